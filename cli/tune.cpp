@@ -19,6 +19,7 @@
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "kernel_file/find_op.h"
+#include "kernel_file/toml_problems.h"
 
 namespace tunesmith {
 namespace {
@@ -92,10 +93,24 @@ bool leave_out_tuned(std::vector<ProblemsOfOp>& listed) {
   return count > 0;
 }
 
+// Of a TOML file in the op's place: the op and the problems.
+void read_described(TuneOptions& asked) {
+  const std::string file = asked.op;
+  const TomlProblems given = read_toml_problems(file);
+  try {
+    asked.op = find_op(given.op).name;
+    for (const Problem& problem : given.problems)
+      asked.problems.push_back(complete_problem(find_op(given.op), problem));
+  } catch (const UsageError& error) {
+    throw UsageError(file + ": " + error.what());
+  }
+}
+
 // Of an op that is named, or of those that a file names.
 void tune_problems(const TuneRequest& request, TuneOptions asked, const std::string& command,
                    Progress& progress, int& exit_code) {
   const bool has_file = !request.problem_file.empty();
+  if (asked.op.ends_with(".toml")) read_described(asked);
   if (asked.op.empty() && !has_file)
     throw UsageError(command + " needs the name of an op, one of " + op_names() +
                      (asked.finals ? "" : ", or --all") + ", or --problems with a file that names ops.");
@@ -126,7 +141,8 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   TuneOptions& options = request->options;
   options.command = command_line;
   add_op_option(command, options.op,
-                "An op, or a .cu file with a description; none with --all, or if --problems names ops");
+                "An op, a .cu file with a description, or a .toml file with an op and problems; none with "
+                "--all, or if --problems names ops");
   command->add_flag("--all", request->all,
                     "Once per GPU: a timing table of every op, in one hour or --budget; can be resumed");
   command->add_option("--ops", request->ops, "With --all: only these, such as reduce,conv2d")->delimiter(',');

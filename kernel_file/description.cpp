@@ -246,16 +246,7 @@ Description read_description(const KernelFile& text) {
         text.path +
         " has two descriptions, a comment \"/* tunesmith … */\" and the .toml beside it; leave one of them.");
   }
-  toml::table root;
-  try {
-    root = toml::parse(own ? *own : text.description);
-  } catch (const toml::parse_error& error) {
-    std::string what(error.description());
-    throw UsageError(file + ", line " + std::to_string(error.source().begin.line) +
-                     ": The description is not TOML: " + what + ".");
-  } catch (const std::logic_error& error) {
-    throw UsageError(file + ": The description is not TOML: " + error.what() + ".");
-  }
+  const toml::table root = parse_toml(own ? *own : text.description, file, "The description");
   return DescriptionReader(text, file).read(root);
 }
 

@@ -10,6 +10,17 @@
 
 namespace tunesmith {
 
+toml::table parse_toml(const std::string& text, const std::string& file, const std::string& what) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw UsageError(file + ", line " + std::to_string(error.source().begin.line) + ": " + what +
+                     " is not TOML: " + std::string(error.description()) + ".");
+  } catch (const std::logic_error& error) {
+    throw UsageError(file + ": " + what + " is not TOML: " + error.what() + ".");
+  }
+}
+
 void TomlReader::refuse(const toml::node* node, const std::string& sentence) const {
   const std::string where = node != nullptr && node->source().begin.line > 0
                                 ? file_ + ", line " + std::to_string(node->source().begin.line)

@@ -25,6 +25,9 @@ constexpr void require_toml(bool holds) {
 
 namespace tunesmith {
 
+/// `what` is not TOML, says the error: "The description". `file`: as it is named. Throws UsageError.
+toml::table parse_toml(const std::string& text, const std::string& file, const std::string& what);
+
 class TomlReader {
  public:
   /// `file`: as errors name it.

@@ -147,8 +147,9 @@ __device__ __forceinline__ Spot spot_of(int n, const Corner& corner) {
   }
   if constexpr (rows.shifted) {
     // Arrays begin at multiples of a vector.
-    const int start = static_cast<int>(READS ? corner.from : corner.to);
-    spot.first -= (start + static_cast<int>(READS ? spot.from : spot.to)) & (WIDTH - 1);
+    const unsigned start = static_cast<unsigned>(READS ? corner.from : corner.to) +
+                           static_cast<unsigned>(READS ? spot.from : spot.to);
+    spot.first -= static_cast<int>(start & (WIDTH - 1));
   }
   if (spot.first >= length) spot.inside = false;
   return spot;

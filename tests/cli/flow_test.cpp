@@ -234,6 +234,21 @@ TEST(Flow, ProblemsComeFromAFile) {
   EXPECT_TRUE(has(bad.err, "bad.txt, line 2: ")) << bad.err;
 }
 
+TEST(Flow, AnExpressionAndItsProblemsComeFromAFile) {
+  const Scratch scratch;
+  const std::string expression = "op = \"tensor\"\nexpression = \"out[b,a] = x[a,b]\"\n";
+  std::ofstream(scratch.path() / "turn.toml") << expression << "[extents]\na = [5, 6]\nb = 7\n";
+  const Outcome tuned = scratch.tunesmith("tune turn.toml --device host --budget 1");
+  expect_success(tuned);
+  EXPECT_TRUE(has(tuned.out, "extents=7x5") && has(tuned.out, "extents=7x6")) << tuned.out;
+
+  std::ofstream(scratch.path() / "bad.toml") << expression << "a = 5\n";
+  const Outcome bad = scratch.tunesmith("tune bad.toml --device host");
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_TRUE(has(bad.err, "bad.toml: The expression is \"out[b,a] = x[a,b]\". The index b has no extent"))
+      << bad.err;
+}
+
 // As Dispatcher::save_problems() writes it.
 TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   const Scratch scratch;

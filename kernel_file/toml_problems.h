@@ -1,0 +1,23 @@
+// Problems as a TOML file: an op, and values of its parameters; a list stands for a problem with each of its
+// values. Tables such as [extents] are for people.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "generator/problem.h"
+
+namespace tunesmith {
+
+struct TomlProblems {
+  std::string op;
+  std::vector<Problem> problems;  ///< as they are written: complete_problem() judges them
+};
+
+/// `file`: as errors name it. Throws UsageError with the line.
+TomlProblems toml_problems(const std::string& text, const std::string& file);
+
+TomlProblems read_toml_problems(const std::filesystem::path& path);
+
+}  // namespace tunesmith
