@@ -1,5 +1,5 @@
-"""tensor: permutations, four and 60 drawn ones (--case permute60), and the 48 contractions of TCCG (github.com/HPAC/tccg) in f32 and f64, with its rule for sizes, some
-200 MiB a case."""
+"""tensor: permutations (four, and 60 drawn ones: --case permute60), and the 48 contractions of TCCG (github.com/HPAC/tccg) in f32
+and f64, with its rule for sizes, some 200 MiB a case."""
 
 import math
 import random

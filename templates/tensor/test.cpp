@@ -261,7 +261,7 @@ TEST(TensorProblem, OfAnyTextIsAProblemOrASentence) {
     ++parsed;
     const std::string stored = canonical_text(result.expression);
     ASSERT_EQ(canonical(stored), stored) << text;
-    ASSERT_EQ(stored.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789 +-*/%<>=!?:.,()[]"),
+    ASSERT_EQ(stored.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789 +-*/%<>=!?:&|.,()[]"),
               std::string::npos)
         << text;
     // Extents of any size, and an array of any layout.
