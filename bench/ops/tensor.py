@@ -1,5 +1,5 @@
-"""tensor: permutations (four, and 60 drawn ones: --case permute60), and the 48 contractions of TCCG (github.com/HPAC/tccg) in f32
-and f64, with its rule for sizes, some 200 MiB a case."""
+"""tensor: permutations (four, and 60 drawn ones: --case permute60), windows, and the 48 contractions of TCCG (github.com/HPAC/tccg)
+in f32 and f64, with its rule for sizes, some 200 MiB a case."""
 
 import math
 import random
@@ -88,7 +88,38 @@ def case(name, result, operands, extents, dtype, goals):
     return Case(name=name, problem=problem, goals=goals, result=result, operands=operands, extents=extents, dtype=dtype)
 
 
-CASES = [permutation(*each) for each in PERMUTATIONS] + [permutation(*each, name="permute60") for each in drawn()] + [
+def windows(name, text, result, arrays, dtype, goals, peer, values=""):
+    """`peer` computes the result with PyTorch from the arrays, in their type or in double."""
+    layouts = " ".join(f"{array}={'x'.join(map(str, shape))}" for array, shape in arrays.items())
+    return Case(name=f"{name} {NAMES[dtype]}", problem=f'expression="{text}" {layouts} {values} dtype={NAMES[dtype]}', goals=goals,
+                result=result, arrays=arrays, dtype=dtype, peer=peer)
+
+
+def depthwise(mask, dtype, times):
+    side = 112
+    return windows(f"depthwise {mask}×{mask}", "out[n,c,y,x] += a[n,c,y+i,x+j] * w[c,i,j]", (16, 64, side, side),
+                   {"a": (16, 64, side + mask - 1, side + mask - 1), "w": (64, mask, mask)}, dtype, f"apart <= {times} copy; apart <= 1.05 best peer",
+                   lambda a, w: torch.nn.functional.conv2d(a, w[:, None], groups=64))
+
+
+def strided(dtype):
+    return windows("first layer 7×7", "out[n,o,y,x] += a[n,c,2*y+i,2*x+j] * w[o,c,i,j]", (32, 64, 109, 109), {"a": (32, 3, 224, 224), "w": (64, 3, 7, 7)},
+                   dtype, "apart <= 0.33 best peer", lambda a, w: torch.nn.functional.conv2d(a, w, stride=2), "y=109 x=109")
+
+
+def gaussian(radius):
+    def peer(a, v, h):
+        columns = torch.nn.functional.conv2d(a[None, None], v[None, None, :, None])
+        return torch.nn.functional.conv2d(columns, h[None, None, None, :])[0, 0]
+
+    taps, side = 2 * radius + 1, 4096
+    return windows(f"separable {taps}×{taps}", "out[y,x] += a[y+i,x+j] * v[i] * h[j]", (side, side),
+                   {"a": (side + 2 * radius, side + 2 * radius), "v": (taps,), "h": (taps,)}, torch.float32, "apart <= 1.3 copy", peer, "may=distribute")
+
+
+WINDOWS = [depthwise(mask, dtype, times) for dtype in (torch.float32, torch.float16) for mask, times in ((3, 1.3), (5, 1.5), (7, 2), (13, 4))]
+WINDOWS += [strided(torch.float32), gaussian(4), gaussian(8)]
+CASES = [permutation(*each) for each in PERMUTATIONS] + WINDOWS + [permutation(*each, name="permute60") for each in drawn()] + [
     contraction(family, text, dtype)
     for dtype in (torch.float32, torch.float64)
     for family, texts in CONTRACTIONS.items()
@@ -101,6 +132,8 @@ def shape(case, indices):
 
 
 def inputs(case):
+    if hasattr(case, "peer"):
+        return tuple(of.random(case, each).to(case.dtype) for each in case.arrays.values())
     if case.dtype == torch.uint8:
         return (of.random(case, shape(case, case.operands[0]), 0, 256).to(case.dtype),)
     if case.dtype == torch.complex128:
@@ -109,7 +142,7 @@ def inputs(case):
 
 
 def output(case):
-    return of.poisoned(shape(case, case.result), case.dtype)
+    return of.poisoned(case.result if hasattr(case, "peer") else shape(case, case.result), case.dtype)
 
 
 def tunesmith(case, *operands):
@@ -121,7 +154,17 @@ def subscripts(case):
     return ",".join(case.operands) + "->" + case.result
 
 
+def window_terms(case):
+    """Of an output: the elements of all filters, of one output channel."""
+    _, *filters = case.arrays.values()
+    return math.prod(math.prod(each[1:] if len(each) > 1 else each) for each in filters)
+
+
 def expected(case, *operands):
+    if hasattr(case, "peer"):
+        wide = [operand.double() for operand in operands]
+        size = case.peer(*[operand.abs() for operand in wide])
+        return Expected(case.peer(*wide), size * (2.0**-24 * (window_terms(case) + 2)) + (size * 2.0**-11 if case.dtype == torch.float16 else 0))
     if len(operands) == 1:
         return Expected(operands[0].permute([case.operands[0].index(index) for index in case.result]).contiguous())
     wide = [operand.double() for operand in operands]
@@ -133,6 +176,8 @@ def expected(case, *operands):
 
 
 def pytorch(case, *operands):
+    if hasattr(case, "peer"):
+        return of.pytorch(lambda: case.peer(*operands))
     if len(operands) == 1:
         target = output(case)
         order = [case.operands[0].index(index) for index in case.result]
@@ -141,7 +186,7 @@ def pytorch(case, *operands):
 
 
 def with_cupy(case, *operands):
-    if of.cupy is None:
+    if of.cupy is None or hasattr(case, "peer"):
         return None
     arrays = [of.as_cupy(operand) for operand in operands]
     if len(operands) == 1:
@@ -158,12 +203,16 @@ def with_cupy(case, *operands):
 
 
 def moved(case):
+    if hasattr(case, "peer"):
+        return case.dtype.itemsize * sum(map(math.prod, (*case.arrays.values(), case.result)))
     return case.dtype.itemsize * sum(math.prod(shape(case, one)) for one in (*case.operands, case.result))
 
 
 def ffma(case, *operands):
     if len(operands) == 1 or case.dtype != torch.float32:
         return None
+    if hasattr(case, "peer"):
+        return of.ffma(math.prod(case.result) * window_terms(case))
     return of.ffma(math.prod(case.extents.values()))
 
 
