@@ -135,6 +135,7 @@ Op ops_tensor() {
            "expression=\"out[c,d,b,a] = x[a,b,c,d]\" a=10 b=2 c=11 d=7 dtype=f16",
            "expression=\"out[b,d,a,c] = x[a,b,c,d+1]\" a=7 b=11 c=13 d=9 x=7x11x13x11 dtype=u8",
            "expression=\"out[b,a,c] = x[a,b,c]\" a=41 b=37 c=2 dtype=f64",
+           "expression=\"out[b,a,c] = x[a,b,c+1]\" a=9 b=7 c=6 x=9x7x8 dtype=f16",
            "expression=\"out[y,x] = x[2*y,99-x]\" y=30 x=100",
            ("expression=\"out[b,c,y,x,c,v,u] += f[c] * (m[b,k,y+i,x+j] * m[b,k,v+i,u+j] + "
             "g[b,k,y+i,x+j,k,v+i,u+j])\" b=1 c=2 y=3 x=3 v=3 u=3 k=2 i=2 j=2"),
