@@ -8,6 +8,7 @@ extern "C" __global__ void __launch_bounds__(pack_threads)
     ENTRY(tensor_contract_pack)(InputPointer<T> from, InOutPointer<T> to, long long start_from,
                                 SIXTEEN(int, extent), SIXTEEN(long long, from_stride),
                                 SIXTEEN(long long, to_stride)) {
+  if constexpr (PACK == Pack::none) return;  // it is not launched
   DYNAMIC_SHARED(T, tile);  // of lines one element longer
   const int extents[16] = SIXTEEN_AS(int, extent);
   const long long from_strides[16] = SIXTEEN_AS(long long, from_stride);
