@@ -121,8 +121,8 @@ Op ops_tensor() {
                           {"terms", std::max<std::int64_t>(nest.terms(), 1)}};
           },
       .examples =
-          {"expression=\"c[i,j] += a[i,k] * b[k,j]\" i=33 j=29 k=17",
-           "expression=\"out[b,i,k] += x[b,i,j] * y[b,j,k]\" b=3 i=20 j=9 k=18 dtype=f64",
+          {"expression=\"c[i,j] += a[i,k] * b[k,j]\" i=70 j=37 k=41",
+           "expression=\"out[b,i,k] += x[b,i,j] * y[b,j,k]\" b=3 i=37 j=35 k=18 dtype=f64",
            "expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=3 y=8 x=9 c=2 i=3 j=3",
            "expression=\"out[a,b,j,c] += x[c,b,k,a] * y[k,j]\" a=20 b=3 c=24 j=12 k=9",
            "expression=\"out[i,j,k,l] += x[i,m,j,n] * y[l,n,k,m]\" i=4 j=5 k=6 l=7 m=10 n=9",
@@ -142,7 +142,7 @@ Op ops_tensor() {
            "expression=\"out[y,x,d] += (l[y+i,x+j] - r[y+i,x+j+d]) ** 2\" y=9 x=11 d=4 i=3 j=3",
            "expression=\"out[y,x] max= x[2*y+i,2*x+j]\" y=7 x=9 i=2 j=2 dtype=f16",
            "expression=\"t += x[i,i]\" i=25 dtype=i32",
-           "expression=\"out[i,j] min= a[i,k] + b[k,j]\" i=12 j=13 k=7 dtype=i64",
+           "expression=\"out[i,j] min= a[i,k] + b[k,j]\" i=12 j=37 k=41 dtype=i64",
            "expression=\"out[i] += exp(x[i,j]) * w[j]\" i=10 j=21 x=10x21:1x12",
            "expression=\"out[i] += x[i,j] * w[j]\" i=3 j=700",
            "expression=\"out[i] += x[i,j] > 0.25 ? 3 * x[i,j] : -0.5 - w[j]\" i=11 j=7",

@@ -189,7 +189,7 @@ class Judge {
     variants_ = sampled(std::move(variants), 1, [](const VariantCase& variant) {
       return variant.problem.text() + " " + variant.config.text();
     });
-    most_alike_ = thorough ? 24 : 6;  // those that show most words are first
+    most_alike_ = thorough ? 24 : 3;  // those that show most words are first
     most_judged_ = thorough ? all_configs : 12;
     may_add_large_ = thorough;
   }
