@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(pack_threads)
                                 SIXTEEN(int, extent), SIXTEEN(long long, from_stride),
                                 SIXTEEN(long long, to_stride)) {
   if constexpr (PACK == Pack::none) return;  // it is not launched
-  DYNAMIC_SHARED(T, tile);  // of lines one element longer
+  DYNAMIC_SHARED(T, tile);                   // of lines one element longer
   const int extents[16] = SIXTEEN_AS(int, extent);
   const long long from_strides[16] = SIXTEEN_AS(long long, from_stride);
   const long long to_strides[16] = SIXTEEN_AS(long long, to_stride);
