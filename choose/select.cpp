@@ -141,6 +141,8 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
       return std::find(estimates.rows.begin(), estimates.rows.end(), row) != estimates.rows.end();
     };
     for (const auto& [c, variant, row] : group.members) {
+      const Problem& won = candidates_[c].problem;
+      if (!won.empty() && !same_computation(*op_, won, problem)) continue;
       TimeModel::Estimate estimate = estimates.of[variant];
       const double likeness = row ? static_cast<double>(estimates.likeness[*row]) : 0;
       if (row && group.model.times(variant) < proven_times) {

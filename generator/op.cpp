@@ -132,6 +132,15 @@ double distance(const Op& op, const Problem& a, const Problem& b) {
   return std::sqrt(sum);
 }
 
+bool same_computation(const Op& op, const Problem& a, const Problem& b) {
+  return std::all_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
+    if (!parameter.is_computation) return true;
+    const Value* left = a.find(parameter.name);
+    const Value* right = b.find(parameter.name);
+    return left != nullptr && right != nullptr && *left == *right;
+  });
+}
+
 Config base_config(const Op& op, const Problem& problem, const DeviceFacts& device) {
   return op.templates.front().space(problem, device).complete({});
 }

@@ -132,6 +132,10 @@ std::int64_t element_alignment(const Op& op, const Problem& problem);
 /// as 1), plus 1 for each category that differs.
 double distance(const Op& op, const Problem& a, const Problem& b);
 
+/// Whether both are of one computation (Parameter::is_computation), so that what won one may be good for the
+/// other.
+bool same_computation(const Op& op, const Problem& a, const Problem& b);
+
 /// First legal config of the first template.
 Config base_config(const Op& op, const Problem& problem, const DeviceFacts& device = {});
 

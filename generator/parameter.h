@@ -32,6 +32,8 @@ struct Parameter {
   /// Of a text that is a number: each launch may be given its own (Op::launch_numbers), and no choice depends
   /// on it.
   bool at_launch = false;
+  /// Of a text: it says what is computed, and what won with another value says nothing of this one.
+  bool is_computation = false;
 
   bool is_integer() const { return categories.empty() && !refuses_text; }
 };

@@ -43,7 +43,8 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
                        const std::string& template_name, const std::string& config) {
     try {
       const Problem other = complete_problem(place.op, Problem::parse(problem));
-      guesses.push_back({distance(place.op, place.problem, other) + further, rank, template_name, config});
+      if (same_computation(place.op, place.problem, other))
+        guesses.push_back({distance(place.op, place.problem, other) + further, rank, template_name, config});
     } catch (const UsageError&) {
       // The op has changed since.
     }

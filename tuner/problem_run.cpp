@@ -78,7 +78,7 @@ std::unique_ptr<Search> ProblemRun::proposing(const std::vector<WinnerRow>& winn
                 guesses({bench_.op, turn_.problem, station_.device()}, options.search.built_in, winners,
                         bench_.recorder.fastest(most_remembered), bench_.recorder.device()),
                 index);
-  // What dispatch takes where nothing is known: tuning never ends with less.
+  // What dispatch takes where nothing is known.
   for (UntunedVariant& guess : untuned(bench_.op, turn_.problem, station_.device())) {
     Point point{index(guess.tmpl->name).value(), std::move(guess.config)};
     const bool is_searched = std::any_of(

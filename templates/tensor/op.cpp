@@ -92,7 +92,8 @@ Op ops_tensor() {
                     "of its indices "
                     "follow as n=8 …, or x=8x3x64x64 as an array's",
             .categories = {"out[a,b] += x0[a,c] * x1[c,b]"},
-            .refuses_text = [](const std::string& text) { return parse(text).error; }},
+            .refuses_text = [](const std::string& text) { return parse(text).error; },
+            .is_computation = true},
            {.name = "dtype",
             .what = "element type of all arrays; f16 and bf16 are summed in f32, u8 is only copied",
             .categories = {"f32", "f64", "i32", "i64", "f16", "bf16", "u8"},
