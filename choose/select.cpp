@@ -255,6 +255,14 @@ Selection Chooser::select(const Problem& problem, bool may_compile) const {
                 : "It was tuned on a device of kind " + std::string(to_text(candidate.device.kind)) +
                       ", and this device is of kind " + std::string(to_text(device_.kind)) + "."});
   }
+  for (const Group& group : groups_) {
+    for (const Group::Member& member : group.members) {
+      const Problem& won = candidates_[member.candidate].problem;
+      if (!won.empty() && !same_computation(*op_, won, problem))
+        selection.refusals.push_back(
+            {member.candidate, "It won another computation, which says nothing of this one."});
+    }
+  }
   Choices all(*this, problem, may_compile);
   while (const Choice* choice = all.at(selection.choices.size())) selection.choices.push_back(*choice);
   selection.refusals.insert(selection.refusals.end(), all.refusals.begin(), all.refusals.end());

@@ -143,6 +143,18 @@ TEST(Select, SameProblemIsExact) {
   EXPECT_EQ(selection.choices[0].alignment_bytes, 16);
 }
 
+TEST(Select, WhatWonAnotherComputationIsNotTaken) {
+  Op computing = op;
+  computing.parameters[2].is_computation = true;  // mode
+  const std::vector<Candidate> candidates = {candidate("plain", "width=1000 taps=3 mode=b dtype=f32", plain),
+                                             candidate("plain", "width=9 taps=3 mode=a dtype=f32", plain)};
+  const Selection selection = Chooser(computing, h200(), candidates).select(problem(asked), true);
+  ASSERT_EQ(selection.choices.size(), 1u);
+  EXPECT_EQ(selection.choices[0].candidate, 1u);
+  ASSERT_EQ(selection.refusals.size(), 1u);
+  EXPECT_EQ(selection.refusals[0].why, "It won another computation, which says nothing of this one.");
+}
+
 TEST(Select, MatchComesBeforeDistance) {
   Candidate same_problem_elsewhere = candidate("plain", asked, plain);
   same_problem_elsewhere.device = a100();
