@@ -243,12 +243,12 @@ std::string drawn_text(Random& random) {
 
 TEST(TensorProblem, OfAnyTextIsAProblemOrASentence) {
   const char* given = std::getenv("TUNESMITH_FUZZ_MUTATIONS");
-  const int rounds = given == nullptr ? 3000 : std::atoi(given);
+  const std::uint64_t rounds = given == nullptr ? 3000 : std::stoull(given);
   const Op& op = find_op("tensor");
   const DeviceFacts device = facts_of_capability(90);
   Random random(11);
-  int parsed = 0, complete_ones = 0;
-  for (int round = 0; round < rounds; ++round) {
+  std::uint64_t parsed = 0, complete_ones = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     const std::string text = drawn_text(random);
     const ParseResult result = parse(text);
     if (!result.error.empty()) {

@@ -118,10 +118,11 @@ TEST(Derive, SaysWhatIsWrongAndWhere) {
        "               ^\n"},
       {"'out[y] += a[y,k]' --extents y=3",
        "The index k has no extent: it stands alone along no dimension of an array whose shape is known; give "
-       "k=EXTENT.\n"},
+       "k=EXTENT. It is first named at character 15.\n"},
       {"'out[y] += a[y,k]' --extents q=3", "q=3 is of no index and no array; there are y, k, a.\n"},
       {"'out[y] += a[y,k]' --extents 'a=3x4 k=5'",
-       "The index k has the extent 5 by what was given and 4 by dimension 1 of a; they must agree.\n"},
+       "The index k has the extent 5 by what was given and 4 by dimension 1 of a at character 11; they must "
+       "agree.\n"},
       {"'out[y] += a[y,k]' --extents 'y=3x4 k=5'",
        "y=3x4 is no extent; an index has a whole number from 0 to 2^40, such as y=100, an array one for each "
        "dimension, such as image=100x80.\n"},
