@@ -29,7 +29,7 @@ void add_included(const fs::path& folder, const std::string& text, KernelFile& o
     if (own.included.size() == most_files)
       throw UsageError(own.path + " includes more than " + std::to_string(most_files) +
                        " files of its folder.");
-    own.included.emplace_back(name, read_text(folder / name));
+    own.included.emplace_back(name, read_text_file(folder / name));
     const std::string inner = own.included.back().second;
     add_included(folder, inner, own);
   }
@@ -37,7 +37,7 @@ void add_included(const fs::path& folder, const std::string& text, KernelFile& o
 
 }  // namespace
 
-std::string read_text(const fs::path& path) {
+std::string read_text_file(const fs::path& path) {
   std::error_code ignored;
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored) && !fs::is_directory(path, ignored))
     throw UsageError("The file " + path.string() + " cannot be read: it is a pipe, a socket or a device.");
@@ -55,10 +55,10 @@ std::string read_text(const fs::path& path) {
 }
 
 KernelFile read_kernel_file(const fs::path& path) {
-  KernelFile own{.path = path.string(), .cu = read_text(path), .description = {}};
+  KernelFile own{.path = path.string(), .cu = read_text_file(path), .description = {}};
   const fs::path beside = fs::path(path).replace_extension(".toml");
   std::error_code ignored;
-  if (fs::exists(beside, ignored)) own.description = read_text(beside);
+  if (fs::exists(beside, ignored)) own.description = read_text_file(beside);
   const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
   add_included(folder, own.cu, own);
   return own;

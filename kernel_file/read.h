@@ -12,6 +12,6 @@ namespace tunesmith {
 KernelFile read_kernel_file(const std::filesystem::path& path);
 
 /// Of a file that a person names: a text of at most 4 MiB. Throws UsageError.
-std::string read_text(const std::filesystem::path& path);
+std::string read_text_file(const std::filesystem::path& path);
 
 }  // namespace tunesmith

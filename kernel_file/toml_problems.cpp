@@ -68,7 +68,7 @@ TomlProblems toml_problems(const std::string& text, const std::string& file) {
 }
 
 TomlProblems read_toml_problems(const std::filesystem::path& path) {
-  return toml_problems(read_text(path), path.string());
+  return toml_problems(read_text_file(path), path.string());
 }
 
 }  // namespace tunesmith
