@@ -196,15 +196,16 @@ __device__ __forceinline__ T finished(T element) {
 
 // The places in shared memory of neighbours in an output row, from that of the row.
 constexpr int inner_size = tile_of(output_order_of(0)), inner_step = place_stride_of(output_order_of(0));
-__device__ __forceinline__ int outer_place(int outer) {
+// Modulo 2^32: of one before a row's first, which nothing reads, it may be anywhere.
+__device__ __forceinline__ unsigned outer_place(int outer) {
   constexpr Rows rows = make_rows<false>();
-  int place = 0;
+  unsigned place = 0;
 #pragma unroll
   for (int k = 1; k < rows.dimensions; ++k) {
     const int d = output_order_of(k);
     const int digit =
         k + 1 < rows.dimensions ? static_cast<int>(static_cast<unsigned>(outer) % tile_of(d)) : outer;
-    place += digit * place_stride_of(d);
+    place += static_cast<unsigned>(digit) * static_cast<unsigned>(place_stride_of(d));
     outer = static_cast<int>(static_cast<unsigned>(outer) / tile_of(d));
   }
   return place;
@@ -216,21 +217,24 @@ __device__ __forceinline__ void places_in_row(int first, int (&places)[VECTOR_OU
     const int at = rows.dimensions == 1 ? first : static_cast<int>(static_cast<unsigned>(first) % inner_size);
     const int outer = rows.dimensions == 1 ? 0 : static_cast<int>(static_cast<unsigned>(first) / inner_size);
 #pragma unroll
-    for (int i = 0; i < VECTOR_OUT; ++i) places[i] = outer_place(outer) + (at + i) * inner_step;
+    for (int i = 0; i < VECTOR_OUT; ++i)
+      places[i] = static_cast<int>(outer_place(outer) + static_cast<unsigned>((at + i) * inner_step));
   } else if constexpr (inner_size + 1 >= VECTOR_OUT) {
     // They cross it once at most. `first` may be below 0, but by less than a vector.
     const unsigned next = first + inner_size;
     const int at = static_cast<int>(next % inner_size), outer = static_cast<int>(next / inner_size);
-    const int here = outer_place(outer - 1), there = outer_place(outer) - inner_size * inner_step;
+    const unsigned here = outer_place(outer - 1),
+                   there = outer_place(outer) - static_cast<unsigned>(inner_size * inner_step);
 #pragma unroll
     for (int i = 0; i < VECTOR_OUT; ++i)
-      places[i] = (at + i < inner_size ? here : there) + (at + i) * inner_step;
+      places[i] = static_cast<int>((at + i < inner_size ? here : there) +
+                                   static_cast<unsigned>((at + i) * inner_step));
   } else {
 #pragma unroll
     for (int i = 0; i < VECTOR_OUT; ++i) {
       const unsigned e = first + i;
-      places[i] =
-          outer_place(static_cast<int>(e / inner_size)) + static_cast<int>(e % inner_size) * inner_step;
+      places[i] = static_cast<int>(outer_place(static_cast<int>(e / inner_size)) +
+                                   e % inner_size * static_cast<unsigned>(inner_step));
     }
   }
 }
