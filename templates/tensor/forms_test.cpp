@@ -14,6 +14,7 @@
 
 #include "templates/tensor/layout.h"
 #include "templates/tensor/test_expressions.h"
+#include "tests/rounds.h"
 
 namespace tunesmith::tensor_op {
 namespace {
@@ -356,13 +357,12 @@ TEST(TensorForms, NameArraysAsNothingElseIs) {
 
 // TUNESMITH_TEST_DERIVATIONS: how many; 100,000 take some minutes.
 TEST(TensorForms, OfDrawnExpressionsAreRight) {
-  const char* const count = std::getenv("TUNESMITH_TEST_DERIVATIONS");
 #ifdef __SANITIZE_ADDRESS__  // which makes them fifteen times as slow
   constexpr std::uint64_t usual = 200;
 #else
   constexpr std::uint64_t usual = 2000;
 #endif
-  const std::uint64_t drawn = count != nullptr ? std::stoull(count) : usual;
+  const std::uint64_t drawn = rounds_of("TUNESMITH_TEST_DERIVATIONS", usual);
   std::size_t rewritten = 0;
   for (std::uint64_t seed = 1; seed <= drawn && !HasFatalFailure(); ++seed) {
     Drawer drawer(seed);

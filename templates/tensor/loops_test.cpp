@@ -2,7 +2,6 @@
 // in configs drawn from the whole space, against the loops in double.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "templates/tensor/op.h"
 #include "templates/tensor/test_expressions.h"
 #include "tests/op_checker.h"
+#include "tests/rounds.h"
 
 namespace tunesmith::tensor_op {
 namespace {
@@ -114,13 +114,12 @@ TEST(TensorLoops, OfKnownExpressionsAreRightInEachForm) {
 
 // TUNESMITH_TEST_LOOPS: how many expressions; 2,000 take twenty minutes of a processor.
 TEST(TensorLoops, OfDrawnExpressionsAreRight) {
-  const char* const count = std::getenv("TUNESMITH_TEST_LOOPS");
 #ifdef __SANITIZE_ADDRESS__
   constexpr std::uint64_t usual = 4;
 #else
   constexpr std::uint64_t usual = 12;
 #endif
-  const std::uint64_t drawn = count != nullptr ? std::stoull(count) : usual;
+  const std::uint64_t drawn = rounds_of("TUNESMITH_TEST_LOOPS", usual);
   std::size_t rewritten = 0;
   constexpr std::uint64_t batch = 20;  // whose data are kept at once
   for (std::uint64_t first = 1; first <= drawn; first += batch) {
@@ -128,7 +127,7 @@ TEST(TensorLoops, OfDrawnExpressionsAreRight) {
     for (std::uint64_t seed = first; seed < std::min(first + batch, drawn + 1); ++seed)
       problems.push_back(drawn_problem(find_op("tensor"), seed));
     rewritten += check_forms(problems);
-    if (count != nullptr) std::cout << first + problems.size() - 1 << " expressions" << std::endl;
+    if (drawn > usual) std::cout << first + problems.size() - 1 << " expressions" << std::endl;
   }
   EXPECT_GT(rewritten, drawn / 4) << "The drawn expressions have hardly any forms.";
 }

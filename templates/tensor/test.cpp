@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "generator/random.h"
 #include "kernel_file/find_op.h"
 #include "templates/tensor/op.h"
+#include "tests/rounds.h"
 #include "tunesmith/tensor.h"
 
 namespace tunesmith {
@@ -242,8 +242,7 @@ std::string drawn_text(Random& random) {
 }
 
 TEST(TensorProblem, OfAnyTextIsAProblemOrASentence) {
-  const char* given = std::getenv("TUNESMITH_FUZZ_MUTATIONS");
-  const std::uint64_t rounds = given == nullptr ? 3000 : std::stoull(given);
+  const std::uint64_t rounds = fuzz_rounds(3000);
   const Op& op = find_op("tensor");
   const DeviceFacts device = facts_of_capability(90);
   Random random(11);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include "db/store.h"
 #include "generator/error.h"
 #include "tests/cli/run.h"
+#include "tests/rounds.h"
 #include "tuner/recorded.h"
 
 namespace tunesmith {
@@ -23,10 +23,7 @@ namespace {
 
 constexpr double longest_s = 20;  // of the processor
 
-int mutations() {
-  const char* given = std::getenv("TUNESMITH_FUZZ_MUTATIONS");
-  return given == nullptr ? 300 : std::atoi(given);
-}
+std::uint64_t mutations() { return fuzz_rounds(300); }
 
 // Bytes are changed, cut and repeated, and pieces exchanged for what readers stumble over.
 std::string mutated(std::string text, std::mt19937& random, const std::vector<std::string>& pieces) {
@@ -77,8 +74,8 @@ template <typename Read>
 void try_mutations(const std::string& seed_text, const std::string& file,
                    const std::vector<std::string>& pieces, const Read& read) {
   const Scratch scratch;
-  int taken = 0;
-  for (int i = 0; i < mutations(); ++i) {
+  std::uint64_t taken = 0;
+  for (std::uint64_t i = 0; i < mutations(); ++i) {
     std::mt19937 random(static_cast<unsigned>(i));
     const std::string text = mutated(seed_text, random, pieces);
     const std::filesystem::path path = scratch.path() / file;

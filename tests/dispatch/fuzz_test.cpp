@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -17,6 +16,7 @@
 #include "fixture.h"
 #include "kernel_file/find_op.h"
 #include "runtime/files.h"
+#include "tests/rounds.h"
 
 namespace tunesmith {
 namespace {
@@ -31,10 +31,7 @@ enum Outcome : int {
   wrong,
 };
 
-int mutations() {
-  const char* given = std::getenv("TUNESMITH_FUZZ_MUTATIONS");
-  return given == nullptr ? 60 : std::atoi(given);
-}
+std::uint64_t mutations() { return fuzz_rounds(60); }
 
 // Flipped bits, runs of one byte, pieces that are moved, lost or doubled, and cut ends.
 std::string mutated(std::string bytes, Random& random) {
@@ -81,7 +78,7 @@ class FuzzTest : public DispatcherTest {
   // Calls `attempt` for each mutation, in a child.
   void fuzz(const char* what, const std::function<Outcome(Random&)>& attempt, bool may_be_harmless = true) {
     std::array<int, 3> outcomes{};
-    for (int seed = 1; seed <= mutations(); ++seed) {
+    for (std::uint64_t seed = 1; seed <= mutations(); ++seed) {
       const pid_t child = ::fork();
       ASSERT_GE(child, 0);
       if (child == 0) {
@@ -90,7 +87,7 @@ class FuzzTest : public DispatcherTest {
         ::alarm(wall_limit_s);
         int outcome = caught;
         try {
-          Random random(static_cast<std::uint64_t>(seed));
+          Random random(seed);
           outcome = attempt(random);
         } catch (const std::exception& error) {
           outcome = *error.what() == '\0' ? wrong : caught;

@@ -14,6 +14,7 @@
 #include "generator/random.h"
 #include "kernel_file/described_op.h"
 #include "kernel_file/user_kernel.h"
+#include "tests/rounds.h"
 
 namespace tunesmith {
 namespace {
@@ -405,11 +406,10 @@ TEST(Description, SaysWhatIsWrongAndWhere) {
 
 // Pieces lost, doubled, moved and changed: an op or a sentence, nothing else.
 TEST(Description, AnyTextIsAnswered) {
-  const char* given = std::getenv("TUNESMITH_FUZZ_MUTATIONS");
-  const int rounds = given == nullptr ? 400 : std::atoi(given);
+  const std::uint64_t rounds = fuzz_rounds(400);
   Random random(5);
   int described = 0;
-  for (int round = 0; round < rounds; ++round) {
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     std::string text = good;
     for (std::uint64_t edits = 1 + random.below(3); edits > 0; --edits) {
       const std::size_t at = random.below(text.size());

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <limits>
 
 #include "generator/error.h"
 #include "generator/random.h"
+#include "tests/rounds.h"
 
 namespace tunesmith {
 namespace {
@@ -156,11 +156,10 @@ TEST(Expression, AnyTextIsAnswered) {
                                 "!=", "&&",   "||",    "!",        "?",   ":", "(",  ")",
                                 ",",  "min",  "max",   "ceil_div", " ",   "$", "\"", "1e9",
                                 "_"};
-  const char* given = std::getenv("TUNESMITH_FUZZ_MUTATIONS");
-  const int rounds = given == nullptr ? 20000 : std::atoi(given);
+  const std::uint64_t rounds = fuzz_rounds(20000);
   Random random(3);
-  int parsed = 0;
-  for (int round = 0; round < rounds; ++round) {
+  std::uint64_t parsed = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     std::string text;
     for (std::uint64_t left = random.below(12); left > 0; --left)
       text += tokens[random.below(std::size(tokens))];

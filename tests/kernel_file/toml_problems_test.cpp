@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "generator/error.h"
 #include "generator/random.h"
+#include "tests/rounds.h"
 
 namespace tunesmith {
 namespace {
@@ -65,11 +65,10 @@ TEST(TomlProblems, WhatIsWrongIsASentenceWithItsLine) {
 }
 
 TEST(TomlProblems, AnyTextIsAnswered) {
-  const char* given = std::getenv("TUNESMITH_FUZZ_MUTATIONS");
-  const int rounds = given == nullptr ? 1000 : std::atoi(given);
+  const std::uint64_t rounds = fuzz_rounds(1000);
   Random random(7);
-  int read = 0;
-  for (int round = 0; round < rounds; ++round) {
+  std::uint64_t read = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     std::string text = good;
     for (std::uint64_t edits = 1 + random.below(3); edits > 0; --edits) {
       const std::size_t at = random.below(text.size()), size = 1 + random.below(16);
