@@ -1,4 +1,4 @@
-// The templates `contract` and `contract_any` (contract_body.inl): groups of indices, space and work.
+// The templates `contract` and `contract_any` (contract_body.inl): space, work and first guess.
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "templates/axes.h"
+#include "templates/tensor/contract_groups.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {
@@ -39,218 +40,15 @@ constexpr IntegerAxis VECTOR_B("VECTOR_B");
 constexpr IntegerAxis VECTOR_OUT("VECTOR_OUT");
 constexpr IntegerAxis WARP_N("WARP_N");
 
-constexpr std::size_t most_digits = 16;  // as in contract_nest.inl
 constexpr std::int64_t most_in_group = (std::int64_t{1} << 31) - 65536;
 
-// An index of the nest as contract.cu sees it.
-struct Digit {
-  std::int64_t extent = 1, first = 0, second = 0,
-               out = 0;  // and how far it moves the operands and the output
-
-  bool operator==(const Digit&) const = default;
-};
-using Group = std::vector<Digit>;
-using Stride = std::int64_t Digit::*;
-
-// M: moves the first operand and the output. N: the second and the output, or only the output. K: is reduced.
-// The batch: moves all. Each has at least one digit.
-struct Groups {
-  Group m, n, k, batch;
-  View first, second, out;
-  bool swapped = false;  // the first operand is the function's second
-
-  explicit Groups(const Nest& nest);
-};
-
-// How an index moves an operand in its array and where that is packed.
-struct Move {
-  std::int64_t extent = 1, from = 0, to = 0;
-};
-// An operand that is packed in the workspace: the rows in the output's order, then the terms, then the batch.
-struct Packing {
-  std::vector<Move> moves;
-  std::int64_t elements = 0;  // 0: it is not packed
-};
-
-std::int64_t size_of(const Group& group) {
-  return std::accumulate(group.begin(), group.end(), std::int64_t{1},
-                         [](std::int64_t size, const Digit& digit) { return size * digit.extent; });
+// What PACK says: 1: the first operand is packed, 2: the second.
+const std::array<std::string, 4> packs = {"none", "first", "second", "both"};
+std::size_t packs_of(const Config& c) {
+  return static_cast<std::size_t>(std::find(packs.begin(), packs.end(), c[PACK]) - packs.begin());
 }
-
-// What a stride counts in an order: what does not move at all comes last.
-std::int64_t distance_of(std::int64_t stride) {
-  return stride == 0 ? std::numeric_limits<std::int64_t>::max() : std::abs(stride);
-}
-
-std::int64_t nearest(const Group& group, Stride stride) {
-  std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
-  for (const Digit& digit : group) nearest = std::min(nearest, distance_of(digit.*stride));
-  return nearest;
-}
-
-Groups::Groups(const Nest& nest) : first(nest.inputs.at(0)), second(nest.inputs.at(1)), out(nest.output) {
-  for (std::size_t i = 0; i < nest.rank(); ++i) {
-    const Digit digit = {nest.extents[i], first.strides[i], second.strides[i], out.strides[i]};
-    if (nest.is_reduced(i)) {
-      k.push_back(digit);
-    } else if (digit.first != 0 && digit.second != 0) {
-      batch.push_back(digit);
-    } else {
-      (digit.first != 0 ? m : n).push_back(digit);
-    }
-  }
-  // The output's nearest elements are made neighbours in N: vectors are stored along it.
-  if (nearest(m, &Digit::out) < nearest(n, &Digit::out)) {
-    swapped = true;
-    std::swap(m, n);
-    std::swap(first, second);
-    for (Group* group : {&m, &n, &k, &batch}) {
-      for (Digit& digit : *group) std::swap(digit.first, digit.second);
-    }
-  }
-  for (Group* group : {&m, &n, &k, &batch}) {
-    if (group->empty()) group->emplace_back();
-  }
-}
-
-Groups groups_of(const Problem& problem) { return Groups(fused(nest_of(problem))); }
-
-bool packs_first(const Config& c) { return c[PACK] == "first" || c[PACK] == "both"; }
-bool packs_second(const Config& c) { return c[PACK] == "second" || c[PACK] == "both"; }
-std::size_t packs_of(const Config& c) { return (packs_first(c) ? 1U : 0U) + (packs_second(c) ? 2U : 0U); }
-
-// Whether an operand's nearest elements are neighbours in K.
-bool along_k(const Groups& groups, const Group& rows, Stride stride) {
-  return nearest(groups.k, stride) < nearest(rows, stride);
-}
-bool first_along_k(const Groups& groups) { return along_k(groups, groups.m, &Digit::first); }
-bool second_along_k(const Groups& groups) { return along_k(groups, groups.n, &Digit::second); }
-
-// A group in the order in which a kernel counts it.
-struct Counted {
-  Group digits;
-  std::int64_t in_runs = 0;  // the extent of the index that is counted in runs, of the first digit's extent
-
-  std::int64_t size() const { return size_of(digits); }
-};
-
-Counted ordered(Group group, Stride stride, Stride then) {
-  std::stable_sort(group.begin(), group.end(), [&](const Digit& a, const Digit& b) {
-    return std::pair(distance_of(a.*stride), distance_of(a.*then)) <
-           std::pair(distance_of(b.*stride), distance_of(b.*then));
-  });
-  return {std::move(group)};
-}
-
-// The groups where operands are packed, and how. Rows begin at multiples of `vector` elements.
-struct PackedGroups {
-  Groups groups;
-  Packing first = {}, second = {};
-
-  PackedGroups(Groups given, bool packs_first, bool packs_second, std::int64_t vector)
-      : groups(std::move(given)) {
-    if (!packs_first && !packs_second) return;
-    groups.k = packs_second ? ordered(groups.k, &Digit::first, &Digit::second).digits
-                            : ordered(groups.k, &Digit::second, &Digit::first).digits;
-    if (packs_first) pack(groups.m, &Digit::first, groups.first, vector, first);
-    if (packs_second) pack(groups.n, &Digit::second, groups.second, vector, second);
-    if (!packs_first || !packs_second) return;
-    const Digit all = {size_of(groups.k), groups.k.front().first, groups.k.front().second, 0};
-    groups.k.assign(groups.k.size(), Digit());
-    groups.k.front() = all;
-  }
-
- private:
-  void pack(Group& rows, Stride stride, View& view, std::int64_t vector, Packing& packing) {
-    rows = ordered(rows, &Digit::out, stride).digits;
-    std::int64_t pitch = 1;
-    for (Group* group : {&rows, &groups.k, &groups.batch}) {
-      for (Digit& digit : *group) {
-        packing.moves.push_back({digit.extent, digit.*stride, pitch});
-        digit.*stride = pitch;
-        pitch *= digit.extent;
-      }
-      pitch = round_up(pitch, vector);
-    }
-    packing.elements = pitch;
-    // The nearest in the array is the second, or else the longest.
-    auto& moves = packing.moves;
-    const auto nearest = std::min_element(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
-      return distance_of(a.from) < distance_of(b.from);
-    });
-    const auto longest = std::max_element(moves.begin() + 1, moves.end(),
-                                          [](const Move& a, const Move& b) { return a.extent < b.extent; });
-    std::iter_swap(moves.begin() + 1, nearest == moves.begin() ? longest : nearest);
-    view.start = 0;
-  }
-};
-
-// First a run of `span` neighbours by `stride`, then the neighbours by `then`, then the other runs, then the
-// rest. Nothing, if these neighbours are the same or there are none.
-std::optional<Counted> in_runs(const Group& group, Stride stride, Stride then, std::int64_t span) {
-  Group rest = ordered(group, stride, then).digits;
-  const auto other = std::min_element(rest.begin(), rest.end(), [&](const Digit& a, const Digit& b) {
-    return distance_of(a.*then) < distance_of(b.*then);
-  });
-  if (other == rest.begin() || rest.front().*stride == 0 || *other.*then == 0) return std::nullopt;
-  Digit run = rest.front(), runs = rest.front();
-  run.extent = span;
-  runs.extent = ceil_divide(runs.extent, span);
-  for (const Stride its : {&Digit::first, &Digit::second, &Digit::out}) runs.*its *= span;
-  Counted counted = {{run, *other, runs}, rest.front().extent};
-  rest.erase(other);
-  counted.digits.insert(counted.digits.end(), rest.begin() + 1, rest.end());
-  return counted;
-}
-
-// The rows that an operand shares with the output: in the operand's order where its neighbours are there,
-// else in the output's.
-std::optional<Counted> counted_rows(const Groups& groups, const Group& rows, Stride operand,
-                                    std::int64_t span) {
-  const bool elsewhere = along_k(groups, rows, operand);
-  if (span > 1) return elsewhere ? std::nullopt : in_runs(rows, &Digit::out, operand, span);
-  return elsewhere ? ordered(rows, &Digit::out, operand) : ordered(rows, operand, &Digit::out);
-}
-std::optional<Counted> counted_m(const Groups& groups, std::int64_t span) {
-  return counted_rows(groups, groups.m, &Digit::first, span);
-}
-std::optional<Counted> counted_n(const Groups& groups, std::int64_t span) {
-  return counted_rows(groups, groups.n, &Digit::second, span);
-}
-
-// The terms, in the order of one of the operands, or in runs of the first where both have their neighbours
-// there.
-std::optional<Counted> counted_k(const Groups& groups, const std::string& order, std::int64_t span) {
-  if (span > 1) {
-    if (!first_along_k(groups) || !second_along_k(groups)) return std::nullopt;
-    return in_runs(groups.k, &Digit::first, &Digit::second, span);
-  }
-  return order == "first" ? ordered(groups.k, &Digit::first, &Digit::second)
-                          : ordered(groups.k, &Digit::second, &Digit::first);
-}
-
-// Up to so many neighbours of the group's first digit lie side by side and aligned wherever the others lead.
-std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, std::int64_t start,
-                    std::int64_t widest) {
-  const Digit& along = group.digits.front();
-  const auto is_off = [&](const Group& others, std::int64_t vector) {
-    return std::any_of(others.begin(), others.end(),
-                       [&](const Digit& digit) { return digit.*stride != 1 && digit.*stride % vector != 0; });
-  };
-  const auto fits = [&](std::int64_t vector) {
-    if (vector == 1) return true;
-    if (along.*stride != 1 || along.extent % vector != 0 || group.in_runs % vector != 0) return false;
-    if (start % vector != 0) return false;
-    std::int64_t neighbours = 0;  // whatever moves by one element moves off, but for the digit itself
-    for (const Group* others : {&groups.m, &groups.n, &groups.k, &groups.batch}) {
-      for (const Digit& digit : *others) neighbours += digit.*stride == 1 ? 1 : 0;
-      if (is_off(*others, vector)) return false;
-    }
-    return neighbours == 1;
-  };
-  while (!fits(widest)) widest /= 2;
-  return widest;
-}
+bool packs_first(const Config& c) { return packs_of(c) % 2 == 1; }
+bool packs_second(const Config& c) { return packs_of(c) >= 2; }
 
 DType computed_in(DType dtype) { return elementwise_op::compute_dtype(dtype); }
 
@@ -288,11 +86,12 @@ bool is_asynchronous(const Problem& problem, const Config& c) {
   return c[COPY] == "async" && computed_in(dtype_of(problem)) == dtype_of(problem);
 }
 
-// Of the groups where they are packed.
-PackedGroups packed_groups(const Problem& problem, bool packs_first, bool packs_second) {
-  return PackedGroups(groups_of(problem), packs_first, packs_second, 16 / bytes(dtype_of(problem)));
+// Rows begin where the widest vector may.
+PackedGroups packed(const Problem& problem, const Groups& groups, bool packs_first, bool packs_second) {
+  return {groups, packs_first, packs_second, 16 / bytes(dtype_of(problem))};
 }
 
+// Of the groups where they are packed.
 std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, const Config& c) {
   const std::int64_t element = bytes(computed_in(dtype_of(problem))), lanes = 16 / element;
   const bool padded = c[SMEM_LAYOUT] == "padded", tensor_cores = uses_tensor_cores(c);
@@ -392,7 +191,7 @@ std::vector<Axis> axes(DType dtype) {
   const std::vector<Value> spans = {1, 8, 4, 16, 12, 20};
   // First what few combinations are legal of, which a walk then passes by.
   return {
-      {PACK, categories({"none", "first", "second", "both"}),
+      {PACK, std::vector<Value>(packs.begin(), packs.end()),
        "operands that are first copied into the workspace, their rows side by side"},
       {SPAN_M, spans, "rows of M that are neighbours in the output, before the first operand's neighbours"},
       {SPAN_N, spans,
@@ -477,12 +276,12 @@ struct Packings {
   std::vector<Widest> widest;
   std::array<std::int64_t, 4> elements = {};  // of the larger packed operand
 
-  explicit Packings(const Problem& problem) {
+  Packings(const Problem& problem, const Groups& groups) {
     for (const bool second : {false, true}) {
       for (const bool first : {false, true}) {
-        const PackedGroups packed = packed_groups(problem, first, second);
-        elements.at(widest.size()) = std::max(packed.first.elements, packed.second.elements);
-        widest.emplace_back(problem, packed.groups);
+        const PackedGroups its = packed(problem, groups, first, second);
+        elements.at(widest.size()) = std::max(its.first.elements, its.second.elements);
+        widest.emplace_back(problem, its.groups);
       }
     }
   }
@@ -496,9 +295,9 @@ bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride)
            ordered(rows, &Digit::out, stride).digits.front());
 }
 
-std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups, const Problem& problem,
+std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
+                       const std::shared_ptr<const Packings>& packings, const Problem& problem,
                        const DeviceFacts& device) {
-  const auto packings = std::make_shared<const Packings>(problem);
   const DType dtype = dtype_of(problem);
   const std::int64_t element = bytes(computed_in(dtype));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n);
@@ -543,11 +342,9 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups, 
       conditional(
           STAGES, 2, [](const Config& c) { return c[COPY] == "async"; },
           "By way of registers two stages are used."),
-      {"VECTOR_A, VECTOR_B and VECTOR_OUT are as wide as the arrays allow, or for pointers of any alignment "
-       "1 "
-       "but for packed operands: an operand's along the first index of M or N, or by way of registers of K, "
-       "the "
-       "output's along the first index of N.",
+      {"VECTOR_A, VECTOR_B and VECTOR_OUT are as wide as the arrays allow, or 1 for pointers of any "
+       "alignment, but for packed operands: an operand's along the first index of M or N, or by way of "
+       "registers of K, the output's along the first index of N.",
        [=](const Config& c) {
          const Widest& widest = packings->of(c);
          const std::int64_t a = widest.of_a(c), b = widest.of_b(c), out = widest.of_out(c);
@@ -589,11 +386,11 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups, 
   return rules;
 }
 
-std::vector<Rule> worth(const Groups& groups, const Problem& problem) {
+std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const Packings>& packings,
+                        const Problem& problem) {
   const std::int64_t words = bytes(computed_in(dtype_of(problem))) / 4;
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t batch = size_of(groups.batch);
-  const auto packings = std::make_shared<const Packings>(problem);
   const bool packs_a = n >= 128 && is_packed_with_gain(groups, groups.m, &Digit::first);
   const bool packs_b = m >= 128 && is_packed_with_gain(groups, groups.n, &Digit::second);
   return {
@@ -627,8 +424,7 @@ std::vector<Rule> worth(const Groups& groups, const Problem& problem) {
          return c[VECTOR_A] == widest.of_a(c) && c[VECTOR_B] == widest.of_b(c);
        }},
       {"Operands are packed that are read for 128 rows or columns and whose neighbours are terms, or rows "
-       "that "
-       "are not the output's.",
+       "that are not the output's.",
        [=](const Config& c) { return (!packs_first(c) || packs_a) && (!packs_second(c) || packs_b); }},
       {"An early start is for few blocks.",
        [=](const Config& c) {
@@ -642,8 +438,9 @@ std::vector<Rule> worth(const Groups& groups, const Problem& problem) {
 Space space(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
   std::vector<Axis> its = axes(dtype_of(problem));
-  std::vector<Rule> rules = must(its, groups, problem, device);
-  return Space(std::move(its), std::move(rules), worth(groups, problem));
+  const auto packings = std::make_shared<const Packings>(problem, groups);
+  std::vector<Rule> rules = must(its, groups, packings, problem, device);
+  return Space(std::move(its), std::move(rules), worth(groups, packings, problem));
 }
 
 // 2^31 times the next power of two over the extent, rounded up: below 2^32 (contract_nest.inl).
@@ -680,8 +477,8 @@ Launch packing_launch(const Packing& packing, const View& view, std::int64_t ele
 
 Work work(const Problem& problem, const Config& config) {
   const Groups given = groups_of(problem);
-  const PackedGroups packed = packed_groups(problem, packs_first(config), packs_second(config));
-  const Groups& groups = packed.groups;
+  const PackedGroups its_packed = packed(problem, given, packs_first(config), packs_second(config));
+  const Groups& groups = its_packed.groups;
   const Counted m = counted_m(groups, config[SPAN_M]).value();
   const Counted n = counted_n(groups, config[SPAN_N]).value();
   const Counted k = counted_k(groups, config[ORDER_K], config[SPAN_K]).value();
@@ -715,8 +512,8 @@ Work work(const Problem& problem, const Config& config) {
     work.workspace_bytes = offset + packing.elements * bytes(dtype);
     return WorkspacePointer{offset};
   };
-  std::vector<KernelArgument> arguments = {packed_or_not(packed.first, given.first),
-                                           packed_or_not(packed.second, given.second),
+  std::vector<KernelArgument> arguments = {packed_or_not(its_packed.first, given.first),
+                                           packed_or_not(its_packed.second, given.second),
                                            ArgumentPointer{groups.out.array},
                                            WorkspacePointer{0},
                                            groups.first.start,
@@ -851,10 +648,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
   const bool packs_second = (both >= 800 || (std::min(m, n) >= 128 && !one_order)) &&
                             is_packed_with_gain(groups, groups.n, &Digit::second);
-  values.set(PACK.name, packs_first && packs_second ? "both"
-                        : packs_first               ? "first"
-                        : packs_second              ? "second"
-                                                    : "none");
+  values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
   // Runs of about eight neighbours of the output, of which few are beyond its end.
   const auto set_span = [&](const IntegerAxis& axis, std::int64_t tile, const auto& counted) {
     std::int64_t chosen = 1;
