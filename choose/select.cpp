@@ -68,6 +68,11 @@ bool before(const Ranked& a, const Ranked& b, std::span<const Candidate> candida
          std::tuple(-b.likeness, right.origin, !right.has_binary, right.median_us);
 }
 
+// Whether it won a problem of another computation.
+bool won_another(const Op& op, const Candidate& one, const Problem& problem) {
+  return !one.problem.empty() && !same_computation(op, one.problem, problem);
+}
+
 }  // namespace
 
 Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates)
@@ -141,8 +146,7 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
       return std::find(estimates.rows.begin(), estimates.rows.end(), row) != estimates.rows.end();
     };
     for (const auto& [c, variant, row] : group.members) {
-      const Problem& won = candidates_[c].problem;
-      if (!won.empty() && !same_computation(*op_, won, problem)) continue;
+      if (won_another(*op_, candidates_[c], problem)) continue;
       TimeModel::Estimate estimate = estimates.of[variant];
       const double likeness = row ? static_cast<double>(estimates.likeness[*row]) : 0;
       if (row && group.model.times(variant) < proven_times) {
@@ -257,8 +261,7 @@ Selection Chooser::select(const Problem& problem, bool may_compile) const {
   }
   for (const Group& group : groups_) {
     for (const Group::Member& member : group.members) {
-      const Problem& won = candidates_[member.candidate].problem;
-      if (!won.empty() && !same_computation(*op_, won, problem))
+      if (won_another(*op_, candidates_[member.candidate], problem))
         selection.refusals.push_back(
             {member.candidate, "It won another computation, which says nothing of this one."});
     }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "choose/select.h"
 #include "generator/error.h"
 #include "tuner/rendered_variant.h"
 
@@ -63,6 +64,9 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
     const bool here = fast.device_id == device_id;
     add(fast.problem, here ? 0 : other_device, rank, fast.template_name, fast.config);
   }
+  // Last what dispatch takes where nothing is known.
+  for (const UntunedVariant& guess : untuned(place.op, place.problem, place.device))
+    guesses.push_back({other_device, most_remembered, guess.tmpl->name, guess.config.text()});
   return guesses;
 }
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "choose/select.h"
 #include "generator/listed.h"
 #include "tuner/finals_run.h"
 #include "tuner/interrupt.h"
@@ -78,17 +77,6 @@ std::unique_ptr<Search> ProblemRun::proposing(const std::vector<WinnerRow>& winn
                 guesses({bench_.op, turn_.problem, station_.device()}, options.search.built_in, winners,
                         bench_.recorder.fastest(most_remembered), bench_.recorder.device()),
                 index);
-  // What dispatch takes where nothing is known.
-  for (UntunedVariant& guess : untuned(bench_.op, turn_.problem, station_.device())) {
-    Point point{index(guess.tmpl->name).value(), std::move(guess.config)};
-    const bool is_searched = std::any_of(
-        space_.parts.begin(), space_.parts.end(),
-        [&](const SearchSpace::Part& part) { return part.template_index == point.template_index; });
-    std::vector<Point>& points = space_.promising;
-    if (is_searched && points.size() < most_promising &&
-        std::find(points.begin(), points.end(), point) == points.end())
-      points.push_back(std::move(point));
-  }
   const auto make = [&](std::uint64_t seed) {
     return make_search(options.search.strategy, space_, seed, options.search.prior);
   };

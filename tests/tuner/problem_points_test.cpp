@@ -96,6 +96,22 @@ TEST_F(ProblemPointsTest, AGuessOfAnotherProblemOrDeviceIsFartherAway) {
   EXPECT_THAT(said, ElementsAre("fixed 0.0 0", "base 1.0 0", "fixed 0.0 0", "fixed 0.0 1", "fixed 1.0 0"));
 }
 
+TEST_F(ProblemPointsTest, AnotherComputationSaysNothingAndTheUntunedDefaultComesLast) {
+  op_.parameters.front().is_computation = true;  // n
+  op_.templates.back().untuned = [](const Problem&, const DeviceFacts&) {
+    return std::optional(Values{{"BLOCK", std::int64_t{64}}});
+  };
+  const std::vector<Store::Fast> fastest = {fast(here, "n=2048", "BLOCK=32 VECTOR=1 STORE_MODE=streaming"),
+                                            fast(here, "n=1024", "BLOCK=32 VECTOR=4 STORE_MODE=plain")};
+  const std::vector<Guess> all = guesses(place_, {}, {}, fastest, here);
+  const std::vector<Point> points = promising(space_, all, [&](std::string_view name) {
+    return std::optional<std::size_t>(name == op_.templates.back().name ? op_.templates.size() - 1 : 0);
+  });
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(text(points[0]), "fixed BLOCK=32 VECTOR=4 STORE_MODE=plain");
+  EXPECT_TRUE(text(points[1]).starts_with("fixed BLOCK=64 ")) << text(points[1]);
+}
+
 TEST_F(ProblemPointsTest, NothingIsBuiltInForAnotherProblem) {
   const std::vector<BuiltIn> built_in = {{"scale", "n=7", "fixed", "BLOCK=64"}};
   EXPECT_THAT(built_in_hashes(place_, built_in), IsEmpty());
