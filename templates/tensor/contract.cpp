@@ -321,7 +321,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       {"A thread's sums and what it multiplies fit into 255 registers of 4 bytes.",
        [=](const Config& c) {
          const std::int64_t numbers = c[THREAD_M] * c[THREAD_N] + 2 * (c[THREAD_M] + c[THREAD_N]);
-         return numbers * element <= 4 * 224;
+         return numbers * element <= std::int64_t{4} * 224;
        }},
       {"Runs in M are for neighbours of the output that are not those of the first operand.",
        [=](const Config& c) { return packings->of(c).a[static_cast<std::size_t>(c[SPAN_M])] > 0; }},
@@ -609,7 +609,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                                      : few           ? of_few_words
                                      : thin          ? of_thin_words
                                                      : of_words;
-  const std::int64_t blocks_to_fill = 2 * multiprocessors_to_fill(device);
+  const std::int64_t blocks_to_fill = std::int64_t{2} * multiprocessors_to_fill(device);
   const Shape* best = nullptr;
   std::int64_t split = 1;
   double least = 0;
