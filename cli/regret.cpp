@@ -67,8 +67,11 @@ std::vector<Problem> unknown_problems(const Op& op, const std::vector<Candidate>
 Pick pick_of(const Chooser& chooser, const Op& op, const DeviceFacts& device,
              const std::vector<Candidate>& candidates, const Problem& problem) {
   const Selection selection = chooser.select(problem, true);
-  if (selection.choices.empty())
+  if (selection.choices.empty()) {
+    if (const std::vector<UntunedVariant> guesses = untuned(op, problem, device); !guesses.empty())
+      return {"base", guesses.front().tmpl->name, guesses.front().config.text()};
     return {"base", op.templates.front().name, base_config(op, problem, device).text()};
+  }
   const Choice& choice = selection.choices.front();
   Pick pick{std::string(name(choice.match)), candidates[choice.candidate].template_name, choice.config.text(),
             choice.expected_us, choice.expected_loss};

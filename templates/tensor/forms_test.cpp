@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "templates/tensor/drawer.h"
 #include "templates/tensor/layout.h"
 #include "templates/tensor/test_expressions.h"
 #include "tests/rounds.h"

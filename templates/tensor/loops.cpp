@@ -260,6 +260,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     lanes = outputs * 64 < threads_to_fill && extent(along) >= 512 ? 256 : extent(along) < 32 ? 8 : 32;
   while (split < 64 && outputs * lanes * split * 4 <= threads_to_fill && terms >= 256 * lanes * split)
     split *= 4;
+  const auto elements = [&](std::int64_t parts) { return with_parts(all->forms[form], parts).elements; };
+  while (split > 1 && elements(split / 4) == elements(split)) split /= 4;
 
   // Outputs of a thread: as many as leave enough threads, the more the longer the window.
   const LoopKernel& tiled = longest_kernel(all->forms[form], true);

@@ -8,6 +8,7 @@
 
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
+#include "templates/tensor/drawer.h"
 #include "templates/tensor/op.h"
 #include "templates/tensor/test_expressions.h"
 #include "tests/op_checker.h"

@@ -1,9 +1,11 @@
-// Tensor problems such as users have: products of matrices and tensors, permutations, windows.
+// Tensor problems such as users have: products of matrices and tensors, permutations, windows; and as often
+// some that nobody thought of.
 
 #include "generator/sample.h"
 
 #include <algorithm>
 
+#include "templates/tensor/drawer.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {
@@ -33,9 +35,15 @@ const std::vector<std::string>& expressions() {
   return list;
 }
 
-}  // namespace
+// Up to 2^24 outputs of up to 2^14 terms.
+void unusual_tensor(Random& random, Problem& problem) {
+  Drawer drawer(random.next(), [&](bool is_reduced) { return draw_size(random, 1, is_reduced ? 24 : 4096); });
+  const Expression e = parse(drawer.expression()).expression;
+  problem.set("expression", canonical_text(e));
+  problem.set("extents", joined(drawer.extents(e)));
+}
 
-void usual_tensors(Random& random, Problem& problem) {
+void usual_tensor(Random& random, Problem& problem) {
   const Expression e = parse(draw(random, expressions())).expression;
   problem.set("expression", canonical_text(e));
   // So many elements for the largest array, spread over its indices; windows are small.
@@ -56,6 +64,12 @@ void usual_tensors(Random& random, Problem& problem) {
     }
   }
   problem.set("extents", joined(extents));
+}
+
+}  // namespace
+
+void usual_tensors(Random& random, Problem& problem) {
+  draw_chance(random, 50) ? usual_tensor(random, problem) : unusual_tensor(random, problem);
   for (const std::string_view name : array_names) problem.set(name, "dense");
   problem.set("out", "dense");
 }
