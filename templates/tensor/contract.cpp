@@ -590,7 +590,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // Where M or N is small.
   static const std::vector<Shape> of_thin_words = {
       {32, 128, 8, 8, 16, 1},   {24, 128, 12, 4, 16, 1},  {16, 128, 8, 4, 16, 0.85}, {128, 32, 8, 8, 4, 0.95},
-      {256, 24, 8, 12, 2, 0.9}, {256, 16, 8, 4, 4, 0.75}, {32, 32, 4, 4, 8, 0.5}};
+      {256, 24, 8, 12, 2, 0.9}, {256, 16, 8, 4, 4, 0.75}, {32, 32, 4, 4, 8, 0.5},    {32, 64, 4, 4, 8, 0.8},
+      {64, 32, 4, 4, 8, 0.8},   {16, 64, 4, 4, 16, 0.6},  {32, 16, 4, 4, 4, 0.4}};
   static const std::vector<Shape> of_doubles = {
       {64, 64, 4, 4, 8, 1},    {128, 64, 8, 4, 8, 1},   {64, 128, 4, 8, 8, 1},    {128, 32, 4, 4, 8, 0.9},
       {32, 128, 4, 4, 8, 0.9}, {32, 32, 4, 2, 8, 0.6},  {128, 24, 4, 6, 4, 0.9},  {24, 128, 6, 4, 8, 0.9},
@@ -609,22 +610,31 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                                      : few           ? of_few_words
                                      : thin          ? of_thin_words
                                                      : of_words;
-  const std::int64_t blocks_to_fill = std::int64_t{2} * multiprocessors_to_fill(device);
+  // Sixteen warps on each multiprocessor multiply at the full rate; parts of sums are written and read again.
+  const std::int64_t warps_to_fill = std::int64_t{16} * multiprocessors_to_fill(device);
+  const double products_per_clock = wide && !in_tensor_cores ? 64 : 128, bytes_per_clock = 13, launch = 2000;
   const Shape* best = nullptr;
   std::int64_t split = 1;
   double least = 0;
   for (const Shape& shape : shapes) {
+    const std::int64_t area = shape.tile_m * shape.tile_n,
+                       warps = ceil_divide(area, 32 * shape.thread_m * shape.thread_n);
     const std::int64_t tiles =
         ceil_divide(m, shape.tile_m) * ceil_divide(n, shape.tile_n) * size_of(groups.batch);
-    std::int64_t its_split = 1;
-    while (its_split < 32 && its_split * tiles < blocks_to_fill && k >= 2 * its_split * 64) its_split *= 2;
-    const double cost = static_cast<double>(std::max(tiles * its_split, blocks_to_fill)) /
-                        static_cast<double>(its_split) * static_cast<double>(shape.tile_m * shape.tile_n) /
-                        shape.rate;
-    if (best != nullptr && cost >= least) continue;
-    best = &shape;
-    split = its_split;
-    least = cost;
+    for (std::int64_t its_split = 1; its_split == 1 || (its_split <= 32 && k >= its_split * 64);
+         its_split *= 2) {
+      const auto filled = static_cast<double>(std::max(tiles * its_split * warps, warps_to_fill));
+      const double terms = static_cast<double>(ceil_divide(k, its_split)),
+                   products = filled / static_cast<double>(warps) * static_cast<double>(area) * terms,
+                   parts = static_cast<double>(tiles * area * its_split);
+      double clocks = products / shape.rate / products_per_clock;
+      if (its_split > 1) clocks += parts * 2 * (wide ? 8 : 4) / bytes_per_clock;
+      clocks = clocks / multiprocessors_to_fill(device) + (its_split > 1 ? launch : 0);
+      if (best != nullptr && clocks >= least) continue;
+      best = &shape;
+      split = its_split;
+      least = clocks;
+    }
   }
   Values values = {{std::string(TILE_M.name), best->tile_m},     {std::string(TILE_N.name), best->tile_n},
                    {std::string(THREAD_M.name), best->thread_m}, {std::string(THREAD_N.name), best->thread_n},

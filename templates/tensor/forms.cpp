@@ -178,10 +178,11 @@ std::vector<Form> forms(const Expression& expression, const std::vector<std::int
 }
 
 std::size_t cheapest(const std::vector<Form>& forms, double operations_per_byte) {
+  constexpr double launch_bytes = 4e6;  // moved while a kernel starts behind another: some microseconds
   std::size_t best = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t n = 0; n < forms.size(); ++n) {
-    double cost = 0, operations = 0, bytes = 0;
+    double cost = static_cast<double>(forms[n].launches()) * launch_bytes, operations = 0, bytes = 0;
     for (const FormStep& step : forms[n].steps) {
       if (!step.joined) {
         cost += std::max(operations / operations_per_byte, bytes);

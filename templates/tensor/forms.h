@@ -50,7 +50,7 @@ std::vector<Form> forms(const Expression& expression, const std::vector<std::int
                         std::int64_t element_bytes = 4);
 
 /// The place of the form with the least sum over its launches of max(operations / operations_per_byte,
-/// bytes).
+/// bytes) + 4 MB, which a device moves in the time that a launch costs.
 std::size_t cheapest(const std::vector<Form>& forms, double operations_per_byte);
 
 /// The step's loops, for people: "for y in 0:32:" and what they hold, a line each. A joined step's loops are

@@ -235,7 +235,8 @@ bool is_for_others(const Problem& problem) {
     if (first && !second) rows *= nest.extents[i];
     if (second && !first) columns *= nest.extents[i];
   }
-  return rows >= 16 && columns >= 16 && nest.terms() >= 8;
+  const double products = static_cast<double>(nest.outputs()) * static_cast<double>(nest.terms());
+  return rows >= 8 && columns >= 8 && nest.terms() >= 8 && products >= 0x1p21;
 }
 
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
@@ -252,13 +253,14 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   for (std::size_t i = nest.free; i < nest.rank(); ++i)
     if (!kernel.is_serial(i)) terms *= nest.extents[i];
 
-  // Few outputs with many terms, or operands along them: threads share sums, and blocks do where even these
-  // are few.
+  // Few outputs, or operands along the sums: threads share sums, and blocks do where even these are few.
   std::int64_t outputs = nest.outputs(), lanes = 1, split = 1;
   const int along = kernel.nearest();
-  if (reads_along_sums(kernel) || (outputs * 4 < threads_to_fill && extent(along) >= 64))
-    lanes = outputs * 64 < threads_to_fill && extent(along) >= 512 ? 256 : extent(along) < 32 ? 8 : 32;
-  while (split < 64 && outputs * lanes * split * 4 <= threads_to_fill && terms >= 256 * lanes * split)
+  for (const auto& [count, least_extent] :
+       {std::pair<std::int64_t, std::int64_t>{8, 5}, {32, 15}, {256, 200}})
+    if (outputs * count <= 2 * threads_to_fill && extent(along) >= least_extent) lanes = count;
+  if (reads_along_sums(kernel)) lanes = std::max<std::int64_t>(lanes, extent(along) < 32 ? 8 : 32);
+  while (split < 64 && outputs * lanes * split * 4 <= threads_to_fill && terms >= 32 * lanes * split)
     split *= 4;
   const auto elements = [&](std::int64_t parts) { return with_parts(all->forms[form], parts).elements; };
   while (split > 1 && elements(split / 4) == elements(split)) split /= 4;
@@ -283,21 +285,25 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     thread_z *= 2;
   const bool has_threads_y = lanes == 1 && tiled.along_y >= 0;
   const std::int64_t neighbours = tiled.nest.free > 0 ? tiled.nest.extents[tiled.nest.free - 1] : 1;
+  const std::int64_t block_x = !has_threads_y      ? 256
+                               : neighbours >= 256 ? 64
+                                                   : 32,
+                     block_y = has_y(all->forms[form]) && has_threads_y ? 4 : 1;
+  // A part may have too few terms to share.
+  const LoopShape shape = {.threads = block_x * block_y,
+                           .block_y = block_y,
+                           .thread_y = thread_y,
+                           .thread_z = thread_z,
+                           .lanes = lanes};
+  if (!shares_sums(with_parts(all->forms[form], split), shape)) lanes = 1;
   return Values{{"FORM", static_cast<std::int64_t>(form)},
-                {"BLOCK_X", std::int64_t{!has_threads_y      ? 256
-                                         : neighbours >= 256 ? 64
-                                                             : 32}},
-                {"BLOCK_Y", std::int64_t{!has_y(all->forms[form]) ? 1
-                                         : has_threads_y          ? 4
-                                                                  : 1}},
+                {"BLOCK_X", block_x},
+                {"BLOCK_Y", block_y},
                 {"THREAD_Y", thread_y},
                 {"THREAD_Z", thread_z},
                 {"REDUCE", lanes},
                 {"SPLIT", split},
-                {"START", std::string(all->forms[form].kernels.size() > 1 || split > 1 ||
-                                              outputs <= threads_to_fill * 32
-                                          ? "overlapped"
-                                          : "plain")}};
+                {"START", all->forms[form].kernels.size() > 1 || split > 1 ? "overlapped" : "plain"}};
 }
 
 }  // namespace
