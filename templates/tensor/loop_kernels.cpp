@@ -285,6 +285,8 @@ std::shared_ptr<const LoopForms> loop_forms(const Problem& problem) {
     }
     made->usable.push_back(made->forms.size() - 1);
     usable.push_back(form);
+    if (its.kernels.size() > form.launches())  // a step that could join the one before it has its own
+      for (FormStep& step : usable.back().steps) step.joined = false;
   }
   std::swap(made->usable.front(), made->usable[cheapest(usable, operations_per_byte)]);
   last = {problem, made};

@@ -243,9 +243,17 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::shared_ptr<const LoopForms> all = loop_forms(problem);
   const std::size_t form = all->usable.front();
   if (form == 0 && is_for_others(problem)) return std::nullopt;
-  const LoopKernel& kernel = longest_kernel(all->forms[form]);
-  const Nest& nest = kernel.nest;
   const std::int64_t threads_to_fill = std::int64_t{1024} * multiprocessors_to_fill(device);
+  // The kernel that takes longest, if a thread adds each sum: few of them do not fill the device.
+  const auto rounds = [&](const LoopKernel& kernel) {
+    return static_cast<double>(kernel.nest.terms()) *
+           static_cast<double>(std::max(kernel.nest.outputs(), threads_to_fill));
+  };
+  const std::vector<LoopKernel>& kernels = all->forms[form].kernels;
+  const LoopKernel& kernel =
+      *std::max_element(kernels.begin(), kernels.end(),
+                        [&](const LoopKernel& a, const LoopKernel& b) { return rounds(a) < rounds(b); });
+  const Nest& nest = kernel.nest;
   const auto extent = [&](int index) {
     return index < 0 ? 1 : nest.extents[static_cast<std::size_t>(index)];
   };

@@ -76,6 +76,8 @@ struct LoopMapping {
   std::int64_t lanes = 1;   ///< threads that share a sum
   int shared = -1;          ///< the index that they share
   std::int64_t x_places = 1, block_x = 1, block_y = 1, thread_y = 1, thread_z = 1;
+  bool has_rows =
+      false;  ///< threads or their outputs lie along the kernel's along_y; else it is as the others
   std::int64_t x_tiles = 1, y_tiles = 1, z_tiles = 1, blocks = 1;
 };
 

@@ -142,8 +142,8 @@ class KernelText {
       outputs(index, place, tiles * threads, each);
       next(tiles);
     };
-    if (!k_.has_neighbours()) along(k_.along_y, m_.y_tiles, m_.block_y, m_.thread_y);
-    along(k_.along_z, m_.z_tiles, 1, m_.thread_z);
+    if (m_.has_rows && !k_.has_neighbours()) along(k_.along_y, m_.y_tiles, m_.block_y, m_.thread_y);
+    if (m_.thread_z > 1) along(k_.along_z, m_.z_tiles, 1, m_.thread_z);
     for (std::size_t n = 0; n < m_.rest.size(); ++n) {
       const std::string& its = number(nest_.extents[m_.rest[n]]);
       const bool is_last = n + 1 == m_.rest.size();
@@ -457,16 +457,18 @@ LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   if (lanes == 1 && !kernel.has_neighbours())
     while (block_y < shape.block_y && block_y * thread_y < extent(kernel.along_y)) block_y *= 2;
   block_x = std::max<std::int64_t>(1, shape.threads / lanes / block_y);  // rules ask before all of them hold
-  y_tiles = ceil_divide(extent(kernel.along_y), thread_y * block_y);
+  has_rows = kernel.has_neighbours() || thread_y * block_y > 1;
+  if (has_rows) y_tiles = ceil_divide(extent(kernel.along_y), thread_y * block_y);
   if (kernel.has_neighbours()) x_places = std::exchange(y_tiles, 1);
   for (std::size_t i = nest.free; i-- > 0;) {
-    if (static_cast<int>(i) == kernel.along_y || static_cast<int>(i) == kernel.along_z) continue;
+    if (has_rows && static_cast<int>(i) == kernel.along_y) continue;
+    if (thread_z > 1 && static_cast<int>(i) == kernel.along_z) continue;
     const bool is_x = rest.empty() && (x_places == 1 || 2 * x_places <= block_x);
     (is_x ? x : rest).push_back(i);
     (is_x ? x_places : blocks) *= nest.extents[i];
   }
   x_tiles = ceil_divide(x_places, block_x);
-  z_tiles = ceil_divide(extent(kernel.along_z), thread_z);
+  if (thread_z > 1) z_tiles = ceil_divide(extent(kernel.along_z), thread_z);
   blocks *= x_tiles * y_tiles * z_tiles;
   // The window first, whose terms share what they read, then the nearest, as long as there is room.
   std::int64_t room = std::max<std::int64_t>(1, shape.unroll / (thread_y * thread_z));
