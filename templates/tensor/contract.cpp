@@ -591,7 +591,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   static const std::vector<Shape> of_thin_words = {
       {32, 128, 8, 8, 16, 1},   {24, 128, 12, 4, 16, 1},  {16, 128, 8, 4, 16, 0.85}, {128, 32, 8, 8, 4, 0.95},
       {256, 24, 8, 12, 2, 0.9}, {256, 16, 8, 4, 4, 0.75}, {32, 32, 4, 4, 8, 0.5},    {32, 64, 4, 4, 8, 0.8},
-      {64, 32, 4, 4, 8, 0.8},   {16, 64, 4, 4, 16, 0.6},  {32, 16, 4, 4, 4, 0.4}};
+      {64, 32, 4, 4, 8, 0.8},   {16, 64, 4, 4, 16, 0.6},  {32, 16, 4, 4, 4, 0.4},    {64, 128, 8, 8, 16, 1},
+      {64, 64, 8, 4, 8, 0.9},   {32, 256, 8, 8, 16, 1}};
   static const std::vector<Shape> of_doubles = {
       {64, 64, 4, 4, 8, 1},    {128, 64, 8, 4, 8, 1},   {64, 128, 4, 8, 8, 1},    {128, 32, 4, 4, 8, 0.9},
       {32, 128, 4, 4, 8, 0.9}, {32, 32, 4, 2, 8, 0.6},  {128, 24, 4, 6, 4, 0.9},  {24, 128, 6, 4, 8, 0.9},
@@ -623,7 +624,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
         ceil_divide(m, shape.tile_m) * ceil_divide(n, shape.tile_n) * size_of(groups.batch);
     for (std::int64_t its_split = 1; its_split == 1 || (its_split <= 32 && k >= its_split * 64);
          its_split *= 2) {
-      const auto filled = static_cast<double>(std::max(tiles * its_split * warps, warps_to_fill));
+      const std::int64_t blocks = round_up(tiles * its_split, multiprocessors_to_fill(device));
+      const auto filled = static_cast<double>(std::max(blocks * warps, warps_to_fill));
       const double terms = static_cast<double>(ceil_divide(k, its_split)),
                    products = filled / static_cast<double>(warps) * static_cast<double>(area) * terms,
                    parts = static_cast<double>(tiles * area * its_split);
@@ -651,6 +653,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       values.set(RESIDENT_WARPS.name, 12);
   }
   if (few || thin) values.set(START.name, "overlapped");
+  if (!few && has_windows(expression_of(problem))) {  // whose neighbours are rarely aligned
+    values.set(COPY.name, "registers");
+    values.set(STAGES.name, 2);
+  }
   // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
   // and one where their terms are in different orders.
   const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);

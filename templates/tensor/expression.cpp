@@ -402,6 +402,24 @@ std::string text(const Expression& expression, const Access& access) {
   return Writer(expression).read(access);
 }
 
+bool is_window(const Expression& expression, std::size_t index) {
+  const auto moves_with_others = [=](const Affine& dimension) {
+    return dimension.factors[index] != 0 &&
+           std::count(dimension.factors.begin(), dimension.factors.end(), 0) + 1 <
+               std::ssize(dimension.factors);
+  };
+  return expression.is_reduced(index) &&
+         std::any_of(expression.accesses.begin(), expression.accesses.end(), [&](const Access& access) {
+           return std::any_of(access.dimensions.begin(), access.dimensions.end(), moves_with_others);
+         });
+}
+
+bool has_windows(const Expression& expression) {
+  for (std::size_t i = expression.free; i < expression.indices.size(); ++i)
+    if (is_window(expression, i)) return true;
+  return false;
+}
+
 std::int64_t operations_of(const elementwise_op::Expression& function) {
   return std::count_if(function.nodes.begin(), function.nodes.end(),
                        [](const Node& node) { return elementwise_op::facts(node.operation).operands > 0; });

@@ -82,6 +82,10 @@ std::string canonical_text(const Expression& expression);
 std::string text(const Expression& expression);
 std::string text(const Expression& expression, const Access& access);  ///< one that it reads
 
+/// Whether the reduced index moves along a dimension with another index, as j of x[i+j].
+bool is_window(const Expression& expression, std::size_t index);
+bool has_windows(const Expression& expression);
+
 /// So many operations and functions one evaluation takes.
 std::int64_t operations_of(const elementwise_op::Expression& function);
 

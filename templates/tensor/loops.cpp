@@ -101,9 +101,11 @@ bool reads_along_sums(const LoopKernel& kernel) {
   const int along = kernel.nearest();
   if (along < 0 || nest.extents[static_cast<std::size_t>(along)] < 16) return false;
   return std::any_of(nest.inputs.begin(), nest.inputs.end(), [&](const View& view) {
-    const bool moves = nest.free > 0 && view.strides[nest.free - 1] != 0;
-    return std::abs(view.strides[static_cast<std::size_t>(along)]) == 1 &&
-           (nest.free == 0 || (moves && std::abs(view.strides[nest.free - 1]) != 1));
+    if (std::abs(view.strides[static_cast<std::size_t>(along)]) != 1) return false;
+    std::int64_t neighbours = 1;  // outputs that read the same element
+    for (std::size_t i = nest.free; i-- > 0 && neighbours < 32; neighbours *= nest.extents[i])
+      if (view.strides[i] != 0) return std::abs(view.strides[i]) != 1;
+    return nest.free == 0;
   });
 }
 
@@ -235,8 +237,9 @@ bool is_for_others(const Problem& problem) {
     if (first && !second) rows *= nest.extents[i];
     if (second && !first) columns *= nest.extents[i];
   }
+  if (has_windows(expression_of(problem)) && nest.terms() <= 256) return false;
   const double products = static_cast<double>(nest.outputs()) * static_cast<double>(nest.terms());
-  return rows >= 8 && columns >= 8 && nest.terms() >= 8 && products >= 0x1p21;
+  return rows >= 8 && columns >= 8 && nest.terms() >= 8 && products >= 0x1p23;
 }
 
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
@@ -265,7 +268,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   std::int64_t outputs = nest.outputs(), lanes = 1, split = 1;
   const int along = kernel.nearest();
   for (const auto& [count, least_extent] :
-       {std::pair<std::int64_t, std::int64_t>{8, 5}, {32, 15}, {256, 200}})
+       {std::pair<std::int64_t, std::int64_t>{8, 5}, {32, 15}, {256, 512}})
     if (outputs * count <= 2 * threads_to_fill && extent(along) >= least_extent) lanes = count;
   if (reads_along_sums(kernel)) lanes = std::max<std::int64_t>(lanes, extent(along) < 32 ? 8 : 32);
   while (split < 64 && outputs * lanes * split * 4 <= threads_to_fill && terms >= 32 * lanes * split)
@@ -293,10 +296,14 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     thread_z *= 2;
   const bool has_threads_y = lanes == 1 && tiled.along_y >= 0;
   const std::int64_t neighbours = tiled.nest.free > 0 ? tiled.nest.extents[tiled.nest.free - 1] : 1;
-  const std::int64_t block_x = !has_threads_y      ? 256
-                               : neighbours >= 256 ? 64
-                                                   : 32,
-                     block_y = has_y(all->forms[form]) && has_threads_y ? 4 : 1;
+  const bool is_long = thread_y * thread_z >= 16 && tiled.window >= 0;  // each thread has much to do
+  const std::int64_t block_x = !has_threads_y                 ? 256
+                               : is_long && neighbours >= 112 ? 128
+                               : neighbours >= 256 || is_long ? 64
+                                                              : 32,
+                     block_y = !has_y(all->forms[form]) || !has_threads_y ? 1
+                               : is_long                                  ? 2
+                                                                          : 4;
   // A part may have too few terms to share.
   const LoopShape shape = {.threads = block_x * block_y,
                            .block_y = block_y,
@@ -311,6 +318,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                 {"THREAD_Z", thread_z},
                 {"REDUCE", lanes},
                 {"SPLIT", split},
+                {"UNROLL", std::int64_t{is_long ? 1024 : 256}},
                 {"START", all->forms[form].kernels.size() > 1 || split > 1 ? "overlapped" : "plain"}};
 }
 

@@ -50,14 +50,7 @@ void usual_tensor(Random& random, Problem& problem) {
   std::vector<std::int64_t> extents;
   const double each = 26.0 / static_cast<double>(std::max<std::size_t>(e.free, 2));
   for (std::size_t i = 0; i < e.indices.size(); ++i) {
-    const bool is_window = std::any_of(e.accesses.begin(), e.accesses.end(), [&](const Access& access) {
-      return std::any_of(access.dimensions.begin(), access.dimensions.end(), [&](const Affine& dimension) {
-        return dimension.factors[i] != 0 &&
-               std::count(dimension.factors.begin(), dimension.factors.end(), 0) + 1 <
-                   std::ssize(dimension.factors);
-      });
-    });
-    if (is_window && e.is_reduced(i)) {
+    if (is_window(e, i)) {
       extents.push_back(static_cast<std::int64_t>(1 + 2 * random.below(6)));
     } else {
       extents.push_back(draw_size(random, 2, std::int64_t{1} << std::min(24, static_cast<int>(each) + 2)));
