@@ -4,7 +4,10 @@
 #include "templates/tensor/separable.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <span>
+#include <utility>
 
 #include "templates/tensor/op.h"
 
@@ -75,7 +78,7 @@ Tiling tiling_of(const Problem& problem, const Separable& s, const Config& c) {
   const auto& [x, y, march] = s.directions;
   const bool has_y = y.taps > 1;
   Tiling t;
-  t.threads = c[BLOCK_X] * c[BLOCK_Y];
+  t.threads = c[BLOCK_X] * (has_y ? c[BLOCK_Y] : 1);
   t.tile_x = c[BLOCK_X] * (has_y ? 1 : c[OUTPUTS]);
   t.tile_y = has_y ? c[BLOCK_Y] * c[OUTPUTS] : 1;
   t.run = run_of(s, c[RUN]);
@@ -114,43 +117,46 @@ Space space(const Problem& problem) {
       {RUN, {runs.begin(), runs.end()}, "steps that a block marches along the outermost window, at most"},
       {STAGES, {4, 8, 6, 3, 2}, "steps whose inputs are in shared memory, or on their way"},
       {VECTOR, {widths.begin(), widths.end()}, "bytes of an access at most, where rows are aligned"},
+      resident_warps_axis({8, 16, 24}),
       start_axis(),
       trigger_axis(),
   };
-  return Space(
-      std::move(axes),
-      {conditional(
-           BLOCK_Y, 1, [=](const Config&) { return has_y; }, "There are no three windows."),
-       {"A block has 32 to 512 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 512; }},
-       {"A thread has room for 192 words of unfinished sums.",
-        [=](const Config& c) { return partial_words(problem, *s, c[OUTPUTS]) <= most_partial_words; }},
-       one_name(
-           RUN,
-           [=](const Config& c) {
-             return least_alike(runs,
-                                [&](std::int64_t each) { return run_of(*s, each) == run_of(*s, c[RUN]); });
-           },
-           "Of the RUN that are as many steps the least stands for all."),
-       one_name(
-           VECTOR,
-           [=](const Config& c) {
-             const std::vector<std::int64_t> own = accesses(c[VECTOR]);
-             return least_alike(widths, [&](std::int64_t each) { return accesses(each) == own; });
-           },
-           "Of the VECTOR that lead to the same accesses the least stands for all.")},
-      {{"A block's tile is no wider than twice the output.",
-        [=](const Config& c) {
-          return tiling_of(problem, *s, c).tile_x < 2 * s->directions[Separable::x].extent ||
-                 (c[BLOCK_X] == 32 && (has_y || c[OUTPUTS] == 1));
-        }},
-       {"A block takes at most 100 KiB of shared memory.",
-        [=](const Config& c) { return tiling_of(problem, *s, c).shared_bytes <= 100 * 1024; }},
-       {"A block marches at least as far as the window reaches.",
-        [=](const Config& c) {
-          const Separable::Direction& march = s->directions[Separable::march];
-          return run_of(*s, c[RUN]) >= std::min(march.taps, march.extent);
-        }},
-       trigger_rule()});
+  std::vector<Rule> must = {
+      conditional(
+          BLOCK_Y, 1, [=](const Config&) { return has_y; }, "There are no three windows."),
+      {"A block has 32 to 512 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 512; }},
+      {"A thread has room for 192 words of unfinished sums.",
+       [=](const Config& c) { return partial_words(problem, *s, c[OUTPUTS]) <= most_partial_words; }},
+      one_name(
+          RUN,
+          [=](const Config& c) {
+            return least_alike(runs,
+                               [&](std::int64_t each) { return run_of(*s, each) == run_of(*s, c[RUN]); });
+          },
+          "Of the RUN that are as many steps the least stands for all."),
+      one_name(
+          VECTOR,
+          [=](const Config& c) {
+            const std::vector<std::int64_t> own = accesses(c[VECTOR]);
+            return least_alike(widths, [&](std::int64_t each) { return accesses(each) == own; });
+          },
+          "Of the VECTOR that lead to the same accesses the least stands for all."),
+      resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
+  };
+  return Space(std::move(axes), std::move(must),
+               {{"A block's tile is no wider than twice the output.",
+                 [=](const Config& c) {
+                   return tiling_of(problem, *s, c).tile_x < 2 * s->directions[Separable::x].extent ||
+                          (c[BLOCK_X] == 32 && (has_y || c[OUTPUTS] == 1));
+                 }},
+                {"A block takes at most 100 KiB of shared memory.",
+                 [=](const Config& c) { return tiling_of(problem, *s, c).shared_bytes <= 100 * 1024; }},
+                {"A block marches at least as far as the window reaches.",
+                 [=](const Config& c) {
+                   const Separable::Direction& march = s->directions[Separable::march];
+                   return run_of(*s, c[RUN]) >= std::min(march.taps, march.extent);
+                 }},
+                trigger_rule()});
 }
 
 Work work(const Problem& problem, const Config& config) {
@@ -196,7 +202,7 @@ class Writer {
     }
     line("using Inputs = List<" + inputs + ">;");
     write_view("Output", nest_.output);
-    for (std::size_t d = 0; d < names.size(); ++d) write_weight(weights[d], s_.directions[d]);
+    for (std::size_t d = 0; d < names.size(); ++d) write_weight(weights, d);
     write_finish();
     return std::move(text_);
   }
@@ -240,7 +246,10 @@ class Writer {
     return std::string(array_names[static_cast<std::size_t>(view.array)]);
   }
 
-  void write_weight(const std::string& name, const Separable::Direction& direction) {
+  // Those of a direction that has the same as an earlier one are that one's.
+  void write_weight(std::span<const char* const> names, std::size_t place) {
+    const Separable::Direction& direction = s_.directions[place];
+    const std::string name = names[place];
     if (direction.weight.function.nodes.empty()) {
       line("using " + name + " = NoWeight;");
       return;
@@ -251,8 +260,15 @@ class Writer {
                 number(view(access).start) + " + Place(n) * " +
                 number(stride(view(access), direction.reduced)) + "])";
     }
-    line("namespace of_" + name + " {\n" +
-         elementwise_op::code(direction.weight.function, dtype_of(problem_)) + "}");
+    const std::string code = elementwise_op::code(direction.weight.function, dtype_of(problem_));
+    std::string all = number(direction.taps) + " of " + values + code;
+    for (std::size_t before = 0; before < place; ++before) {
+      if (weights_[before] != all) continue;
+      line("using " + name + " = " + names[before] + ";");
+      return;
+    }
+    weights_[place] = std::move(all);
+    line("namespace of_" + name + " {\n" + code + "}");
     line("struct " + name + " {");
     line("  static constexpr bool is_one = false;");
     line("  static __device__ __forceinline__ Compute at(const Sources& from, int n) {");
@@ -291,6 +307,7 @@ class Writer {
   const Nest& nest_;
   const Separable s_;
   const Config& config_;
+  std::array<std::string, 3> weights_;  // what is written of each direction
   std::string text_;
 };
 
@@ -339,6 +356,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   values.set("BLOCK_Y", block_y);
   values.set("RUN", run);
   values.set("STAGES", std::int64_t{has_y ? 3 : 8});
+  values.set("RESIDENT_WARPS", std::int64_t{has_y ? 16 : 8});
   return values;
 }
 

@@ -28,14 +28,24 @@ struct NoWeight {
 #include "generated"
 
 constexpr bool has_y = taps_y > 1;
-constexpr int threads = BLOCK_X * BLOCK_Y;
+constexpr int threads = has_y ? BLOCK_X * BLOCK_Y : BLOCK_X;
+constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 constexpr int tile_x = has_y ? BLOCK_X : BLOCK_X * OUTPUTS, tile_y = has_y ? BLOCK_Y * OUTPUTS : 1;
 constexpr int neighbours = has_y ? 4 : OUTPUTS;  // results along x that a thread computes at a time
 constexpr int slab_y = tile_y + taps_y - 1;
 constexpr int per_16_bytes = 16 / sizeof(T);
 constexpr int pitch = (tile_x + taps_x - 1 + per_16_bytes - 1) / per_16_bytes * per_16_bytes;
-constexpr int slab_elements = pitch * slab_y;                             // of one input
-constexpr int weights_kept = taps_x + taps_y + taps_march <= 72 ? 1 : 0;  // in registers, else shared memory
+constexpr int slab_elements = pitch * slab_y;  // of one input
+// Directions with the same weights have one place for them.
+template <typename A, typename B>
+constexpr bool is_same = false;
+template <typename A>
+constexpr bool is_same<A, A> = true;
+constexpr int weights_y = is_same<WeightY, WeightX> ? 0 : taps_x;
+constexpr int weights_march = is_same<WeightMarch, WeightX>   ? 0
+                              : is_same<WeightMarch, WeightY> ? weights_y
+                                                              : taps_x + taps_y;
+constexpr bool weights_kept = taps_x + taps_y + taps_march <= 72;  // in registers, else in shared memory
 constexpr unsigned tiles_x = static_cast<unsigned>((extent_x + tile_x - 1) / tile_x),
                    tiles_y = static_cast<unsigned>((extent_y + tile_y - 1) / tile_y),
                    runs = static_cast<unsigned>((extent_march + run - 1) / run);
@@ -63,36 +73,62 @@ __device__ __forceinline__ Tile tile_of(unsigned block) {
   return tile;
 }
 
+// A thread's share of the copies of one input's slabs, one slab after the other.
 template <typename View>
-__device__ __forceinline__ void copy_input(T* to, const Sources& from, const Tile& tile, int step) {
-  constexpr int wide = View::vector, across = (tile_x + taps_x - 1 + wide - 1) / wide;
-  const T* const first =
-      View::begin(from, tile.batch) + tile.x * View::x + tile.y * View::y + (tile.march + step) * View::march;
-  // Where the tile is whole, vectors may reach beyond the overhang, but not beyond what there is.
-  const int columns = at_most(extent_x + (taps_x - 1) - tile.x, pitch), rows = tile.extent_y + taps_y - 1;
+struct Copier {
+  static constexpr int wide = View::vector, across = (tile_x + taps_x - 1 + wide - 1) / wide,
+                       count = (across * slab_y + threads - 1) / threads;
+  const T* source[count];
+  int left[count];  // elements from there on that there are
+
+  static __device__ __forceinline__ int row(int place) { return has_y ? place / across : 0; }
+  static __device__ __forceinline__ int column(int place) { return (place - row(place) * across) * wide; }
+
+  __device__ __forceinline__ void begin(const Sources& from, const Tile& tile) {
+    const T* const first =
+        View::begin(from, tile.batch) + tile.x * View::x + tile.y * View::y + tile.march * View::march;
+    // Where the tile is whole, vectors may reach beyond the overhang, but not beyond what there is.
+    const int columns = at_most(extent_x + (taps_x - 1) - tile.x, pitch), rows = tile.extent_y + taps_y - 1;
 #pragma unroll
-  for (int n = 0; n < (across * slab_y + threads - 1) / threads; ++n) {
-    const int place = n * threads + static_cast<int>(threadIdx.x);
-    const int row = has_y ? place / across : 0, column = (has_y ? place % across : place) * wide;
-    if (row >= rows || column >= columns) continue;
-    const T* const source = first + row * View::y + column * View::x;
-    T* const there = to + row * pitch + column;
-    if (column + wide > columns) {
-      for (int k = 0; k < columns - column; ++k) there[k] = source[k * View::x];
-    } else if constexpr (wide * sizeof(T) >= 4) {
-      copy_async<wide>(there, source, true);
-    } else {
-      *there = *source;
+    for (int n = 0; n < count; ++n) {
+      const int place = n * threads + static_cast<int>(threadIdx.x);
+      source[n] = first + row(place) * View::y + column(place) * View::x;
+      left[n] = row(place) < rows ? columns - column(place) : 0;
     }
   }
-}
 
+  __device__ __forceinline__ void copy(T* to) {
+#pragma unroll
+    for (int n = 0; n < count; ++n) {
+      const int place = n * threads + static_cast<int>(threadIdx.x);
+      T* const there = to + (pitch == across * wide ? place * wide : row(place) * pitch + column(place));
+      if (left[n] >= wide) {
+        if constexpr (wide * sizeof(T) >= 4) {
+          copy_async<wide>(there, source[n], true);
+        } else {
+          *there = *source[n];
+        }
+      } else {
+#pragma unroll 1
+        for (int k = 0; k < left[n]; ++k) there[k] = source[n][k * View::x];
+      }
+      source[n] += View::march;
+    }
+  }
+};
+
+template <typename Inputs>
+struct Copiers;
 template <typename... View>
-__device__ __forceinline__ void copy_slab(List<View...>, T* to, const Sources& from, const Tile& tile,
-                                          int step) {
-  int n = 0;
-  (copy_input<View>(to + slab_elements * n++, from, tile, step), ...);
-}
+struct Copiers<List<View...>> : Copier<View>... {
+  __device__ __forceinline__ void begin(const Sources& from, const Tile& tile) {
+    (Copier<View>::begin(from, tile), ...);
+  }
+  __device__ __forceinline__ void copy(T* slab) {
+    int n = 0;
+    (Copier<View>::copy(slab + slab_elements * n++), ...);
+  }
+};
 
 // One direction's weights, of which `taps` begin at `all` in shared memory.
 template <typename Weight, int taps>
@@ -148,18 +184,18 @@ __device__ __forceinline__ void reduce_x(Compute (&sum)[count], const T* from, c
   }
 }
 
-template <int wide>
+template <int wide, Place apart>
 __device__ __forceinline__ void store(T* to, const Compute (&values)[OUTPUTS]) {
 #pragma unroll
   for (int n = 0; n < OUTPUTS / wide; ++n) {
     Vector<T, wide> vector;
 #pragma unroll
     for (int k = 0; k < wide; ++k) vector.element[k] = from_float<T>(values[n * wide + k]);
-    store_vector(to + n * wide, vector);
+    store_vector(to + n * wide * apart, vector);
   }
 }
 
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(tensor_separable)(InputPointer<T> x0, InputPointer<T> x1, InputPointer<T> x2, InputPointer<T> x3,
                             InputPointer<T> x4, InputPointer<T> x5, InOutPointer<T> out) {
   DYNAMIC_SHARED(T, slabs);
@@ -171,21 +207,23 @@ extern "C" __global__ void __launch_bounds__(threads)
   const Tile tile = tile_of(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x), thread_x = thread % BLOCK_X, thread_y = thread / BLOCK_X;
   const int steps = tile.extent_march + taps_march - 1;
-#pragma unroll
+  Copiers<Inputs> copiers;
+  copiers.begin(from, tile);
+#pragma unroll 1
   for (int step = 0; step < STAGES - 1; ++step) {
-    if (step < steps) copy_slab(Inputs(), slabs + step * all_inputs, from, tile, step);
+    if (step < steps) copiers.copy(slabs + step * all_inputs);
     end_copy_group();
   }
   share_weights<WeightX, taps_x>(shared_weights, from);
-  share_weights<WeightY, taps_y>(shared_weights + taps_x, from);
-  share_weights<WeightMarch, taps_march>(shared_weights + taps_x + taps_y, from);
+  share_weights<WeightY, taps_y>(shared_weights + weights_y, from);
+  share_weights<WeightMarch, taps_march>(shared_weights + weights_march, from);
   __syncthreads();
   Weights<WeightX, taps_x> along_x;
   Weights<WeightY, taps_y> along_y;
   Weights<WeightMarch, taps_march> along_march;
   along_x.begin(shared_weights);
-  along_y.begin(shared_weights + taps_x);
-  along_march.begin(shared_weights + taps_x + taps_y);
+  along_y.begin(shared_weights + weights_y);
+  along_march.begin(shared_weights + weights_march);
 
   // Of the outputs that the last steps began: the first lacks one step.
   Compute partial[taps_march - 1][OUTPUTS];
@@ -197,14 +235,20 @@ extern "C" __global__ void __launch_bounds__(threads)
   const Place x = tile.x + thread_x * (has_y ? 1 : OUTPUTS), y = tile.y + thread_y * OUTPUTS;
   T* const to = out + Output::batch(tile.batch) + x * Output::x + y * Output::y + tile.march * Output::march;
 
+  // So many of the thread's outputs there are.
+  const int room = !has_y                     ? tile.extent_x - thread_x * OUTPUTS
+                   : thread_x < tile.extent_x ? tile.extent_y - thread_y * OUTPUTS
+                                              : 0;
+
+  int stage = 0;
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     wait_for_copy_groups<STAGES - 2>();
     __syncthreads();  // all have read the slab before, whose place the next one takes
-    const int next = step + STAGES - 1;
-    if (next < steps) copy_slab(Inputs(), slabs + next % STAGES * all_inputs, from, tile, next);
+    if (step + STAGES - 1 < steps) copiers.copy(slabs + (stage == 0 ? STAGES - 1 : stage - 1) * all_inputs);
     end_copy_group();
-    const T* const slab = slabs + step % STAGES * all_inputs;
+    const T* const slab = slabs + stage * all_inputs;
+    stage = stage == STAGES - 1 ? 0 : stage + 1;
     Compute sum[OUTPUTS] = {};
     if constexpr (!has_y) {
       reduce_x(sum, slab + thread_x * OUTPUTS, along_x);
@@ -242,22 +286,22 @@ extern "C" __global__ void __launch_bounds__(threads)
       partial[taps_march - 2][r] = along_march.add(0, 0, sum[r]);
     }
     const int done = step - (taps_march - 1);
-    if (done < 0) continue;
+    if (done < 0 || room <= 0) continue;
     T* const row = to + done * Output::march;
     const Place march = tile.march + done;
-    const int room = has_y ? tile.extent_y - thread_y * OUTPUTS : tile.extent_x - thread_x * OUTPUTS;
-    if (has_y && thread_x >= tile.extent_x) continue;
 #pragma unroll
-    for (int r = 0; r < OUTPUTS; ++r)
+    for (int r = 0; r < OUTPUTS; ++r) {
       if (r < room)
         result[r] = finished(result[r], from, tile.batch, x + (has_y ? 0 : r), y + (has_y ? r : 0), march);
-    constexpr int wide = Output::vector < OUTPUTS ? Output::vector : OUTPUTS;
-    if (!has_y && wide > 1 && room >= OUTPUTS) {
-      store<wide>(row, result);
+    }
+    constexpr int wide = has_y ? 1 : Output::vector < OUTPUTS ? Output::vector : OUTPUTS;
+    constexpr Place apart = has_y ? Output::y : Output::x;
+    if (room >= OUTPUTS) {
+      store<wide, apart>(row, result);
     } else {
 #pragma unroll
       for (int r = 0; r < OUTPUTS; ++r)
-        if (r < room) row[r * (has_y ? Output::y : Output::x)] = from_float<T>(result[r]);
+        if (r < room) row[r * apart] = from_float<T>(result[r]);
     }
   }
 }
