@@ -337,7 +337,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t words = std::max<std::int64_t>(compute_bytes(problem) / 4, 1);
   // Registers: unfinished sums and weights.
   std::int64_t outputs = has_y || element_bytes(problem) < 4 ? 8 : 4;
-  while (outputs > 1 && partial_words(problem, s, outputs) + words * (x.taps + y.taps + march.taps) > 160)
+  while (outputs > 1 &&
+         partial_words(problem, s, outputs) + words * (x.taps + y.taps + march.taps) > (has_y ? 120 : 230))
     outputs /= 2;
   while (outputs > 1 && (has_y ? y.extent < 2 * outputs : x.extent <= 16 * outputs)) outputs /= 2;
   Values values = {{"OUTPUTS", outputs}, {"START", std::string("plain")}};
