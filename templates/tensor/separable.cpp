@@ -335,6 +335,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const auto& [x, y, march] = s.directions;
   const bool has_y = y.taps > 1;
   const std::int64_t words = std::max<std::int64_t>(compute_bytes(problem) / 4, 1);
+  if (x.extent < 16) return std::nullopt;  // most threads would have nothing to do
   // Registers: unfinished sums and weights.
   std::int64_t outputs = has_y || element_bytes(problem) < 4 ? 8 : 4;
   while (outputs > 1 &&
@@ -348,10 +349,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   std::int64_t tiles = ceil_divide(x.extent, block_x * (has_y ? 1 : outputs)) *
                        ceil_divide(y.extent, block_y * (has_y ? outputs : 1));
   for (const int i : s.batch) tiles *= nest_of(problem).extents[static_cast<std::size_t>(i)];
-  // The longest runs that give each multiprocessor the threads that it needs.
+  // The longest runs that give each multiprocessor the threads that it needs, but no shorter than two
+  // windows.
   const std::int64_t blocks = multiprocessors_to_fill(device) * (has_y ? 512 : 256) / (block_x * block_y);
   std::int64_t run = 1024;
-  while (run > 16 && tiles * ceil_divide(march.extent, run) < blocks * 9 / 10) run /= 2;
+  while (run > 16 && run >= 4 * march.taps && tiles * ceil_divide(march.extent, run) < blocks * 9 / 10)
+    run /= 2;
   while (run > 16 && run_of(s, run / 2) == run_of(s, run)) run /= 2;
   values.set("BLOCK_X", block_x);
   values.set("BLOCK_Y", block_y);
