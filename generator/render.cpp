@@ -303,7 +303,7 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
     rest.replace(at, generated_line.size(), generated);
   source.text += rest;
   for (const std::string& kernel : tmpl.kernels)
-    if (!tmpl.generated || generated.find("ENTRY(" + kernel + ")") != std::string::npos)
+    if (!tmpl.generated || source.text.find("ENTRY(" + kernel + ")") != std::string::npos)
       source.kernels.push_back(kernel);
   if (is_enclosed) source.text += "\n" + std::string(enclosure_end) + "\n";
   if (target == "host") {

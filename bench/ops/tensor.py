@@ -117,8 +117,27 @@ def gaussian(radius):
                    {"a": (side + 2 * radius, side + 2 * radius), "v": (taps,), "h": (taps,)}, torch.float32, "apart <= 1.3 copy", peer, "may=distribute")
 
 
+def volume(radius, side=256):
+    def peer(a, *weights):
+        result = a[None, None]
+        for dimension, weight in enumerate(weights):
+            result = torch.nn.functional.conv3d(result, weight.view([1, 1] + [-1 if d == dimension else 1 for d in range(3)]))
+        return result[0, 0]
+
+    taps, reach = 2 * radius + 1, side + 2 * radius
+    return windows(f"separable {taps}×{taps}×{taps}", "out[z,y,x] += a[z+i,y+j,x+k] * u[i] * v[j] * w[k]", (side, side, side),
+                   {"a": (reach, reach, reach), "u": (taps,), "v": (taps,), "w": (taps,)}, torch.float32, "apart <= 1.3 copy", peer, "may=distribute")
+
+
+def pooled(name, reduction, peer, taps=15, side=4096):
+    reach = side + taps - 1
+    return windows(f"{name} {taps}×{taps}", f"out[y,x] {reduction} a[y+i,x+j]", (side, side), {"a": (reach, reach)}, torch.float32, "apart <= 1.3 copy",
+                   lambda a: peer(a[None, None], taps, 1)[0, 0])
+
+
 WINDOWS = [depthwise(mask, dtype, times) for dtype in (torch.float32, torch.float16) for mask, times in ((3, 1.3), (5, 1.5), (7, 2), (13, 4))]
-WINDOWS += [strided(torch.float32), gaussian(4), gaussian(8)]
+WINDOWS += [strided(torch.float32), gaussian(4), gaussian(8), volume(4), pooled("dilation", "max=", torch.nn.functional.max_pool2d)]
+WINDOWS += [pooled("box", "+=", lambda a, taps, step: torch.nn.functional.avg_pool2d(a, taps, step, divisor_override=1))]
 CASES = [permutation(*each) for each in PERMUTATIONS] + WINDOWS + [permutation(*each, name="permute60") for each in drawn()] + [
     contraction(family, text, dtype)
     for dtype in (torch.float32, torch.float64)

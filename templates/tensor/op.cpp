@@ -110,7 +110,7 @@ Op ops_tensor() {
       .rewritten = rewritten,
       .check = check,
       .arguments = {},  // below
-      .templates = {base(), permute(), loops(), contract(), contract_any()},
+      .templates = {base(), permute(), separable(), loops(), contract(), contract_any()},
       .reference = reference,
       .flops = operations,
       .bytes_moved = moved,
@@ -142,6 +142,10 @@ Op ops_tensor() {
             "g[b,k,y+i,x+j,k,v+i,u+j])\" b=1 c=2 y=3 x=3 v=3 u=3 k=2 i=2 j=2"),
            "expression=\"out[y,x,d] += (l[y+i,x+j] - r[y+i,x+j+d]) ** 2\" y=9 x=11 d=4 i=3 j=3",
            "expression=\"out[y,x] max= x[2*y+i,2*x+j]\" y=7 x=9 i=2 j=2 dtype=f16",
+           "expression=\"out[y,x] += g[i] * g[j] * v[y+i,x+j]\" y=37 x=70 i=9 j=5 may=distribute",
+           "expression=\"out[z,y,x] += f[z] * g[i] * h[j] * g[k] * v[z+i,y+j,x+k]\" z=6 y=19 x=37 i=3 j=4 "
+           "k=5 may=distribute",
+           "expression=\"out[y,c,x] max= abs(l[y+i,c,x+j] - r[y+i,c,x+j])\" y=19 c=2 x=67 i=4 j=3 dtype=f16",
            "expression=\"t += x[i,i]\" i=25 dtype=i32",
            "expression=\"out[i,j] min= a[i,k] + b[k,j]\" i=12 j=37 k=41 dtype=i64",
            "expression=\"out[i] += exp(x[i,j]) * w[j]\" i=10 j=21 x=10x21:1x12",

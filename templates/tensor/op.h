@@ -49,5 +49,6 @@ Template contract();
 Template contract_any();
 Template loops();
 Template permute();
+Template separable();
 
 }  // namespace tunesmith::tensor_op

@@ -1,0 +1,89 @@
+// What generated kernels compute in, how they reduce terms, and stores of neighbours.
+
+using Compute = compute_type<T>;
+
+template <typename Element>
+__device__ __forceinline__ Compute load(const Element& element) {
+  return to_float(element);
+}
+
+template <typename Number>
+__device__ __forceinline__ Number at_most(Number a, Number b) {
+  return a <= b ? a : b;
+}
+
+template <typename Number>
+__device__ __forceinline__ Number least() {
+  if constexpr (elementwise::is_real<Number>) {
+    return static_cast<Number>(-__int_as_float(0x7f800000));
+  } else {
+    return static_cast<Number>(1ull << (8 * sizeof(Number) - 1));
+  }
+}
+
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+__device__ __forceinline__ float larger(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+__device__ __forceinline__ float smaller(float a, float b) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+#endif
+template <typename Number>
+__device__ __forceinline__ Number larger(Number a, Number b) {
+  return elementwise::max(a, b);
+}
+template <typename Number>
+__device__ __forceinline__ Number smaller(Number a, Number b) {
+  return elementwise::min(a, b);
+}
+
+// How terms are reduced, and what nothing of them is. NaN is larger and smaller than all.
+struct Sum {
+  static __device__ __forceinline__ Compute none() { return 0; }
+  static __device__ __forceinline__ Compute of(Compute a, Compute b) { return elementwise::add(a, b); }
+};
+struct Max {
+  static __device__ __forceinline__ Compute none() { return least<Compute>(); }
+  static __device__ __forceinline__ Compute of(Compute a, Compute b) { return larger(a, b); }
+};
+struct Min {
+  static __device__ __forceinline__ Compute none() {
+    return elementwise::subtract(Compute(elementwise::is_real<Compute> ? 0 : -1), least<Compute>());
+  }
+  static __device__ __forceinline__ Compute of(Compute a, Compute b) { return smaller(a, b); }
+};
+
+// Neighbours in memory, by accesses as wide as the address allows.
+template <int bytes>
+__device__ __forceinline__ bool is_aligned(const void* address) {
+  return reinterpret_cast<unsigned long long>(address) % bytes == 0;
+}
+
+template <int wide, int count, typename Element>
+__device__ __forceinline__ bool store_by(Element* to, const Compute (&values)[count]) {
+  if constexpr (wide <= 1 || count % wide != 0) {
+    return false;
+  } else {
+    if (!is_aligned<wide * sizeof(Element)>(to)) return false;
+#pragma unroll
+    for (int n = 0; n < count / wide; ++n) {
+      Vector<Element, wide> vector;
+#pragma unroll
+      for (int k = 0; k < wide; ++k) vector.element[k] = from_float<Element>(values[n * wide + k]);
+      store_vector(to + n * wide, vector);
+    }
+    return true;
+  }
+}
+
+// Whether they are stored.
+template <int count, typename Element>
+__device__ __forceinline__ bool store_run(Element* to, const Compute (&values)[count]) {
+  return store_by<16 / sizeof(Element)>(to, values) || store_by<8 / sizeof(Element)>(to, values) ||
+         store_by<4 / sizeof(Element)>(to, values);
+}

@@ -1,0 +1,386 @@
+// The template `separable`: windows along two or three dimensions in one launch, with what is between them in
+// shared memory and registers.
+
+#include "templates/tensor/separable.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "templates/tensor/op.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+constexpr IntegerAxis BLOCK_X("BLOCK_X"), BLOCK_Y("BLOCK_Y"), OUTPUTS("OUTPUTS"), RUN("RUN"),
+    STAGES("STAGES"), VECTOR("VECTOR");
+
+constexpr std::int64_t most_partial_words = 192;  // of sums that a thread keeps in registers
+
+std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
+std::int64_t compute_bytes(const Problem& problem) {
+  return bytes(elementwise_op::compute_dtype(dtype_of(problem)));
+}
+std::int64_t partial_words(const Problem& problem, const Separable& s, std::int64_t outputs) {
+  return (s.directions[Separable::march].taps - 1) * outputs *
+         std::max<std::int64_t>(compute_bytes(problem) / 4, 1);
+}
+
+std::int64_t stride(const View& view, int index) {
+  return index < 0 ? 0 : view.strides[static_cast<std::size_t>(index)];
+}
+
+// So many elements of a row of tiles are one access.
+std::int64_t vector_of(const Problem& problem, const Separable& s, const View& view,
+                       std::int64_t most_bytes) {
+  const std::int64_t size = element_bytes(problem);
+  const int array = view.array == output_argument ? -1 : view.array;
+  if (stride(view, s.directions[Separable::x].free) != 1) return 1;
+  if (memory(array_layout(problem, array)) * size < 16) return 1;  // whose address may be any
+  std::int64_t vector = most_bytes / size;
+  const auto divides = [&](std::int64_t places) { return places % vector == 0; };
+  const auto fits = [&] {
+    return divides(view.start) && divides(stride(view, s.directions[Separable::y].free)) &&
+           divides(stride(view, s.directions[Separable::march].free)) &&
+           std::all_of(s.batch.begin(), s.batch.end(), [&](int i) { return divides(stride(view, i)); });
+  };
+  while (vector > 1 && !fits()) vector /= 2;
+  return std::max<std::int64_t>(vector, 1);
+}
+
+std::vector<View> views_of(const Problem& problem, const Separable& s) {
+  std::vector<View> views;
+  for (const Access& access : s.element.accesses) views.push_back(view_of(problem, access));
+  views.push_back(nest_of(problem).output);
+  return views;
+}
+
+std::int64_t alignment(const Problem& problem, const Separable& s, std::int64_t most_bytes) {
+  std::int64_t vector = 1;
+  for (const View& view : views_of(problem, s))
+    vector = std::max(vector, vector_of(problem, s, view, most_bytes));
+  return vector * element_bytes(problem);
+}
+
+// What a config makes of it, as in separable.cu.
+struct Tiling {
+  std::int64_t threads = 0, tile_x = 0, tile_y = 1, run = 0, blocks = 0, shared_bytes = 0;
+};
+
+std::int64_t run_of(const Separable& s, std::int64_t most) {
+  const std::int64_t extent = s.directions[Separable::march].extent;
+  return ceil_divide(extent, ceil_divide(extent, most));
+}
+
+Tiling tiling_of(const Problem& problem, const Separable& s, const Config& c) {
+  const auto& [x, y, march] = s.directions;
+  const bool has_y = y.taps > 1;
+  Tiling t;
+  t.threads = c[BLOCK_X] * (has_y ? c[BLOCK_Y] : 1);
+  t.tile_x = c[BLOCK_X] * (has_y ? 1 : c[OUTPUTS]);
+  t.tile_y = has_y ? c[BLOCK_Y] * c[OUTPUTS] : 1;
+  t.run = run_of(s, c[RUN]);
+  t.blocks =
+      ceil_divide(x.extent, t.tile_x) * ceil_divide(y.extent, t.tile_y) * ceil_divide(march.extent, t.run);
+  for (const int i : s.batch) t.blocks *= nest_of(problem).extents[static_cast<std::size_t>(i)];
+  const std::int64_t slab_y = t.tile_y + y.taps - 1,
+                     row = round_up(t.tile_x + x.taps - 1, 16 / element_bytes(problem)) *
+                           element_bytes(problem);
+  t.shared_bytes = c[STAGES] * std::ssize(s.element.accesses) * slab_y * row +
+                   compute_bytes(problem) * ((has_y ? slab_y * t.tile_x : 0) + x.taps + y.taps + march.taps);
+  return t;
+}
+
+Space space(const Problem& problem) {
+  const auto s = std::make_shared<const Separable>(separable_of(problem));
+  const bool has_y = s->directions[Separable::y].taps > 1;
+  const std::vector<std::int64_t> runs = {128, 64, 256, 32, 512, 16, 1024}, widths = {16, 8, 4};
+  const auto least_alike = [](const std::vector<std::int64_t>& values, const auto& alike) {
+    std::int64_t least = 0;
+    for (const std::int64_t value : values)
+      if (alike(value) && (least == 0 || value < least)) least = value;
+    return least;
+  };
+  const auto accesses = [=](std::int64_t most_bytes) {
+    std::vector<std::int64_t> all;
+    for (const View& view : views_of(problem, *s)) all.push_back(vector_of(problem, *s, view, most_bytes));
+    return all;
+  };
+  std::vector<Axis> axes = {
+      {BLOCK_X, {32, 64, 128, 256}, "threads along the output's neighbours"},
+      {BLOCK_Y, {4, 8, 2, 1}, "threads along the second of three windows"},
+      {OUTPUTS,
+       {4, 8, 2, 1},
+       "outputs of a thread at each step: neighbours, or along the second of three windows"},
+      {RUN, {runs.begin(), runs.end()}, "steps that a block marches along the outermost window, at most"},
+      {STAGES, {4, 8, 6, 3, 2}, "steps whose inputs are in shared memory, or on their way"},
+      {VECTOR, {widths.begin(), widths.end()}, "bytes of an access at most, where rows are aligned"},
+      resident_warps_axis({8, 16, 24}),
+      start_axis(),
+      trigger_axis(),
+  };
+  std::vector<Rule> must = {
+      conditional(
+          BLOCK_Y, 1, [=](const Config&) { return has_y; }, "There are no three windows."),
+      {"A block has 32 to 512 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 512; }},
+      {"A thread has room for 192 words of unfinished sums.",
+       [=](const Config& c) { return partial_words(problem, *s, c[OUTPUTS]) <= most_partial_words; }},
+      one_name(
+          RUN,
+          [=](const Config& c) {
+            return least_alike(runs,
+                               [&](std::int64_t each) { return run_of(*s, each) == run_of(*s, c[RUN]); });
+          },
+          "Of the RUN that are as many steps the least stands for all."),
+      one_name(
+          VECTOR,
+          [=](const Config& c) {
+            const std::vector<std::int64_t> own = accesses(c[VECTOR]);
+            return least_alike(widths, [&](std::int64_t each) { return accesses(each) == own; });
+          },
+          "Of the VECTOR that lead to the same accesses the least stands for all."),
+      resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
+  };
+  return Space(std::move(axes), std::move(must),
+               {{"A block's tile is no wider than twice the output.",
+                 [=](const Config& c) {
+                   return tiling_of(problem, *s, c).tile_x < 2 * s->directions[Separable::x].extent ||
+                          (c[BLOCK_X] == 32 && (has_y || c[OUTPUTS] == 1));
+                 }},
+                {"A block takes at most 100 KiB of shared memory.",
+                 [=](const Config& c) { return tiling_of(problem, *s, c).shared_bytes <= 100 * 1024; }},
+                {"A block marches at least as far as the window reaches.",
+                 [=](const Config& c) {
+                   const Separable::Direction& march = s->directions[Separable::march];
+                   return run_of(*s, c[RUN]) >= std::min(march.taps, march.extent);
+                 }},
+                trigger_rule()});
+}
+
+Work work(const Problem& problem, const Config& config) {
+  const Tiling tiling = tiling_of(problem, separable_of(problem), config);
+  std::vector<KernelArgument> arguments;
+  for (int array = 0; array <= output_argument; ++array) arguments.emplace_back(ArgumentPointer{array});
+  return {.steps = {Launch{.kernel = "tensor_separable",
+                           .grid = {tiling.blocks},
+                           .block = {tiling.threads},
+                           .dynamic_shared_bytes = tiling.shared_bytes,
+                           .arguments = std::move(arguments),
+                           .overlaps_previous = config[START] == "overlapped"}}};
+}
+
+// Writes what separable.cu needs of a problem.
+class Writer {
+ public:
+  Writer(const Problem& problem, const Config& config)
+      : problem_(problem), nest_(nest_of(problem)), s_(separable_of(problem)), config_(config) {}
+
+  std::string text() {
+    const DType dtype = dtype_of(problem_);
+    const Expression& e = expression_of(problem_);
+    text_ = "// ---- what is generated for it\n// " + tunesmith::tensor_op::text(e) + "\n";
+    static constexpr std::array<const char*, 3> names = {"x", "y", "march"};
+    static constexpr std::array<const char*, 3> weights = {"WeightX", "WeightY", "WeightMarch"};
+    for (std::size_t d = 0; d < names.size(); ++d) {
+      line("constexpr Place extent_" + std::string(names[d]) + " = " + number(s_.directions[d].extent) + ";");
+      line("constexpr int taps_" + std::string(names[d]) + " = " + number(s_.directions[d].taps) + ";");
+    }
+    line("constexpr int run = " + number(run_of(s_, config_[RUN])) + ";");
+    line(std::string("using How = ") +
+         (e.reduction == Reduction::sum   ? "Sum"
+          : e.reduction == Reduction::max ? "Max"
+                                          : "Min") +
+         ";");
+    line("namespace element {\n" + elementwise_op::code(s_.element.function, dtype) + "}");
+    std::string inputs;
+    for (std::size_t n = 0; n < s_.element.accesses.size(); ++n) {
+      const std::string name = "Input" + number(static_cast<std::int64_t>(n));
+      write_view(name, view(s_.element.accesses[n]));
+      inputs += (n > 0 ? ", " : "") + name;
+    }
+    line("using Inputs = List<" + inputs + ">;");
+    write_view("Output", nest_.output);
+    for (std::size_t d = 0; d < names.size(); ++d) write_weight(weights, d);
+    write_finish();
+    return std::move(text_);
+  }
+
+ private:
+  static std::string number(std::int64_t n) { return std::to_string(n); }
+  void line(const std::string& words) { text_ += words + "\n"; }
+  const View& view(const Access& access) const { return view_of(problem_, access); }
+
+  // How far the indices of a batch move a view, of its number; and its first element.
+  std::string batch(const View& view) const {
+    std::string place = number(view.start);
+    std::int64_t below = 1;
+    for (auto i = s_.batch.rbegin(); i != s_.batch.rend(); ++i) {
+      const std::int64_t extent = nest_.extents[static_cast<std::size_t>(*i)];
+      const bool is_first = i + 1 == s_.batch.rend();
+      if (const std::int64_t its = stride(view, *i); its != 0)
+        place += " + Place(batch" + (below > 1 ? " / " + number(below) : "") +
+                 (is_first ? "" : " % " + number(extent)) + ") * " + number(its);
+      below *= extent;
+    }
+    return place;
+  }
+  std::int64_t step(const View& view, std::size_t direction) const {
+    return stride(view, s_.directions[direction].free);
+  }
+
+  void write_view(const std::string& name, const View& view) {
+    const std::string device = "  static __device__ __forceinline__ ";
+    line("struct " + name + " {");
+    line("  static constexpr Place x = " + number(step(view, Separable::x)) + ", y = " +
+         number(step(view, Separable::y)) + ", march = " + number(step(view, Separable::march)) + ";");
+    line("  static constexpr int vector = " + number(vector_of(problem_, s_, view, config_[VECTOR])) + ";");
+    line(device + "Place batch([[maybe_unused]] unsigned batch) { return " + batch(view) + "; }");
+    if (view.array != output_argument)
+      line(device + "const T* begin(const Sources& from, unsigned n) { return from." + array(view) +
+           " + batch(n); }");
+    line("};");
+  }
+  static std::string array(const View& view) {
+    return std::string(array_names[static_cast<std::size_t>(view.array)]);
+  }
+
+  // Those of a direction that has the same as an earlier one are that one's.
+  void write_weight(std::span<const char* const> names, std::size_t place) {
+    const Separable::Direction& direction = s_.directions[place];
+    const std::string name = names[place];
+    if (direction.weight.function.nodes.empty()) {
+      line("using " + name + " = NoWeight;");
+      return;
+    }
+    std::string values;
+    for (const Access& access : direction.weight.accesses) {
+      values += (values.empty() ? "" : ", ") + std::string("load(from.") + array(view(access)) + "[" +
+                number(view(access).start) + " + Place(n) * " +
+                number(stride(view(access), direction.reduced)) + "])";
+    }
+    const std::string code = elementwise_op::code(direction.weight.function, dtype_of(problem_));
+    std::string all = number(direction.taps) + " of " + values + code;
+    for (std::size_t before = 0; before < place; ++before) {
+      if (weights_[before] != all) continue;
+      line("using " + name + " = " + names[before] + ";");
+      return;
+    }
+    weights_[place] = std::move(all);
+    line("namespace of_" + name + " {\n" + code + "}");
+    line("struct " + name + " {");
+    line("  static constexpr bool is_one = false;");
+    line("  static __device__ __forceinline__ Compute at(const Sources& from, int n) {");
+    line("    return of_" + name + "::apply({" + values + "});\n  }\n};");
+  }
+
+  void write_finish() {
+    const bool is_sum = s_.finish.function.nodes.empty();
+    std::string values;
+    for (const Access& access : s_.finish.accesses) {
+      values += values.empty() ? "" : ", ";
+      if (access.array == static_cast<int>(most_arrays)) {
+        values += "sum";
+        continue;
+      }
+      const View& its = view(access);
+      values += "load(from." + array(its) + "[" + batch(its);
+      static constexpr std::array<const char*, 3> names = {"x", "y", "march"};
+      for (std::size_t d = 0; d < names.size(); ++d)
+        if (step(its, d) != 0) values += " + " + std::string(names[d]) + " * " + number(step(its, d));
+      values += "])";
+    }
+    if (!is_sum)
+      line("namespace finish {\n" + elementwise_op::code(s_.finish.function, dtype_of(problem_)) + "}");
+    line("__device__ __forceinline__ Compute finished(Compute sum, [[maybe_unused]] const Sources& from,");
+    line(
+        "                                            [[maybe_unused]] unsigned batch, [[maybe_unused]] Place "
+        "x,");
+    line(
+        "                                            [[maybe_unused]] Place y, [[maybe_unused]] Place march) "
+        "{");
+    line("  return " + (is_sum ? "sum" : "finish::apply({" + values + "})") + ";\n}");
+  }
+
+  const Problem& problem_;
+  const Nest& nest_;
+  const Separable s_;
+  const Config& config_;
+  std::array<std::string, 3> weights_;  // what is written of each direction
+  std::string text_;
+};
+
+std::string generated(const Problem& problem, const Config& config) { return Writer(problem, config).text(); }
+
+std::string refuses(const Problem& problem) {
+  const Nest& nest = nest_of(problem);
+  if (nest.outputs() == 0 || nest.terms() == 0) return "There is nothing to reduce; the base serves that.";
+  if (nest.outputs() >= std::int64_t{1} << 36)
+    return "This template is for less than 2^36 results; take another template.";
+  const Separable s = separable_of(problem);
+  if (!s.why_not.empty()) return s.why_not;
+  if (partial_words(problem, s, 1) > most_partial_words) {
+    return "The window along the outermost dimension has " +
+           std::to_string(s.directions[Separable::march].taps) +
+           " elements; this template keeps a sum for each in registers and is for at most " +
+           std::to_string(most_partial_words * 4 / std::max<std::int64_t>(compute_bytes(problem), 4) + 1) +
+           " of this type.";
+  }
+  return "";
+}
+
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Separable s = separable_of(problem);
+  const auto& [x, y, march] = s.directions;
+  const bool has_y = y.taps > 1;
+  const std::int64_t words = std::max<std::int64_t>(compute_bytes(problem) / 4, 1);
+  if (x.extent < 16) return std::nullopt;  // most threads would have nothing to do
+  // Registers: unfinished sums and weights.
+  std::int64_t outputs = has_y || element_bytes(problem) < 4 ? 8 : 4;
+  while (outputs > 1 &&
+         partial_words(problem, s, outputs) + words * (x.taps + y.taps + march.taps) > (has_y ? 120 : 230))
+    outputs /= 2;
+  while (outputs > 1 && (has_y ? y.extent < 2 * outputs : x.extent <= 16 * outputs)) outputs /= 2;
+  Values values = {{"OUTPUTS", outputs}, {"START", std::string("plain")}};
+  const std::int64_t block_x = has_y && x.extent > 32 ? 64 : 32;
+  std::int64_t block_y = has_y ? 4 : 1;
+  while (block_y > 1 && y.extent <= outputs * block_y / 2) block_y /= 2;
+  std::int64_t tiles = ceil_divide(x.extent, block_x * (has_y ? 1 : outputs)) *
+                       ceil_divide(y.extent, block_y * (has_y ? outputs : 1));
+  for (const int i : s.batch) tiles *= nest_of(problem).extents[static_cast<std::size_t>(i)];
+  // The longest runs that give each multiprocessor the threads that it needs, but no shorter than two
+  // windows.
+  const std::int64_t blocks = multiprocessors_to_fill(device) * (has_y ? 512 : 256) / (block_x * block_y);
+  std::int64_t run = 1024;
+  while (run > 16 && run >= 4 * march.taps && tiles * ceil_divide(march.extent, run) < blocks * 9 / 10)
+    run /= 2;
+  while (run > 16 && run_of(s, run / 2) == run_of(s, run)) run /= 2;
+  values.set("BLOCK_X", block_x);
+  values.set("BLOCK_Y", block_y);
+  values.set("RUN", run);
+  values.set("STAGES", std::int64_t{has_y ? 3 : 8});
+  values.set("RESIDENT_WARPS", std::int64_t{has_y ? 16 : 8});
+  return values;
+}
+
+}  // namespace
+
+Template separable() {
+  return {.name = "separable",
+          .what =
+              "Windows along two or three dimensions, reduced one after the other in one launch: a "
+              "separable filter, a box, a dilation.",
+          .kernels = {"tensor_separable"},
+          .compiled_in = {"expression", "dtype", "extents", "may", "x0", "x1", "x2", "x3", "x4", "x5", "out"},
+          .generated = generated,
+          .refuses = refuses,
+          .untuned = untuned,
+          .space = space,
+          .work = work,
+          .alignment_bytes = [](const Problem& problem, const Config& config) {
+            return alignment(problem, separable_of(problem), config[VECTOR]);
+          }};
+}
+
+}  // namespace tunesmith::tensor_op

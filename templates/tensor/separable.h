@@ -1,0 +1,41 @@
+// An expression as a chain of windows: a value at each place, reduced along one dimension after the other.
+// What the template `separable` makes of a problem. Private to this folder.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "templates/tensor/derivation.h"
+#include "templates/tensor/nest.h"
+
+namespace tunesmith::tensor_op {
+
+constexpr std::int64_t longest_window = 128;
+
+/// result = finish(reduced along x, y, march of weight * weight * weight * element), where the accesses of
+/// element move by as much with a window's reduced index as with its free one. Indices are the nest's.
+struct Separable {
+  std::string why_not;  ///< a sentence; empty: all else is set
+
+  /// In the order in which they are reduced: along the output's neighbours, which may have no window; where
+  /// there are three windows, between; along the one that a block marches along.
+  struct Direction {
+    int free = -1, reduced = -1;  ///< -1: none
+    std::int64_t extent = 1, taps = 1;
+    Body weight = {};  ///< of the reduced index alone; no nodes: 1
+  };
+  enum { x, y, march };
+  std::array<Direction, 3> directions;
+  std::vector<int> batch;  ///< the other free indices
+  Body element;            ///< of what is read in windows
+  Body finish;             ///< of the sum, which is an access to the array most_arrays, and of elements that
+                           ///< the output's indices name; no nodes: the sum itself
+};
+Separable separable_of(const Problem& problem);
+
+/// What an access of the problem's expression reads.
+const View& view_of(const Problem& problem, const Access& access);
+
+}  // namespace tunesmith::tensor_op

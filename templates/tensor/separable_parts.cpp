@@ -1,0 +1,137 @@
+// Which part of an expression's function is which of a chain of windows.
+
+#include <algorithm>
+#include <bit>
+
+#include "templates/tensor/op.h"
+#include "templates/tensor/separable.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+using Factors = std::vector<int>;
+
+Indices moved(const View& view) {
+  Indices all = 0;
+  for (std::size_t i = 0; i < view.strides.size(); ++i)
+    if (view.strides[i] != 0) all |= bit(i);
+  return all;
+}
+
+Body product(const Body& all, const Factors& factors) {
+  Composer composer;
+  return composer.finish(composer.product(all, factors));
+}
+
+Separable refused(std::string why) {
+  Separable none;
+  none.why_not = std::move(why);
+  return none;
+}
+
+}  // namespace
+
+const View& view_of(const Problem& problem, const Access& access) {
+  const Expression& e = expression_of(problem);
+  const auto found = std::find_if(e.accesses.begin(), e.accesses.end(),
+                                  [&](const Access& each) { return each.same(access); });
+  return nest_of(problem).inputs[static_cast<std::size_t>(found - e.accesses.begin())];
+}
+
+Separable separable_of(const Problem& problem) {
+  const Expression& e = expression_of(problem);
+  const Nest& nest = nest_of(problem);
+  const Body all = {e.function, e.accesses};
+  const bool is_sum = e.reduction == Reduction::sum;
+  std::vector<Term> terms;
+  if (is_sum) terms = terms_of(all.function, all.root());
+  if (terms.size() != 1) terms = {{false, {all.root()}}};
+
+  // A factor belongs to the window, to one reduced index, or to the output's indices.
+  const Indices free = (Indices{1} << nest.free) - 1;
+  Factors element, finish;
+  std::vector<Factors> weights(nest.rank());
+  for (const int factor : terms.front().factors) {
+    Indices its = 0;
+    for (const Access& access : product(all, {factor}).accesses) its |= moved(view_of(problem, access));
+    const Indices reduced = its & ~free;
+    if (is_sum && reduced == 0) {
+      finish.push_back(factor);
+    } else if (is_sum && (its & free) == 0 && std::popcount(reduced) == 1) {
+      weights[static_cast<std::size_t>(std::countr_zero(reduced))].push_back(factor);
+    } else {
+      element.push_back(factor);
+    }
+  }
+  if (element.empty()) return refused("Nothing is read in windows, as by y+i; take another template.");
+
+  Separable result;
+  result.element = product(all, element);
+  std::vector<View> views;
+  for (const Access& access : result.element.accesses) views.push_back(view_of(problem, access));
+  std::vector<Separable::Direction> windows;
+  std::vector<char> is_used(nest.free, 0);
+  bool has_weights = false;
+  for (std::size_t r = nest.free; r < nest.rank(); ++r) {
+    std::size_t f = 0;
+    const auto overlap = [&](const View& view) { return view.strides[f] == view.strides[r]; };
+    const auto moves = [&](const View& view) { return view.strides[f] != 0; };
+    while (f < nest.free && (is_used[f] != 0 || !std::all_of(views.begin(), views.end(), overlap) ||
+                             !std::any_of(views.begin(), views.end(), moves)))
+      ++f;
+    if (f == nest.free) {
+      return refused("The reduced index " + nest.names[r] +
+                     " does not stand with an index of the output, as in y+i, in all that is read in "
+                     "windows; take another template.");
+    }
+    if (nest.extents[r] > longest_window) {
+      return refused("The window along " + nest.names[r] + " has " + std::to_string(nest.extents[r]) +
+                     " elements; this template is for at most 128 along each dimension.");
+    }
+    is_used[f] = 1;
+    windows.push_back({static_cast<int>(f), static_cast<int>(r), nest.extents[f], nest.extents[r],
+                       weights[r].empty() ? Body() : product(all, weights[r])});
+    has_weights = has_weights || !weights[r].empty();
+  }
+  if (windows.size() < 2 || windows.size() > 3) {
+    return refused("There are windows along " + std::to_string(windows.size()) +
+                   " dimensions; this template is for two or three.");
+  }
+  if ((has_weights || !finish.empty()) && problem.string("may") != "distribute") {
+    return refused(
+        "Windows along one dimension after the other multiply outside of a sum what the "
+        "expression multiplies in it; allow it by may=distribute.");
+  }
+
+  // Along x lie the output's neighbours; of the other windows a block marches along the outermost.
+  const auto step = [&](int index) { return nest.output.strides[static_cast<std::size_t>(index)]; };
+  std::sort(windows.begin(), windows.end(),
+            [&](const auto& a, const auto& b) { return step(a.free) < step(b.free); });
+  int nearest = 0;
+  for (int i = 0; i < static_cast<int>(nest.free); ++i)
+    if (step(i) < step(nearest)) nearest = i;
+  if (windows.front().free != nearest) {
+    if (windows.size() == 3) {
+      return refused(
+          "There are windows along three dimensions, of which none is the output's last one; this "
+          "template is for two of those.");
+    }
+    windows.insert(windows.begin(), {nearest, -1, nest.extents[static_cast<std::size_t>(nearest)], 1});
+  }
+  result.directions[Separable::x] = windows.front();
+  result.directions[Separable::march] = windows.back();
+  if (windows.size() == 3) result.directions[Separable::y] = windows[1];
+  for (int i = 0; i < static_cast<int>(nest.free); ++i) {
+    if (std::none_of(windows.begin(), windows.end(), [&](const auto& each) { return each.free == i; }))
+      result.batch.push_back(i);
+  }
+  if (!finish.empty() || terms.front().negative) {
+    Composer composer;
+    int value = composer.product(all, finish, composer.access({static_cast<int>(most_arrays), {}}));
+    if (terms.front().negative) value = composer.negated(value);
+    result.finish = composer.finish(value);
+  }
+  return result;
+}
+
+}  // namespace tunesmith::tensor_op

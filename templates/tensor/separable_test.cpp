@@ -1,0 +1,98 @@
+// Which expressions are chains of windows, and the kernels of `separable` on the host where tiles, runs and
+// rows end raggedly.
+#include "templates/tensor/separable.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel_file/find_op.h"
+#include "runtime/toolchain.h"
+#include "templates/tensor/op.h"
+#include "tests/op_checker.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+Problem complete(const std::string& text) {
+  return complete_problem(find_op("tensor"), Problem::parse(text));
+}
+
+TEST(TensorSeparable, RefusesWhatIsNoChainOfWindows) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"expression=\"o[y,x] += g[i] * h[j] * v[y+i,x+j]\" y=9 x=9 i=3 j=3 may=distribute", ""},
+      {"expression=\"o[y,x] += g[i] * h[j] * v[y+i,x+j]\" y=9 x=9 i=3 j=3", "allow it by may=distribute."},
+      {"expression=\"o[y,x] += -v[y+i,x+j] * w[x+j]\" y=9 x=9 i=3 j=3", ""},
+      {"expression=\"o[y,x] max= l[y+i,x+j] - m[b+1] * v[2*y+2*i,x+j]\" y=9 x=9 i=3 j=3 b=1", ""},
+      {"expression=\"o[y,x] += g[i,j] * v[y+i,x+j]\" y=9 x=9 i=3 j=3 may=distribute", "The reduced index"},
+      {"expression=\"o[y,x] += v[2*y+i,x+j]\" y=9 x=9 i=3 j=3", "The reduced index c does not stand"},
+      {"expression=\"o[y,x] += v[y+i,x+j] - m[y,x]\" y=9 x=9 i=3 j=3", "does not stand with an index"},
+      {"expression=\"o[y,x] max= g[i] * v[y+i,x+j]\" y=9 x=9 i=3 j=3", "does not stand with an index"},
+      {"expression=\"o[y,x] += v[y+i,x]\" y=9 x=9 i=3", "There are windows along 1 dimensions"},
+      {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=9 i=3 j=200", "has 200 elements"},
+      {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=9 i=120 j=2 dtype=f64", "for at most 97 of this type."},
+      {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=0 i=3 j=2", "There is nothing to reduce"},
+      {"expression=\"o[z,y,x,c] += v[z+k,y+i,x+j,c]\" z=5 y=9 x=9 c=2 i=3 j=2 k=2",
+       "along three dimensions, of"},
+      {"expression=\"o[i,j] += a[i,k] * b[k,j]\" i=9 j=9 k=3", "does not stand with an index"},
+      {"expression=\"o[j] += a[i] * b[j]\" i=9 j=9 may=distribute", "Nothing is read in windows"},
+  };
+  const Template& tmpl = find_template(find_op("tensor"), "separable");
+  for (const auto& [problem, expected] : cases) {
+    const std::string why = tmpl.refuses(complete(problem));
+    EXPECT_NE(why.find(expected), std::string::npos) << problem << "\n" << why;
+    EXPECT_EQ(why.empty(), expected.empty()) << problem << "\n" << why;
+  }
+}
+
+TEST(TensorSeparable, IsRightAtEveryEnd) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      // Whole tiles, and one more column, row and step; rows that are aligned, and not.
+      {"expression=\"o[y,x] += g[i] * g[j] * v[y+i,x+j]\" y=33 x=129 i=17 j=17 may=distribute",
+       "OUTPUTS=4 RUN=16"},
+      {"expression=\"o[y,x] += g[i] * h[j] * v[y+i,x+j]\" y=16 x=256 i=9 j=9 v=24x264 o=16x256:260x1 "
+       "may=distribute",
+       "OUTPUTS=8 RUN=16 STAGES=2"},
+      {"expression=\"o[y,x] += g[i] * h[j] * v[y+i,x+j]\" y=2 x=61 i=5 j=40 dtype=f64 may=distribute",
+       "OUTPUTS=2"},
+      {"expression=\"o[y,x] += g[i] * h[j] * v[y+i,x+j]\" y=5 x=2 i=41 j=42 dtype=f16 may=distribute",
+       "OUTPUTS=4"},
+      {"expression=\"o[b,y,c,x] += 3 * f[y] * -v[c,y+i,b,x+j]\" b=2 c=3 y=7 x=90 i=2 j=3 may=distribute "
+       "dtype=i32",
+       "BLOCK_X=64 OUTPUTS=1 STAGES=3"},
+      {"expression=\"o[y,x,c] min= v[y+i,x+j,c]\" y=18 x=35 c=3 i=4 j=6 dtype=bf16",
+       "BLOCK_Y=2 OUTPUTS=4 RUN=16"},
+      {"expression=\"o[y,x] max= v[y+i,x+j+1]\" y=40 x=70 i=70 j=3 v=109x74:75x1", "OUTPUTS=2 RUN=32"},
+      {"expression=\"o[z,y,x] += f[i] * g[j] * h[k] * v[z+i,y+j,x+k]\" z=17 y=9 x=65 i=3 j=9 k=5 "
+       "may=distribute",
+       "BLOCK_X=32 BLOCK_Y=2 OUTPUTS=4 RUN=16 STAGES=2"},
+      {"expression=\"o[z,y,x] += g[i] * g[j] * g[k] * v[z+i,y+j,x+k]\" z=4 y=33 x=32 i=25 j=25 k=25 "
+       "may=distribute",
+       "BLOCK_X=32 BLOCK_Y=4 OUTPUTS=8 STAGES=2"},
+  };
+  const Op& op = find_op("tensor");
+  const Template& tmpl = find_template(op, "separable");
+  std::vector<VariantCase> variants;
+  std::vector<Source> sources;
+  for (const auto& [text, config] : cases) {
+    const Problem problem = complete(text);
+    ASSERT_EQ(tmpl.refuses(problem), "") << text;
+    variants.push_back({problem, tmpl.space(problem).complete(Values::parse(config))});
+    sources.push_back(render(op, tmpl, problem, variants.back().config, "host"));
+  }
+  const std::vector<Compilation> compiled = compile_all(*make_host_toolchain(), sources);
+  const std::unique_ptr<Device> device = make_host_device();
+  OpChecker checker(*device);
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    ASSERT_TRUE(compiled[i].ok) << variants[i].problem.text() << "\n" << compiled[i].log;
+    checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
+                  i % 3 == 0, i % 2 == 0);
+  }
+  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
+  EXPECT_EQ(checker.runs(), std::ssize(variants));
+}
+
+}  // namespace
+}  // namespace tunesmith::tensor_op
