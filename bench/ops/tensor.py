@@ -132,7 +132,7 @@ def volume(radius, side=256):
 def pooled(name, reduction, peer, taps=15, side=4096):
     reach = side + taps - 1
     return windows(f"{name} {taps}×{taps}", f"out[y,x] {reduction} a[y+i,x+j]", (side, side), {"a": (reach, reach)}, torch.float32, "apart <= 1.3 copy",
-                   lambda a: peer(a[None, None], taps, 1)[0, 0])
+                   lambda a: peer(a[None, None], taps, 1)[0, 0], f"y={side} x={side}")
 
 
 WINDOWS = [depthwise(mask, dtype, times) for dtype in (torch.float32, torch.float16) for mask, times in ((3, 1.3), (5, 1.5), (7, 2), (13, 4))]
@@ -174,8 +174,10 @@ def subscripts(case):
 
 
 def window_terms(case):
-    """Of an output: the elements of all filters, of one output channel."""
-    _, *filters = case.arrays.values()
+    """Of an output: the elements of all filters, of one output channel; without a filter those of the window."""
+    image, *filters = case.arrays.values()
+    if not filters:
+        return math.prod(extent - outputs + 1 for extent, outputs in zip(image, case.result))
     return math.prod(math.prod(each[1:] if len(each) > 1 else each) for each in filters)
 
 
