@@ -267,9 +267,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // Few outputs, or operands along the sums: threads share sums, and blocks do where even these are few.
   std::int64_t outputs = nest.outputs(), lanes = 1, split = 1;
   const int along = kernel.nearest();
+  const bool is_small = outputs * terms < std::int64_t{1} << 20;  // then all lies in caches
   for (const auto& [count, least_extent] :
-       {std::pair<std::int64_t, std::int64_t>{8, 5}, {32, 15}, {256, 512}})
-    if (outputs * count <= 2 * threads_to_fill && extent(along) >= least_extent) lanes = count;
+       {std::pair<std::int64_t, std::int64_t>{8, 5}, {32, 15}, {256, 512}}) {
+    if ((is_small || reads_along_sums(kernel)) && outputs * count <= 2 * threads_to_fill &&
+        extent(along) >= least_extent)
+      lanes = count;
+  }
   if (reads_along_sums(kernel)) lanes = std::max<std::int64_t>(lanes, extent(along) < 32 ? 8 : 32);
   while (split < 64 && outputs * lanes * split * 4 <= threads_to_fill && terms >= 32 * lanes * split)
     split *= 4;
@@ -285,7 +289,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                               : its_extent(tiled.window) >= 9 && !tiled.has_neighbours() ? 16
                               : tiled.window >= 0                                        ? 8
                                                                                          : 4;
-  const std::int64_t most_z = tiled.along_z >= 0 && terms >= 32 && lanes == 1 ? 4 : 1;
+  const std::int64_t most_z = tiled.along_z >= 0 && terms >= 16 && lanes == 1 ? 4 : 1;
   std::int64_t thread_y = 1, thread_z = 1;
   const auto fits = [&](std::int64_t y, std::int64_t z) {
     return y * z <= 32 && tiled.nest.outputs() * lanes * split >= threads_to_fill * y * z;

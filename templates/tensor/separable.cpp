@@ -336,6 +336,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool has_y = y.taps > 1;
   const std::int64_t words = std::max<std::int64_t>(compute_bytes(problem) / 4, 1);
   if (x.extent < 16) return std::nullopt;  // most threads would have nothing to do
+  // Neighbours that share nothing of several arrays: loops keep these in registers.
+  if (x.taps == 1 && s.element.accesses.size() > 1) return std::nullopt;
   // Registers: unfinished sums and weights.
   std::int64_t outputs = has_y || element_bytes(problem) < 4 ? 8 : 4;
   while (outputs > 1 &&
@@ -343,8 +345,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     outputs /= 2;
   while (outputs > 1 && (has_y ? y.extent < 2 * outputs : x.extent <= 16 * outputs)) outputs /= 2;
   Values values = {{"OUTPUTS", outputs}, {"START", std::string("plain")}};
-  const std::int64_t block_x = has_y && x.extent > 32 ? 64 : 32;
-  std::int64_t block_y = has_y ? 4 : 1;
+  const std::int64_t block_x = !has_y && x.extent > 32 * outputs ? 64 : 32;
+  std::int64_t block_y = !has_y ? 1 : outputs < 8 ? 8 : 4;
   while (block_y > 1 && y.extent <= outputs * block_y / 2) block_y /= 2;
   std::int64_t tiles = ceil_divide(x.extent, block_x * (has_y ? 1 : outputs)) *
                        ceil_divide(y.extent, block_y * (has_y ? outputs : 1));
@@ -359,7 +361,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   values.set("BLOCK_X", block_x);
   values.set("BLOCK_Y", block_y);
   values.set("RUN", run);
-  values.set("STAGES", std::int64_t{has_y ? 3 : 8});
+  values.set("STAGES", std::int64_t{has_y ? 4 : 8});
+  values.set("VECTOR", std::int64_t{!has_y && element_bytes(problem) == 4 ? 8 : 16});
   values.set("RESIDENT_WARPS", std::int64_t{has_y ? 16 : 8});
   return values;
 }
