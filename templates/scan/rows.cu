@@ -11,7 +11,8 @@ constexpr int width = TEAM < 32 ? TEAM : 32;  // lanes of a team
 constexpr int warps = TEAM / width;           // of a team
 constexpr int teams = BLOCK / TEAM;
 using LaneStretch = Stretch<S, T, width, ITEMS, VECTOR>;
-constexpr int resident_blocks = RESIDENT_WARPS * 32 > BLOCK ? RESIDENT_WARPS * 32 / BLOCK : 1;
+constexpr int threads = BLOCK;
+constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 constexpr int tile_elements = warps * LaneStretch::elements;
 
 // A team has ROWS lines, `teams` apart, under way at once.
