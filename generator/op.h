@@ -80,6 +80,9 @@ struct Op {
   /// compiles in. Null: none.
   std::function<std::string(const Problem&)> preamble = nullptr;
   Reference reference;
+  /// Elements of an output, from a multiple of so many on, that a call of the reference computes together in
+  /// less time than one by one, as those of a line along which sums are carried. Null: 1.
+  std::function<std::int64_t(const Problem&)> reference_unit = nullptr;
   std::function<double(const Problem&)> flops;  ///< operations that must be done
   /// Null: each argument's bytes, those of an inout twice (bytes_moved()).
   std::function<double(const Problem&)> bytes_moved = nullptr;

@@ -17,8 +17,10 @@
 
 namespace tunesmith {
 
-void in_chunks(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& work) {
-  constexpr std::size_t chunk = 4096;  // small enough to share evenly, large enough to be worth a call
+void in_chunks(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& work,
+               std::size_t unit) {
+  // Small enough to share evenly, large enough to be worth a call.
+  const std::size_t chunk = (4096 + unit - 1) / unit * unit;
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;
@@ -41,6 +43,10 @@ void in_chunks(std::size_t count, const std::function<void(std::size_t begin, st
     take();
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+std::size_t reference_unit(const Op& op, const Problem& problem) {
+  return op.reference_unit ? static_cast<std::size_t>(op.reference_unit(problem)) : 1;
 }
 
 std::string pack(DType dtype, std::span<const double> values) {
@@ -249,11 +255,12 @@ ExpectedOutput reference_of(const Op& op, const Problem& problem, std::span<cons
   ExpectedOutput expected;
   expected.value.resize(static_cast<std::size_t>(count));
   expected.permitted_error.resize(static_cast<std::size_t>(count));
-  in_chunks(static_cast<std::size_t>(count), [&](std::size_t begin, std::size_t end) {
+  const auto compute = [&](std::size_t begin, std::size_t end) {
     op.reference(problem, inputs, output, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end),
                  std::span(expected.value).subspan(begin, end - begin),
                  std::span(expected.permitted_error).subspan(begin, end - begin));
-  });
+  };
+  in_chunks(static_cast<std::size_t>(count), compute, reference_unit(op, problem));
   return expected;
 }
 

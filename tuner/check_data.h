@@ -15,9 +15,13 @@
 
 namespace tunesmith {
 
-/// Calls `work` with ranges that cover [0, count), from as many threads as the machine has processors.
-/// Rethrows what one of them throws.
-void in_chunks(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& work);
+/// Calls `work` with ranges that cover [0, count) and begin at multiples of `unit`, from as many threads as
+/// the machine has processors. Rethrows what one of them throws.
+void in_chunks(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& work,
+               std::size_t unit = 1);
+
+/// Op::reference_unit, for in_chunks().
+std::size_t reference_unit(const Op& op, const Problem& problem);
 
 /// As encode() and decode().
 std::string pack(DType dtype, std::span<const double> values);

@@ -114,12 +114,13 @@ void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
       std::ranges::copy(pack_permitted(dtype, expected.permitted_error), array.permitted.begin());
       continue;
     }
-    in_chunks(array.expected.size(), [&](std::size_t begin, std::size_t end) {
+    const auto compute = [&](std::size_t begin, std::size_t end) {
       std::vector<double> permitted(end - begin);
       op.reference(part.problem, inputs, static_cast<int>(i), static_cast<std::int64_t>(begin),
                    static_cast<std::int64_t>(end), array.expected.subspan(begin, end - begin), permitted);
       std::ranges::copy(pack_permitted(dtype, permitted), array.permitted.data() + begin * each);
-    });
+    };
+    in_chunks(array.expected.size(), compute, reference_unit(op, part.problem));
   }
 }
 

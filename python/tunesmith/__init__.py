@@ -25,6 +25,7 @@ from ._histograms import bincount, histogram
 from ._own_kernels import write_kernel
 from ._reductions import max, mean, min, sum
 from ._references import serve_reference
+from ._scans import cumprod, cumsum, scan
 from ._tensors import einsum, permute, tensor
 from ._transposition import transpose
 from ._tuning import Capture, capture, program, tune, winners
@@ -41,6 +42,8 @@ __all__ = [
     "conv_covariance",
     "convolve",
     "correlate",
+    "cumprod",
+    "cumsum",
     "current_device",
     "default_database",
     "device",
@@ -57,6 +60,7 @@ __all__ = [
     "permute",
     "program",
     "report",
+    "scan",
     "serve_reference",
     "set_device",
     "set_dispatcher",

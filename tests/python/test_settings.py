@@ -1,6 +1,7 @@
 """A setting counts by its value in every form that NumPy and SciPy take, in the first call and in those that are remembered."""
 
 import inspect
+import operator
 
 import numpy as np
 import pytest
@@ -48,6 +49,16 @@ def reduction(name, **settings):
     return Case(getattr(np, name), {"a": image}, {"axis": (0, 1), "keepdims": (False, True), "where": where, **settings}, outputs=("out",))
 
 
+def scanned(a, function="sum", axis=-1, exclusive=False, dtype=None):
+    accumulate = {"sum": np.add, "product": np.multiply, "max": np.maximum}[function].accumulate
+    found = accumulate(a, axis, dtype)
+    if not exclusive:
+        return found
+    moved = np.roll(found, 1, axis)  # of a sum
+    moved[(slice(None),) * (operator.index(axis) % found.ndim) + (0,)] = 0
+    return moved
+
+
 extremes = {"initial": (-0.5, 0.25)}
 dtypes = {"dtype": ("float64", "int32")}
 per_axis = {"axes": ((0, 1), (1,)), "origin": (0, 1)}
@@ -56,6 +67,11 @@ cases = {
     "mean": reduction("mean", **dtypes),
     "min": reduction("min", **extremes),
     "max": reduction("max", **extremes),
+    "cumsum": Case(np.cumsum, {"a": image}, {"axis": (0, 1), **dtypes}, outputs=("out",)),
+    "cumprod": Case(np.cumprod, {"a": image}, {"axis": (0, 1), **dtypes}, outputs=("out",)),
+    "scan": Case(
+        scanned, {"a": image}, {"function": ("product", "max"), "axis": (0, 1), "exclusive": (False, True), **dtypes}, outputs=("out",)
+    ),
     "transpose": Case(np.transpose, {"a": cube}, {"axes": ((0, 2, 1), (2, 0, 1))}, outputs=("out",)),
     "permute": Case(lambda x, axes=(2, 1, 0): np.transpose(x, axes), {"x": cube}, {"axes": ((0, 2, 1), (2, 0, 1))}, outputs=("out",)),
     "convolve": Case(np.convolve, {"a": line, "v": line[:4]}, {"mode": ("full", "same")}),

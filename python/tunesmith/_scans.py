@@ -1,0 +1,140 @@
+"""NumPy's cumsum and cumprod, and accumulate() of maximum, minimum, logical_or and logical_and."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from ._arrays import InputArray, index, launch, recorded
+from ._libraries import type_name
+from ._reductions import _flipped, _refuse_missing
+from ._results import _complex_parts, _finish, _kind, _product, _short, _usable
+from ._transposition import _merged
+
+_functions = ("sum", "product", "max", "min", "any", "all")
+# As what an element type that the op does not have is read: converted, or its bits.
+_converted = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
+_viewed = {"bool": "uint8", "uint64": "int64"}
+# A sum or product of integers as the op has it, as what it is a sum or product of.
+_summed = {"bool": "int64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64", "uint8": "uint64"}
+
+
+def _strided(given: InputArray, axis: int) -> tuple[InputArray, tuple]:
+    """The array, copied if the op cannot read it where it lies, and the problem's extents and strides."""
+    if not any(stride < 0 for stride in given.array.strides):
+        shape, strides = given.shape, given.array.strides
+        before, after = _merged(shape[:axis], strides[:axis]), _merged(shape[axis + 1 :], strides[axis + 1 :])
+        length, inner = shape[axis], after[0][0] if after else 1
+        stride = strides[axis] if length > 1 else inner
+        if len(before) <= 1 and (not after or len(after) == 1 and after[0][1] == 1) and stride > 0:
+            outer, outer_stride = before[0] if before else (1, 0)
+            if outer == 1 or outer_stride > 0:
+                outer_stride = 0 if outer == 1 or outer_stride == length * stride else outer_stride
+                extents = (("outer", outer), ("length", length), ("inner", inner))
+                return given, (*extents, ("outer_stride", outer_stride), ("stride", 0 if stride == inner else stride))
+    shape = given.shape
+    extents = (("outer", _product(shape[:axis])), ("length", shape[axis]), ("inner", _product(shape[axis + 1 :])))
+    return given.contiguous(), extents
+
+
+def _result_type(dtype: str, function: str) -> str:
+    """Of the op's output."""
+    if function in ("any", "all"):
+        return "bool"
+    if function in ("sum", "product"):
+        return {"int32": "int64", "uint8": "uint64"}.get(dtype, dtype)
+    return dtype
+
+
+def _scan(given: InputArray, function: str, axis: int, exclusive: bool, wanted: str, out) -> InputArray:
+    """`wanted`: the result's element type."""
+    own = given.dtype
+    if own == "uint64" and function in ("max", "min"):
+        return _flipped(_scan(_flipped(given), function, axis, exclusive, "int64", None))
+    if own in _viewed:
+        given = given.contiguous().viewed(_viewed[own])
+    given = given.to(_converted.get(own, given.dtype))
+    result_type = _result_type(given.dtype, function)
+    into = _usable(out, given.shape, result_type, given) if result_type == wanted else None
+    result = into or given.empty(given.shape, result_type)
+    if result.array.size:
+        given, extents = _strided(given, axis)
+        kind = "exclusive" if exclusive else "inclusive"
+        problem = (*extents, ("function", function), ("kind", kind), ("dtype", _short[given.dtype]))
+        launch("scan", (given, result), problem)
+    if into is not None:
+        return into
+    if function in ("sum", "product"):
+        bits = _summed.get(own, result_type)
+        return (result.viewed(bits) if bits != result_type else result).to(wanted)
+    if own == "bool" and result_type == "uint8":
+        return result.viewed("bool")
+    return result.to(wanted)
+
+
+def _accumulate(function: str, a, axis, dtype, out, exclusive: bool):
+    _refuse_missing(a, f"cum{function}")
+    given = InputArray(a)
+    if dtype is not None:
+        given = given.to(type_name(dtype))
+    if axis is None or not given.shape:
+        if axis is not None and index(axis) not in (0, -1):
+            raise np.exceptions.AxisError(index(axis), 0)
+        given, axis = given.contiguous().reshaped((given.array.size,)), 0
+    axis, dimensions = index(axis), len(given.shape)
+    if not -dimensions <= axis < dimensions:
+        raise np.exceptions.AxisError(axis, dimensions)
+    axis %= dimensions
+    own = given.dtype
+    if own in _complex_parts:
+        if function != "sum":
+            raise TypeError(f"A cumulative {function} of complex numbers is not computed here; that of a sum is.")
+        parts = given.contiguous().reshaped((*given.shape, 1)).viewed(_complex_parts[own])
+        result = _scan(parts, function, axis, exclusive, parts.dtype, None)
+        return _finish(result.viewed(own).reshaped(given.shape), out)
+    wanted = own
+    if function in ("any", "all"):
+        wanted = "bool"
+    elif function in ("sum", "product") and dtype is None and _kind(own) <= _kind("int64"):
+        wanted = _summed.get(own, "int64")
+    result = _scan(given, function, axis, exclusive, wanted, out)
+    return out if out is not None and result.object is out else _finish(result, out)
+
+
+@recorded("a", "out")
+def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: Any = None) -> Any:
+    """numpy.cumsum: the sums of the elements up to each one, along an axis; None: of the flattened array.
+
+    a: any array; float32, float64, float16, bfloat16, int32, int64, uint8, uint64 and booleans are read as they lie, smaller
+    integers and uint32 are converted first (in a copy). Strides of an outer axis and of the scanned one are read where they lie; other views
+    are copied. dtype: converts `a` first; NumPy's or PyTorch's. out: an array of the result's shape.
+    Returns an array of the caller's own kind, on the same device, with the same bits in every run. Integers give int64 or uint64 and wrap.
+    The error of the n-th sum is at most min(n, 256 + n / 1024) u sum|a|, u = 2**-24 or 2**-53; float16 and bfloat16 are summed in float32
+    (in NumPy each sum is rounded).
+    Raises TypeError for types, masked arrays, numpy.matrix and pandas objects with missing values, numpy.exceptions.AxisError for an axis
+    that is not there.
+    """
+    return _accumulate("sum", a, axis, dtype, out, False)
+
+
+@recorded("a", "out")
+def cumprod(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: Any = None) -> Any:
+    """numpy.cumprod: the products of the elements up to each one. A product of neighbours that leaves the type's range may do so in the result
+    although a product from the first element on would not. See cumsum()."""
+    return _accumulate("product", a, axis, dtype, out, False)
+
+
+@recorded("a", "out")
+def scan(
+    a: Any, function: str = "sum", axis: SupportsIndex | None = -1, *, exclusive: bool = False, dtype: Any = None, out: Any = None
+) -> Any:
+    """What `function` makes of the elements up to each one, along an axis; None: of the flattened array.
+
+    function: sum, product, max, min, any or all: NumPy's cumsum and cumprod, and accumulate() of maximum, minimum, logical_or and logical_and.
+    exclusive: of the elements before each one; the first result is 0, 1, the least or the greatest number (an infinity where there is
+    one), False or True. See cumsum().
+    """
+    if function not in _functions:
+        raise ValueError(f"function= is {function!r}; allowed are {', '.join(_functions)}.")
+    return _accumulate(function, a, axis, dtype, out, bool(exclusive))

@@ -1,0 +1,108 @@
+// scan/columns: threads side by side along inner, and blocks that share the length.
+
+#include "templates/scan/op.h"
+
+namespace tunesmith::scan_op {
+namespace {
+
+// Tiles of columns of all outer positions: lines of tiles.
+std::int64_t across(const Dims& d, const Config& config) {
+  return ceil_divide(d.inner, config[BLOCK_X] * config[VECTOR]);
+}
+std::int64_t rows_of(const Config& c) { return c[BLOCK_Y] * c[ITEMS]; }
+
+std::string refuses(const Problem& problem) {
+  const Dims d(problem);
+  if (d.inner == 1 && d.stride == 1) {
+    return "Contiguous elements, an inner and a stride of 1, are for the templates lookback and rows; this "
+           "one "
+           "has a thread per column.";
+  }
+  const std::string empty = refuses_empty(d);
+  if (!empty.empty()) return empty;
+  // The smallest tile is 16 rows of 4 columns.
+  if (d.outer * ceil_divide(d.inner, 4) * ceil_divide(d.length, 16) >= std::int64_t{1} << 31)
+    return "An array of " + std::to_string(d.outer) + " x " + std::to_string(d.length) + " x " +
+           std::to_string(d.inner) + " has more than the tiles that this template numbers; take base.";
+  return "";
+}
+
+Space columns_space(const Problem& problem) {
+  const Dims d(problem);
+  const auto threads = [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; };
+  const std::vector<Axis> axes = {
+      {BLOCK_X, {32, 16, 64, 128, 8, 4}, "threads of a block along the columns"},
+      {BLOCK_Y, {8, 16, 32, 64, 4}, "threads of a block along the length"},
+      vector_axis(problem, std::min<std::int64_t>(16, 4 * bytes(dtype_of(problem)))),
+      {ITEMS, {8, 4, 16, 32}, "neighbouring rows per thread"},
+      {FAN, {16, 8, 32}, "tiles whose totals are posted one by one"},
+      load_axis(),
+      resident_warps_axis({32, 16, 48, 64}),
+      store_axis()};
+  return Space(
+      axes,
+      {resident_warps_rule(axes, threads),
+       {"A block has 32 to 1024 threads.",
+        [threads](const Config& c) { return threads(c) >= 32 && threads(c) <= 1024; }},
+       {"A tile has at least 16 rows.", [](const Config& c) { return rows_of(c) >= 16; }},
+       vector_rule(d),
+       store_rule(problem)},
+      {register_rule(problem, [](const Config& c) { return c[ITEMS] * c[VECTOR]; }),
+       {"A block has 128 to 1024 threads.", [threads](const Config& c) { return threads(c) >= 128; }},
+       {"A tile is not twice as wide as the columns.",
+        [inner = d.inner](const Config& c) { return c[BLOCK_X] * c[VECTOR] < 2 * inner; }},
+       {"A row of a tile is 64 bytes or all columns.",
+        [d, size = bytes(dtype_of(problem))](const Config& c) {
+          return c[BLOCK_X] * c[VECTOR] >= d.inner || c[BLOCK_X] * c[VECTOR] * size >= 64;
+        }},
+       {"A length that few tiles have needs no smaller or larger groups than of 16.",
+        [length = d.length](const Config& c) { return c[FAN] == 16 || length > 8 * rows_of(c); }}});
+}
+
+Work columns_work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  const std::int64_t tiles = ceil_divide(d.length, rows_of(config));
+  const std::int64_t lines = d.outer * across(d, config);
+  const ChainSpace space(problem, lines, tiles, config[BLOCK_X] * config[VECTOR], config[FAN]);
+  return {.steps = {Launch{
+              .kernel = "scan_columns",
+              .grid = {lines * tiles},
+              .block = {config[BLOCK_X], config[BLOCK_Y]},
+              .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
+                            WorkspacePointer{space.messages_at}, int32(lines), int32(across(d, config)),
+                            int32(tiles), d.length, d.inner, d.outer_stride, d.stride}}},
+          .workspace_bytes = space.bytes,
+          .zeroed_bytes = space.bytes};
+}
+
+// Blocks about as wide as the columns, with 64 bytes of loads for a thread.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+  const Dims d(problem);
+  const std::int64_t wide = bytes(dtype_of(problem)) == 8 ? 2 : 4;
+  const bool aligned =
+      d.inner % wide == 0 && d.stride % wide == 0 && (d.outer == 1 || d.outer_stride % wide == 0);
+  const std::int64_t vector = aligned && d.inner >= 16 ? wide : 1;
+  std::int64_t width = 4;
+  while (width < 32 && width * vector < d.inner && width * vector < 128) width *= 2;
+  return Values{{std::string(BLOCK_X.name), width},
+                {std::string(BLOCK_Y.name), std::min<std::int64_t>(32, 512 / width)},
+                {std::string(VECTOR.name), vector},
+                {std::string(ITEMS.name), std::int64_t{vector > 1 ? 4 : 8}}};
+}
+
+}  // namespace
+
+Template columns() {
+  return {
+      .name = "columns",
+      .what = "Threads side by side along inner, blocks that share the length: an outer axis, or strides.",
+      .kernels = {"scan_columns"},
+      .compiled_in = {"dtype", "function", "kind"},
+      .refuses = refuses,
+      .untuned = untuned,
+      .space = columns_space,
+      .work = columns_work,
+      .alignment_bytes = vector_bytes};
+}
+
+}  // namespace tunesmith::scan_op

@@ -1,0 +1,72 @@
+// scan/lookback: several blocks per line, along contiguous elements.
+
+#include "templates/scan/op.h"
+
+namespace tunesmith::scan_op {
+namespace {
+
+constexpr std::int64_t fan = 32;  // as in lookback.cu
+
+std::string refuses(const Problem& problem) {
+  const Dims d(problem);
+  const std::string empty = refuses_empty(d);
+  if (!empty.empty()) return empty;
+  // With the smallest tile, 128 elements, tiles are counted in 31 bits.
+  if (d.outer * ceil_divide(d.length, 128) >= std::int64_t{1} << 31)
+    return "An outer of " + std::to_string(d.outer) + " with a length of " + std::to_string(d.length) +
+           " is more than the tiles that this template numbers; take rows.";
+  return refuses_apart(d);
+}
+
+Space lookback_space(const Problem& problem) {
+  const auto elements = [](const Config& c) { return c[ITEMS] * c[VECTOR]; };
+  const std::vector<Axis> axes = {{BLOCK, {512, 128, 256, 1024}, "threads per block"},
+                                  {ITEMS, {4, 1, 2, 8, 16}, "loads of a thread"},
+                                  vector_axis(problem, 16),
+                                  load_axis(),
+                                  resident_warps_axis({32, 16, 48, 64}),
+                                  store_axis()};
+  return Space(axes,
+               {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
+                vector_rule(Dims(problem)), store_rule(problem)},
+               {register_rule(problem, elements),
+                {"A tile has at least 1024 elements, so that blocks seldom wait.",
+                 [elements](const Config& c) { return c[BLOCK] * elements(c) >= 1024; }}});
+}
+
+Work lookback_work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  const std::int64_t tiles = ceil_divide(d.length, config[BLOCK] * config[ITEMS] * config[VECTOR]);
+  const ChainSpace space(problem, d.outer, tiles, 1, fan);
+  return {.steps = {Launch{.kernel = "scan_lookback",
+                           .grid = {d.outer * tiles},
+                           .block = {config[BLOCK]},
+                           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
+                                         WorkspacePointer{space.messages_at}, int32(d.outer), int32(tiles),
+                                         d.length, d.outer_stride}}},
+          .workspace_bytes = space.bytes,
+          .zeroed_bytes = space.bytes};
+}
+
+// Where rows would leave multiprocessors idle.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Dims d(problem);
+  if (d.length < 8192 || d.outer >= 4 * multiprocessors_to_fill(device)) return std::nullopt;
+  return Values();
+}
+
+}  // namespace
+
+Template lookback() {
+  return {.name = "lookback",
+          .what = "Several blocks per line, along contiguous elements, in one pass: few, long lines.",
+          .kernels = {"scan_lookback"},
+          .compiled_in = {"dtype", "function", "kind"},
+          .refuses = refuses,
+          .untuned = untuned,
+          .space = lookback_space,
+          .work = lookback_work,
+          .alignment_bytes = vector_bytes};
+}
+
+}  // namespace tunesmith::scan_op

@@ -1,0 +1,92 @@
+// scan/narrow: rows of a few elements, one behind the other, and blocks that share the length.
+
+#include "templates/scan/op.h"
+
+namespace tunesmith::scan_op {
+namespace {
+
+constexpr std::int64_t fan = 32, most_inner = 64;  // as in narrow.cu
+
+// Threads deep along the length; a tile's first element is aligned to a load.
+std::int64_t segments_of(const Dims& d, const Config& c) {
+  const std::int64_t segments = c[BLOCK] / d.inner;
+  return segments - segments % c[VECTOR];
+}
+
+std::string refuses(const Problem& problem) {
+  const Dims d(problem);
+  if (d.inner < 2 || d.inner > most_inner || (d.stride != d.inner && d.length > 1)) {
+    return "This template is for rows of 2 to 64 elements without gaps; an inner of " +
+           std::to_string(d.inner) + " with a stride of " + std::to_string(d.stride) + " is for another one.";
+  }
+  const std::string empty = refuses_empty(d);
+  if (!empty.empty()) return empty;
+  if (d.outer * d.length >= std::int64_t{1} << 31)
+    return "An outer of " + std::to_string(d.outer) + " with a length of " + std::to_string(d.length) +
+           " is more than the tiles that this template numbers; take columns.";
+  return "";
+}
+
+Space narrow_space(const Problem& problem) {
+  const Dims d(problem);
+  const std::vector<Axis> axes = {{BLOCK, {256, 128, 512, 1024}, "threads per block"},
+                                  {ITEMS, {17, 9, 33, 16, 8}, "neighbouring rows per thread"},
+                                  vector_axis(problem, 16),
+                                  load_axis(),
+                                  resident_warps_axis({32, 16, 48, 64}),
+                                  store_axis()};
+  return Space(axes,
+               {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
+                {"A block has a thread for each column of VECTOR rows at least.",
+                 [d](const Config& c) { return segments_of(d, c) > 0; }},
+                {"VECTOR must divide what lies from one outer position to the next.",
+                 [d](const Config& c) {
+                   return d.outer == 1 ||
+                          (d.outer_stride % c[VECTOR] == 0 && d.length * d.inner % c[VECTOR] == 0);
+                 }},
+                store_rule(problem)},
+               {register_rule(problem, [](const Config& c) { return c[ITEMS]; }),
+                {"A tile has at least 1024 elements, so that blocks seldom wait.",
+                 [](const Config& c) { return c[BLOCK] * c[ITEMS] >= 1024; }}});
+}
+
+Work narrow_work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  const std::int64_t segments = segments_of(d, config);
+  const std::int64_t tiles = ceil_divide(d.length, segments * config[ITEMS]);
+  const ChainSpace space(problem, d.outer, tiles, d.inner, fan);
+  const std::int64_t element_bytes = std::max(bytes(dtype_of(problem)), bytes(output_dtype(problem)));
+  return {.steps = {Launch{
+              .kernel = "scan_narrow",
+              .grid = {d.outer * tiles},
+              .block = {config[BLOCK]},
+              .dynamic_shared_bytes = round_up(segments * config[ITEMS] * d.inner * element_bytes, 16),
+              .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
+                            WorkspacePointer{space.messages_at}, int32(d.outer), int32(tiles), d.length,
+                            int32(d.inner), d.outer_stride, int32(segments)}}},
+          .workspace_bytes = space.bytes,
+          .zeroed_bytes = space.bytes};
+}
+
+// Where loads along a row would be short.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+  const Dims d(problem);
+  if (d.inner * bytes(dtype_of(problem)) >= 64 || d.length < 64) return std::nullopt;
+  return Values();
+}
+
+}  // namespace
+
+Template narrow() {
+  return {.name = "narrow",
+          .what = "Rows of a few elements, moved by way of shared memory, and blocks that share the length.",
+          .kernels = {"scan_narrow"},
+          .compiled_in = {"dtype", "function", "kind"},
+          .refuses = refuses,
+          .untuned = untuned,
+          .space = narrow_space,
+          .work = narrow_work,
+          .alignment_bytes = vector_bytes};
+}
+
+}  // namespace tunesmith::scan_op

@@ -1,0 +1,135 @@
+// scan of rows of a few elements that lie one behind the other: a tile is moved between global and shared
+// memory as one stretch; there a thread has ITEMS neighbouring rows of one column. Blocks pass on what their
+// columns have before their tiles. The element type, the function and the kind are compiled in.
+
+#include "common/shared.cuh"
+#include "scan/chain.cuh"
+#include "scan/scan.cuh"
+
+using S = Scan<static_cast<int>(function), T>;
+using Item = S::Item;
+using Output = S::Output;
+
+constexpr Hint load_hint = LOAD == Load::streaming ? Hint::streaming : Hint::none;
+constexpr int warps = BLOCK / 32;
+constexpr int resident_blocks = RESIDENT_WARPS > warps ? RESIDENT_WARPS / warps : 1;
+constexpr int rounds = (ITEMS + VECTOR - 1) / VECTOR;  // in which a block moves a tile
+constexpr int most_inner = 64;
+
+// A line of tiles is one outer position; a tile has `segments` x ITEMS rows. Dynamic shared memory: a tile as
+// elements, and again as results.
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+    ENTRY(scan_narrow)(const T* __restrict__ x, Output* __restrict__ y, void* counters, void* messages,
+                       int lines, int tiles, long long length, int inner, long long outer_stride,
+                       int segments) {
+  using LineChain = Chain<S, 32>;
+  DYNAMIC_SHARED(unsigned char, memory);
+  T* const staged = reinterpret_cast<T*>(memory);
+  Output* const results = reinterpret_cast<Output*>(memory);
+  __shared__ Item totals[BLOCK];  // of the threads; then what the tile has before each
+  __shared__ Item of_tile[most_inner];
+  __shared__ Item passed[LineChain::levels][most_inner];
+  __shared__ unsigned number;
+  __shared__ int left_to_clear;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  unsigned* const counts = static_cast<unsigned*>(counters);
+  if (thread == 0) number = next_tile(counts, gridDim.x);
+  __syncthreads();
+  const unsigned tile = number / static_cast<unsigned>(lines), line = number % static_cast<unsigned>(lines);
+  const int rows = segments * ITEMS;
+  const long long first = static_cast<long long>(tile) * rows;
+  const int there = static_cast<int>(length - first < rows ? length - first : rows);  // rows
+  const int elements = there * inner;
+
+  const T* const from = x + line * outer_stride + first * inner;
+  Vector<T, VECTOR> vector[rounds];
+#pragma unroll
+  for (int k = 0; k < rounds; ++k) {
+    const int at = (k * BLOCK + thread) * VECTOR;
+    if (at + VECTOR <= elements)
+      vector[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
+  }
+#pragma unroll
+  for (int k = 0; k < rounds; ++k) {
+    const int at = (k * BLOCK + thread) * VECTOR;
+    if (at + VECTOR <= elements) {
+      store_vector(staged + at, vector[k]);
+    } else {
+      for (int e = at; e < elements; ++e) staged[e] = from[e];
+    }
+  }
+  __syncthreads();
+
+  const int column = thread % inner, segment = thread / inner;
+  const int left = segment < segments ? there - segment * ITEMS : 0;  // rows that the thread has
+  const int place = segment * ITEMS * inner + column;
+  Item item[ITEMS];
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    item[i] = i < left ? S::item(staged[place + i * inner]) : S::none();
+    if (i > 0) item[i] = S::combine(item[i > 0 ? i - 1 : 0], item[i]);
+  }
+  totals[thread] = item[ITEMS - 1];
+  __syncthreads();
+
+  LineChain chain(counts + 1, static_cast<unsigned long long*>(messages), line, static_cast<unsigned>(tiles),
+                  tile, inner);
+  for (int c = warp; c < inner; c += warps) {
+    Item total = S::none();
+    for (int s = lane; s - lane < segments; s += 32) {
+      const Item up_to = scan_lanes<S, 32>(s < segments ? totals[s * inner + c] : S::none(), lane);
+      Item before = __shfl_up_sync(0xffffffffu, up_to, 1);
+      if (lane == 0) before = S::none();
+      if (s < segments) totals[s * inner + c] = S::combine(total, before);
+      total = S::combine(total, __shfl_sync(0xffffffffu, up_to, 31));
+    }
+    if (lane == 0) {
+      of_tile[c] = total;
+      if (chain.posts_tile) chain.post_tile(c, total);
+    }
+  }
+  __syncthreads();
+  for (int unit = warp; unit < LineChain::levels * inner; unit += warps) {
+    const int level = unit / inner, c = unit % inner;
+    const Item found = chain.wait_as_warp(level, c, lane);
+    if (lane == 0) {
+      if (level == 0 && chain.posts_group) chain.post_group(c, S::combine(found, of_tile[c]));
+      passed[level][c] = found;
+    }
+  }
+  __syncthreads();
+  int clears = 0;
+  if (chain.posts_section) {
+    for (int c = thread; c < inner; c += BLOCK)
+      chain.post_section(
+          c, S::combine(S::combine(S::combine(passed[2][c], passed[1][c]), passed[0][c]), of_tile[c]));
+  }
+  if (thread == 0 && tiles > 1) clears = chain.leave();
+
+  const Item before = S::combine(
+      S::combine(S::combine(passed[2][column], passed[1][column]), passed[0][column]), totals[thread]);
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    if (i >= left) break;
+    const Item earlier = i > 0 ? S::combine(before, item[i > 0 ? i - 1 : 0]) : before;
+    results[place + i * inner] = S::output(kind == Kind::exclusive ? earlier : S::combine(before, item[i]));
+  }
+  if (thread == 0) left_to_clear = clears;
+  __syncthreads();
+  Output* const to = y + (line * length + first) * inner;
+#pragma unroll
+  for (int k = 0; k < rounds; ++k) {
+    const int at = (k * BLOCK + thread) * VECTOR;
+    if (at + VECTOR <= elements) {
+      const auto result = load_vector<VECTOR>(results + at);
+      if constexpr (STORE == Store::streaming) {
+        store_vector_streaming(to + at, result);
+      } else {
+        store_vector(to + at, result);
+      }
+    } else {
+      for (int e = at; e < elements; ++e) to[e] = results[e];
+    }
+  }
+  chain.clear(left_to_clear, thread, BLOCK);
+}

@@ -1,0 +1,83 @@
+// What the files of the op scan share: the shape of a problem, the types, and the axes and rules that several
+// of its templates have.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+#include "templates/axes.h"
+
+namespace tunesmith::scan_op {
+
+// As in the kernels (scan.cuh).
+enum class Function : std::int32_t { sum, product, max, min, any, all };
+
+const std::vector<std::string>& function_categories();
+Function function_of(const Problem& problem);
+bool is_exclusive(const Problem& problem);
+
+// An array is seen as outer x length x inner, with strides for the first two; `length` is scanned.
+struct Dims {
+  explicit Dims(const Problem& problem);
+
+  bool empty() const { return outer == 0 || length == 0 || inner == 0; }
+  std::int64_t lines() const { return outer * inner; }
+  std::int64_t span() const;  ///< elements of x, those that the strides skip included
+
+  std::int64_t outer, length, inner;
+  std::int64_t stride, outer_stride;  // elements
+};
+
+DType output_dtype(const Problem& problem);
+std::int64_t item_bytes(const Problem& problem);  ///< of what a kernel adds in
+
+/// A floating-point element of a line has at most so many roundings behind it: each template's own number,
+/// which its rules keep.
+double roundings(double elements);
+/// Of a loop that carries a sum from tile to tile, so many elements per tile.
+std::string refuses_small_tiles(std::int64_t length, std::int64_t tile);
+
+void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int output,
+               std::int64_t begin, std::int64_t end, std::span<double> value,
+               std::span<double> permitted_error);
+
+Template base();
+Template lookback();
+Template rows();
+Template columns();
+Template narrow();
+
+// ---- what the tuned templates share
+
+inline constexpr IntegerAxis BLOCK("BLOCK");
+inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
+inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+inline constexpr IntegerAxis FAN("FAN");
+inline constexpr IntegerAxis ITEMS("ITEMS");
+inline constexpr CategoricalAxis LOAD("LOAD");
+inline constexpr IntegerAxis VECTOR("VECTOR");
+
+std::string refuses_empty(const Dims& d);
+std::string refuses_apart(const Dims& d);
+
+Axis load_axis();
+Axis vector_axis(const Problem& problem, std::int64_t most_bytes);
+
+Rule vector_rule(const Dims& d);
+Rule store_rule(const Problem& problem);
+Rule register_rule(const Problem& problem, const std::function<std::int64_t(const Config&)>& threads);
+
+std::int64_t vector_bytes(const Problem& problem, const Config& config);
+
+/// The workspace of a launch whose blocks pass sums on along lines of `tiles` tiles, `columns` beside each
+/// other (chain.cuh): tickets and counters, then the messages.
+struct ChainSpace {
+  ChainSpace(const Problem& problem, std::int64_t lines, std::int64_t tiles, std::int64_t columns,
+             std::int64_t fan);
+  std::int64_t messages_at = 0, bytes = 0;
+};
+
+}  // namespace tunesmith::scan_op

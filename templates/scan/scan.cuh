@@ -1,0 +1,251 @@
+// scan's functions, and how the elements of a tile are scanned by the threads of a warp. It has no kernel.
+#pragma once
+
+#include "common/float16.cuh"
+#include "common/hinted_access.cuh"
+#include "common/vector.cuh"
+
+// What sums and products of T are computed in; integers wrap.
+template <typename T>
+struct WideType {
+  using type = compute_type<T>;
+};
+template <>
+struct WideType<int> {
+  using type = long long;
+};
+template <>
+struct WideType<unsigned char> {
+  using type = unsigned long long;
+};
+// What its elements are compared in.
+template <typename T>
+struct CompareType {
+  using type = compute_type<T>;
+};
+template <>
+struct CompareType<unsigned char> {
+  using type = int;
+};
+// What its sums and products are stored as.
+template <typename T>
+struct ResultType {
+  using type = typename WideType<T>::type;
+};
+template <>
+struct ResultType<Float16> {
+  using type = Float16;
+};
+template <>
+struct ResultType<BFloat16> {
+  using type = BFloat16;
+};
+
+template <typename Number>
+__device__ __forceinline__ Number plus(Number a, Number b) {
+  return a + b;
+}
+template <>
+__device__ __forceinline__ long long plus(long long a, long long b) {
+  return static_cast<long long>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
+}
+template <typename Number>
+__device__ __forceinline__ Number times(Number a, Number b) {
+  return a * b;
+}
+template <>
+__device__ __forceinline__ long long times(long long a, long long b) {
+  return static_cast<long long>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b));
+}
+
+// The least and the greatest number of an element's type, as what it is compared in.
+__device__ __forceinline__ void limits(const float&, float& least, float& greatest) {
+  greatest = __int_as_float(0x7f800000);
+  least = -greatest;
+}
+__device__ __forceinline__ void limits(const Float16&, float& least, float& greatest) {
+  limits(0.0f, least, greatest);
+}
+__device__ __forceinline__ void limits(const BFloat16&, float& least, float& greatest) {
+  limits(0.0f, least, greatest);
+}
+__device__ __forceinline__ void limits(const double&, double& least, double& greatest) {
+  greatest = __longlong_as_double(0x7ff0000000000000ll);
+  least = -greatest;
+}
+__device__ __forceinline__ void limits(const int&, int& least, int& greatest) {
+  greatest = 2147483647;
+  least = -greatest - 1;
+}
+__device__ __forceinline__ void limits(const long long&, long long& least, long long& greatest) {
+  greatest = 9223372036854775807ll;
+  least = -greatest - 1;
+}
+__device__ __forceinline__ void limits(const unsigned char&, int& least, int& greatest) {
+  least = 0;
+  greatest = 255;
+}
+
+// An Item is what is combined: associative, with none() as its identity. In the order of the function's
+// words.
+template <int function, typename T>
+struct Scan;
+template <typename T>
+struct Scan<0, T> {  // sum
+  using Item = typename WideType<T>::type;
+  using Output = typename ResultType<T>::type;
+  static __device__ __forceinline__ Item none() { return 0; }
+  static __device__ __forceinline__ Item item(T x) { return static_cast<Item>(to_float(x)); }
+  static __device__ __forceinline__ Item combine(Item a, Item b) { return plus(a, b); }
+  static __device__ __forceinline__ Output output(Item x) { return from_float<Output>(x); }
+};
+template <typename T>
+struct Scan<1, T> : Scan<0, T> {  // product
+  using Item = typename WideType<T>::type;
+  static __device__ __forceinline__ Item none() { return 1; }
+  static __device__ __forceinline__ Item combine(Item a, Item b) { return times(a, b); }
+};
+template <bool greatest, typename T>
+struct Extreme {
+  using Item = typename CompareType<T>::type;
+  using Output = T;
+  static __device__ __forceinline__ Item none() {
+    Item low, high;
+    limits(T(), low, high);
+    return greatest ? low : high;
+  }
+  static __device__ __forceinline__ Item item(T x) { return static_cast<Item>(to_float(x)); }
+  // NaN stays, as in NumPy.
+  static __device__ __forceinline__ Item combine(Item a, Item b) {
+    return (greatest ? a > b : a < b) || a != a ? a : b;
+  }
+  static __device__ __forceinline__ Output output(Item x) {
+    return from_float<T>(static_cast<compute_type<T>>(x));
+  }
+};
+template <typename T>
+struct Scan<2, T> : Extreme<true, T> {};
+template <typename T>
+struct Scan<3, T> : Extreme<false, T> {};
+template <bool every, typename T>
+struct Logical {
+  using Item = int;  // 0 or 1
+  using Output = bool;
+  static __device__ __forceinline__ Item none() { return every; }
+  static __device__ __forceinline__ Item item(T x) { return to_float(x) != 0; }  // NaN counts as true
+  static __device__ __forceinline__ Item combine(Item a, Item b) { return every ? a & b : a | b; }
+  static __device__ __forceinline__ Output output(Item x) { return x != 0; }
+};
+template <typename T>
+struct Scan<4, T> : Logical<false, T> {};
+template <typename T>
+struct Scan<5, T> : Logical<true, T> {};
+
+// ---- a warp
+
+// The items of lanes up to each one, of WIDTH lanes each.
+template <typename S, int WIDTH>
+__device__ __forceinline__ typename S::Item scan_lanes(typename S::Item item, int lane) {
+#pragma unroll
+  for (int by = 1; by < WIDTH; by *= 2) {
+    const typename S::Item before = __shfl_up_sync(0xffffffffu, item, by, WIDTH);
+    if (lane >= by) item = S::combine(before, item);
+  }
+  return item;
+}
+
+// All items of WIDTH lanes, in each of them.
+template <typename S, int WIDTH>
+__device__ __forceinline__ typename S::Item fold_lanes(typename S::Item item, int lane) {
+  return __shfl_sync(0xffffffffu, scan_lanes<S, WIDTH>(item, lane), WIDTH - 1, WIDTH);
+}
+
+// How a stretch may end before it is full: not at all; after a whole vector; anywhere.
+enum class End { full, vector, element };
+
+// A stretch of neighbouring elements of a line: ITEMS rounds of a vector for each of WIDTH lanes.
+template <typename S, typename T, int WIDTH, int ITEMS, int VECTOR>
+struct Stretch {
+  using Item = typename S::Item;
+  using Output = typename S::Output;
+  static constexpr int elements = WIDTH * ITEMS * VECTOR;
+
+  Item item[ITEMS][VECTOR];  // after scan() what the lane's own vector has up to each element
+  Item before[ITEMS];        // after scan() what the stretch has before the lane's vector
+
+  static __device__ __forceinline__ int place(int i, int lane) { return (i * WIDTH + lane) * VECTOR; }
+
+  // `left` elements of the line are at `from`.
+  template <Hint HINT, End END>
+  __device__ __forceinline__ void load(const T* from, int lane, int left) {
+    Vector<T, VECTOR> vector[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+      const int at = place(i, lane);
+      if (END == End::full || at + VECTOR <= left) {
+        vector[i] = load_hinted<HINT>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
+      } else if (END == End::element && VECTOR > 1) {
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v)
+          if (at + v < left) vector[i].element[v] = from[at + v];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v)
+        item[i][v] =
+            END == End::full || place(i, lane) + v < left ? S::item(vector[i].element[v]) : S::none();
+    }
+  }
+
+  // Returns all of the stretch. Every lane of the warp takes part.
+  __device__ __forceinline__ Item scan(int lane) {
+    Item up_to[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+      for (int v = 1; v < VECTOR; ++v) item[i][v] = S::combine(item[i][v - 1], item[i][v]);
+      up_to[i] = scan_lanes<S, WIDTH>(item[i][VECTOR - 1], lane);
+    }
+    Item all = S::none();
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+      Item of_others = __shfl_up_sync(0xffffffffu, up_to[i], 1, WIDTH);
+      if (lane == 0) of_others = S::none();
+      before[i] = S::combine(all, of_others);
+      all = S::combine(all, __shfl_sync(0xffffffffu, up_to[i], WIDTH - 1, WIDTH));
+    }
+    return all;
+  }
+
+  // `carried` is what the line has before the stretch.
+  template <bool exclusive, bool streams, End END>
+  __device__ __forceinline__ void store(Output* to, int lane, int left, Item carried) const {
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+      const int at = place(i, lane);
+      const Item earlier = S::combine(carried, before[i]);
+      Vector<Output, VECTOR> vector;
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) {
+        if constexpr (exclusive) {
+          vector.element[v] = S::output(v == 0 ? earlier : S::combine(earlier, item[i][v == 0 ? 0 : v - 1]));
+        } else {
+          vector.element[v] = S::output(S::combine(earlier, item[i][v]));
+        }
+      }
+      if (END == End::full || at + VECTOR <= left) {
+        if constexpr (streams) {
+          store_vector_streaming(to + at, vector);
+        } else {
+          store_vector(to + at, vector);
+        }
+      } else if (END == End::element && VECTOR > 1) {
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v)
+          if (at + v < left) to[at + v] = vector.element[v];
+      }
+    }
+  }
+};

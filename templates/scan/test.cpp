@@ -1,0 +1,326 @@
+// scan in particular: NumPy's numbers and rules, strides, what is refused, workspaces, the spaces.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "generator/ops.h"
+#include "kernel_file/find_op.h"
+#include "runtime/toolchain.h"
+#include "templates/scan/op.h"
+#include "tests/rules.h"
+#include "tuner/check_data.h"
+#include "tuner/device_memory.h"
+#include "tunesmith/scan.h"
+
+namespace tunesmith {
+namespace {
+
+using enum ScanFunction;
+
+const Op& op() { return find_op("scan"); }
+Problem problem(const std::string& text) { return complete_problem(op(), Problem::parse(text)); }
+
+std::string error_of(auto action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class ScanOnHost : public testing::Test {
+ protected:
+  template <ScanFunction function, typename T>
+  auto scanned(const std::vector<T>& x, const ScanShape& shape, std::size_t skip = 0,
+               ScanKind kind = ScanKind::inclusive) {
+    using Result = ScanResult<function, T>;
+    const auto size = static_cast<std::size_t>(shape.outer * shape.length * shape.inner);
+    std::vector<char> bytes(size * sizeof(Result), 99);
+    auto* const y = reinterpret_cast<Result*>(bytes.data());
+    const Status status = scan<function>(dispatcher_, x.data() + skip, y, shape, kind);
+    EXPECT_TRUE(status) << status.message();
+    return std::vector<Result>(y, y + size);
+  }
+  template <ScanFunction function, typename T>
+  auto scanned(const std::vector<T>& x, ScanKind kind = ScanKind::inclusive) {
+    return scanned<function>(x, {.length = std::ssize(x)}, 0, kind);
+  }
+
+  Dispatcher dispatcher_{{.device = "host", .database = "", .cache_folder = ""}};
+};
+
+// numpy.arange(12).reshape(2, 3, 2), its axes and views.
+TEST_F(ScanOnHost, AxesAndViewsAreNumPys) {
+  std::vector<std::int32_t> x(12);
+  std::iota(x.begin(), x.end(), 0);
+  using Sums = std::vector<std::int64_t>;
+  EXPECT_EQ(scanned<sum>(x), Sums({0, 1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 66}));
+  EXPECT_EQ(scanned<sum>(x, {.length = 2, .inner = 6}), Sums({0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16}));
+  EXPECT_EQ(scanned<sum>(x, {.outer = 2, .length = 3, .inner = 2}),
+            Sums({0, 1, 2, 4, 6, 9, 6, 7, 14, 16, 24, 27}));
+  EXPECT_EQ(scanned<sum>(x, {.outer = 6, .length = 2}), Sums({0, 1, 2, 5, 4, 9, 6, 13, 8, 17, 10, 21}));
+  // a = x.reshape(3, 4): a[:, 1:3].cumsum(1), a[:, 1:3].cumsum(0), a.T.cumsum(1), x[1::3].cumsum()
+  EXPECT_EQ(scanned<sum>(x, {.outer = 3, .length = 2, .outer_stride = 4}, 1), Sums({1, 3, 5, 11, 9, 19}));
+  EXPECT_EQ(scanned<sum>(x, {.length = 3, .inner = 2, .stride = 4}, 1), Sums({1, 2, 6, 8, 15, 18}));
+  EXPECT_EQ(scanned<sum>(x, {.outer = 4, .length = 3, .outer_stride = 1, .stride = 4}),
+            Sums({0, 4, 12, 1, 6, 15, 2, 8, 18, 3, 10, 21}));
+  EXPECT_EQ(scanned<sum>(x, {.length = 4, .stride = 3}, 1), Sums({1, 5, 12, 22}));
+  // sliding_window_view(x[:5], 3).cumsum(1)
+  EXPECT_EQ(scanned<sum>(x, {.outer = 3, .length = 3, .outer_stride = 1, .stride = 1}),
+            Sums({0, 1, 3, 1, 3, 6, 2, 5, 9}));
+}
+
+TEST_F(ScanOnHost, TypesAndWrappingAreNumPys) {
+  EXPECT_EQ(scanned<sum>(std::vector<std::int32_t>(3, 2147483647)),
+            std::vector<std::int64_t>({2147483647, 4294967294, 6442450941}));
+  EXPECT_EQ(scanned<sum>(std::vector<std::uint8_t>(2, 255)), std::vector<std::uint64_t>({255, 510}));
+  const std::vector<std::int64_t> large(3, std::int64_t{1} << 62);
+  EXPECT_EQ(scanned<sum>(large)[2], -4611686018427387904);
+  EXPECT_EQ(scanned<product>(std::vector<std::int64_t>({3037000500, 3037000500, 3}))[1],
+            -9223372036709301616);
+  EXPECT_EQ(scanned<product>(std::vector<double>{0.5, 4, -1}), std::vector<double>({0.5, 2, -2}));
+  EXPECT_EQ(scanned<max>(std::vector<std::uint8_t>{7, 3, 200}), std::vector<std::uint8_t>({7, 7, 200}));
+  EXPECT_EQ(scanned<min>(std::vector<float>{2, -0.5, 4}), std::vector<float>({2, -0.5, -0.5}));
+  EXPECT_EQ(scanned<any>(std::vector<float>{0, -0.0f, 0.5f, 0}),
+            std::vector<bool>({false, false, true, true}));
+  EXPECT_EQ(scanned<all>(std::vector<std::int64_t>{5, std::int64_t{1} << 32, 0, 1}),
+            std::vector<bool>({true, true, false, false}));
+}
+
+TEST_F(ScanOnHost, AnExclusiveScanBeginsWithWhatChangesNothing) {
+  constexpr ScanKind exclusive = ScanKind::exclusive;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(scanned<sum>(std::vector<float>{1, 2, 4}, exclusive), std::vector<float>({0, 1, 3}));
+  EXPECT_EQ(scanned<product>(std::vector<std::int32_t>{5, 2, 4}, exclusive),
+            std::vector<std::int64_t>({1, 5, 10}));
+  EXPECT_EQ(scanned<max>(std::vector<float>{1, 2}, exclusive), std::vector<float>({-infinity, 1}));
+  EXPECT_EQ(scanned<min>(std::vector<float>{1, 2}, exclusive), std::vector<float>({infinity, 1}));
+  EXPECT_EQ(scanned<min>(std::vector<std::uint8_t>{1, 2}, exclusive), std::vector<std::uint8_t>({255, 1}));
+  EXPECT_EQ(scanned<max>(std::vector<std::int64_t>{1, 2}, exclusive)[0],
+            std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(scanned<any>(std::vector<float>{1, 0}, exclusive), std::vector<bool>({false, true}));
+  EXPECT_EQ(scanned<all>(std::vector<float>{0, 1}, exclusive), std::vector<bool>({true, false}));
+}
+
+TEST_F(ScanOnHost, NaNAndInfinityAreNumPys) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> x(5000, 1);
+  x[2500] = nan;
+  const auto stays = [&](const std::vector<double>& y) {
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(std::isnan(y[i]), i >= 2500) << i;
+  };
+  stays(scanned<sum>(x));
+  stays(scanned<product>(x));
+  stays(scanned<max>(x));
+  stays(scanned<min>(x));
+  EXPECT_EQ(scanned<any>(std::vector<double>{0, nan}), std::vector<bool>({false, true}));
+  const std::vector<double> sums = scanned<sum>(std::vector<double>{1, infinity, 2, -infinity});
+  EXPECT_EQ(sums[0], 1);
+  EXPECT_EQ(sums[2], infinity);
+  EXPECT_TRUE(std::isnan(sums[3]));
+}
+
+TEST_F(ScanOnHost, NothingIsScannedAndWhatCannotBeIsRefused) {
+  float x[4] = {1, 2, 3, 4};
+  EXPECT_TRUE(scan<sum>(dispatcher_, x, static_cast<float*>(nullptr), {.length = 0}));
+  EXPECT_TRUE(scan<max>(dispatcher_, x, static_cast<float*>(nullptr), {.outer = 0, .length = 3}));
+  EXPECT_EQ(scan<sum>(dispatcher_, x, x, {.length = 4}).code(), Status::overlapping_arguments);
+  EXPECT_EQ(scan<sum>(dispatcher_, x, static_cast<float*>(nullptr), {.length = 4}).code(),
+            Status::null_argument);
+  EXPECT_NE(error_of([&] { (void)scan_plan(dispatcher_, {.length = -1}); }).find("length is -1"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] {
+              (void)scan_plan(dispatcher_, {.length = 1}, sum, ScanKind::inclusive, "u16");
+            }).find("u16"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { problem("outer=1048577 length=1048576"); }).find("2^40"), std::string::npos);
+  EXPECT_NE(error_of([] { problem("outer=1048577 length=1048576 outer_stride=1 stride=1"); }).find("2^40"),
+            std::string::npos);
+  EXPECT_NO_THROW(problem("outer=1048576 length=1048576"));
+}
+
+TEST_F(ScanOnHost, TheTypedFunctionsPlanTheirProblem) {
+  EXPECT_EQ(
+      scan_plan(dispatcher_, {.outer = 3, .length = 5, .inner = 7, .outer_stride = 40}, product).problem(),
+      "outer=3 length=5 inner=7 outer_stride=40 stride=0 function=product kind=inclusive dtype=f32");
+  EXPECT_EQ(
+      scan_plan(dispatcher_, {.outer = 4, .length = 5, .outer_stride = 5}, all, ScanKind::exclusive, "bf16")
+          .problem(),
+      "outer=4 length=5 inner=1 outer_stride=0 stride=0 function=all kind=exclusive dtype=bf16");
+}
+
+// ---- variants
+
+struct Case {
+  const char* template_name;
+  const char* problem;
+  const char* config;
+};
+
+// Lines of so many tiles that groups and sections are passed on, and several lines whose tiles take turns.
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"lookback", "length=150001", "BLOCK=128 ITEMS=1 VECTOR=1"},
+      {"lookback", "outer=3 length=9001 dtype=f64 kind=exclusive", "BLOCK=128 ITEMS=1 VECTOR=1"},
+      {"lookback", "length=20001 dtype=i32", "BLOCK=128 ITEMS=2 VECTOR=4"},
+      {"columns", "outer=2 length=1500 inner=7", "BLOCK_X=4 BLOCK_Y=8 ITEMS=4 VECTOR=1 FAN=8"},
+      {"columns", "length=2500 inner=12 dtype=f64", "BLOCK_X=4 BLOCK_Y=8 ITEMS=4 VECTOR=2 FAN=8"},
+      {"narrow", "length=9001 inner=3", "BLOCK=128 ITEMS=8 VECTOR=4"},
+      {"narrow", "outer=2 length=3000 inner=33 dtype=f16", "BLOCK=128 ITEMS=8 VECTOR=1"},
+      {"rows", "outer=9 length=1000 dtype=f64", "BLOCK=128 TEAM=64 ITEMS=1 VECTOR=2"},
+  };
+  return all;
+}
+
+// One variant on the host, launched twice on a workspace that is zero: bits of the output, and that the
+// workspace is zero again.
+std::string run(Device& device, Executable& executable, const Work& work, const Problem& of,
+                const std::string& x, bool reverse) {
+  const std::int64_t y_bytes = elements(op().arguments[1], of) * bytes(op().arguments[1].dtype(of));
+  const DeviceMemory owned[] = {{device, std::ssize(x)}, {device, y_bytes}, {device, work.workspace_bytes}};
+  void* const arguments[] = {owned[0].get(), owned[1].get()};
+  device.upload(arguments[0], x.data(), std::ssize(x));
+  device.fill(owned[2].get(), 0, work.zeroed_bytes);
+  executable.reverse_threads(reverse);
+  std::string y(static_cast<std::size_t>(y_bytes), '\0'), first;
+  for (int launch = 0; launch < 2; ++launch) {
+    device.fill(arguments[1], 0xff, y_bytes);
+    EXPECT_EQ(executable.launch(arguments, owned[2].get(), nullptr), 0);
+    device.download(y.data(), arguments[1], y_bytes);
+    if (launch == 0) first = y;
+  }
+  EXPECT_EQ(first, y) << "a second launch on the same workspace";
+  std::string zeroed(static_cast<std::size_t>(work.zeroed_bytes), '\1');
+  device.download(zeroed.data(), owned[2].get(), work.zeroed_bytes);
+  EXPECT_EQ(zeroed.find_first_not_of('\0'), std::string::npos) << "the workspace is not as it was";
+  return y;
+}
+
+// Integers, whose sum in any order is exact: an element left out or taken twice is seen. Fractions, whose sum
+// has other bits in another order: blocks that come in another order give the same.
+TEST(ScanVariants, GiveTheSameBitsInAnyOrderOfBlocksAndLeaveTheWorkspaceZeroed) {
+  const std::unique_ptr<Device> device = make_host_device();
+  for (const Case& which : cases()) {
+    SCOPED_TRACE(std::string(which.template_name) + " " + which.config + " on " + which.problem);
+    const Problem wanted = problem(which.problem);
+    const Template& tmpl = find_template(op(), which.template_name);
+    const Config config = tmpl.space(wanted).complete(Values::parse(which.config));
+    const Work work = tmpl.work(wanted, config);
+    const Source source = render(op(), tmpl, wanted, config, "host", template_files());
+    const Compilation compiled = make_host_toolchain()->compile(source);
+    ASSERT_TRUE(compiled.ok) << compiled.log;
+    const std::unique_ptr<Executable> executable = device->load(compiled.bytes, source.suffix, work);
+    const DType dtype = dtype_of(wanted);
+
+    std::vector<std::vector<double>> inputs = make_inputs(op(), wanted, 7, 1);
+    const std::string fractions = pack(dtype, inputs[0]);
+    const std::string bits = run(*device, *executable, work, wanted, fractions, false);
+    EXPECT_EQ(run(*device, *executable, work, wanted, fractions, true), bits);
+    for (double& x : inputs[0]) x = std::floor(x / 50);
+    const ExpectedOutput expected = reference_of(op(), wanted, inputs, 1);
+    EXPECT_EQ(unpack(op().arguments[1].dtype(wanted),
+                     run(*device, *executable, work, wanted, pack(dtype, inputs[0]), false)),
+              expected.value);
+  }
+}
+
+// Where a sum that is carried from element to element in f32 is off by a hundredth.
+TEST(ScanVariants, LongSumsAreMoreAccurateThanOneAfterTheOther) {
+  const Problem wanted = problem("length=1000000");
+  const std::vector<std::vector<double>> inputs = {std::vector<double>(1000000, 0x1.99999ap-4), {}};
+  const ExpectedOutput expected = reference_of(op(), wanted, inputs, 1);
+  EXPECT_NEAR(expected.value.back(), 100000.00149, 1e-4);
+  EXPECT_LT(expected.permitted_error.back(), 1e-4 * expected.value.back());
+  float carried = 0;
+  for (int i = 0; i < 1000000; ++i) carried += 0x1.99999ap-4f;
+  EXPECT_GT(std::abs(static_cast<double>(carried) - expected.value.back()), expected.permitted_error.back());
+}
+
+TEST(ScanReference, ComputesAnyPartOfALine) {
+  const Problem wanted = problem("outer=3 length=50 inner=4 kind=exclusive");
+  const std::vector<std::vector<double>> inputs = make_inputs(op(), wanted, 1);
+  const ExpectedOutput whole = reference_of(op(), wanted, inputs, 1);
+  std::vector<double> value(100), permitted(100);
+  op().reference(wanted, inputs, 1, 333, 433, value, permitted);
+  EXPECT_EQ(value, std::vector<double>(whole.value.begin() + 333, whole.value.begin() + 433));
+  EXPECT_EQ(whole.value[0], 0);
+  EXPECT_EQ(whole.value[204], inputs[0][200]);
+}
+
+TEST(ScanReference, PermitsAnythingOfProductsThatLeaveTheRange) {
+  const Problem wanted = problem("length=6 function=product");
+  // 2^-100, 2^-100 * 2^-100: lost in f32, whatever comes later.
+  const ExpectedOutput lost = reference_of(
+      op(), wanted, std::vector<std::vector<double>>{{0x1p-100, 1, 0x1p-100, 0x1p100, 0x1p100, 1}, {}}, 1);
+  EXPECT_LT(lost.permitted_error[1], 1e-30);
+  for (std::size_t i = 2; i < 6; ++i) EXPECT_TRUE(std::isinf(lost.permitted_error[i])) << i;
+  const ExpectedOutput kept =
+      reference_of(op(), wanted, std::vector<std::vector<double>>{{0x1p-100, 0x1p100, 0, 2, 3, 1}, {}}, 1);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_LT(kept.permitted_error[i], 1e-5) << i;
+}
+
+TEST(ScanSpace, HasHundredsOfConfigsForEveryProblem) {
+  DeviceFacts device;
+  device.kind = DeviceKind::cuda;
+  for (const auto& [template_name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"lookback", "length=67108864"},
+           {"lookback", "outer=65535 length=1001 dtype=u8"},
+           {"rows", "outer=4096 length=4096"},
+           {"rows", "outer=65536 length=100"},
+           {"rows", "outer=3 length=5 dtype=i32"},
+           {"columns", "length=4096 inner=4096"},
+           {"columns", "outer=64 length=1000 inner=333 dtype=f64"},
+           {"columns", "length=1 inner=4 function=any dtype=u8"},
+           {"narrow", "length=1048576 inner=7"},
+           {"narrow", "outer=3 length=1001 inner=64 dtype=u8"}}) {
+    SCOPED_TRACE(template_name + " " + text);
+    const Problem wanted = problem(text);
+    const Template& tmpl = find_template(op(), template_name);
+    EXPECT_EQ(tmpl.refuses(wanted), "");
+    const Space space = tmpl.space(wanted);
+    EXPECT_GE(space.count(Space::Subset::promising), 50);
+    EXPECT_LE(space.count(Space::Subset::promising), 12000);
+    for (const Config& config : space.sample(100, 1))
+      EXPECT_LE(tmpl.alignment_bytes(wanted, config), 16) << config.text();
+  }
+}
+
+TEST(ScanSpace, RulesAreSaid) {
+  const RuleCase cases[] = {
+      {"rows", "outer=3 length=1001", "VECTOR=2", "VECTOR must divide"},
+      {"rows", "outer=3 length=1000 outer_stride=1002", "VECTOR=4", "VECTOR must divide"},
+      {"rows", "outer=3 length=1000", "BLOCK=128 TEAM=256", "A team is at most a block"},
+      {"rows", "outer=3 length=100000", "TEAM=32 ITEMS=4 VECTOR=4", "at most 128 tiles"},
+      {"rows", "outer=3 length=1000", "TEAM=256 ITEMS=8 VECTOR=4", ""},
+      {"columns", "length=1000 inner=6", "VECTOR=4", "VECTOR must divide"},
+      {"columns", "length=1000 inner=8 stride=9", "VECTOR=2", "VECTOR must divide"},
+      {"columns", "length=1000 inner=8", "BLOCK_X=128 BLOCK_Y=16", "32 to 1024 threads"},
+      {"columns", "length=1000 inner=8", "BLOCK_X=64 BLOCK_Y=4", ""},
+      {"narrow", "length=1000 inner=64", "BLOCK=128 VECTOR=4", "a thread for each column"},
+      {"narrow", "outer=2 length=1001 inner=3", "VECTOR=2", "VECTOR must divide"},
+  };
+  expect_rules(op(), cases);
+}
+
+TEST(ScanSpace, TemplatesSayWhatTheyAreNotFor) {
+  const auto refusal = [](const char* name, const char* text) {
+    return find_template(op(), name).refuses(problem(text));
+  };
+  EXPECT_NE(refusal("lookback", "length=4 inner=2").find("inner of 2"), std::string::npos);
+  EXPECT_NE(refusal("lookback", "outer=2147483648 length=4").find("take rows"), std::string::npos);
+  EXPECT_NE(refusal("rows", "length=4 stride=3").find("stride of 3"), std::string::npos);
+  EXPECT_NE(refusal("columns", "length=0 inner=3").find("base"), std::string::npos);
+  EXPECT_NE(refusal("columns", "outer=3 length=4").find("lookback and rows"), std::string::npos);
+  EXPECT_NE(refusal("narrow", "length=4 inner=65").find("65"), std::string::npos);
+  EXPECT_NE(refusal("narrow", "length=4 inner=6 stride=7").find("stride of 7"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tunesmith

@@ -1,0 +1,72 @@
+// The axes and rules that several of scan's tuned templates share.
+
+#include "templates/scan/op.h"
+
+namespace tunesmith::scan_op {
+
+std::string refuses_empty(const Dims& d) {
+  if (!d.empty()) return "";
+  return "An array of " + std::to_string(d.outer) + " x " + std::to_string(d.length) + " x " +
+         std::to_string(d.inner) + " has nothing to scan; take the base template.";
+}
+
+std::string refuses_apart(const Dims& d) {
+  if (d.inner == 1 && (d.stride == 1 || d.length == 1)) return "";
+  return "This template walks along contiguous elements; an inner of " + std::to_string(d.inner) +
+         " with a stride of " + std::to_string(d.stride) + " is for the columns template.";
+}
+
+Axis load_axis() {
+  return {LOAD, categories({"plain", "streaming"}), "hint of the loads: none; first to leave the caches"};
+}
+
+Axis vector_axis(const Problem& problem, std::int64_t most_bytes) {
+  std::vector<Value> values;
+  for (std::int64_t vector = most_bytes / bytes(dtype_of(problem)); vector > 4; vector /= 2)
+    values.emplace_back(vector);
+  std::vector<Value> few = {std::int64_t{4}, std::int64_t{2}, std::int64_t{1}};
+  if (bytes(dtype_of(problem)) == 8) few.erase(few.begin());
+  values.insert(values.begin(), few.begin(), few.end());
+  return {VECTOR, std::move(values), "elements per load"};
+}
+
+Rule vector_rule(const Dims& d) {
+  return {"VECTOR must divide what lies from one line, or row, to the next.", [d](const Config& c) {
+            const std::int64_t vector = c[VECTOR];
+            const bool rows =
+                d.inner == 1 || (d.inner % vector == 0 && (d.length == 1 || d.stride % vector == 0));
+            const bool slabs =
+                d.outer == 1 || (d.outer_stride % vector == 0 && d.length * d.inner % vector == 0);
+            return rows && slabs;
+          }};
+}
+
+Rule store_rule(const Problem& problem) {
+  return conditional(
+      STORE, "plain",
+      [size = bytes(output_dtype(problem))](const Config& c) { return c[VECTOR] * size >= 4; },
+      "Stores of less than 4 bytes have no hint.");
+}
+
+Rule register_rule(const Problem& problem, const std::function<std::int64_t(const Config&)>& elements) {
+  return {"A thread has 8 to 128 bytes of items under way.",
+          [size = item_bytes(problem), elements](const Config& c) {
+            const std::int64_t bytes = elements(c) * size;
+            return bytes >= 8 && bytes <= 160;
+          }};
+}
+
+std::int64_t vector_bytes(const Problem& problem, const Config& config) {
+  return std::min<std::int64_t>(
+      16, config[VECTOR] * std::max(bytes(dtype_of(problem)), bytes(output_dtype(problem))));
+}
+
+ChainSpace::ChainSpace(const Problem& problem, std::int64_t lines, std::int64_t tiles, std::int64_t columns,
+                       std::int64_t fan) {
+  const std::int64_t groups = ceil_divide(tiles, fan), sections = ceil_divide(groups, fan);
+  messages_at = round_up(4 * (1 + lines * (groups + sections)), 256);
+  bytes =
+      tiles == 1 ? 4 : messages_at + lines * (tiles + groups + sections) * columns * 2 * item_bytes(problem);
+}
+
+}  // namespace tunesmith::scan_op

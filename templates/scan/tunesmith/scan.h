@@ -1,0 +1,76 @@
+// Sums, products, maxima, minima and logical ors and ands of all elements of an axis up to each one, as
+// numpy.cumsum, cumprod and accumulate() of maximum, minimum, logical_or and logical_and compute them.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+inline namespace TUNESMITH_ABI {
+
+/// An array of outer x length x inner elements that is scanned along its middle axis; the output has its
+/// shape and is contiguous. All of n elements: {.length = n}; the last axis of h x w: {.outer = h, .length =
+/// w}; the first: {.length = h, .inner = w}. Element (o, l, i) is x[o * outer_stride + l * stride + i].
+struct ScanShape {
+  std::int64_t outer = 1;
+  std::int64_t length = 0;
+  std::int64_t inner = 1;
+  std::int64_t outer_stride = 0;  ///< elements; 0: length * stride
+  std::int64_t stride = 0;        ///< elements; 0: inner
+};
+
+enum class ScanFunction { sum, product, max, min, any, all };
+
+/// inclusive: an element counts in its own result; exclusive: only those before it, and the first result is
+/// 0, 1, the least or the greatest number (of floating-point types an infinity), false or true.
+enum class ScanKind { inclusive, exclusive };
+
+template <typename T>
+concept ScanElement = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t>;
+
+template <ScanElement T>
+inline constexpr std::string_view scan_dtype = std::is_same_v<T, float>          ? "f32"
+                                               : std::is_same_v<T, double>       ? "f64"
+                                               : std::is_same_v<T, std::int32_t> ? "i32"
+                                               : std::is_same_v<T, std::int64_t> ? "i64"
+                                                                                 : "u8";
+
+/// Sums and products of integers wrap beyond 64 bits.
+template <ScanFunction function, ScanElement T>
+using ScanResult = std::conditional_t<
+    function == ScanFunction::any || function == ScanFunction::all, bool,
+    std::conditional_t<std::is_floating_point_v<T> || function == ScanFunction::max ||
+                           function == ScanFunction::min,
+                       T, std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>>>;
+
+/// The plan that scan() uses, to launch it many times or to see how it matched. Arguments: x, y. `dtype` is
+/// that of x; also "f16" and "bf16".
+Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction function = ScanFunction::sum,
+               ScanKind kind = ScanKind::inclusive, std::string_view dtype = "f32");
+
+/// `x` and `y` are in memory of the dispatcher's device and do not overlap. `stream` is a cudaStream_t.
+/// Without a `workspace` the library makes one for each launch that needs one. One of your own saves some
+/// microseconds; give it to Plan::launch() of a scan_plan() that you keep, since a better plan that comes
+/// later may need a larger one.
+///
+/// A plan gives the same bits for the same arguments in every run. The error of the n-th sum is at most
+/// min(n, 256 + n / 1024) u sum|x|, u = 2^-24 or 2^-53, as long as sum|x| does not overflow; that of a
+/// product at most n u times its size, as long as no product of neighbours leaves the type's range. NaN
+/// stays; it counts as true.
+///
+/// Throws where plan() throws: for a negative size. All else, a null, overlapping or misaligned pointer
+/// included, is in the Status.
+template <ScanFunction function, ScanElement T>
+Status scan(Dispatcher& dispatcher, const T* x, ScanResult<function, T>* y, const ScanShape& shape,
+            ScanKind kind = ScanKind::inclusive, void* stream = nullptr, void* workspace = nullptr) {
+  void* const arguments[] = {const_cast<T*>(x), y};
+  return scan_plan(dispatcher, shape, function, kind, scan_dtype<T>).launch(arguments, stream, workspace);
+}
+
+}  // namespace TUNESMITH_ABI
+}  // namespace tunesmith

@@ -1,0 +1,98 @@
+"""Scans against NumPy: values, element types, axes, views, settings, and what is refused."""
+
+import numpy as np
+import pytest
+
+import tunesmith
+
+random = np.random.default_rng(3)
+# In the order of tunesmith.scan's words.
+accumulates = {
+    "sum": np.add.accumulate,
+    "product": np.multiply.accumulate,
+    "max": np.maximum.accumulate,
+    "min": np.minimum.accumulate,
+    "any": np.logical_or.accumulate,
+    "all": np.logical_and.accumulate,
+}
+types = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+
+
+def made(dtype, shape):
+    if dtype == "bool":
+        return random.random(shape) < 0.5
+    if dtype.startswith("float"):
+        return random.uniform(0.5, 1.5, shape).astype(dtype)
+    return random.integers(0, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
+
+
+def agree(found, wanted):
+    assert type(found) is type(wanted) and found.dtype == wanted.dtype and found.shape == wanted.shape
+    if wanted.dtype.kind in "fc":
+        np.testing.assert_allclose(found, wanted, rtol=2e-2 if wanted.dtype == np.float16 else 1e-4)
+    else:
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("dtype", types)
+@pytest.mark.parametrize("function", accumulates)
+def test_every_type_gives_what_numpy_gives(function, dtype):
+    for a, axis in ((made(dtype, (3, 20, 4)), 1), (made(dtype, 70), 0)):
+        agree(tunesmith.scan(a, function, axis), accumulates[function](a, axis))
+
+
+def test_axes_and_views():
+    a = made("float32", (6, 7, 8))
+    for view in (a, a[::2], a[:, ::3], a[:, 1:5, 2:6], a[..., ::2], a[::-1], a.T, a.transpose(1, 0, 2), a[:, :1], a[1:1], a[2, 3, 4]):
+        agree(tunesmith.cumsum(view), np.cumsum(view))
+        for axis in range(-view.ndim, view.ndim):
+            agree(tunesmith.cumsum(view, axis), np.cumsum(view, axis))
+            agree(tunesmith.cumprod(view, axis=axis), np.cumprod(view, axis=axis))
+
+
+def test_settings():
+    a = made("int32", (5, 40))
+    for dtype in ("int32", "uint8", "float32", "int64", "float64"):
+        agree(tunesmith.cumsum(a, 1, dtype), np.cumsum(a, 1, dtype))
+    for dtype in ("int64", "float64", "int16"):
+        out, wanted = np.empty((5, 40), dtype), np.empty((5, 40), dtype)
+        if dtype == "int64":
+            assert tunesmith.cumsum(a, 0, out=out) is out
+        else:
+            tunesmith.cumsum(a, 0, out=out)
+        np.cumsum(a, 0, out=wanted)
+        agree(out, wanted)
+    b = made("float64", (4, 9)) + 1j * made("float64", (4, 9))
+    agree(tunesmith.cumsum(b, 1), np.cumsum(b, 1))
+    agree(tunesmith.cumsum([1, 2, 3]), np.cumsum([1, 2, 3]))
+    agree(tunesmith.cumsum(np.float32(2)), np.cumsum(np.float32(2)))
+
+
+def test_exclusive():
+    a = np.array([[3, 1, 2], [5, 7, 4]], np.int32)
+    agree(tunesmith.scan(a, exclusive=True), np.array([[0, 3, 4], [0, 5, 12]]))
+    agree(tunesmith.scan(a, "product", 0, exclusive=True), np.array([[1, 1, 1], [3, 1, 2]]))
+    agree(tunesmith.scan(a.astype("f4"), "max", exclusive=True), np.array([[-np.inf, 3, 3], [-np.inf, 5, 7]], "f4"))
+    agree(tunesmith.scan(a.astype("u8"), "max", exclusive=True), np.array([[0, 3, 3], [0, 5, 7]], "u8"))
+    agree(tunesmith.scan(a > 3, "all", None, exclusive=True), np.array([True, False, False, False, False, False]))
+
+
+def test_repeated_calls_read_their_arrays():
+    for shape in ((300,), (3, 100)):
+        for _ in range(3):
+            a = made("float32", shape)
+            agree(tunesmith.cumsum(a, 0), np.cumsum(a, 0))
+
+
+def test_refusals():
+    a = np.ones((2, 3), np.float32)
+    with pytest.raises(np.exceptions.AxisError):
+        tunesmith.cumsum(a, 2)
+    with pytest.raises(np.exceptions.AxisError):
+        tunesmith.cumsum(np.float32(1), 1)
+    with pytest.raises(ValueError, match="allowed are sum, product"):
+        tunesmith.scan(a, "mean")
+    with pytest.raises(TypeError, match="complex"):
+        tunesmith.cumprod(a.astype("c8"))
+    with pytest.raises(ValueError, match="out= has the shape"):
+        tunesmith.cumsum(a, 0, out=np.empty(3, np.float32))
