@@ -49,7 +49,7 @@ Rule store_rule(const Problem& problem) {
 }
 
 Rule register_rule(const Problem& problem, const std::function<std::int64_t(const Config&)>& elements) {
-  return {"A thread has 8 to 128 bytes of items under way.",
+  return {"A thread has 8 to 160 bytes of items under way.",
           [size = item_bytes(problem), elements](const Config& c) {
             const std::int64_t bytes = elements(c) * size;
             return bytes >= 8 && bytes <= 160;
