@@ -11,7 +11,6 @@
 #include "generator/device_facts.h"
 #include "generator/error.h"
 #include "generator/random.h"
-#include "generator/sample.h"
 #include "kernel_file/find_op.h"
 #include "templates/tensor/op.h"
 #include "tests/rounds.h"
@@ -384,29 +383,6 @@ TEST(TensorOnHost, NothingIsZeroOrNothing) {
       tensor(dispatcher, "y[i] += x[i,j]", ElementType::f32, {{nullptr, {{3, 0}}}}, out.data(), {{3}}));
   EXPECT_EQ(out, (std::array<float, 3>{0, 0, 0}));
   ASSERT_TRUE(tensor(dispatcher, "y[i] += x[i,j]", ElementType::f32, {{nullptr, {{0, 3}}}}, nullptr, {{0}}));
-}
-
-// Whatever people and the drawer write.
-TEST(TensorTemplates, FirstGuessesAreLegalConfigs) {
-  const Op& op = find_op("tensor");
-  DeviceFacts small = facts_of_capability(90);
-  small.multiprocessors = 20;
-  std::size_t guesses = 0;
-  const std::vector<Problem> problems = sample_problems(op, rounds_of("TUNESMITH_TEST_GUESSES", 150), 7);
-  for (const Problem& problem : problems) {
-    SCOPED_TRACE(problem.text());
-    for (const DeviceFacts& device : {facts_of_capability(90), small}) {
-      const std::size_t before = guesses;
-      for (const Template& tmpl : op.templates) {
-        if (!tmpl.untuned || why_not(tmpl, problem, device)) continue;
-        const auto values = tmpl.untuned(problem, device);
-        if (!values) continue;
-        ++guesses;
-        EXPECT_NO_THROW(tmpl.space(problem, device).complete(*values)) << tmpl.name;
-      }
-      EXPECT_GT(guesses, before) << "No template has a first guess.";
-    }
-  }
 }
 
 }  // namespace
