@@ -9,6 +9,7 @@
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 #include "elementwise/functions.cuh"
+using Compute = compute_type<T>;
 #include "tensor/reduction.inl"
 
 using Place = long long;  // of an element
