@@ -77,6 +77,9 @@ std::int64_t run_of(const Separable& s, std::int64_t most) {
   return even_part(s.directions[Separable::march].extent, most);
 }
 
+// Extents of images are often 7 times a power of two, for which 7 outputs leave no thread of a warp idle.
+bool is_exchanged(std::int64_t outputs) { return outputs == 7; }
+
 // A row of a mask in shared memory is whole vectors; the rows of one plane, an odd number of them.
 std::int64_t mask_pitch(const Problem& problem, const Separable& s) {
   return round_up(s.directions[Separable::x].taps, 16 / compute_bytes(problem));
@@ -111,11 +114,12 @@ Tiling tiling_of(const Problem& problem, const Separable& s, const Config& c) {
       s.has_mask() ? mask_elements(problem, s) * (mask_moves_with_planes(problem, s) ? t.tile_y : 1)
                    : x.taps + y.taps + march.taps;
   t.shared_bytes = c[STAGES] * std::ssize(s.element.accesses) * slab_y * row +
-                   compute_bytes(problem) * ((has_y ? slab_y * t.tile_x : 0) + weights);
+                   compute_bytes(problem) * ((has_y ? slab_y * t.tile_x : 0) + weights) +
+                   (is_exchanged(c[OUTPUTS]) ? t.tile_y * t.tile_x * element_bytes(problem) : 0);
   return t;
 }
 
-constexpr std::array<std::int64_t, 7> runs = {128, 64, 256, 32, 512, 16, 1024};
+constexpr std::array<std::int64_t, 8> runs = {128, 64, 256, 32, 512, 48, 16, 1024};
 constexpr std::array<std::int64_t, 5> blocks_y = {4, 8, 2, 1, 16};
 constexpr std::array<std::int64_t, 4> blocks_x = {32, 64, 128, 256};
 constexpr std::array<std::int64_t, 3> widths = {16, 8, 4};
@@ -159,18 +163,22 @@ Space space(const Problem& problem) {
        {blocks_y.begin(), blocks_y.end()},
        "threads along the second of three windows; with a mask planes beside each other"},
       {OUTPUTS,
-       {4, 8, 2, 1},
+       {4, 8, 2, 1, 7},
        "outputs of a thread at each step: neighbours, or along the second of three windows"},
       {RUN, {runs.begin(), runs.end()}, "steps that a block marches along the outermost window, at most"},
       {STAGES, {4, 8, 6, 3, 2}, "steps whose inputs are in shared memory, or on their way"},
       {VECTOR, {widths.begin(), widths.end()}, "bytes of an access at most, where rows are aligned"},
-      resident_warps_axis({8, 16, 24}),
+      resident_warps_axis({8, 16, 24, 12}),
       start_axis(),
       trigger_axis(),
   };
   std::vector<Rule> must = {
       {"A block has 32 to 512 threads.",
        [=](const Config& c) { return tiling_of(problem, *s, c).threads <= 512; }},
+      {"7 outputs are for masks, and for rows of 1, 2, 4, 8, 16 or 32 threads.",
+       [=](const Config& c) {
+         return !is_exchanged(c[OUTPUTS]) || (s->has_mask() && 32 % tiling_of(problem, *s, c).lanes == 0);
+       }},
       one_name(
           BLOCK_X, [=](const Config& c) { return least_block_x(*s, c[BLOCK_X], c[OUTPUTS]); },
           "Of the BLOCK_X that are as many threads the least stands for all."),
@@ -438,6 +446,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                    : partial_words(problem, s, outputs) + words * (x.taps + y.taps + march.taps) >
                          (has_y ? 120 : 230)))
     outputs /= 2;
+  if (has_mask && outputs == 8 && x.taps * march.taps >= 49 && x.extent % 7 == 0 && 224 % x.extent == 0)
+    outputs = 7;
   while (outputs > 1 && (has_y      ? y.extent < 2 * outputs
                          : has_mask ? x.extent < 4 * outputs
                                     : x.extent <= 16 * outputs))
@@ -453,17 +463,33 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       return static_cast<double>(lanes * planes) / static_cast<double>(round_up(lanes * planes, 32));
     };
     for (const std::int64_t planes : {2, 4, 8, 16})
-      if (planes <= y.extent && lanes * planes <= 256 && used(planes) > used(block_y)) block_y = planes;
+      if (planes <= y.extent &&
+          (lanes * planes <= 128 ? used(planes) >= used(block_y)
+                                 : lanes * planes <= 256 && used(planes) > used(block_y)))
+        block_y = planes;
   }
   std::int64_t tiles = ceil_divide(x.extent, lanes * (has_y ? 1 : outputs)) *
                        ceil_divide(y.extent, block_y * (has_y ? outputs : 1));
   for (const int i : s.batch) tiles *= nest_of(problem).extents[static_cast<std::size_t>(i)];
   // The longest runs that give each multiprocessor the threads that it needs, but no shorter than two
   // windows.
-  const std::int64_t blocks =
-      multiprocessors_to_fill(device) * (has_y || has_mask ? 512 : 256) / round_up(lanes * block_y, 32);
-  std::int64_t run = 1024;
-  while (run > 16 && run >= (has_mask ? 2 : 4) * march.taps &&
+  const std::int64_t threads = round_up(lanes * block_y, 32),
+                     blocks = multiprocessors_to_fill(device) * (has_y ? 512 : 256) / threads;
+  std::int64_t run = 1024, warps = has_y ? 16 : 8;
+  if (has_mask) {
+    // As many warps as have room for their sums; the run with the fewest steps of all blocks that a
+    // multiprocessor has one after the other.
+    const std::int64_t words_of_sums = partial_words(problem, s, outputs);
+    warps = words_of_sums <= 88 ? 16 : words_of_sums <= 100 && threads <= 128 ? 12 : 8;
+    const std::int64_t at_once =
+        multiprocessors_to_fill(device) * std::max<std::int64_t>(1, warps * 32 / threads);
+    const auto steps = [&](std::int64_t each) {
+      return ceil_divide(tiles * ceil_divide(march.extent, each), at_once) * (run_of(s, each) + march.taps);
+    };
+    for (const std::int64_t each : runs)
+      if (steps(each) < steps(run)) run = each;
+  }
+  while (!has_mask && run > 16 && run >= 4 * march.taps &&
          tiles * ceil_divide(march.extent, run) < blocks * 9 / 10)
     run /= 2;
   values.set("BLOCK_X", least_block_x(s, block_x, outputs));
@@ -471,7 +497,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   values.set("RUN", least_run(s, run));
   values.set("STAGES", std::int64_t{has_y || has_mask ? 4 : 8});
   values.set("VECTOR", least_vector(problem, s, !has_y && !has_mask && element_bytes(problem) == 4 ? 8 : 16));
-  values.set("RESIDENT_WARPS", std::int64_t{has_y ? 16 : 8});
+  values.set("RESIDENT_WARPS", warps);
   return values;
 }
 
