@@ -236,7 +236,7 @@ __device__ __forceinline__ void share_mask(Compute* to, const Sources& from, con
 template <typename Mask>
 __device__ __forceinline__ void reduce_mask(Compute (&partial)[taps_march][OUTPUTS], const T* from,
                                             const MaskRows& mask, int step, int extent) {
-  constexpr bool skips = taps_x * OUTPUTS >= 40;
+  constexpr bool skips = taps_x * OUTPUTS >= 48;
   constexpr int wide = is_exchanged             ? 1
                        : OUTPUTS < per_16_bytes ? OUTPUTS
                                                 : per_16_bytes,
