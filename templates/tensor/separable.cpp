@@ -18,6 +18,7 @@ constexpr IntegerAxis BLOCK_X("BLOCK_X"), BLOCK_Y("BLOCK_Y"), OUTPUTS("OUTPUTS")
     STAGES("STAGES"), VECTOR("VECTOR");
 
 constexpr std::int64_t most_partial_words = 192;  // of sums that a thread keeps in registers
+constexpr std::int64_t most_unrolled = 1024;      // operations of a mask, for each output of a thread
 
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t compute_bytes(const Problem& problem) {
@@ -420,6 +421,15 @@ std::string refuses(const Problem& problem) {
     return "This template is for less than 2^36 results; take another template.";
   const Separable s = separable_of(problem);
   if (!s.why_not.empty()) return s.why_not;
+  if (s.has_mask()) {
+    const std::int64_t taps = s.directions[Separable::x].taps * s.directions[Separable::march].taps,
+                       operations = std::max<std::int64_t>(operations_of(s.term.function), 1);
+    if (taps * operations > most_unrolled) {
+      return "The mask has " + std::to_string(taps) + " weights, of " + std::to_string(operations) +
+             " operations each; this template writes each out and is for at most " +
+             std::to_string(most_unrolled) + " operations.";
+    }
+  }
   if (partial_words(problem, s, 1) > most_partial_words) {
     return "The window along the outermost dimension has " +
            std::to_string(s.directions[Separable::march].taps) +

@@ -274,7 +274,7 @@ __device__ __forceinline__ void store(T* to, const Compute (&values)[OUTPUTS]) {
     Vector<T, wide> vector;
 #pragma unroll
     for (int k = 0; k < wide; ++k) vector.element[k] = from_float<T>(values[n * wide + k]);
-    store_vector(to + n * wide * apart, vector);
+    store_vector_streaming(to + n * wide * apart, vector);  // the compiler splits a plain one
   }
 }
 

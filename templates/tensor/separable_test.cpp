@@ -39,6 +39,8 @@ TEST(TensorSeparable, RefusesWhatIsNoChainOfWindows) {
       {"expression=\"o[y,x] += v[2*y+i,x+j]\" y=9 x=9 i=3 j=3", "The reduced index c does not stand"},
       {"expression=\"o[y,x] += v[y+i,x+j] - m[y,x]\" y=9 x=9 i=3 j=3", "A mask is for windows along two"},
       {"expression=\"o[y,x] max= g[i] * v[y+i,x+j]\" y=9 x=9 i=3 j=3", ""},
+      {"expression=\"o[y,x] += abs(g[i,j] - v[y+i,x+j])\" y=9 x=9 i=24 j=24",
+       "has 576 weights, of 2 operations"},
       {"expression=\"o[y,x] += v[y+i,x]\" y=9 x=9 i=3", "There are windows along 1 dimensions"},
       {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=9 i=3 j=200", "has 200 elements"},
       {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=9 i=120 j=2 dtype=f64", "for at most 97 of this type."},
