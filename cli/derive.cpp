@@ -17,6 +17,7 @@
 #include "generator/problem.h"
 #include "templates/tensor/forms.h"
 #include "templates/tensor/layout.h"
+#include "templates/tensor/op.h"
 
 namespace tunesmith {
 namespace {
@@ -27,7 +28,8 @@ using namespace tensor_op;
 constexpr double usual_balance = 13;
 
 struct DeriveRequest {
-  std::string expression, extents, may = "distribute", dtype = "f32";
+  std::string expression, extents, may = "distribute", dtype = "f32", finish = std::string(no_finish),
+                                   zero_outside = no_arrays;
   std::int64_t form = -1;
   double balance = usual_balance;
 };
@@ -75,10 +77,11 @@ void check_bounds(const Expression& e, const std::vector<std::int64_t>& extents)
   for (const Access& access : e.accesses) {
     for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
       const std::int64_t least = reach_of(access.dimensions[d], extents).least;
-      if (least < 0) {
+      if (least < 0 && !e.is_zero_outside(access.array)) {
         throw UsageError("The access " + text(e, access) + " begins at " + std::to_string(least) +
                          " along dimension " + std::to_string(d) +
-                         "; it has to begin at 0 or above, so add " + std::to_string(-least) + " there.");
+                         "; it has to begin at 0 or above, so add " + std::to_string(-least) +
+                         " there, or name the array in --zero-outside.");
       }
     }
   }
@@ -156,9 +159,10 @@ void print_steps(const Form& form) {
 }
 
 void derive(const DeriveRequest& request) {
-  const ParseResult parsed = parse(request.expression);
+  const ParseResult parsed = parse(request.expression, request.finish);
   if (!parsed.error.empty()) throw UsageError("The expression cannot be read. " + parsed.error);
-  const Expression& e = parsed.expression;
+  Expression e = parsed.expression;
+  set_zero_outside(e, request.zero_outside);
   const std::vector<std::int64_t> extents = extents_of(e, request.extents);
   check_bounds(e, extents);
   const std::int64_t element_bytes = bytes(dtype_of(Problem({{"dtype", request.dtype}})));
@@ -199,6 +203,14 @@ void add_derive_command(CLI::App& app) {
   command->add_option("--dtype", request->dtype, "Type of the elements, for their bytes")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "f64", "f16", "bf16", "i32", "i64"}));
+  command
+      ->add_option("--finish", request->finish,
+                   "What is written instead of the sum: a function of it, as in \"max(out + bias[x], 0)\"")
+      ->capture_default_str();
+  command
+      ->add_option("--zero-outside", request->zero_outside,
+                   "Arrays of which an element out of bounds is 0, joined by commas")
+      ->capture_default_str();
   command->add_option("--form", request->form, "Show the loops of this form instead of the cheapest one's")
       ->check(whole_number(0));
   command

@@ -1,5 +1,5 @@
 // To be read: nothing is built from this text. It is the base for
-// expression="out[a,b] += x0[a,c] * x1[c,b]" dtype=f32 extents=2000x2000x2000 may=reorder x0=dense x1=dense x2=dense x3=dense x4=dense x5=dense out=dense,
+// expression="out[a,b] += x0[a,c] * x1[c,b]" dtype=f32 extents=2000x2000x2000 may=reorder finish=out out_dtype=same zero_outside=none x0=dense x1=dense x2=dense x3=dense x4=dense x5=dense out=dense,
 // written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
 // tensor/base for sm_90a, rendered by Tunesmith from templates/tensor/base.cu: change that and render again.
 // compiled in: dtype=f32
@@ -472,7 +472,7 @@ __device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compu
       return 0;
   }
 }
-#define ENTRY(name) name##_f11d9f14
+#define ENTRY(name) name##_6d9bdca7
 
 // ---- templates/tensor/base.cu
 // tensor, the plain kernels: the loops as they are written, a thread for each element of the output, which
@@ -502,7 +502,7 @@ struct Nest {
   int reduced, rank;
 };
 
-// How far the accesses are from their arrays' first elements, and where the reduced dimensions stand.
+// How far the accesses are from their arrays' first elements, and where the dimensions stand.
 struct Place {
   long long offsets[most_accesses];
   long long at[most_dimensions];
@@ -518,6 +518,7 @@ __device__ __forceinline__ long long place_of(long long element, const Nest& nes
     if (d < nest.reduced || d >= nest.rank) continue;
     const long long outer = element / nest.extents[d];
     const long long at = element - outer * nest.extents[d];
+    place.at[d] = at;
     element = outer;
     to += at * nest.output[d];
 #pragma unroll
@@ -547,9 +548,10 @@ __device__ __forceinline__ Compute reduced(Compute so_far, Compute term, Reducti
 
 #define PARAMETERS                                                                                          \
   const T *x0, const T *x1, const T *x2, const T *x3, const T *x4, const T *x5, T *out, long long elements, \
-      long long terms, int reduced_rank, int rank, int reduction, long long out_start, long long start0,    \
-      long long start1, long long start2, long long start3, long long start4, long long start5,             \
-      TWELVE(extent), TWELVE(o), TWELVE(a), TWELVE(b), TWELVE(c), TWELVE(d), TWELVE(e), TWELVE(f)
+      long long terms, int reduced_rank, int rank, int reduction, int out_type, long long out_start,        \
+      long long start0, long long start1, long long start2, long long start3, long long start4,             \
+      long long start5, TWELVE(extent), TWELVE(o), TWELVE(a), TWELVE(b), TWELVE(c), TWELVE(d), TWELVE(e),   \
+      TWELVE(f)
 #define LOCALS                                                                                \
   const T* const inputs[most_accesses] = {x0, x1, x2, x3, x4, x5};                            \
   const Nest nest = {TWELVE_VALUES(extent),                                                   \
@@ -563,13 +565,37 @@ __device__ __forceinline__ Compute reduced(Compute so_far, Compute term, Reducti
   const long long stride = static_cast<long long>(gridDim.x) * BLOCK;                         \
   const long long first = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x
 
+template <typename Out>
+__device__ __forceinline__ void store_as(void* out, long long at, Compute value) {
+  static_cast<Out*>(out)[at] = from_float<Out>(static_cast<compute_type<Out>>(value));
+}
+// out_type: 0 is the inputs', the others are numbered as out_dtypes in op.h.
+__device__ __forceinline__ void store(T* out, long long at, Compute value, int out_type) {
+  switch (out_type) {
+    case 1:
+      return store_as<float>(out, at, value);
+    case 2:
+      return store_as<double>(out, at, value);
+    case 3:
+      return store_as<int>(out, at, value);
+    case 4:
+      return store_as<long long>(out, at, value);
+    case 5:
+      return store_as<Float16>(out, at, value);
+    case 6:
+      return store_as<BFloat16>(out, at, value);
+    default:
+      return store_as<T>(out, at, value);
+  }
+}
+
 // A product of the first `factors` accesses, each once.
 extern "C" __global__ void __launch_bounds__(BLOCK) ENTRY(tensor_base_product)(PARAMETERS, int factors) {
   LOCALS;
   for (long long element = first; element < elements; element += stride) {
     Place place;
     const long long to = place_of(element, nest, place);
-    if (factors == 1 && reduced_rank == 0) {  // moved as it is, whatever its bits mean
+    if (factors == 1 && reduced_rank == 0 && out_type == 0) {  // moved as it is, whatever its bits mean
       out[out_start + to] = inputs[0][place.offsets[0]];
       continue;
     }
@@ -584,19 +610,62 @@ extern "C" __global__ void __launch_bounds__(BLOCK) ENTRY(tensor_base_product)(P
       result = term == 0 ? product : reduced(result, product, how);
       step(nest, place);
     }
-    out[out_start + to] = from_float<T>(result);
+    store(out, out_start + to, result, out_type);
   }
 }
 
-// The function as a program: each word an operation, in its lowest byte (the preamble's apply() has them; 0
-// is an access, 1 a number), and in the next three bytes the places of its operands among the words' results;
-// of an access its number. A number's bits are the word behind it.
+// The function as a program, and behind it its finish: each word an operation, in its lowest byte (the
+// preamble's apply() has them; 0 is an access, 1 a number), and in the next three bytes the places of its
+// operands among the words' results; of an access its number, most_accesses for the reduced value. A number's
+// bits are the word behind it.
 #define PROGRAM(name)                                                                            \
   long long name##0, long long name##1, long long name##2, long long name##3, long long name##4, \
       long long name##5, long long name##6, long long name##7, long long name##8, long long name##9
 #define PROGRAM_VALUES(name) \
   name##0, name##1, name##2, name##3, name##4, name##5, name##6, name##7, name##8, name##9
 constexpr int most_words = 40;
+
+// A dimension of an access that is out of bounds where its place is not from 0 to extent - 1. The access is
+// in the extent's upper 16 bits; of the strides a word has two.
+struct Bound {
+  long long start, access_extent;
+  long long strides[most_dimensions / 2];
+};
+constexpr int most_bounds = 4;
+#define BOUND(name)                                                                                       \
+  long long name##start, long long name##extent, long long name##0, long long name##1, long long name##2, \
+      long long name##3, long long name##4, long long name##5
+#define BOUND_VALUES(name)                                                              \
+  {                                                                                     \
+    name##start, name##extent, { name##0, name##1, name##2, name##3, name##4, name##5 } \
+  }
+
+__device__ __forceinline__ bool is_inside(int access, const Place& place, const Bound* bounds, int count) {
+  for (int n = 0; n < count; ++n) {
+    const Bound& bound = bounds[n];
+    if (bound.access_extent >> 48 != access) continue;
+    long long at = bound.start;
+#pragma unroll
+    for (int d = 0; d < most_dimensions; d += 2) {
+      at += place.at[d] * static_cast<int>(bound.strides[d / 2]);
+      at += place.at[d + 1] * static_cast<int>(bound.strides[d / 2] >> 32);
+    }
+    if (at < 0 || at >= (bound.access_extent & ((1ll << 48) - 1))) return false;
+  }
+  return true;
+}
+
+// The elements of the accesses that have a bit.
+__device__ __forceinline__ void read_some(Compute (&read)[most_accesses + 1], int accesses,
+                                          const T* const (&inputs)[most_accesses], const Place& place,
+                                          const Bound* bounds, int count) {
+#pragma unroll
+  for (int k = 0; k < most_accesses; ++k) {
+    if ((accesses >> k & 1) == 0) continue;
+    read[k] = 0;
+    if (is_inside(k, place, bounds, count)) read[k] = to_float(inputs[k][place.offsets[k]]);
+  }
+}
 
 __device__ __forceinline__ Compute number_of(long long bits) {
   if constexpr (elementwise::is_real<Compute>) {
@@ -606,38 +675,54 @@ __device__ __forceinline__ Compute number_of(long long bits) {
   }
 }
 
+// The value of the words from `from` to `to`.
+__device__ __forceinline__ Compute value_of(const long long (&program)[most_words], int from, int to,
+                                            const Compute (&read)[most_accesses + 1]) {
+  Compute values[most_words];
+  Compute value = 0;
+  for (int w = from; w < to; ++w) {
+    const long long word = program[w];
+    const int operation = static_cast<int>(word & 255);
+    const int i = static_cast<int>(word >> 8 & 255), j = static_cast<int>(word >> 16 & 255),
+              l = static_cast<int>(word >> 24 & 255);
+    if (operation == 0) {
+      value = read[i];
+    } else if (operation == 1) {
+      value = number_of(program[++w]);
+    } else {
+      value = apply(operation, values[i], values[j], values[l]);
+    }
+    values[w] = value;
+  }
+  return value;
+}
+
+// reads: the bits of the terms' accesses, and eight bits higher of the finish's.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(tensor_base)(PARAMETERS, int words, PROGRAM(p), PROGRAM(q), PROGRAM(r), PROGRAM(s)) {
+    ENTRY(tensor_base)(PARAMETERS, int reads, int term_words, int words, int bound_count, PROGRAM(p),
+                       PROGRAM(q), PROGRAM(r), PROGRAM(s), BOUND(bound0_), BOUND(bound1_), BOUND(bound2_),
+                       BOUND(bound3_)) {
   LOCALS;
   const long long program[most_words] = {PROGRAM_VALUES(p), PROGRAM_VALUES(q), PROGRAM_VALUES(r),
                                          PROGRAM_VALUES(s)};
+  const Bound bounds[most_bounds] = {BOUND_VALUES(bound0_), BOUND_VALUES(bound1_), BOUND_VALUES(bound2_),
+                                     BOUND_VALUES(bound3_)};
   for (long long element = first; element < elements; element += stride) {
     Place place;
     const long long to = place_of(element, nest, place);
+    Compute read[most_accesses + 1];
     Compute result = 0;
     for (long long term = 0; term < terms; ++term) {
-      Compute read[most_accesses];
-#pragma unroll
-      for (int k = 0; k < most_accesses; ++k) read[k] = to_float(inputs[k][place.offsets[k]]);
-      Compute values[most_words];
-      Compute value = 0;
-      for (int w = 0; w < words; ++w) {
-        const long long word = program[w];
-        const int operation = static_cast<int>(word & 255);
-        const int i = static_cast<int>(word >> 8 & 255), j = static_cast<int>(word >> 16 & 255),
-                  l = static_cast<int>(word >> 24 & 255);
-        if (operation == 0) {
-          value = read[i];
-        } else if (operation == 1) {
-          value = number_of(program[++w]);
-        } else {
-          value = apply(operation, values[i], values[j], values[l]);
-        }
-        values[w] = value;
-      }
+      read_some(read, reads, inputs, place, bounds, bound_count);
+      const Compute value = value_of(program, 0, term_words, read);
       result = term == 0 ? value : reduced(result, value, how);
       step(nest, place);
     }
-    out[out_start + to] = from_float<T>(result);
+    if (words > term_words) {  // at the first term's place, which reduced dimensions do not move
+      read_some(read, reads >> 8, inputs, place, bounds, bound_count);
+      read[most_accesses] = result;
+      result = value_of(program, term_words, words, read);
+    }
+    store(out, out_start + to, result, out_type);
   }
 }

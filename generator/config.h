@@ -77,6 +77,7 @@ class Config {
   struct Axes {
     std::vector<Axis> list;
     std::vector<std::uint64_t> hashes;
+    std::array<std::uint8_t, 256> places{};  // by the hash: where to look first; rules look a thousand times
   };
 
   std::size_t position(const AxisHandle& axis) const;

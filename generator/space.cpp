@@ -1,6 +1,7 @@
 #include "generator/space.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -21,6 +22,14 @@ Rule named_once(const Handle& axis, Name name, const char* why) {
           [name](const Config& c) { return Value(name(c)); }};
 }
 
+// Where the axis is active it is not read, so that a walk need not wait for it.
+template <typename Handle, typename Otherwise>
+Rule named_where_inactive(const Handle& axis, Otherwise otherwise, std::function<bool(const Config&)> active,
+                          const char* why) {
+  return {why, [=](const Config& c) { return active(c) || c[axis] == otherwise; }, axis.name,
+          [=](const Config& c) { return active(c) ? Value(c[axis]) : Value(otherwise); }};
+}
+
 }  // namespace
 
 Rule one_name(const IntegerAxis& axis, std::function<std::int64_t(const Config&)> name, const char* why) {
@@ -33,22 +42,12 @@ Rule one_name(const CategoricalAxis& axis, std::function<std::string(const Confi
 
 Rule conditional(const IntegerAxis& axis, std::int64_t otherwise,
                  std::function<bool(const Config&)> is_active, const char* why) {
-  return one_name(
-      axis,
-      [axis, otherwise, active = std::move(is_active)](const Config& c) {
-        return active(c) ? c[axis] : otherwise;
-      },
-      why);
+  return named_where_inactive(axis, otherwise, std::move(is_active), why);
 }
 
 Rule conditional(const CategoricalAxis& axis, const char* otherwise,
                  std::function<bool(const Config&)> is_active, const char* why) {
-  return one_name(
-      axis,
-      [axis, otherwise, active = std::move(is_active)](const Config& c) {
-        return active(c) ? c[axis] : std::string(otherwise);
-      },
-      why);
+  return named_where_inactive(axis, std::string(otherwise), std::move(is_active), why);
 }
 
 Space::Space(std::vector<Axis> axes, std::vector<Rule> must, std::vector<Rule> worth)
@@ -70,6 +69,7 @@ Space::Space(std::vector<Axis> axes, std::vector<Rule> must, std::vector<Rule> w
     const std::uint64_t hash = AxisHandle::hash_of(axis.name);
     if (std::find(made->hashes.begin(), made->hashes.end(), hash) != made->hashes.end())
       throw Error("The axis " + axis.name + " is named twice.");
+    made->places[hash % made->places.size()] = static_cast<std::uint8_t>(made->hashes.size());
     made->hashes.push_back(hash);
   }
   axes_ = std::move(made);
@@ -141,16 +141,28 @@ std::vector<Config> Space::sample(std::size_t size, std::uint64_t seed) const {
     if (configs.size() == size) return configs;
     configs.clear();
   }
-  std::vector<std::uint64_t> numbers;
-  each([&](const Config& config) {
-    numbers.push_back(number(config));
+  // The first places of a shuffle of all, of which only those are kept that have moved.
+  const auto legal = static_cast<std::uint64_t>(count());
+  const std::uint64_t taken = std::min<std::uint64_t>(size, legal);
+  std::unordered_map<std::uint64_t, std::uint64_t> moved;
+  const auto at = [&](std::uint64_t place) {
+    const auto found = moved.find(place);
+    return found == moved.end() ? place : found->second;
+  };
+  std::vector<std::pair<std::uint64_t, std::size_t>> places;  // in the walk's order, and its turn
+  for (std::uint64_t i = 0; i < taken; ++i) {
+    const std::uint64_t other = i + random.below(legal - i);
+    places.emplace_back(at(other), places.size());
+    moved[other] = at(i);
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<std::uint64_t> ascending;
+  for (const auto& [place, turn] : places) ascending.push_back(place);
+  configs.resize(taken);
+  Walk(*this, Subset::legal).pick(ascending, [&, next = places.begin()](const Config& config) mutable {
+    configs[next++->second] = config;
     return true;
   });
-  const std::size_t taken = std::min(size, numbers.size());
-  for (std::size_t i = 0; i < taken; ++i) {
-    std::swap(numbers[i], numbers[i + random.below(numbers.size() - i)]);
-    configs.push_back(config(numbers[i]));
-  }
   return configs;
 }
 

@@ -49,14 +49,25 @@ void Space::Walk::forget_postponed(std::size_t since) {
   for (; postponed_.size() > since; postponed_.pop_back()) waiting_[postponed_.back()].pop_back();
 }
 
+// All below are legal.
+bool Space::Walk::pass_by(std::size_t axis, const Visit& visit) {
+  std::uint64_t leaves = 1;
+  for (std::size_t a = axis; a < axes_.size(); ++a) leaves *= indices_[a].size();
+  for (; !places_.empty() && places_.front() < passed_ + leaves; places_ = places_.subspan(1)) {
+    Config config = config_;
+    config.set_ = config.missed_ = Config::most_axes;
+    std::uint64_t digits = places_.front() - passed_;
+    for (std::size_t a = axes_.size(); a-- > axis; digits /= indices_[a].size())
+      config.chosen_[a] = indices_[a][digits % indices_[a].size()];
+    visit(config);
+  }
+  passed_ += leaves;
+  return !visit || !places_.empty();
+}
+
 // False: `visit` wants no more.
 bool Space::Walk::below(std::size_t axis, const Visit& visit) {
-  if (!visit && pending_ == 0) {
-    std::int64_t leaves = 1;
-    for (std::size_t a = axis; a < axes_.size(); ++a) leaves *= static_cast<std::int64_t>(indices_[a].size());
-    total_ += leaves;
-    return true;
-  }
+  if (passes_by_ && pending_ == 0) return pass_by(axis, visit);
   if (axis == axes_.size()) {
     config_.set_ = config_.missed_ = Config::most_axes;
     const bool more = visit(config_);

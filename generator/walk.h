@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "generator/space.h"
@@ -26,14 +27,24 @@ class Space::Walk {
 
   /// How many there are: whole subtrees at once where nothing more prunes them.
   std::int64_t count() {
+    passes_by_ = true;
     run({});
-    return total_;
+    return static_cast<std::int64_t>(passed_);
+  }
+
+  /// Calls `visit` with those at these places, ascending, of the walk; passes by whole subtrees as count()
+  /// does.
+  void pick(std::span<const std::uint64_t> places, const Visit& visit) {
+    if (places.empty()) return;
+    passes_by_ = true;
+    places_ = places;
+    run(visit);
   }
 
  private:
-  // Where `visit` is empty they only count.
   void run(const Visit& visit);
   bool below(std::size_t axis, const Visit& visit);
+  bool pass_by(std::size_t axis, const Visit& visit);
   bool decide(const Rule* rule);
   void forget_postponed(std::size_t since);
 
@@ -43,7 +54,9 @@ class Space::Walk {
   std::vector<std::size_t> postponed_;             // to which axes, in order
   std::vector<std::vector<std::uint16_t>> indices_;
   std::size_t pending_ = 0;
-  std::int64_t total_ = 0;
+  bool passes_by_ = false;
+  std::uint64_t passed_ = 0;
+  std::span<const std::uint64_t> places_;  // that are still to come
   Config config_;
 };
 

@@ -234,10 +234,8 @@ class HostToolchain : public Toolchain {
   std::vector<std::string> flags_ = {
     "-std=c++20",
 // The tests spend most of their time in the compiler.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(TUNESMITH_FAST_BUILD)
     "-Og",
-#elif defined(TUNESMITH_FAST_BUILD)
-    "-O1",
 #else
     "-O2",
 #endif

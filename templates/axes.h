@@ -41,8 +41,9 @@ inline Rule resident_warps_rule(const std::vector<Axis>& axes,
       [order, threads](const Config& c) {
         const std::int64_t block = std::max<std::int64_t>(1, threads(c));
         const auto blocks = [&](std::int64_t warps) { return std::max<std::int64_t>(1, warps * 32 / block); };
+        const std::int64_t wanted = blocks(c[RESIDENT_WARPS]);
         return *std::find_if(order.begin(), order.end(),
-                             [&](std::int64_t warps) { return blocks(warps) == blocks(c[RESIDENT_WARPS]); });
+                             [&](std::int64_t warps) { return blocks(warps) == wanted; });
       },
       "Of the RESIDENT_WARPS that are as many whole blocks one stands for all.");
 }

@@ -323,31 +323,40 @@ void add_functions(nb::module_& m) {
         return names;
       },
       "The functions that an expression of elementwise may call.");
-  m.def("tensor_arrays", &tensor_arrays, nb::arg("expression"),
-        "The arrays that an index expression reads, by name, in the order of first use. Raises ValueError.");
+  m.def(
+      "tensor_arrays", &tensor_arrays, nb::arg("expression"), nb::arg("finish") = "out",
+      "The arrays that an index expression reads, by name, in the order of first use, those that its finish "
+      "alone reads last. Raises ValueError.");
   m.def(
       "tensor_problem",
-      [](const std::string& expression, const std::string& dtype,
+      [](const std::string& expression,
          const std::vector<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>>& arrays,
-         const TensorExtents& extents) {
-        static const std::vector<std::string> types = {"f32", "f64", "i32", "i64", "f16", "bf16"};
-        const auto type = std::find(types.begin(), types.end(), dtype);
-        if (type == types.end()) throw UsageError("A tensor has no dtype " + dtype + ".");
+         const TensorExtents& extents, const std::string& finish,
+         const std::vector<std::string>& zero_outside) {
         std::vector<TensorLayout> layouts;
         for (const auto& [shape, strides] : arrays) layouts.push_back({shape, strides});
         const TensorLayout out = layouts.back();
         layouts.pop_back();
-        return tensor_problem(expression, static_cast<ElementType>(type - types.begin()), layouts, out,
-                              extents);
+        return tensor_problem(expression, ElementType::f32, layouts, out,
+                              {.extents = extents, .finish = finish, .zero_outside = zero_outside});
       },
-      nb::arg("expression"), nb::arg("dtype"), nb::arg("arrays"), nb::arg("extents") = TensorExtents(),
-      "The problem as a text, from (shape, strides in elements) of the inputs and, last, the result. Raises "
-      "ValueError.");
-  m.def("tensor_shape", &tensor_shape, nb::arg("expression"), nb::arg("inputs"),
-        nb::arg("extents") = TensorExtents(),
-        "The shape of the array that it computes, from those of its inputs and the extents (name, extent) of "
-        "indices "
-        "that these do not fix. Raises ValueError.");
+      nb::arg("expression"), nb::arg("arrays"), nb::arg("extents") = TensorExtents(),
+      nb::arg("finish") = "out", nb::arg("zero_outside") = std::vector<std::string>(),
+      "The problem as a text, its dtype f32, from (shape, strides in elements) of the inputs and, last, the "
+      "result. Raises ValueError.");
+  m.def(
+      "tensor_shape",
+      [](const std::string& expression, const std::vector<std::vector<std::int64_t>>& inputs,
+         const TensorExtents& extents, const std::string& finish,
+         const std::vector<std::string>& zero_outside) {
+        return tensor_shape(expression, inputs,
+                            {.extents = extents, .finish = finish, .zero_outside = zero_outside});
+      },
+      nb::arg("expression"), nb::arg("inputs"), nb::arg("extents") = TensorExtents(),
+      nb::arg("finish") = "out", nb::arg("zero_outside") = std::vector<std::string>(),
+      "The shape of the array that it computes, from those of its inputs and the extents (name, extent) of "
+      "indices "
+      "that these do not fix. Raises ValueError.");
   m.def(
       "work",
       [](const std::string& op, const std::string& problem) {

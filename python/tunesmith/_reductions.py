@@ -263,6 +263,7 @@ def max(a: Any, axis: Axes = None, out: Any = None, keepdims: bool = False, init
 
 
 def _least_and_most(given: InputArray) -> list:
-    """Both are under way before the first is waited for."""
+    """Both are under way before the first is waited for, of one copy where the array has gaps."""
+    given = _by_strides(given)
     found = [one(given.object) for one in (min, max)]
     return [InputArray(one).numpy() for one in found]

@@ -137,4 +137,6 @@ def scan(
     """
     if function not in _functions:
         raise ValueError(f"function= is {function!r}; allowed are {', '.join(_functions)}.")
+    if isinstance(axis, tuple) and len(axis) == 1:  # as accumulate() takes it
+        (axis,) = axis
     return _accumulate(function, a, axis, dtype, out, bool(exclusive))

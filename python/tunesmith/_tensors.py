@@ -18,8 +18,8 @@ from ._transposition import transpose
 _most_arrays = 6
 _memos: dict[tuple, Memo] = {}
 # Integers of another width are computed modulo 2**32 or 2**64 and cut again, which is what their own sums and products do.
-_computed_as = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
-
+_computed_as = {"int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
+_types = {**_short, "int8": "i8", "uint8": "u8"}  # of what kernels read
 
 def _memo(kind: str, text: str, count: int) -> Memo:
     key = (kind, text, count)
@@ -27,7 +27,7 @@ def _memo(kind: str, text: str, count: int) -> Memo:
     if found is None:
         if len(_memos) >= 1024:
             _memos.clear()
-        found = _memos[key] = Memo([*(f"x{k}" for k in range(count)), "out", "dtype", "extents", "may"], list(range(count + 1)))
+        found = _memos[key] = Memo([*(f"x{k}" for k in range(count)), "out", "dtype", "extents", "may", "finish", "out_dtype", "zero_outside"], list(range(count + 1)))
     return found
 
 
@@ -47,26 +47,45 @@ def _common_dtype(dtypes: Iterable[str], what: str) -> str:
     return found
 
 
-def _compute(expression: str, arrays: Sequence[InputArray], like: InputArray, out: Any, dtype: str, extents: tuple, is_whole: bool, may: str = "reorder") -> Any:
+def _compute(
+    expression: str,
+    arrays: Sequence[InputArray],
+    like: InputArray,
+    out: Any,
+    dtype: str,
+    extents: tuple,
+    is_whole: bool,
+    may: str = "reorder",
+    finish: str = "out",
+    out_dtype: str | None = None,
+    zero_outside: tuple = (),
+) -> Any:
     """Of arrays in the order in which the expression names them. is_whole: every element of the result is written."""
     computed = _computed_as.get(dtype, dtype)
-    if computed not in _short:
-        raise TypeError(f"Elements of {dtype} are not computed; allowed are {', '.join([*_short, *_computed_as])}.")
+    if computed not in _types:
+        raise TypeError(f"Elements of {dtype} are not computed; allowed are {', '.join([*_types, *_computed_as])}.")
+    last = dtype if out_dtype is None else out_dtype  # of the result
+    stored = computed if last == dtype else last  # by the kernel
+    if stored != computed and stored not in _short:
+        raise TypeError(f"The result's type is {stored}; allowed are {dtype}, its inputs' own, and {', '.join(_short)}.")
     operands = [one.to(computed) for one in arrays]
     operands = [one.contiguous() if any(stride < 0 for stride in one.array.strides) else one for one in operands]
-    shape = tuple(tensor_shape(expression, [one.shape for one in operands], list(extents)))
-    result = (_usable(out, shape, computed, like) if computed == dtype and is_whole else None) or like.empty(shape, computed)
+    shape = tuple(tensor_shape(expression, [one.shape for one in operands], list(extents), finish, list(zero_outside)))
+    result = (_usable(out, shape, stored, like) if stored == last and is_whole else None) or like.empty(shape, stored)
     if not is_whole:
         like.library.assign(result.object, 0)
     if result.array.size:
         layouts = [(one.shape, one.array.strides) for one in (*operands, result)]
-        text = tensor_problem(expression, _short[computed], layouts, list(extents))
-        problem = tuple(tuple(field.split("=", 1)) for field in shlex.split(text))
-        problem += (("may", may),) if may != "reorder" else ()
-        launch("tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), problem)
+        problem = dict(field.split("=", 1) for field in shlex.split(tensor_problem(expression, layouts, list(extents), finish, list(zero_outside))))
+        problem["dtype"] = _types[computed]
+        if stored != computed:
+            problem["out_dtype"] = _short[stored]
+        if may != "reorder":
+            problem["may"] = may
+        launch("tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), tuple(problem.items()))
     if out is not None and result.object is out:
         return out
-    return _finish(result.to(dtype), out, same_kind=True)
+    return _finish(result.to(last), out, same_kind=True)
 
 
 def _together(values: Sequence[Any]) -> tuple[list[InputArray], InputArray]:
@@ -88,6 +107,9 @@ def tensor(
     dtype: Any = None,
     extents: Mapping[str, int] | None = None,
     may: str = "reorder",
+    finish: str = "out",
+    out_dtype: Any = None,
+    zero_outside: str | Iterable[str] = (),
     **arrays: Any,
 ) -> Any:
     """What a line of index notation says, in one kernel:
@@ -101,16 +123,20 @@ def tensor(
     values, arrays: the arrays, in the order in which the expression first names them, or by name; any strides. extents: of indices that no
     array fixes. An index that stands alone along a dimension has its extent; one that stands there with others the largest that fits.
     dtype: converts all arrays first; None: their common type. float32, float64, int32, int64, float16 and bfloat16 are computed, smaller
-    integers as those and cut again; uint64 is refused. out: an array for the result.
+    integers as those (int8 and uint8 in the kernel) and cut again; uint64 is refused. out: an array for the result.
     may: what rounding may change. "reorder": the order of sums; "distribute": also how products are distributed over sums, as in
     a*b + a*c = a*(b+c), which permits forms with far fewer operations ("tunesmith derive" shows them).
+    finish: what is written instead of out, the sum: a function of it and of arrays at indices of the result, as in "max(out + bias[o], 0)".
+    Arrays that it alone reads stand behind the others.
+    out_dtype: the result's type, to which the kernel converts what it computes; None: the arrays' own.
+    zero_outside: names of arrays of which an element out of bounds is 0, for borders, as in x[v+i-1,u+j-1] with extents={"v": ..., "u": ...}.
 
     A result that is written along a diagonal only is zero elsewhere. The same arrays give the same bits in every run; a real sum is off by at
     most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that type); with may="distribute" |term| is that of a
     term's magnitudes, and some roundings of each term come on top. Raises ValueError with the place in the
     text for what is wrong there, or for shapes that contradict.
     """
-    names = tensor_arrays(expression)
+    names = tensor_arrays(expression, finish)
     unknown = [name for name in arrays if name not in names]
     if unknown:
         raise TypeError(f"The expression reads no array {unknown[0]}; it reads {', '.join(names)}.")
@@ -128,14 +154,15 @@ def tensor(
     written = [one.strip() for one in expression.partition("]")[0].partition("[")[2].split(",")]
     is_whole = len(set(written)) == len(written)
 
-    def run(*operands, out=None, dtype=None, extents=(), may="reorder"):
+    def run(*operands, out=None, dtype=None, extents=(), may="reorder", finish="out", out_dtype=None, zero_outside=()):
         read, like = _together(operands)
         kind = _dtype_of(read, dtype, "tensor()")
         if kind == "uint64":  # whose sums and products are those of int64, but not its comparisons and quotients
             raise TypeError("Elements of uint64 are not computed by tensor(); give dtype='int64' if the numbers are small enough, or use einsum().")
-        return _compute(expression, read, like, out, kind, extents, is_whole, may)
+        return _compute(expression, read, like, out, kind, extents, is_whole, may, finish, None if out_dtype is None else type_name(out_dtype), zero_outside)
 
-    settings = {"out": out, "dtype": dtype, "extents": sizes, "may": may}
+    zeros = tuple(zero_outside.replace(" ", "").split(",") if isinstance(zero_outside, str) else zero_outside)
+    settings = {"out": out, "dtype": dtype, "extents": sizes, "may": may, "finish": finish, "out_dtype": out_dtype, "zero_outside": tuple(name for name in zeros if name)}
     return run_recorded(_memo("tensor", expression, len(given)), run, given, settings) if is_whole else run(*given, **settings)
 
 

@@ -130,14 +130,14 @@ def _sizes(extents: str) -> dict[str, int]:
 
 
 @torch.library.custom_op("tunesmith::tensor", mutates_args=())
-def tensor(expression: str, inputs: List[Tensor], extents: str = "") -> Tensor:  # noqa: UP006
+def tensor(expression: str, inputs: List[Tensor], extents: str = "", finish: str = "out") -> Tensor:  # noqa: UP006
     """tunesmith.tensor(expression, *inputs); extents: those that no array fixes, as in "i=3 j=3"."""
-    return _tensors.tensor(expression, *inputs, extents=_sizes(extents))
+    return _tensors.tensor(expression, *inputs, extents=_sizes(extents), finish=finish)
 
 
 @tensor.register_fake
-def _(expression, inputs, extents=""):
-    shape = tensor_shape(expression, [tuple(one.shape) for one in inputs], list(_sizes(extents).items()))
+def _(expression, inputs, extents="", finish="out"):
+    shape = tensor_shape(expression, [tuple(one.shape) for one in inputs], list(_sizes(extents).items()), finish)
     return _result(inputs[0], inputs, shape, "tensor()")
 
 

@@ -82,12 +82,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*devic
   const bool aligned =
       d.inner % wide == 0 && d.stride % wide == 0 && (d.outer == 1 || d.outer_stride % wide == 0);
   const std::int64_t vector = aligned && d.inner >= 16 ? wide : 1;
+  const std::int64_t most = vector > 1 ? 8 : 64;
   std::int64_t width = 4;
-  while (width < 32 && width * vector < d.inner && width * vector < 128) width *= 2;
-  return Values{{std::string(BLOCK_X.name), width},
-                {std::string(BLOCK_Y.name), std::min<std::int64_t>(32, 512 / width)},
-                {std::string(VECTOR.name), vector},
-                {std::string(ITEMS.name), std::int64_t{vector > 1 ? 4 : 8}}};
+  while (width < most && width * vector < d.inner) width *= 2;
+  return Values{
+      {std::string(BLOCK_X.name), width},       {std::string(BLOCK_Y.name), 256 / width},
+      {std::string(VECTOR.name), vector},       {std::string(ITEMS.name), std::int64_t{vector > 1 ? 8 : 16}},
+      {std::string(FAN.name), std::int64_t{8}}, {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
 }  // namespace

@@ -52,7 +52,18 @@ Work lookback_work(const Problem& problem, const Config& config) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (d.length < 8192 || d.outer >= 4 * multiprocessors_to_fill(device)) return std::nullopt;
-  return Values();
+  const bool aligned = d.outer == 1 || (d.length % 4 == 0 && d.outer_stride % 4 == 0);
+  const std::int64_t vector = !aligned ? 1 : bytes(dtype_of(problem)) == 8 ? 2 : 4;
+  std::int64_t items = 8, block = 512;
+  const auto is_few = [&] {
+    return d.outer * ceil_divide(d.length, block * items * vector) < 2 * multiprocessors_to_fill(device);
+  };
+  while (items > 2 && is_few()) items /= 2;
+  while (block > 128 && is_few()) block /= 2;
+  return Values{{std::string(BLOCK.name), block},
+                {std::string(ITEMS.name), items},
+                {std::string(VECTOR.name), vector},
+                {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
 }  // namespace

@@ -72,7 +72,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*devic
   return Values{{std::string(TEAM.name), team},
                 {std::string(ITEMS.name), items},
                 {std::string(VECTOR.name), vector},
-                {std::string(ROWS.name), std::int64_t{team * items <= 32 ? 2 : 1}}};
+                {std::string(ROWS.name), std::int64_t{team * items <= 32 ? 2 : 1}},
+                {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
 }  // namespace

@@ -48,8 +48,14 @@ Rule store_rule(const Problem& problem) {
       "Stores of less than 4 bytes have no hint.");
 }
 
+std::string usual_store(const Problem& problem, std::int64_t vector) {
+  const std::int64_t size = bytes(output_dtype(problem));
+  const bool is_large = Dims(problem).lines() * Dims(problem).length * size >= std::int64_t{16} << 20;
+  return is_large && vector * size >= 4 ? "streaming" : "plain";
+}
+
 Rule register_rule(const Problem& problem, const std::function<std::int64_t(const Config&)>& elements) {
-  return {"A thread has 8 to 128 bytes of items under way.",
+  return {"A thread has 8 to 160 bytes of items under way.",
           [size = item_bytes(problem), elements](const Config& c) {
             const std::int64_t bytes = elements(c) * size;
             return bytes >= 8 && bytes <= 160;

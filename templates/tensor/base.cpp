@@ -2,6 +2,7 @@
 // problem.
 
 #include <bit>
+#include <numeric>
 
 #include "templates/tensor/op.h"
 
@@ -17,9 +18,7 @@ Space space(const Problem& /*problem*/) {
 
 // The operations that a program may name, for every expression alike.
 std::string preamble(const Problem& problem) {
-  const DType dtype = dtype_of(problem);
-  // Bytes are only copied, and what is computed of none has to compile all the same.
-  const DType compute = dtype == DType::u8 ? DType::i32 : elementwise_op::compute_dtype(dtype);
+  const DType compute = compute_dtype(problem);
   std::string text = "using Compute = " + std::string(cuda_type(compute)) +
                      ";\n__device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compute "
                      "z) {\n  switch (operation) {\n";
@@ -36,18 +35,36 @@ std::string preamble(const Problem& problem) {
 
 bool is_plain_product(const Expression& e) {
   const std::vector<int> factors = product_of(e.function);
-  if (factors.size() != e.accesses.size()) return false;
+  if (e.finish.is_there() || factors.size() != e.accesses.size()) return false;
   for (std::size_t k = 0; k < factors.size(); ++k)
     if (factors[k] != static_cast<int>(k)) return false;
   return true;
 }
 
+// Factors have no more than 22 bits, extents 41.
+void add_bounds(std::vector<KernelArgument>& arguments, const Nest& nest) {
+  std::size_t left = most_bounds;
+  const auto add = [&](std::int64_t access, const Bound& bound) {
+    arguments.emplace_back(bound.start);
+    arguments.emplace_back(bound.extent | access << 48);
+    std::vector<std::int64_t> strides(bound.strides.rbegin(), bound.strides.rend());
+    strides.resize(most_indices);
+    for (std::size_t d = 0; d < most_indices; d += 2)
+      arguments.emplace_back((strides[d] & 0xffffffff) | strides[d + 1] << 32);
+    --left;
+  };
+  for (std::size_t k = 0; k < nest.inputs.size(); ++k)
+    for (const Bound& bound : nest.inputs[k].bounds) add(static_cast<std::int64_t>(k), bound);
+  while (left > 0) add(most_arrays, Bound());
+}
+
 // The accesses' arrays and the output, numbers of the nest, and extents and strides, the innermost first,
 // reduced ones before free ones. An access that is not there reads the first element of the first one's
 // array.
-std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction) {
+std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction, std::int32_t out_type) {
   std::vector<KernelArgument> arguments;
-  arguments.reserve((most_arrays + 2) * (most_indices + 2) + most_program_words);  // some are left over
+  arguments.reserve((most_arrays + most_bounds + 2) * (most_indices + 3) +
+                    most_program_words);  // some are left over
   std::vector<View> views = nest.inputs;
   views.resize(most_arrays, View{.array = views.front().array, .start = 0, .strides = {}});
   for (const View& view : views) arguments.emplace_back(ArgumentPointer{view.array});
@@ -57,6 +74,7 @@ std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction) 
   arguments.emplace_back(static_cast<std::int32_t>(nest.rank() - nest.free));
   arguments.emplace_back(static_cast<std::int32_t>(nest.rank()));
   arguments.emplace_back(static_cast<std::int32_t>(reduction));
+  arguments.emplace_back(out_type);
   arguments.emplace_back(nest.output.start);
   for (const View& view : views) arguments.emplace_back(view.start);
   const auto add = [&](const std::vector<std::int64_t>& each, std::int64_t none) {
@@ -69,14 +87,16 @@ std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction) 
   return arguments;
 }
 
-std::vector<std::int64_t> program_of(const Expression& e, DType compute) {
-  std::vector<std::int64_t> words;
-  std::vector<std::int64_t> result(e.function.nodes.size());
-  for (std::size_t n = 0; n < e.function.nodes.size(); ++n) {
-    const elementwise_op::Node& node = e.function.nodes[n];
+// Behind the words that there are: the function, whose inputs are accesses or, as the last, the reduced
+// value.
+void add_program(std::vector<std::int64_t>& words, const elementwise_op::Expression& function,
+                 const std::vector<int>& inputs, DType compute) {
+  std::vector<std::int64_t> result(function.nodes.size());
+  for (std::size_t n = 0; n < function.nodes.size(); ++n) {
+    const elementwise_op::Node& node = function.nodes[n];
     std::int64_t word = static_cast<std::int64_t>(node.operation);
     if (node.operation == elementwise_op::Operation::input) {
-      word |= node.input << 8;
+      word |= static_cast<std::int64_t>(inputs[static_cast<std::size_t>(node.input)]) << 8;
     } else if (node.operation == elementwise_op::Operation::number) {
       words.push_back(word);
       word = is_whole(compute) ? node.whole.value() : std::bit_cast<std::int64_t>(node.number);
@@ -87,22 +107,37 @@ std::vector<std::int64_t> program_of(const Expression& e, DType compute) {
     result[n] = static_cast<std::int64_t>(words.size());
     words.push_back(word);
   }
-  return words;
 }
 
 Work work(const Problem& problem, const Config& config) {
   const Nest nest = fused(nest_of(problem));
   if (nest.outputs() == 0) return {};
   const Expression& e = expression_of(problem);
-  std::vector<KernelArgument> arguments = arguments_of(nest, e.reduction);
-  const bool is_product = is_plain_product(e);
+  const auto type = std::find(out_dtypes.begin(), out_dtypes.end(), problem.string("out_dtype"));
+  const bool is_same = type == out_dtypes.end();
+  std::vector<KernelArgument> arguments = arguments_of(
+      nest, e.reduction, is_same ? 0 : static_cast<std::int32_t>(1 + (type - out_dtypes.begin())));
+  const bool is_product = is_plain_product(e) && nest.bounds() == 0;
   if (is_product) {
     arguments.emplace_back(static_cast<std::int32_t>(e.accesses.size()));
   } else {
-    std::vector<std::int64_t> words = program_of(e, elementwise_op::compute_dtype(dtype_of(problem)));
+    std::vector<std::int64_t> words;
+    std::vector<int> of_terms(e.accesses.size()), of_finish = {static_cast<int>(most_arrays)};
+    std::iota(of_terms.begin(), of_terms.end(), 0);
+    of_terms.resize(static_cast<std::size_t>(e.function.inputs));
+    of_finish.insert(of_finish.end(), e.finish.accesses.begin(), e.finish.accesses.end());
+    std::int32_t reads = 0;
+    for (const int input : of_terms) reads |= 1 << input;
+    for (const int input : e.finish.accesses) reads |= 1 << (8 + input);
+    add_program(words, e.function, of_terms, compute_dtype(problem));
+    arguments.emplace_back(reads);
     arguments.emplace_back(static_cast<std::int32_t>(words.size()));
+    add_program(words, e.finish.function, of_finish, compute_dtype(problem));
+    arguments.emplace_back(static_cast<std::int32_t>(words.size()));
+    arguments.emplace_back(static_cast<std::int32_t>(nest.bounds()));
     words.resize(most_program_words, 0);
     for (const std::int64_t word : words) arguments.emplace_back(word);
+    add_bounds(arguments, nest);
   }
   return {.steps = {Launch{.kernel = is_product ? "tensor_base_product" : "tensor_base",
                            .grid = {std::min(ceil_divide(nest.outputs(), config[BLOCK]), config[BLOCKS])},
@@ -113,9 +148,10 @@ Work work(const Problem& problem, const Config& config) {
 }  // namespace
 
 std::size_t program_words(const Expression& e) {
-  std::size_t words = e.function.nodes.size();
-  for (const elementwise_op::Node& node : e.function.nodes)
-    if (node.operation == elementwise_op::Operation::number) ++words;
+  std::size_t words = 0;
+  for (const elementwise_op::Expression* const function : {&e.function, &e.finish.function})
+    for (const elementwise_op::Node& node : function->nodes)
+      words += node.operation == elementwise_op::Operation::number ? 2 : 1;
   return words;
 }
 

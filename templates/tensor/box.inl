@@ -8,7 +8,7 @@ struct Permutation {
   long long input_strides[most_box_dimensions], output_strides[most_box_dimensions];
   int input_order[most_box_dimensions], output_order[most_box_dimensions];  // dimensions by rising stride
   long long input_start, output_start;
-  int element_bytes;
+  int input_bytes, output_bytes;  // of an element
 };
 struct Box {
   long long tiles[most_box_dimensions];
@@ -22,12 +22,14 @@ BOX_FUNCTION long long piece_of(long long extent, long long need, long long mult
   return (piece + multiple - 1) / multiple * multiple;
 }
 
+BOX_FUNCTION int bytes_of(const Permutation& p, bool reads) { return reads ? p.input_bytes : p.output_bytes; }
+
 // Elements at multiples of which all rows of an array begin: a power of two, at most a sector of 32 bytes.
 BOX_FUNCTION long long grain_of(const Permutation& p, bool reads) {
   const long long* const strides = reads ? p.input_strides : p.output_strides;
   const int first = reads ? p.input_order[0] : p.output_order[0];
   if (strides[first] != 1) return 1;
-  long long grain = 32 / p.element_bytes;
+  long long grain = 32 / bytes_of(p, reads);
   for (int d = 0; d < p.rank; ++d)
     while (d != first && strides[d] % grain != 0) grain /= 2;
   while ((reads ? p.input_start : p.output_start) % grain != 0) grain /= 2;
@@ -70,7 +72,7 @@ BOX_FUNCTION Box box_of(const Permutation& p, long long tile_in, long long tile_
 // The dimension before which rows in shared memory are padded: the first in which the orders differ, along
 // which neighbouring threads gather. -1: none, what both arrays have in common covers the banks.
 BOX_FUNCTION int padded_dimension(const Permutation& p) {
-  long long common = p.element_bytes;
+  long long common = p.input_bytes;
   for (int n = 0; n < p.rank && common < 128; ++n) {
     const int d = p.output_order[n];
     if (d != p.input_order[n]) return d;

@@ -50,8 +50,6 @@ std::size_t packs_of(const Config& c) {
 bool packs_first(const Config& c) { return packs_of(c) % 2 == 1; }
 bool packs_second(const Config& c) { return packs_of(c) >= 2; }
 
-DType computed_in(DType dtype) { return elementwise_op::compute_dtype(dtype); }
-
 std::int64_t tile_threads(const Config& c) { return c[TILE_M] / c[THREAD_M] * (c[TILE_N] / c[THREAD_N]); }
 
 // Of an offset: whether 32 reach all elements of each array and all sums of some of a view's strides.
@@ -83,7 +81,7 @@ std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, bo
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }
 
 bool is_asynchronous(const Problem& problem, const Config& c) {
-  return c[COPY] == "async" && computed_in(dtype_of(problem)) == dtype_of(problem);
+  return c[COPY] == "async" && compute_dtype(problem) == dtype_of(problem);
 }
 
 // Rows begin where the widest vector may.
@@ -93,7 +91,7 @@ PackedGroups packed(const Problem& problem, const Groups& groups, bool packs_fir
 
 // Of the groups where they are packed.
 std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, const Config& c) {
-  const std::int64_t element = bytes(computed_in(dtype_of(problem))), lanes = 16 / element;
+  const std::int64_t element = bytes(compute_dtype(problem)), lanes = 16 / element;
   const bool padded = c[SMEM_LAYOUT] == "padded", tensor_cores = uses_tensor_cores(c);
   const std::int64_t rows = padded && (first_along_k(groups) || c[SPAN_M] > 1 || tensor_cores)
                                 ? pitch(c[TILE_M], c[THREAD_M], c[SPAN_M], tensor_cores, lanes)
@@ -123,11 +121,16 @@ bool adds_nothing(const Problem& problem) {
 
 std::string refuses(const Problem& problem) {
   const Expression& expression = expression_of(problem);
-  if (expression.accesses.size() != 2) {
+  if (expression.function.inputs != 2) {
     return "This template is for two accesses, and the expression has " +
-           std::to_string(expression.accesses.size()) + "; take another template.";
+           std::to_string(expression.function.inputs) + "; take another template.";
   }
+  if (expression.finish.accesses.size() > most_finish_accesses)
+    return "This template is for a finish of " + std::to_string(most_finish_accesses) +
+           " accesses at most, and its finish has " + std::to_string(expression.finish.accesses.size()) +
+           "; take another template.";
   const Nest& nest = nest_of(problem);
+  if (nest.bounds() > 0) return "This template reads no element out of bounds; take another template.";
   if (nest.outputs() == 0 || nest.terms() == 0) return "There is nothing to compute; the base serves that.";
   const Groups groups = groups_of(problem);
   for (const auto& [name, group] : {std::pair("M", &groups.m), std::pair("N", &groups.n),
@@ -156,7 +159,9 @@ bool has_tensor_cores(const Problem& problem, const DeviceFacts& device) {
 
 // None of a problem that is refused.
 Values ranks(const Problem& problem) {
-  if (expression_of(problem).accesses.size() != 2) return {};
+  const Expression& expression = expression_of(problem);
+  const std::size_t finish = expression.finish.accesses.size();
+  if (expression.function.inputs != 2 || finish > most_finish_accesses) return {};
   const Groups groups = groups_of(problem);
   const auto rank = [](const Group& group) { return static_cast<std::int64_t>(group.size()); };
   return {{"M_RANK", rank(groups.m)},
@@ -165,7 +170,8 @@ Values ranks(const Problem& problem) {
           {"BATCH_RANK", rank(groups.batch)},
           {"A_ALONG_K", std::int64_t{first_along_k(groups)}},
           {"B_ALONG_K", std::int64_t{second_along_k(groups)}},
-          {"INDEX", index_bits(problem)}};
+          {"INDEX", index_bits(problem)},
+          {"FINISH_ACCESSES", static_cast<std::int64_t>(finish)}};
 }
 
 Values constants_of_any(const Problem& problem) {
@@ -177,12 +183,37 @@ Values constants_of_any(const Problem& problem) {
   return constants;
 }
 
-std::vector<Axis> axes(DType dtype) {
-  const std::int64_t element = bytes(dtype);
-  const std::int64_t compute = bytes(computed_in(dtype));
+std::string codes(const Problem& problem) {
+  const Expression& e = expression_of(problem);
+  const elementwise_op::Expression itself = elementwise_op::parse("a").expression;
+  std::string parameters, pointers, strides;
+  for (std::size_t f = 0; f < e.finish.accesses.size(); ++f) {
+    const std::string its = "finish" + std::to_string(f);
+    parameters +=
+        ", InputPointer<T> " + its + ", long long " + its + "_start, SIXTEEN(long long, " + its + "_by)";
+    pointers += (f == 0 ? "" : ", ") + its + " + " + its + "_start";
+    strides += ", SIXTEEN_AS(Offset, " + its + "_by)";
+  }
+  return types_code(problem) + "#define FINISH_PARAMETERS " + parameters + "\n#define FINISH_OPERANDS {{" +
+         pointers + "}, {SIXTEEN_AS(int, extent), SIXTEEN_AS(int, multiplier)" + strides +
+         "}}\nnamespace finish {\n" +
+         elementwise_op::code(e.finish.is_there() ? e.finish.function : itself, compute_dtype(problem)) +
+         "}\n";
+}
+
+// Elements of the widest loads and stores: of a tile they are a divisor.
+std::int64_t widest_load(const Problem& problem) {
+  return std::min<std::int64_t>(8, 16 / bytes(dtype_of(problem)));
+}
+std::int64_t widest_store(const Problem& problem) {
+  return 16 / std::max(bytes(compute_dtype(problem)), bytes(out_dtype(problem)));
+}
+
+std::vector<Axis> axes(const Problem& problem) {
+  const std::int64_t compute = bytes(compute_dtype(problem));
   std::vector<Value> vectors, stored;
-  for (std::int64_t vector = 16 / element; vector >= 1; vector /= 2) vectors.emplace_back(vector);
-  for (std::int64_t vector = 16 / compute; vector >= 1; vector /= 2) stored.emplace_back(vector);
+  for (std::int64_t vector = widest_load(problem); vector >= 1; vector /= 2) vectors.emplace_back(vector);
+  for (std::int64_t vector = widest_store(problem); vector >= 1; vector /= 2) stored.emplace_back(vector);
   const bool wide = compute == 8;
   const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96}
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96, 160};
@@ -229,11 +260,12 @@ struct Widest {
 
   Widest(const Problem& problem, const Groups& groups)
       : first_along(first_along_k(groups)), second_along(second_along_k(groups)) {
-    const DType dtype = dtype_of(problem);
-    const std::int64_t vector = 16 / bytes(dtype), stored = 16 / bytes(computed_in(dtype));
+    const std::int64_t vector = widest_load(problem), stored = widest_store(problem);
     const auto of = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
                         std::int64_t limit) {
       if (!counted || counted->size() > most_in_group) return std::int64_t{0};
+      // What is smaller than the widest vector of any array need not be aligned.
+      if (array_bytes(problem, view.array) < 16) limit = 1;
       return widest(groups, *counted, stride, view.start, limit);
     };
     for (const std::int64_t span : spans) {
@@ -299,7 +331,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                        const std::shared_ptr<const Packings>& packings, const Problem& problem,
                        const DeviceFacts& device) {
   const DType dtype = dtype_of(problem);
-  const std::int64_t element = bytes(computed_in(dtype));
+  const std::int64_t element = bytes(compute_dtype(problem));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n);
   const bool one_order_k = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
   const bool tensor_cores = has_tensor_cores(problem, device);
@@ -373,7 +405,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   if (element != bytes(dtype)) {
     rules.push_back(conditional(
         COPY, "registers", [](const Config&) { return false; },
-        "Elements of 16 bits become wider on their way."));
+        "Elements of 8 and 16 bits become wider on their way."));
   }
   rules.push_back(conditional(
       SMEM_LAYOUT, "flat",
@@ -388,7 +420,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
 
 std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const Packings>& packings,
                         const Problem& problem) {
-  const std::int64_t words = bytes(computed_in(dtype_of(problem))) / 4;
+  const std::int64_t words = bytes(compute_dtype(problem)) / 4;
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t batch = size_of(groups.batch);
   const bool packs_a = n >= 128 && is_packed_with_gain(groups, groups.m, &Digit::first);
@@ -437,7 +469,7 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const Packin
 
 Space space(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
-  std::vector<Axis> its = axes(dtype_of(problem));
+  std::vector<Axis> its = axes(problem);
   const auto packings = std::make_shared<const Packings>(problem, groups);
   std::vector<Rule> rules = must(its, groups, packings, problem, device);
   return Space(std::move(its), std::move(rules), worth(groups, packings, problem));
@@ -500,11 +532,21 @@ Work work(const Problem& problem, const Config& config) {
   const auto add_strides = [&](std::vector<KernelArgument>& arguments, Stride stride) {
     for (const Digit& digit : digits) arguments.emplace_back(digit.*stride);
   };
+  const auto add_finish = [&](std::vector<KernelArgument>& arguments) {
+    const std::vector<int>& accesses = expression_of(problem).finish.accesses;
+    for (std::size_t f = 0; f < accesses.size(); ++f) {
+      const View& view = nest_of(problem).inputs[static_cast<std::size_t>(accesses[f])];
+      arguments.emplace_back(ArgumentPointer{view.array});
+      arguments.emplace_back(view.start);
+      for (const Digit& digit : digits) arguments.emplace_back(digit.finish.at(f));
+    }
+  };
 
   // The workspace has the sums of parts of K, then the packed operands.
   Work work;
   if (parts.splits > 1)
-    work.workspace_bytes = tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(computed_in(dtype));
+    work.workspace_bytes =
+        tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(compute_dtype(problem));
   const auto packed_or_not = [&](const Packing& packing, const View& view) -> KernelArgument {
     if (packing.elements == 0) return ArgumentPointer{view.array};
     const std::int64_t offset = round_up(work.workspace_bytes, 256);
@@ -531,6 +573,7 @@ Work work(const Problem& problem, const Config& config) {
                                            int32(parts.terms)};
   add_extents(arguments);
   for (const Stride stride : {&Digit::first, &Digit::second, &Digit::out}) add_strides(arguments, stride);
+  add_finish(arguments);
   work.steps.emplace_back(Launch{.kernel = "tensor_contract",
                                  .grid = {tiles * parts.splits},
                                  .block = {tile_threads(config)},
@@ -550,6 +593,7 @@ Work work(const Problem& problem, const Config& config) {
                                      int32(parts.splits)};
   add_extents(its);
   add_strides(its, &Digit::out);
+  add_finish(its);
   work.steps.push_back(Launch{.kernel = "tensor_contract_kept",
                               .grid = {tiles * config[THREAD_M]},
                               .block = {tile_threads(config)},
@@ -560,9 +604,10 @@ Work work(const Problem& problem, const Config& config) {
 }
 
 std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
-  return std::max({packs_first(config) ? 1 : config[VECTOR_A], packs_second(config) ? 1 : config[VECTOR_B],
-                   config[VECTOR_OUT]}) *
-         bytes(dtype_of(problem));
+  return std::max(
+      std::max(packs_first(config) ? 1 : config[VECTOR_A], packs_second(config) ? 1 : config[VECTOR_B]) *
+          bytes(dtype_of(problem)),
+      config[VECTOR_OUT] * bytes(out_dtype(problem)));
 }
 
 // Tiles as large as the sides allow, for the least that is multiplied in vain; parts of K where tiles are
@@ -570,7 +615,7 @@ std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
-  const bool wide = bytes(computed_in(dtype_of(problem))) == 8;
+  const bool wide = bytes(compute_dtype(problem)) == 8;
   struct Shape {
     std::int64_t tile_m, tile_n, thread_m, thread_n, warp_n;
     double rate;  // of multiplications, as a part of the best
@@ -684,7 +729,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Digit& along = *std::min_element(
       groups.n.begin(), groups.n.end(),
       [](const Digit& a, const Digit& b) { return distance_of(a.out) < distance_of(b.out); });
-  const std::int64_t run_bytes = along.extent * bytes(dtype_of(problem));
+  const std::int64_t run_bytes = along.extent * bytes(out_dtype(problem));
   if (run_bytes < 128 && run_bytes % 32 != 0 && !packs_first) set_span(SPAN_M, best->tile_m, counted_m);
   if (!packs_second) set_span(SPAN_N, best->tile_n, counted_n);
   // K is counted in the order of the larger operand that has its neighbours there, or in runs.
@@ -708,7 +753,9 @@ Template contract() {
           "Sums of products of two accesses as products of matrices: tiles of both in shared memory, sums "
           "in registers.",
       .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack"},
+      .compiled_in = {"dtype", "finish", "out_dtype"},
       .constants = ranks,
+      .preamble = codes,
       .refuses = [](const Problem& problem) -> std::string {
         if (is_product(problem)) return refuses(problem);
         return "This template is for sums of products of two accesses; take another template.";
@@ -723,11 +770,12 @@ Template contract_any() {
   return {.name = "contract_any",
           .what = "Any function of two accesses as a product of matrices, as in contract.",
           .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack"},
-          .compiled_in = {"expression", "dtype"},
+          .compiled_in = {"expression", "dtype", "finish", "out_dtype"},
           .constants = constants_of_any,
           .preamble =
               [](const Problem& problem) {
-                return elementwise_op::code(expression_of(problem).function, dtype_of(problem));
+                return codes(problem) +
+                       elementwise_op::code(expression_of(problem).function, compute_dtype(problem));
               },
           .refuses = [](const Problem& problem) -> std::string {
             if (!is_product(problem)) return refuses(problem);

@@ -1,4 +1,5 @@
-// tensor, sums of products of two accesses as products of matrices.
+// tensor, sums of products of two accesses as products of matrices. The preamble has
+// the types Compute and Out and the finish.
 
 #include "common/async_copy.cuh"
 #include "common/copy_groups.cuh"
@@ -9,8 +10,6 @@
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 #include "elementwise/functions.cuh"
-
-using Compute = compute_type<T>;
 
 constexpr bool zeros_add_nothing = true;  // terms of zeros
 __device__ __forceinline__ Compute neutral() { return 0; }

@@ -1,5 +1,5 @@
 // tensor, any function of two accesses that is added, or of which the largest or smallest value is taken, as
-// a product of matrices. The preamble has Compute and apply().
+// a product of matrices. The preamble has Compute, Out, apply() and the finish.
 
 #include "common/async_copy.cuh"
 #include "common/copy_groups.cuh"

@@ -2,8 +2,8 @@
 // column of N. Each of the four groups of indices (M moves the first operand and the output, N the second and
 // the output, K is reduced, the batch moves all) is counted through as one number, and an element's address
 // is the sum of what the digits of two groups add; so strides, windows and diagonals make no difference. The
-// extents and strides are arguments, their numbers are compiled in. Needs T, Compute, neutral(), added(),
-// term() and zeros_add_nothing.
+// extents and strides are arguments, their numbers are compiled in. Needs T, Compute, Out, neutral(),
+// added(), term(), zeros_add_nothing and, for what is stored instead of a sum, finish::apply().
 
 constexpr int warp_m = 32 / WARP_N;
 constexpr int threads_m = TILE_M / THREAD_M;
@@ -115,18 +115,65 @@ __device__ __forceinline__ Columns columns_of(const Tables& tables, const Sums& 
   return columns;
 }
 
+// What a finish reads beside the sum: of each access its begin, and in the digits' strides how far they move
+// the first, the second and the third.
+struct FinishOperands {
+  const T* from[larger(1, FINISH_ACCESSES)];
+  Digits digits;
+};
+template <int ACCESSES>
+struct Finish {
+  FinishOperands operands;
+  Tile tile;
+  Sizes sizes;
+  Place columns[THREAD_N];
+
+  __device__ __forceinline__ Finish(const FinishOperands& its, const Tile& its_tile, const Sizes& its_sizes,
+                                    const Sums& sums)
+      : operands(its), tile(its_tile), sizes(its_sizes) {
+    const Place batch = Batch::place(operands.digits, tile.batch, 2147483647, 0);
+#pragma unroll
+    for (int f = 0; f < ACCESSES; ++f) operands.from[f] += of_access(f, batch);
+#pragma unroll
+    for (int j = 0; j < THREAD_N; ++j)
+      columns[j] = N::place(operands.digits, tile.n * TILE_N + sums.column(j), sizes.n, sizes.runs_n);
+  }
+  static __device__ __forceinline__ Offset of_access(int f, const Place& place) {
+    return f == 0 ? place.first : f == 1 ? place.second : place.out;
+  }
+  __device__ __forceinline__ Place row(int at) const {
+    return M::place(operands.digits, tile.m * TILE_M + at, sizes.m, sizes.runs_m);
+  }
+  __device__ __forceinline__ Compute of(Compute sum, const Place& row, int j) const {
+    Compute input[ACCESSES + 1] = {sum};
+#pragma unroll
+    for (int f = 0; f < ACCESSES; ++f)
+      input[f + 1] = to_float(operands.from[f][of_access(f, row) + of_access(f, columns[j])]);
+    return finish::apply(input);
+  }
+};
+template <>
+struct Finish<0> {
+  __device__ __forceinline__ Finish(const FinishOperands&, const Tile&, const Sizes&, const Sums&) {}
+  __device__ __forceinline__ Place row(int) const { return {0, 0, 0}; }
+  __device__ __forceinline__ Compute of(Compute sum, const Place&, int) const { return finish::apply({sum}); }
+};
+using ItsFinish = Finish<FINISH_ACCESSES>;
+
 // A thread's sums of a row, to where they belong.
-__device__ __forceinline__ void store_row(T* out, Offset to_row, const Columns& columns,
-                                          const Compute (&sum)[THREAD_N]) {
+__device__ __forceinline__ void store_row(Out* out, Offset to_row, const Columns& columns,
+                                          const Compute (&sum)[THREAD_N], const ItsFinish& finish,
+                                          const Place& row) {
   if (to_row == nowhere) return;
 #pragma unroll
   for (int j = 0; j < THREAD_N; j += VECTOR_OUT) {
     const Offset to_column = columns.at[j / VECTOR_OUT];
     if (to_column == nowhere) continue;
-    Vector<T, VECTOR_OUT> vector;
+    Vector<Out, VECTOR_OUT> vector;
 #pragma unroll
-    for (int e = 0; e < VECTOR_OUT; ++e) vector.element[e] = from_float<T>(sum[j + e]);
-    store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR_OUT>*>(out + (to_row + to_column)), vector);
+    for (int e = 0; e < VECTOR_OUT; ++e)
+      vector.element[e] = converted<Out>(finish.of(sum[j + e], row, j + e));
+    store_hinted<store_hint>(reinterpret_cast<Vector<Out, VECTOR_OUT>*>(out + (to_row + to_column)), vector);
   }
 }
 
@@ -138,12 +185,13 @@ __device__ __forceinline__ long long kept_at(long long block, int i, int j) {
 // Launched with a block for each tile of M and N, each of `splits` parts of K, of `terms_of_split` terms, and
 // each place in the batch. With several parts a block leaves its sums to tensor_contract_kept.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(tensor_contract)(InputPointer<T> first, InputPointer<T> second, InOutPointer<T> out,
+    ENTRY(tensor_contract)(InputPointer<T> first, InputPointer<T> second, InOutPointer<Out> out,
                            InOutPointer<Compute> kept, long long first_start, long long second_start,
                            long long out_start, int m, int n, int k, int runs_m, int runs_n, int runs_k,
                            int tiles_m, int tiles_n, int splits, int terms_of_split, SIXTEEN(int, extent),
                            SIXTEEN(int, multiplier), SIXTEEN(long long, first_stride),
-                           SIXTEEN(long long, second_stride), SIXTEEN(long long, out_stride)) {
+                           SIXTEEN(long long, second_stride),
+                           SIXTEEN(long long, out_stride) FINISH_PARAMETERS) {
   DYNAMIC_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   Terms* const terms = reinterpret_cast<Terms*>(memory + sizeof(Tables));
@@ -231,15 +279,16 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     stage = stage + 1 == stages ? 0 : stage + 1;
   }
 
-  T* const to = out + (out_start + batch.out);
+  Out* const to = out + (out_start + batch.out);
   const Columns columns = columns_of(tables, sums);
+  const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);
 #pragma unroll
   for (int i = 0; i < THREAD_M; ++i) {
     if (SPLIT > 1 && splits > 1) {
 #pragma unroll
       for (int j = 0; j < THREAD_N; ++j) kept[kept_at(blockIdx.x, i, j)] = sums.sum[i][j];
     } else {
-      store_row(to, tables.out_m[sums.row(i)], columns, sums.sum[i]);
+      store_row(to, tables.out_m[sums.row(i)], columns, sums.sum[i], finish, finish.row(sums.row(i)));
     }
   }
 }
@@ -247,10 +296,10 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 // Adds what the parts of K have left, in their order. Launched with THREAD_M blocks for each tile of M and N
 // and each place in the batch.
 extern "C" __global__ void __launch_bounds__(threads)
-    ENTRY(tensor_contract_kept)(InOutPointer<T> out, InputPointer<Compute> kept, long long out_start, int m,
+    ENTRY(tensor_contract_kept)(InOutPointer<Out> out, InputPointer<Compute> kept, long long out_start, int m,
                                 int n, int runs_m, int runs_n, int tiles_m, int tiles_n, int splits,
                                 SIXTEEN(int, extent), SIXTEEN(int, multiplier),
-                                SIXTEEN(long long, out_stride)) {
+                                SIXTEEN(long long, out_stride) FINISH_PARAMETERS) {
   DYNAMIC_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   const Digits digits = {
@@ -260,7 +309,8 @@ extern "C" __global__ void __launch_bounds__(threads)
   const int i = static_cast<int>(blockIdx.x % THREAD_M);
   const Tile tile = tile_of(at, tiles_m, tiles_n, 1);
   const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
-  fill(tables, digits, Sizes{m, n, 0, runs_m, runs_n, 0}, tile.m * TILE_M, tile.n * TILE_N);
+  const Sizes sizes = {m, n, 0, runs_m, runs_n, 0};
+  fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
   start();
   __syncthreads();
   // The block that had the first part; those of the others are `tiles` apart.
@@ -275,5 +325,7 @@ extern "C" __global__ void __launch_bounds__(threads)
       sum[j] = added(sum[j], kept[kept_at(first + static_cast<long long>(split) * tiles, i, j)]);
   }
   const Sums sums(static_cast<int>(threadIdx.x));
-  store_row(out + (out_start + batch.out), tables.out_m[sums.row(i)], columns_of(tables, sums), sum);
+  const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);
+  store_row(out + (out_start + batch.out), tables.out_m[sums.row(i)], columns_of(tables, sums), sum, finish,
+            finish.row(sums.row(i)));
 }

@@ -28,6 +28,7 @@ std::optional<Counted> in_runs(const Group& group, Stride stride, Stride then, s
   run.extent = span;
   runs.extent = ceil_divide(runs.extent, span);
   for (const Stride its : {&Digit::first, &Digit::second, &Digit::out}) runs.*its *= span;
+  for (std::int64_t& its : runs.finish) its *= span;
   Counted counted = {{run, *other, runs}, rest.front().extent};
   rest.erase(other);
   counted.digits.insert(counted.digits.end(), rest.begin() + 1, rest.end());
@@ -74,9 +75,12 @@ std::int64_t distance_of(std::int64_t stride) {
   return stride == 0 ? std::numeric_limits<std::int64_t>::max() : std::abs(stride);
 }
 
-Groups::Groups(const Nest& nest) : first(nest.inputs.at(0)), second(nest.inputs.at(1)), out(nest.output) {
+Groups::Groups(const Nest& nest, const std::vector<int>& finish)
+    : first(nest.inputs.at(0)), second(nest.inputs.at(1)), out(nest.output) {
   for (std::size_t i = 0; i < nest.rank(); ++i) {
-    const Digit digit = {nest.extents[i], first.strides[i], second.strides[i], out.strides[i]};
+    Digit digit = {nest.extents[i], first.strides[i], second.strides[i], out.strides[i]};
+    for (std::size_t f = 0; f < finish.size(); ++f)
+      digit.finish.at(f) = nest.inputs[static_cast<std::size_t>(finish[f])].strides[i];
     if (nest.is_reduced(i)) {
       k.push_back(digit);
     } else if (digit.first != 0 && digit.second != 0) {
@@ -99,7 +103,9 @@ Groups::Groups(const Nest& nest) : first(nest.inputs.at(0)), second(nest.inputs.
   }
 }
 
-Groups groups_of(const Problem& problem) { return Groups(fused(nest_of(problem))); }
+Groups groups_of(const Problem& problem) {
+  return {fused(nest_of(problem)), expression_of(problem).finish.accesses};
+}
 
 bool along_k(const Groups& groups, const Group& rows, Stride stride) {
   return nearest(groups.k, stride) < nearest(rows, stride);

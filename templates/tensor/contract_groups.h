@@ -1,6 +1,7 @@
 // The indices of a contraction in groups, and how a kernel counts each. Private to this folder.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,9 +14,13 @@ namespace tunesmith::tensor_op {
 
 constexpr std::size_t most_digits = 16;  ///< as in contract_nest.inl
 
-/// An index of the nest as contract.cu sees it: its extent, and how far it moves the operands and the output.
+constexpr std::size_t most_finish_accesses = 3;
+
+/// An index of the nest as contract.cu sees it: its extent, and how far it moves the operands and the output,
+/// and what the finish reads.
 struct Digit {
   std::int64_t extent = 1, first = 0, second = 0, out = 0;
+  std::array<std::int64_t, most_finish_accesses> finish = {};
 
   bool operator==(const Digit&) const = default;
 };
@@ -34,7 +39,7 @@ struct Groups {
   View first, second, out;
   bool swapped = false;  ///< the first operand is the function's second
 
-  explicit Groups(const Nest& nest);
+  Groups(const Nest& nest, const std::vector<int>& finish);  ///< places in nest.inputs
 };
 Groups groups_of(const Problem& problem);
 

@@ -13,9 +13,12 @@ namespace {
 
 constexpr std::array<std::string_view, 6> type_names = {"f32", "f64", "i32", "i64", "f16", "bf16"};
 
-tensor_op::Expression parsed(const std::string& text) {
-  tensor_op::ParseResult result = tensor_op::parse(text);
+tensor_op::Expression parsed(const std::string& text, const TensorOptions& options) {
+  tensor_op::ParseResult result = tensor_op::parse(text, options.finish);
   if (!result.error.empty()) throw UsageError("The expression is \"" + text + "\". " + result.error);
+  std::string names;
+  for (const std::string& name : options.zero_outside) names += (names.empty() ? "" : ",") + name;
+  tensor_op::set_zero_outside(result.expression, names);
   return std::move(result.expression);
 }
 
@@ -52,22 +55,24 @@ std::string text_of(const TensorLayout& layout) {
 
 }  // namespace
 
-std::vector<std::string> tensor_arrays(const std::string& expression) { return parsed(expression).arrays; }
+std::vector<std::string> tensor_arrays(const std::string& expression, const std::string& finish) {
+  return parsed(expression, {.finish = finish}).arrays;
+}
 
 std::vector<std::int64_t> tensor_shape(const std::string& expression,
                                        const std::vector<std::vector<std::int64_t>>& inputs,
-                                       const TensorExtents& extents) {
-  const tensor_op::Expression e = parsed(expression);
-  return tensor_op::least_extents(e, -1, extents_of(expression, e, inputs, extents));
+                                       const TensorOptions& options) {
+  const tensor_op::Expression e = parsed(expression, options);
+  return tensor_op::least_extents(e, -1, extents_of(expression, e, inputs, options.extents));
 }
 
 std::string tensor_problem(const std::string& expression, ElementType type,
                            const std::vector<TensorLayout>& inputs, const TensorLayout& out,
-                           const TensorExtents& extents, TensorMay may) {
-  const tensor_op::Expression e = parsed(expression);
+                           const TensorOptions& options) {
+  const tensor_op::Expression e = parsed(expression, options);
   std::vector<std::vector<std::int64_t>> shapes;
   for (const TensorLayout& input : inputs) shapes.push_back(input.extents);
-  const std::vector<std::int64_t> values = extents_of(expression, e, shapes, extents);
+  const std::vector<std::int64_t> values = extents_of(expression, e, shapes, options.extents);
   Values problem = {{"expression", tensor_op::canonical_text(e)},
                     {"dtype", std::string(type_names.at(static_cast<std::size_t>(type)))},
                     {"extents", tensor_op::joined(values)}};
@@ -80,19 +85,23 @@ std::string tensor_problem(const std::string& expression, ElementType type,
   for (std::size_t k = 0; k < inputs.size(); ++k)
     set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
   set("out", -1, out);
-  if (may == TensorMay::distribute) problem.set("may", std::string("distribute"));
+  if (options.may == TensorMay::distribute) problem.set("may", std::string("distribute"));
+  if (options.out_type && *options.out_type != type)
+    problem.set("out_dtype", std::string(type_names.at(static_cast<std::size_t>(*options.out_type))));
+  if (e.zero_outside != 0) problem.set("zero_outside", tensor_op::zero_outside_text(e));
+  if (e.finish.is_there()) problem.set("finish", tensor_op::canonical_finish(e));
   return problem.text();
 }
 
 Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementType type,
                  const std::vector<TensorLayout>& inputs, const TensorLayout& out,
-                 const TensorExtents& extents, TensorMay may) {
-  return dispatcher.plan("tensor", tensor_problem(expression, type, inputs, out, extents, may));
+                 const TensorOptions& options) {
+  return dispatcher.plan("tensor", tensor_problem(expression, type, inputs, out, options));
 }
 
 Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType type,
               const std::vector<TensorInput>& inputs, void* out, const TensorLayout& out_layout, void* stream,
-              const TensorExtents& extents, TensorMay may) {
+              const TensorOptions& options) {
   std::vector<TensorLayout> layouts;
   std::array<void*, tensor_op::most_arrays + 1> arguments = {};
   for (const TensorInput& input : inputs) {
@@ -102,8 +111,7 @@ Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType
       arguments[layouts.size() - 1] = const_cast<void*>(input.data);
   }
   arguments.back() = out;
-  return tensor_plan(dispatcher, expression, type, layouts, out_layout, extents, may)
-      .launch(arguments, stream);
+  return tensor_plan(dispatcher, expression, type, layouts, out_layout, options).launch(arguments, stream);
 }
 
 }  // namespace TUNESMITH_ABI

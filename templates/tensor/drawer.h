@@ -43,6 +43,27 @@ class Drawer {
     return text;
   }
 
+  /// One for the last expression, of whole numbers.
+  std::string finish() {
+    std::string read;
+    for (std::size_t n = below(outputs_.size() + 1); n > 0; --n)
+      read += (read.empty() ? "" : ",") + std::string(1, outputs_[below(outputs_.size())]);
+    if (below(4) == 0 && !read.empty()) read += "+1";
+    read = accesses_.size() == most_arrays ? "3" : read.empty() ? "F" : "F[" + read + "]";
+    switch (below(5)) {
+      case 0:
+        return "max(out, 0)";
+      case 1:
+        return "max(out + " + read + ", 0)";
+      case 2:
+        return read + " - 2 * out";
+      case 3:
+        return "abs(out - " + read + ") * " + read;
+      default:
+        return "out * out + " + read;
+    }
+  }
+
   std::vector<std::int64_t> extents(const Expression& e) const {
     std::vector<std::int64_t> all;
     for (const Index& index : e.indices) all.push_back(extents_.at(index.name[0]));

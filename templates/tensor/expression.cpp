@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "generator/number_text.h"
+#include "templates/elementwise/builder.h"
 #include "templates/elementwise/scanner.h"
 
 namespace tunesmith::tensor_op {
@@ -29,8 +30,7 @@ class Parser {
     output();
     const std::size_t behind = scanner_.position();
     std::fill(function_.begin(), function_.begin() + static_cast<std::ptrdiff_t>(behind), ' ');
-    while (!scanner_.at_end()) next();
-    for (Access& access : e_.accesses) complete(access);
+    read_function();
     complete(e_.output);
     check_names();
     check_indices();
@@ -44,7 +44,27 @@ class Parser {
     return std::move(e_);
   }
 
+  /// The expression, which this has read, with a finish.
+  Expression finished(Expression expression, std::string_view finish) {
+    e_ = std::move(expression);
+    scanner_ = Scanner(finish);
+    function_ = finish;
+    in_finish_ = true;
+    read_function();
+    check_names();
+    if (!uses_reduced_)
+      fail(0, "The finish does not name " + std::string(no_finish) + ", the value that it is a function of.");
+    e_.finish.function = elementwise_op::parse_expression(function_);
+    if (e_.finish.function.nodes.size() == 1) e_.finish = {};
+    return std::move(e_);
+  }
+
  private:
+  void read_function() {
+    while (!scanner_.at_end()) next();
+    for (Access& access : e_.accesses) complete(access);
+  }
+
   void output() {
     if (!scanner_.sees_word())
       fail(scanner_.position(), "The array that is computed was expected, as in out[y,x] += …");
@@ -87,6 +107,10 @@ class Parser {
       access.dimensions = dimensions(positions);
     } else if (scanner_.sees("(") || name == "pi") {
       return;  // of the function's language
+    } else if (in_finish_ && (name == no_finish || name == e_.output_name)) {
+      uses_reduced_ = true;
+      become(access, 0);
+      return;
     }
     access.array = array(name, access);
     const auto known = std::find_if(e_.accesses.begin(), e_.accesses.end(), [&](Access& other) {
@@ -101,15 +125,28 @@ class Parser {
                                   " different accesses; split it up.");
       e_.accesses.push_back(access);
     }
+    if (!in_finish_) return become(access, place);
+    std::vector<int>& all = e_.finish.accesses;
+    const auto letter = std::find(all.begin(), all.end(), static_cast<int>(place)) - all.begin();
+    if (letter == std::ssize(all)) all.push_back(static_cast<int>(place));
+    if (all.size() == most_arrays)
+      fail(access.position, "The finish has more than " + std::to_string(most_arrays - 1) +
+                                " different accesses; split it up.");
+    become(access, 1 + letter);
+  }
+
+  // An access, which the scanner is behind, as the n-th letter.
+  void become(const Access& access, std::ptrdiff_t n) {
     const auto from = function_.begin() + static_cast<std::ptrdiff_t>(access.position);
     const auto to = function_.begin() + static_cast<std::ptrdiff_t>(scanner_.position());
     std::fill(from, to, ' ');
-    *from = static_cast<char>('a' + place);
+    *from = static_cast<char>('a' + n);
   }
 
   int array(const std::string& name, const Access& access) {
-    if (name == e_.output_name)
-      fail(access.position, "The array " + name + " is computed; it cannot be read as well.");
+    if (name == e_.output_name || (in_finish_ && name == no_finish))
+      fail(access.position, "The array " + name + " is computed; it cannot be read as well" +
+                                (in_finish_ ? ", but for the element itself, out." : "."));
     const auto found = std::find(e_.arrays.begin(), e_.arrays.end(), name);
     const auto place = static_cast<std::size_t>(found - e_.arrays.begin());
     if (found == e_.arrays.end()) {
@@ -191,6 +228,11 @@ class Parser {
 
   std::size_t index_of(std::size_t position, std::string_view name) {
     const std::size_t place = e_.place_of(name);
+    if (in_finish_ && place >= e_.free) {
+      fail(position, "The index " + std::string(name) +
+                         (place < e_.indices.size() ? " is reduced" : " is none of the expression's") +
+                         "; a finish has the indices of " + e_.output_name + " alone.");
+    }
     if (place == e_.indices.size()) {
       if (place == most_indices)
         fail(position, "The index " + std::string(name) + " is one more than the " +
@@ -233,6 +275,8 @@ class Parser {
   std::string function_;  // the text, what is no function of letters blanked out
   Expression e_;
   bool reduces_ = false;
+  bool in_finish_ = false;
+  bool uses_reduced_ = false;
 };
 
 // How tightly an operation binds in the function's language; calls and values most.
@@ -258,17 +302,24 @@ constexpr std::array<Infix, 13> infixes = {{{Operation::logical_or, " || ", 1},
 constexpr int unary_level = 6;
 constexpr int value_level = 7;
 
+struct TooLong {};
+
 class Writer {
  public:
-  explicit Writer(const Expression& expression, std::size_t longest = longest_text)
-      : e_(expression), nodes_(expression.function.nodes), longest_(longest) {}
+  explicit Writer(const Expression& expression, std::size_t longest = longest_text, bool of_finish = false)
+      : e_(expression),
+        nodes_((of_finish ? expression.finish.function : expression.function).nodes),
+        longest_(longest),
+        of_finish_(of_finish) {}
 
   std::string all() const {
     static constexpr std::array<std::string_view, 3> signs = {" += ", " max= ", " min= "};
     return e_.output_name + indices(e_.output) +
            std::string(e_.free == e_.indices.size() ? " = " : signs[static_cast<std::size_t>(e_.reduction)]) +
-           written(static_cast<int>(nodes_.size()) - 1, 0);
+           function();
   }
+
+  std::string function() const { return written(static_cast<int>(nodes_.size()) - 1, 0); }
 
   std::string read(const Access& access) const {
     return e_.arrays[static_cast<std::size_t>(access.array)] + indices(access);
@@ -276,6 +327,10 @@ class Writer {
 
  private:
   const std::string& name(std::size_t index) const { return e_.indices[index].name; }
+  const Access& access(int input) const {
+    const int place = of_finish_ ? e_.finish.accesses[static_cast<std::size_t>(input - 1)] : input;
+    return e_.accesses[static_cast<std::size_t>(place)];
+  }
 
   std::string indices(const Access& access) const {
     if (access.dimensions.empty()) return "";
@@ -304,7 +359,7 @@ class Writer {
     const auto symbol = std::find_if(infixes.begin(), infixes.end(),
                                      [&](const Infix& each) { return each.operation == node.operation; });
     if (node.operation == Operation::input) {
-      text = read(e_.accesses[static_cast<std::size_t>(node.input)]);
+      text = of_finish_ && node.input == 0 ? std::string(no_finish) : read(access(node.input));
     } else if (node.operation == Operation::number) {
       text = node.whole ? std::to_string(*node.whole) : printed("%.17g", node.number);
       if (!node.whole && text.find_first_of(".en") == std::string::npos) text += ".0";
@@ -329,14 +384,20 @@ class Writer {
     return own < level ? "(" + text + ")" : text;
   }
 
- public:
-  struct TooLong {};
-
- private:
   const Expression& e_;
   const std::vector<Node>& nodes_;
   std::size_t longest_;
+  bool of_finish_;
 };
+
+// Under the names of a problem that is stored.
+Expression canonical(const Expression& expression) {
+  Expression its = expression;
+  its.output_name = "out";
+  for (std::size_t i = 0; i < its.indices.size(); ++i) its.indices[i].name = static_cast<char>('a' + i);
+  for (std::size_t k = 0; k < its.arrays.size(); ++k) its.arrays[k] = "x" + std::to_string(k);
+  return its;
+}
 
 }  // namespace
 
@@ -358,42 +419,74 @@ std::size_t Expression::place_of(std::string_view index) const {
   return static_cast<std::size_t>(found - indices.begin());
 }
 
-ParseResult parse(std::string_view text) {
-  if (text.size() > longest_text) {
-    return {{},
-            "It has " + std::to_string(text.size()) + " characters; at most " + std::to_string(longest_text) +
-                " are allowed."};
-  }
-  try {
-    Expression expression = Parser(text).parse();
-    if (canonical_text(expression).size() > longest_text) {
-      return {{},
-              "Written out, without names for parts that occur several times, it has more than " +
-                  std::to_string(longest_text) + " characters; split it up."};
+ParseResult parse(std::string_view text, std::string_view finish) {
+  Expression expression;
+  const auto refusal = [](std::string_view of, const auto& reads, const auto& written) -> std::string {
+    if (of.size() > longest_text) {
+      return "It has " + std::to_string(of.size()) + " characters; at most " + std::to_string(longest_text) +
+             " are allowed.";
     }
-    return {std::move(expression), ""};
-  } catch (const elementwise_op::SyntaxError& error) {
-    return {{}, elementwise_op::message(error, text)};
+    try {
+      reads();
+    } catch (const elementwise_op::SyntaxError& error) {
+      return elementwise_op::message(error, of);
+    }
+    if (written().size() <= longest_text) return "";
+    return "Written out, without names for parts that occur several times, it has more than " +
+           std::to_string(longest_text) + " characters; split it up.";
+  };
+  std::string error = refusal(
+      text, [&] { expression = Parser(text).parse(); }, [&] { return canonical_text(expression); });
+  if (error.empty() && finish != no_finish) {
+    error = refusal(
+        finish, [&] { expression = Parser(text).finished(std::move(expression), finish); },
+        [&] { return canonical_finish(expression); });
+    if (!error.empty()) error = "Its finish is \"" + std::string(finish.substr(0, 200)) + "\". " + error;
   }
+  if (!error.empty()) return {{}, std::move(error)};
+  return {std::move(expression), ""};
 }
 
 std::string canonical_text(const Expression& expression) {
-  Expression canonical = expression;
-  canonical.output_name = "out";
-  for (std::size_t i = 0; i < canonical.indices.size(); ++i)
-    canonical.indices[i].name = static_cast<char>('a' + i);
-  for (std::size_t k = 0; k < canonical.arrays.size(); ++k) canonical.arrays[k] = "x" + std::to_string(k);
   try {
-    return Writer(canonical).all();
-  } catch (const Writer::TooLong&) {
+    return Writer(canonical(expression)).all();
+  } catch (const TooLong&) {
     return std::string(longest_text + 1, '?');
   }
+}
+
+std::string canonical_finish(const Expression& expression) {
+  if (!expression.finish.is_there()) return std::string(no_finish);
+  try {
+    return Writer(canonical(expression), longest_text, true).function();
+  } catch (const TooLong&) {
+    return std::string(longest_text + 1, '?');
+  }
+}
+
+std::string place_of(const Expression& expression, const Access& access) {
+  const auto place = static_cast<int>(&access - expression.accesses.data());
+  return "at character " + std::to_string(access.position + 1) +
+         (place < expression.function.inputs || access.array < 0 ? "" : " of the finish");
+}
+
+elementwise_op::Expression composed(const Expression& expression) {
+  if (!expression.finish.is_there()) return expression.function;
+  elementwise_op::Builder builder;
+  std::vector<int> inputs;
+  for (int k = 0; k < std::ssize(expression.accesses); ++k)
+    inputs.push_back(builder.add(Node{.operation = Operation::input, .input = k}));
+  std::vector<int> letters = {builder.insert(expression.function, inputs, 0)};
+  for (const int place : expression.finish.accesses)
+    letters.push_back(inputs[static_cast<std::size_t>(place)]);
+  const int root = builder.insert(expression.finish.function, letters, 0);
+  return builder.finish(root, static_cast<int>(inputs.size()));
 }
 
 std::string text(const Expression& expression) {
   try {
     return Writer(expression, 16 * longest_text).all();
-  } catch (const Writer::TooLong&) {
+  } catch (const TooLong&) {
     return expression.output_name + " of a function that is too long to print";
   }
 }

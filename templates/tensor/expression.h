@@ -3,7 +3,8 @@
 //
 // Indices that the output names are free; the others are reduced. An access is, for each of its array's
 // dimensions, a sum of indices with whole factors and a whole number. The function is elementwise's language,
-// in which the n-th access is the n-th of the letters a to f. No character of a caller's text goes any
+// in which the n-th access is the n-th of the letters a to f. A finish, a text of its own such as
+// "max(out + bias[o], 0)", says what becomes of the reduced value. No character of a caller's text goes any
 // further: whatever is generated is written from these structures.
 #pragma once
 
@@ -43,6 +44,15 @@ struct Access {
 
 enum class Reduction { sum, max, min };
 
+/// What is written instead of the reduced value: a function of it, its first letter, and of accesses, the
+/// other letters, which free indices alone move.
+struct Finish {
+  elementwise_op::Expression function;  ///< of no nodes: the reduced value itself is written
+  std::vector<int> accesses;            ///< places in Expression::accesses
+
+  bool is_there() const { return !function.nodes.empty(); }
+};
+
 struct Index {
   std::string name;
   std::size_t position = 0;  ///< of its first use in the text, for errors
@@ -57,9 +67,12 @@ struct Expression {
   Access output;
   std::vector<Access> accesses;  ///< each once, in the order of first use
   Reduction reduction = Reduction::sum;
-  elementwise_op::Expression function;  ///< of the accesses' elements
+  elementwise_op::Expression function;  ///< of the elements of the first function.inputs accesses
+  Finish finish;                        ///< the accesses behind those are of it alone
+  std::uint32_t zero_outside = 0;  ///< a bit for each array that is 0 out of its bounds; parse() sets none
 
   bool is_reduced(std::size_t index) const { return index >= free; }
+  bool is_zero_outside(int array) const { return array >= 0 && (zero_outside >> array & 1) != 0; }
   std::size_t place_of(std::string_view index) const;  ///< indices.size(): there is none of that name
   std::size_t rank_of(int array) const {
     return array < 0 ? output.dimensions.size() : ranks[static_cast<std::size_t>(array)];
@@ -70,12 +83,20 @@ struct ParseResult {
   Expression expression;
   std::string error;  ///< a sentence, the text and a caret under the place; empty if there is an expression
 };
-ParseResult parse(std::string_view text);
+constexpr std::string_view no_finish = "out";  ///< the finish that is the reduced value
+ParseResult parse(std::string_view text, std::string_view finish = no_finish);
 
 /// The expression with indices named a, b, c, … (the output's first, then in the order of use) and arrays
-/// x0, x1, …: texts of the same meaning but for names are the same text. parse() of it gives the same
-/// expression again.
+/// x0, x1, …: texts of the same meaning but for names are the same text. parse() of it and of the finish in
+/// these names gives the same expression again.
 std::string canonical_text(const Expression& expression);
+std::string canonical_finish(const Expression& expression);
+
+/// Where an access stands, for errors: "at character 12", and of which text.
+std::string place_of(const Expression& expression, const Access& access);
+
+/// What is written where nothing is reduced: the finish of the function, of the accesses' elements.
+elementwise_op::Expression composed(const Expression& expression);
 
 /// With its own names, for people; parse() of it gives the same expression again, but for the order of
 /// reduced indices.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "templates/tensor/layout.h"
 #include "templates/tensor/nest.h"
 #include "templates/tensor/plans.h"
 
@@ -14,14 +15,21 @@ namespace {
 // A plan's steps as expressions.
 class FormWriter {
  public:
-  FormWriter(const Expression& expression, const Planner& planner, const Plan& plan)
-      : e_(expression), planner_(planner), table_(planner.table()), plan_(plan), from_(planner.joins(plan)) {
-    place_.resize(plan.parts.size(), -1);
+  FormWriter(const Expression& expression, const Planner& planner, const Plan& plan, double element_bytes)
+      : e_(expression),
+        planner_(planner),
+        table_(planner.table()),
+        plan_(plan),
+        from_(planner.joins(plan)),
+        element_bytes_(element_bytes),
+        finishes_(expression.finish.is_there() && expression.free < expression.indices.size()) {
+    place_.resize(plan.parts.size() + 1, -1);
   }
 
   Form form() {
     std::vector<std::string> names = table_[plan_.last].names;
     write(plan_.parts.size(), names);
+    if (finishes_) finish();
     form_.distributes = plan_.distributes;
     for (const FormStep& step : form_.steps) {
       form_.operations += step.operations;
@@ -54,30 +62,80 @@ class FormWriter {
     e.function = loops.body.function;
     e.accesses = loops.body.accesses;
     e.output.array = -1;
-    if (at == plan_.parts.size()) {
-      e.output_name = e_.output_name;
-      e.output = e_.output;
-      for (Affine& dimension : e.output.dimensions) dimension.factors.resize(loops.extents.size());
+    if (at == plan_.parts.size() && !finishes_) {
+      write_result(e);
     } else {
       place_[at] = static_cast<int>(form_.steps.size());
       e.output_name = name_of_step(form_.steps.size());
-      for (std::size_t i = 0; i < loops.free; ++i) {
-        e.output.dimensions.push_back({std::vector<std::int64_t>(loops.extents.size()), 0});
-        e.output.dimensions.back().factors[i] = 1;
-      }
+      e.output.dimensions = places_of(loops.free, loops.extents.size());
+      if (at == plan_.parts.size()) step.bytes -= loops.outputs() * element_bytes_;  // which the finish moves
     }
     for (Access& access : e.accesses) {
-      const int part = part_of(access.array);
-      const int array = part < 0 ? access.array : table_.inputs() + place_[static_cast<std::size_t>(part)];
+      if (const int part = part_of(access.array); part >= 0)
+        access.array = table_.inputs() + place_[static_cast<std::size_t>(part)];
+    }
+    add(std::move(step));
+  }
+
+  // What the last sums become.
+  void finish() {
+    const FormStep& sums = form_.steps.back();
+    const auto free = static_cast<std::ptrdiff_t>(e_.free);
+    FormStep step;
+    step.joined = true;
+    step.extents.assign(sums.extents.begin(), sums.extents.begin() + free);
+    Expression& e = step.expression;
+    e.indices.assign(sums.expression.indices.begin(), sums.expression.indices.begin() + free);
+    e.free = e_.free;
+    e.function = e_.finish.function;
+    e.accesses = {{table_.inputs() + place_.back(), places_of(e_.free, e_.free)}};
+    for (const int place : e_.finish.accesses)
+      e.accesses.push_back(resized(e_.accesses[static_cast<std::size_t>(place)], e_.free));
+    double outputs = 1;
+    for (const std::int64_t extent : step.extents) outputs *= static_cast<double>(extent);
+    step.operations = outputs * static_cast<double>(operations_of(e.function));
+    step.bytes = outputs * element_bytes_;
+    for (int array = 0; array < table_.inputs(); ++array)
+      step.bytes += elements_read(e.accesses, array, step.extents) * element_bytes_;
+    write_result(e);
+    add(std::move(step));
+  }
+
+  void write_result(Expression& e) const {
+    e.output_name = e_.output_name;
+    e.output = resized(e_.output, e.indices.size());
+  }
+
+  // With its arrays counted anew: those that it reads.
+  void add(FormStep step) {
+    Expression& e = step.expression;
+    for (Access& access : e.accesses) {
+      const int array = access.array;
       const auto known = std::find(step.arrays.begin(), step.arrays.end(), array);
       access.array = static_cast<int>(known - step.arrays.begin());
       if (known != step.arrays.end()) continue;
       step.arrays.push_back(array);
-      e.arrays.push_back(part < 0 ? e_.arrays[static_cast<std::size_t>(array)]
-                                  : name_of_step(static_cast<std::size_t>(array - table_.inputs())));
+      e.arrays.push_back(array < table_.inputs()
+                             ? e_.arrays[static_cast<std::size_t>(array)]
+                             : name_of_step(static_cast<std::size_t>(array - table_.inputs())));
       e.ranks.push_back(access.dimensions.size());
     }
     form_.steps.push_back(std::move(step));
+  }
+
+  static Access resized(Access access, std::size_t indices) {
+    for (Affine& dimension : access.dimensions) dimension.factors.resize(indices);
+    return access;
+  }
+
+  // The first indices, of so many.
+  static std::vector<Affine> places_of(std::size_t count, std::size_t indices) {
+    std::vector<Affine> places;
+    for (std::size_t i = 0; i < count; ++i) {
+      places.push_back({std::vector<std::int64_t>(indices), 0});
+      places.back().factors[i] = 1;
+    }
+    return places;
   }
 
   int part_of(int array) const {
@@ -125,7 +183,9 @@ class FormWriter {
   const LoopsTable& table_;
   const Plan& plan_;
   std::vector<int> from_;
-  std::vector<int> place_;  // of each part among the steps
+  double element_bytes_;
+  bool finishes_;           // by one more step
+  std::vector<int> place_;  // of each part among the steps, and of the last
   Form form_;
 };
 
@@ -136,6 +196,11 @@ Loops loops_of(const Expression& expression, const std::vector<std::int64_t>& ex
   loops.free = expression.free;
   loops.reduction = expression.reduction;
   loops.body = {expression.function, expression.accesses};
+  if (expression.free == expression.indices.size()) {
+    loops.body.function = composed(expression);
+  } else {
+    loops.body.accesses.resize(static_cast<std::size_t>(expression.function.inputs));
+  }
   return loops;
 }
 
@@ -173,7 +238,8 @@ std::vector<Form> forms(const Expression& expression, const std::vector<std::int
   plans.insert(plans.begin(), Plan{{}, number});
   std::vector<Form> result;
   result.reserve(plans.size());
-  for (const Plan& plan : plans) result.push_back(FormWriter(expression, planner, plan).form());
+  for (const Plan& plan : plans)
+    result.push_back(FormWriter(expression, planner, plan, static_cast<double>(element_bytes)).form());
   return result;
 }
 

@@ -14,10 +14,9 @@ std::int64_t cut(std::int64_t place) {
   return std::clamp(place, -most, most);
 }
 
-std::string place_of(const Expression& e, const Access& access, std::size_t dimension) {
+std::string place_along(const Expression& e, const Access& access, std::size_t dimension) {
   return "dimension " + std::to_string(dimension) + " of " +
-         e.arrays[static_cast<std::size_t>(access.array)] + " at character " +
-         std::to_string(access.position + 1);
+         e.arrays[static_cast<std::size_t>(access.array)] + " " + place_of(e, access);
 }
 
 }  // namespace
@@ -138,7 +137,13 @@ Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
   Extents result;
   std::vector<std::string> source(e.indices.size(), "what was given");
   const auto shape_of = [&](const Access& access) { return shapes[static_cast<std::size_t>(access.array)]; };
-  for (const Access& access : e.accesses) {
+  // An array that may be left settles only what no other one does.
+  std::vector<const Access*> accesses;
+  for (const bool may_be_left : {false, true})
+    for (const Access& access : e.accesses)
+      if (e.is_zero_outside(access.array) == may_be_left) accesses.push_back(&access);
+  for (const Access* const each : accesses) {
+    const Access& access = *each;
     const std::vector<std::int64_t>* const shape = shape_of(access);
     if (shape == nullptr) continue;
     if (shape->size() != access.dimensions.size()) {
@@ -153,11 +158,11 @@ Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
       const std::size_t i = *alone;
       if (given[i] < 0) {
         given[i] = (*shape)[d];
-        source[i] = place_of(e, access, d);
-      } else if (given[i] != (*shape)[d]) {
+        source[i] = place_along(e, access, d);
+      } else if (given[i] != (*shape)[d] && !e.is_zero_outside(access.array)) {
         result.error = "The index " + e.indices[i].name + " has the extent " + std::to_string(given[i]) +
                        " by " + source[i] + " and " + std::to_string((*shape)[d]) + " by " +
-                       place_of(e, access, d) + "; they must agree.";
+                       place_along(e, access, d) + "; they must agree.";
         return result;
       }
     }
@@ -168,7 +173,7 @@ Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
     std::vector<std::int64_t> fits(e.indices.size(), -1);
     for (const Access& access : e.accesses) {
       const std::vector<std::int64_t>* const shape = shape_of(access);
-      if (shape == nullptr) continue;
+      if (shape == nullptr || e.is_zero_outside(access.array)) continue;
       for (std::size_t d = 0; d < shape->size(); ++d) {
         const Affine& dimension = access.dimensions[d];
         std::int64_t above = (*shape)[d] - 1 - dimension.offset, below = dimension.offset;

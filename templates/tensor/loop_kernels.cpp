@@ -70,19 +70,22 @@ class KernelBuilder {
     output.array = is_result ? output_argument : first_intermediate + static_cast<int>(last);
     views_.push_back(std::move(output));
     Nest nest;
-    for (View& each : views_) each.strides.resize(extents_.size());
-    std::vector<View> kept = views_;
-    for (View& each : kept) each.strides.clear();
     for (std::size_t i = 0; i < extents_.size(); ++i) {
       if (extents_[i] == 1) continue;
       nest.extents.push_back(extents_[i]);
       nest.names.push_back(names_[i]);
       if (i < owned_) ++nest.free;
-      for (std::size_t k = 0; k < kept.size(); ++k) kept[k].strides.push_back(views_[k].strides[i]);
     }
-    nest.output = std::move(kept.back());
-    kept.pop_back();
-    nest.inputs = std::move(kept);
+    for (View& each : views_) {
+      for (std::vector<std::int64_t>* const strides : each.all_strides()) {
+        strides->resize(extents_.size());
+        for (std::size_t i = extents_.size(); i-- > 0;)
+          if (extents_[i] == 1) strides->erase(strides->begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+    nest.output = std::move(views_.back());
+    views_.pop_back();
+    nest.inputs = std::move(views_);
     kernel_.nest = fused(nest);
     return std::move(kernel_);
   }
@@ -109,12 +112,16 @@ class KernelBuilder {
     return strides;
   }
 
+  // Of the step's indices, as those of the kernel's.
+  std::vector<std::int64_t> placed(const std::vector<std::int64_t>& its) const {
+    std::vector<std::int64_t> strides(extents_.size());
+    for (std::size_t i = 0; i < its.size(); ++i) strides[static_cast<std::size_t>(places_[i])] += its[i];
+    return strides;
+  }
+
   View view(const Access& access, const Layout& layout) const {
     View made;
-    made.strides.resize(extents_.size());
-    const std::vector<std::int64_t> strides = strides_of(access, layout);
-    for (std::size_t i = 0; i < strides.size(); ++i)
-      made.strides[static_cast<std::size_t>(places_[i])] += strides[i];
+    made.strides = placed(strides_of(access, layout));
     for (std::size_t d = 0; d < access.dimensions.size(); ++d)
       made.start += access.dimensions[d].offset * layout.strides[d];
     return made;
@@ -130,8 +137,13 @@ class KernelBuilder {
       const int array = its.arrays[static_cast<std::size_t>(access.array)];
       const bool is_input = array < static_cast<int>(inputs());
       const int its_step = array - static_cast<int>(inputs());
-      views_.push_back(view(
-          access, is_input ? array_layout(problem_, array) : layouts_[static_cast<std::size_t>(its_step)]));
+      const Layout layout =
+          is_input ? array_layout(problem_, array) : layouts_[static_cast<std::size_t>(its_step)];
+      views_.push_back(view(access, layout));
+      if (is_input && expression_of(problem_).is_zero_outside(array)) {
+        views_.back().bounds = bounds_of(access, layout, its.extents);
+        for (Bound& bound : views_.back().bounds) bound.strides = placed(bound.strides);
+      }
       views_.back().array = is_input ? array : first_intermediate + its_step;
     }
     kernel_.functions.push_back(std::move(function));
@@ -335,11 +347,12 @@ LoopForm with_parts(LoopForm form, std::int64_t parts) {
   for (std::size_t i = nest.free; i < kernel.nest.rank(); ++i)
     if (kernel.is_serial(i)) kept.push_back(i);
   const auto keep = [&](View& view, std::int64_t part) {
-    std::vector<std::int64_t> strides(view.strides.begin(),
-                                      view.strides.begin() + static_cast<std::ptrdiff_t>(nest.free));
-    strides.push_back(part);
-    for (const std::size_t i : kept) strides.push_back(i < view.strides.size() ? view.strides[i] : 0);
-    view.strides = std::move(strides);
+    for (std::vector<std::int64_t>* const its : view.all_strides()) {
+      std::vector<std::int64_t> strides(its->begin(), its->begin() + static_cast<std::ptrdiff_t>(nest.free));
+      strides.push_back(part);
+      for (const std::size_t i : kept) strides.push_back(i < its->size() ? (*its)[i] : 0);
+      *its = std::move(strides);
+    }
   };
   for (View& view : nest.inputs) keep(view, 0);
   keep(nest.output, 0);
@@ -363,11 +376,10 @@ LoopForm with_parts(LoopForm form, std::int64_t parts) {
   Nest& its = part.nest;
   its.output = partial;
   its.output.strides.resize(its.rank());
-  const auto split = [&](View& view, std::int64_t stride) {
-    view.strides.insert(view.strides.begin(), stride);
-  };
-  for (View& view : its.inputs) split(view, view.strides[at] * each);
-  split(its.output, outputs);
+  for (View& view : its.inputs)
+    for (std::vector<std::int64_t>* const strides : view.all_strides())
+      strides->insert(strides->begin(), (*strides)[at] * each);
+  its.output.strides.insert(its.output.strides.begin(), outputs);
   its.extents[at] = each;
   its.extents.insert(its.extents.begin(), count);
   its.names.insert(its.names.begin(), "part");
@@ -380,7 +392,9 @@ LoopForm with_parts(LoopForm form, std::int64_t parts) {
     if (!kernel.is_serial(i - 1)) continue;
     its.extents.erase(its.extents.begin() + static_cast<std::ptrdiff_t>(i));
     its.names.erase(its.names.begin() + static_cast<std::ptrdiff_t>(i));
-    for (View& view : its.inputs) view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(i));
+    for (View& view : its.inputs)
+      for (std::vector<std::int64_t>* const strides : view.all_strides())
+        strides->erase(strides->begin() + static_cast<std::ptrdiff_t>(i));
     its.output.strides.erase(its.output.strides.begin() + static_cast<std::ptrdiff_t>(i));
     if (part.split > static_cast<int>(i)) --part.split;
     if (part.window > static_cast<int>(i)) --part.window;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "templates/tensor/contract_groups.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {
@@ -189,7 +190,7 @@ Space space(const Problem& problem) {
 Work work(const Problem& problem, const Config& config) {
   const LoopForm form = with_parts(form_of(*loop_forms(problem), config), config[SPLIT]);
   const LoopShape shape = shape_of(form, config);
-  const std::int64_t element = bytes(elementwise_op::compute_dtype(dtype_of(problem)));
+  const std::int64_t element = bytes(compute_dtype(problem));
   Work work;
   work.workspace_bytes = places_in_workspace(form, element).back();
   for (std::size_t n = 0; n < form.kernels.size(); ++n) {
@@ -217,7 +218,7 @@ Work work(const Problem& problem, const Config& config) {
 
 std::string generated(const Problem& problem, const Config& config) {
   const LoopForm form = with_parts(form_of(*loop_forms(problem), config), config[SPLIT]);
-  return "// ---- what is generated for it\n" + text_of(form, shape_of(form, config), dtype_of(problem));
+  return "// ---- what is generated for it\n" + text_of(form, shape_of(form, config), compute_dtype(problem));
 }
 
 std::string refuses(const Problem& problem) {
@@ -229,8 +230,10 @@ std::string refuses(const Problem& problem) {
 // Whether another template has a better first guess: permute, or contract where both operands are used often.
 bool is_for_others(const Problem& problem) {
   const Nest& nest = nest_of(problem);
+  if (nest.bounds() > 0) return false;
   if (nest.inputs.size() == 1) return nest.rank() > 0 && nest.free == nest.rank();
-  if (nest.inputs.size() != 2) return false;
+  const Expression& e = expression_of(problem);
+  if (e.function.inputs != 2 || e.finish.accesses.size() > most_finish_accesses) return false;
   std::int64_t rows = 1, columns = 1;
   for (std::size_t i = 0; i < nest.free; ++i) {
     const bool first = nest.inputs[0].strides[i] != 0, second = nest.inputs[1].strides[i] != 0;
@@ -334,7 +337,9 @@ Template loops() {
   return {.name = "loops",
           .what = "The loops of one of the expression's forms, written out with all extents and strides.",
           .kernels = std::move(kernels),
-          .compiled_in = {"expression", "dtype", "extents", "may", "x0", "x1", "x2", "x3", "x4", "x5", "out"},
+          .compiled_in = {"expression", "dtype", "extents", "may", "finish", "out_dtype", "zero_outside",
+                          "x0", "x1", "x2", "x3", "x4", "x5", "out"},
+          .preamble = types_code,
           .generated = generated,
           .refuses = refuses,
           .untuned = untuned,

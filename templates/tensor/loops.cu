@@ -6,6 +6,12 @@
 #include "elementwise/functions.cuh"
 #include "tensor/reduction.inl"
 
+// And not below 0.
+template <typename Number>
+__device__ __forceinline__ bool is_below(Number a, Number b) {
+  return a >= 0 && a < b;
+}
+
 // All of `lanes` neighbouring threads get what they have together, in an order that depends on nothing else.
 template <typename How, int lanes, int count>
 __device__ __forceinline__ void combine(Compute (&sum)[count]) {

@@ -90,6 +90,6 @@ std::string kernel_name(std::size_t kernel);
 /// first_intermediate if it reads any in the workspace.
 std::vector<int> arrays_read(const LoopKernel& kernel);
 
-std::string text_of(const LoopForm& form, const LoopShape& shape, DType dtype);
+std::string text_of(const LoopForm& form, const LoopShape& shape, DType compute);
 
 }  // namespace tunesmith::tensor_op

@@ -19,6 +19,15 @@ namespace {
 
 constexpr double most_terms = 1e5;
 
+// With all accesses of the array so much nearer to its begin.
+std::string shifted(std::string words, const std::string& array, std::uint64_t by) {
+  for (std::size_t at = 0; (at = words.find(array + "[", at)) != std::string::npos;) {
+    at = words.find_first_of(",]", at);
+    words.insert(at, "-" + std::to_string(by));
+  }
+  return words;
+}
+
 Problem drawn_problem(const Op& op, std::uint64_t seed) {
   for (std::uint64_t most_extent = 17;; most_extent = most_extent * 2 / 3) {
     Drawer drawer(seed, most_extent);
@@ -26,9 +35,23 @@ Problem drawn_problem(const Op& op, std::uint64_t seed) {
     const Expression e = parse(words).expression;
     const std::vector<std::int64_t> extents = drawer.extents(e);
     Problem problem = {{"expression", words}};
+    if (seed % 2 == 0) problem.set("finish", drawer.finish());
     for (std::size_t i = 0; i < extents.size(); ++i) problem.set(e.indices[i].name, extents[i]);
     problem.set("dtype", std::string(seed % 3 == 0 ? "f32" : seed % 3 == 1 ? "i64" : "f16"));
+    if (seed % 5 == 0) problem.set("out_dtype", std::string(seed % 2 == 0 ? "f64" : "f32"));
+    if (seed % 7 == 0) problem.set("dtype", std::string(seed % 3 == 0 ? "i8" : "u8"));
     problem.set("may", std::string(seed % 4 == 0 ? "reorder" : "distribute"));
+    const std::vector<std::string> arrays = parse(words).expression.arrays;
+    if (seed % 3 == 0 &&
+        parse(words).expression.ranks[0] < 3) {  // the first array is too small, and begins late
+      const std::string moved = shifted(words, arrays.front(), seed % 4);
+      const Expression its = parse(moved).expression;
+      std::vector<std::int64_t> shape = least_extents(its, 0, extents);
+      for (std::int64_t& extent : shape) extent = std::max<std::int64_t>(0, extent - 2);
+      problem.set("expression", moved);
+      problem.set(arrays.front(), joined(shape) + ":" + joined(dense_strides(shape)));
+      problem.set("zero_outside", arrays.front());
+    }
     problem = complete_problem(op, problem);
     const Nest& nest = nest_of(problem);
     if (static_cast<double>(nest.outputs()) * static_cast<double>(nest.terms()) <= most_terms) return problem;

@@ -13,11 +13,17 @@ namespace tunesmith::tensor_op {
 namespace {
 
 bool is_near(const LoopKernel& kernel) {
-  const auto reaches = [&](const View& view) {
-    double span = static_cast<double>(std::abs(view.start));
-    for (std::size_t i = 0; i < view.strides.size(); ++i)
-      span += static_cast<double>(std::abs(view.strides[i])) * static_cast<double>(kernel.nest.extents[i]);
+  const auto reaches_along = [&](std::int64_t start, const std::vector<std::int64_t>& strides) {
+    double span = static_cast<double>(std::abs(start));
+    for (std::size_t i = 0; i < strides.size(); ++i)
+      span += static_cast<double>(std::abs(strides[i])) * static_cast<double>(kernel.nest.extents[i]);
     return span < 0x1p31 - 65536;
+  };
+  const auto reaches = [&](const View& view) {
+    return reaches_along(view.start, view.strides) &&
+           std::all_of(view.bounds.begin(), view.bounds.end(), [&](const Bound& bound) {
+             return bound.extent < std::int64_t{1} << 31 && reaches_along(bound.start, bound.strides);
+           });
   };
   return std::all_of(kernel.nest.inputs.begin(), kernel.nest.inputs.end(), reaches) &&
          reaches(kernel.nest.output);
@@ -30,9 +36,9 @@ class KernelText {
              std::size_t number)
       : k_(kernel), nest_(kernel.nest), m_(mapping), workspace_(workspace), number_(number) {}
 
-  std::string text(std::int64_t threads, DType dtype) {
+  std::string text(std::int64_t threads, DType compute) {
     for (std::size_t f = 0; f < k_.functions.size(); ++f)
-      line("namespace " + function(f) + " {\n" + elementwise_op::code(k_.functions[f].code, dtype) + "}");
+      line("namespace " + function(f) + " {\n" + elementwise_op::code(k_.functions[f].code, compute) + "}");
     line("// " + k_.text);
     std::string parameters;
     for (const int array : arrays_read(k_)) {
@@ -41,7 +47,7 @@ class KernelText {
               ? "InputPointer<Compute> before, "
               : "InputPointer<T> " + std::string(array_names[static_cast<std::size_t>(array)]) + ", ";
     }
-    parameters += is_result() ? "InOutPointer<T> out" : "InOutPointer<Compute> kept";
+    parameters += is_result() ? "InOutPointer<Out> out" : "InOutPointer<Compute> kept";
     line("extern \"C\" __global__ void __launch_bounds__(" + number(threads) + ") ENTRY(" +
          kernel_name(number_) + ")(" + parameters + ") {");
     ++depth_;
@@ -155,17 +161,19 @@ class KernelText {
   // How far `indices` move a view; tile: by the outputs of a thread.
   template <typename Which>
   std::string moved(const View& view, const Which& indices, bool tile) const {
+    return moved(view.strides, indices, tile);
+  }
+  template <typename Which>
+  std::string moved(const std::vector<std::int64_t>& strides, const Which& indices, bool tile) const {
     std::string sum;
     const auto add = [&](const std::string& variable, std::int64_t stride) {
       if (stride == 0) return;
       sum += (sum.empty() ? "" : " + ") + variable + (stride == 1 ? "" : " * " + number(stride));
     };
-    if (tile && m_.thread_z > 1)
-      add(name(k_.along_z) + "1", view.strides[static_cast<std::size_t>(k_.along_z)]);
-    if (tile && m_.thread_y > 1)
-      add(name(k_.along_y) + "1", view.strides[static_cast<std::size_t>(k_.along_y)]);
-    for (const std::size_t i : indices) add(name(i), view.strides[i]);
-    if (!window_base_.empty()) add(window_base_, view.strides[static_cast<std::size_t>(k_.window)]);
+    if (tile && m_.thread_z > 1) add(name(k_.along_z) + "1", strides[static_cast<std::size_t>(k_.along_z)]);
+    if (tile && m_.thread_y > 1) add(name(k_.along_y) + "1", strides[static_cast<std::size_t>(k_.along_y)]);
+    for (const std::size_t i : indices) add(name(i), strides[i]);
+    if (!window_base_.empty()) add(window_base_, strides[static_cast<std::size_t>(k_.window)]);
     return sum.empty() ? "0" : sum;
   }
 
@@ -190,8 +198,11 @@ class KernelText {
           std::string("const ") + (kept ? "Compute" : "T") + "* const p" + number(input) + " = " +
           from(view, kept ? "before" : std::string(array_names[static_cast<std::size_t>(view.array)]), kept) +
           ";");
+      for (std::size_t n = 0; n < view.bounds.size(); ++n)
+        line("const Place " + bound(input, n) + " = " + number(view.bounds[n].start) + " + " +
+             moved(view.bounds[n].strides, owned, false) + ";");
     }
-    line(std::string(is_result() ? "T" : "Compute") +
+    line(std::string(is_result() ? "Out" : "Compute") +
          "* const to = " + from(nest_.output, is_result() ? "out" : "kept", !is_result()) + ";");
   }
 
@@ -205,7 +216,7 @@ class KernelText {
       } else if (f == 0 && kept != kept_.end()) {
         words += "r" + number(input) + "[" + in_kept(kept->second) + "]";
       } else {
-        words += "load(" + element(input, moved(view(input), indices, true)) + ")";
+        words += loaded(input, [&](const auto& strides) { return moved(strides, indices, true); });
       }
     }
     return function(f) + "::apply({" + words + "})";
@@ -213,6 +224,21 @@ class KernelText {
   const View& view(int input) const { return nest_.inputs[static_cast<std::size_t>(input)]; }
   static std::string element(int input, const std::string& place) {
     return "p" + number(input) + "[" + place + "]";
+  }
+
+  static std::string bound(int input, std::size_t n) {
+    return "at" + number(input) + "_" + number(static_cast<std::int64_t>(n));
+  }
+  // 0 out of bounds. `place`: how far strides move it.
+  template <typename Where>
+  std::string loaded(int input, const Where& place) const {
+    const View& its = view(input);
+    std::string inside;
+    for (std::size_t n = 0; n < its.bounds.size(); ++n)
+      inside += (n == 0 ? "" : " && ") + ("is_below(" + bound(input, n) + " + ") +
+                place(its.bounds[n].strides) + ", Place(" + number(its.bounds[n].extent) + "))";
+    const std::string load = "load(" + element(input, place(its.strides)) + ")";
+    return inside.empty() ? load : "(" + inside + " ? " + load + " : Compute(0))";
   }
 
   // The elements of a view that a thread's outputs and the terms of the window need, in registers, each once:
@@ -236,7 +262,17 @@ class KernelText {
       its.w = 1;
       its.size = window_terms_;
     }
-    if (y != 0 && w != 0 && y % w == 0 && y / w > 0) {
+    const bool overlaps = y != 0 && w != 0 && y % w == 0 && y / w > 0;
+    bool are_bounds_alike = true;
+    for (const Bound& each : view.bounds) {
+      const auto along = [&](int index) {
+        return index < 0 ? 0 : each.strides[static_cast<std::size_t>(index)];
+      };
+      for (const auto& [index, step] : {std::pair(k_.along_y, y), {k_.along_z, z}, {k_.window, w}})
+        if (step == 0 && along(index) != 0) return {.size = most_kept + 1};  // it moves out of bounds alone
+      are_bounds_alike = are_bounds_alike && (!overlaps || along(k_.along_y) == along(k_.window) * (y / w));
+    }
+    if (overlaps && are_bounds_alike) {
       its.y = y / w;
       its.run = its.size += (m_.thread_y - 1) * its.y;
     } else if (y != 0) {
@@ -251,7 +287,8 @@ class KernelText {
   }
   // Whether they lie side by side in memory, where a thread's outputs do too.
   bool is_consecutive(const View& view, const Kept& its) const {
-    if (!k_.has_neighbours() || its.z > 0 || its.size == 1 || its.size > most_kept) return false;
+    if (!view.bounds.empty() || !k_.has_neighbours() || its.z > 0 || its.size == 1 || its.size > most_kept)
+      return false;
     if (its.w > 0)
       return view.strides[static_cast<std::size_t>(k_.window)] == 1 && (its.y == 0 || its.run > 0);
     return view.strides[static_cast<std::size_t>(k_.along_y)] == 1;
@@ -290,10 +327,12 @@ class KernelText {
       std::string place = in_kept(its), from;
       if (its.run > 0) {
         open_unrolled("n", its.run);
-        const std::int64_t z = its.z > 0 ? view(input).strides[static_cast<std::size_t>(k_.along_z)] : 0;
-        const std::int64_t w = view(input).strides[static_cast<std::size_t>(k_.window)];
-        from = moved(view(input), loops, false) + " + n" + (w == 1 ? "" : " * " + number(w)) +
-               (z == 0 ? "" : " + " + name(k_.along_z) + "1 * " + number(z));
+        from = loaded(input, [&](const std::vector<std::int64_t>& strides) {
+          const std::int64_t z = its.z > 0 ? strides[static_cast<std::size_t>(k_.along_z)] : 0;
+          const std::int64_t w = strides[static_cast<std::size_t>(k_.window)];
+          return moved(strides, loops, false) + " + n" + (w == 1 ? "" : " * " + number(w)) +
+                 (z == 0 ? "" : " + " + name(k_.along_z) + "1 * " + number(z));
+        });
         place = "n" + (its.z > 0 ? " + " + name(k_.along_z) + "1 * " + number(its.z) : "");
       } else {
         if (its.y > 0) open_unrolled(name(k_.along_y) + "1", m_.thread_y);
@@ -301,9 +340,9 @@ class KernelText {
           open_unrolled(name(k_.window), window_terms_);
           all.push_back(static_cast<std::size_t>(k_.window));
         }
-        from = moved(view(input), all, true);
+        from = loaded(input, [&](const auto& strides) { return moved(strides, all, true); });
       }
-      line("r" + number(input) + "[" + place + "] = load(" + element(input, from) + ");");
+      line("r" + number(input) + "[" + place + "] = " + from + ";");
       close(depth);
     }
   }
@@ -423,7 +462,7 @@ class KernelText {
       result = its;
     }
     line("to[" + moved(nest_.output, m_.serial, true) +
-         "] = " + (is_result() ? "from_float<T>(" + result + ")" : result) + ";");
+         "] = " + (is_result() ? "converted<Out>(" + result + ")" : result) + ";");
     close(depth);
   }
 
@@ -516,14 +555,14 @@ std::vector<int> arrays_read(const LoopKernel& kernel) {
   return {arrays.begin(), arrays.end()};
 }
 
-std::string text_of(const LoopForm& form, const LoopShape& shape, DType dtype) {
-  const std::int64_t element = bytes(elementwise_op::compute_dtype(dtype));
+std::string text_of(const LoopForm& form, const LoopShape& shape, DType compute) {
+  const std::int64_t element = bytes(compute);
   std::vector<std::int64_t> workspace = places_in_workspace(form, element);
   for (std::int64_t& place : workspace) place /= element;
   std::string text;
   for (std::size_t n = 0; n < form.kernels.size(); ++n) {
     const LoopMapping mapping(form.kernels[n], shape);
-    text += KernelText(form.kernels[n], mapping, workspace, n).text(shape.threads, dtype);
+    text += KernelText(form.kernels[n], mapping, workspace, n).text(shape.threads, compute);
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #include "templates/tensor/nest.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -25,6 +26,7 @@ Nest made(const Problem& problem) {
   const auto view = [&](const Access& access) {
     const Layout layout = array_layout(problem, access.array);
     View made;
+    if (e.is_zero_outside(access.array)) made.bounds = bounds_of(access, layout, extents);
     made.array = access.array < 0 ? output_argument : access.array;
     made.strides.resize(kept.size());
     const auto reads_nothing = [&](const Affine& dimension) {
@@ -37,6 +39,11 @@ Nest made(const Problem& problem) {
       made.start += dimension.offset * layout.strides[d];
       for (std::size_t n = 0; n < kept.size(); ++n)
         made.strides[n] += dimension.factors[kept[n]] * layout.strides[d];
+    }
+    for (Bound& bound : made.bounds) {
+      std::vector<std::int64_t> strides;
+      for (const std::size_t i : kept) strides.push_back(bound.strides[i]);
+      bound.strides = std::move(strides);
     }
     return made;
   };
@@ -53,16 +60,42 @@ std::int64_t product(const std::vector<std::int64_t>& extents, std::size_t from,
 
 }  // namespace
 
+std::vector<std::vector<std::int64_t>*> View::all_strides() {
+  std::vector<std::vector<std::int64_t>*> all = {&strides};
+  for (Bound& bound : bounds) all.push_back(&bound.strides);
+  return all;
+}
+
+std::vector<Bound> bounds_of(const Access& access, const Layout& layout,
+                             const std::vector<std::int64_t>& extents) {
+  std::vector<Bound> bounds;
+  for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
+    const Affine& dimension = access.dimensions[d];
+    const Reach reach = reach_of(dimension, extents);
+    if (reach.least < 0 || reach.most >= layout.extents[d])
+      bounds.push_back({dimension.offset, layout.extents[d], dimension.factors});
+  }
+  return bounds;
+}
+
+std::size_t Nest::bounds() const {
+  std::size_t count = 0;
+  for (const View& view : inputs) count += view.bounds.size();
+  return count;
+}
+
 std::int64_t Nest::outputs() const { return product(extents, 0, free); }
 std::int64_t Nest::terms() const { return product(extents, free, extents.size()); }
 
 const Expression& expression_of(const Problem& problem) {
-  thread_local std::pair<std::string, Expression> last;
-  const std::string& text = problem.string("expression");
-  if (last.first != text) {
-    last.first.clear();  // an exception leaves no expression of another text
-    last.second = parse(text).expression;
-    last.first = text;
+  thread_local std::pair<std::array<std::string, 3>, Expression> last;
+  const std::array texts = {problem.string("expression"), problem.string("finish"),
+                            problem.string("zero_outside")};
+  if (last.first != texts) {
+    last.first = {};  // an exception leaves no expression of another text
+    last.second = parse(texts[0], texts[1]).expression;
+    set_zero_outside(last.second, texts[2]);
+    last.first = texts;
   }
   return last.second;
 }
@@ -92,31 +125,31 @@ Nest fused(const Nest& nest) {
   std::stable_sort(order.begin(), free_end, farther);
   std::stable_sort(free_end, order.end(), farther);
 
-  Nest result;
+  Nest given = nest, result;
   result.inputs = nest.inputs;
   result.output = nest.output;
-  for (View& view : result.inputs) view.strides.clear();
-  result.output.strides.clear();
+  const auto all_strides = [](Nest& of) {
+    std::vector<std::vector<std::int64_t>*> all = of.output.all_strides();
+    for (View& view : of.inputs)
+      for (std::vector<std::int64_t>* const strides : view.all_strides()) all.push_back(strides);
+    return all;
+  };
+  const std::vector<std::vector<std::int64_t>*> from = all_strides(given), to = all_strides(result);
+  for (std::vector<std::int64_t>* const strides : to) strides->clear();
   for (const std::size_t i : order) {
     const bool first = result.extents.empty() || (nest.is_reduced(i) && result.extents.size() == result.free);
-    const auto joins = [&](const View& mine, const View& its) {
-      return mine.strides.back() == its.strides[i] * nest.extents[i];
-    };
-    bool together = !first && joins(result.output, nest.output);
-    for (std::size_t k = 0; together && k < nest.inputs.size(); ++k)
-      together = joins(result.inputs[k], nest.inputs[k]);
+    bool together = !first;
+    for (std::size_t k = 0; together && k < to.size(); ++k)
+      together = to[k]->back() == (*from[k])[i] * nest.extents[i];
     if (!together) {
       result.extents.push_back(1);
       result.names.emplace_back();
-      for (View& view : result.inputs) view.strides.push_back(0);
-      result.output.strides.push_back(0);
+      for (std::vector<std::int64_t>* const strides : to) strides->push_back(0);
       if (!nest.is_reduced(i)) ++result.free;
     }
     result.extents.back() *= nest.extents[i];
     result.names.back() += nest.names[i];
-    for (std::size_t k = 0; k < nest.inputs.size(); ++k)
-      result.inputs[k].strides.back() = nest.inputs[k].strides[i];
-    result.output.strides.back() = nest.output.strides[i];
+    for (std::size_t k = 0; k < to.size(); ++k) to[k]->back() = (*from[k])[i];
   }
   return result;
 }

@@ -8,17 +8,32 @@
 
 #include "generator/op.h"
 #include "templates/tensor/expression.h"
+#include "templates/tensor/layout.h"
 
 namespace tunesmith::tensor_op {
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 40;  ///< of an array's memory and of the output
 
-/// What one access does. Strides are of any sign; start is such that no offset is below 0.
+/// A dimension along which an access may be out of its array's bounds: it reads 0 where start + the sum of
+/// stride * index is not from 0 to extent - 1.
+struct Bound {
+  std::int64_t start = 0, extent = 0;
+  std::vector<std::int64_t> strides;  ///< one for each index of the nest
+};
+
+/// What one access does. Strides are of any sign; start is such that no offset is below 0, within the bounds.
 struct View {
   int array = 0;                      ///< place among the op's arguments: x0 … x5, out
   std::int64_t start = 0;             ///< in elements
   std::vector<std::int64_t> strides;  ///< in elements, one for each index of the nest; 0: it does not move it
+  std::vector<Bound> bounds = {};
+
+  std::vector<std::vector<std::int64_t>*> all_strides();  ///< its own and those of its bounds
 };
+
+/// The dimensions of an access that leave an array of these extents.
+std::vector<Bound> bounds_of(const Access& access, const Layout& layout,
+                             const std::vector<std::int64_t>& extents);
 
 /// Indices of extent 1 are left out. Free indices, which the output moves along, come first.
 struct Nest {
@@ -33,6 +48,7 @@ struct Nest {
   bool is_reduced(std::size_t index) const { return index >= free; }
   std::int64_t outputs() const;  ///< elements that are written: the product of the free extents
   std::int64_t terms() const;    ///< the product of the reduced extents
+  std::size_t bounds() const;    ///< of all accesses
 };
 
 /// Of a complete problem of the op; kept for as long as the thread asks for the same one.

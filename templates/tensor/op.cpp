@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "generator/listed.h"
+
 namespace tunesmith {
 namespace {
 
@@ -27,6 +29,8 @@ std::vector<Problem> companions(const Problem& problem) {
       // The strides of the problem's own order of dimensions, with a gap behind the contiguous one.
       const Layout layout = array_layout(problem, array);
       std::vector<std::int64_t> least = least_extents(e, array, extents);
+      if (e.is_zero_outside(array))  // which is left at both ends
+        for (std::int64_t& extent : least) extent = std::max<std::int64_t>(extent - 2, 0);
       std::vector<std::size_t> order(least.size());
       for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
       std::stable_sort(order.begin(), order.end(),
@@ -55,15 +59,23 @@ Parameter array_parameter(std::string name, std::string what) {
           .refuses_text = refuses_layout};
 }
 
+// Not a category for each: of those all binaries would be built in.
+std::string refuses_out_dtype(const std::string& text) {
+  const auto& all = out_dtypes;
+  if (std::find(all.begin(), all.end(), text) != all.end()) return "";
+  return "Allowed are " + std::string(same_dtype) + " and " + listed(all) + ".";
+}
+
 double terms_of(const Problem& problem) {
   const Nest& nest = nest_of(problem);
   return static_cast<double>(nest.outputs()) * static_cast<double>(nest.terms());
 }
 
 double operations(const Problem& problem) {
-  const std::int64_t each = operations_of(expression_of(problem).function);
+  const Expression& e = expression_of(problem);
   const bool reduces = nest_of(problem).terms() > 1;
-  return terms_of(problem) * (static_cast<double>(each) + (reduces ? 1 : 0));
+  return terms_of(problem) * (static_cast<double>(operations_of(e.function)) + (reduces ? 1 : 0)) +
+         static_cast<double>(nest_of(problem).outputs() * operations_of(e.finish.function));
 }
 
 // Each element that is read, once, and each that is written.
@@ -72,13 +84,45 @@ double moved(const Problem& problem) {
   const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
   const Nest& nest = nest_of(problem);
   if (nest.outputs() == 0) return 0;
-  double elements = static_cast<double>(nest.outputs());
-  for (std::size_t k = 0; k < e.arrays.size(); ++k)
-    elements += elements_read(e.accesses, static_cast<int>(k), extents);
-  return elements * static_cast<double>(bytes(dtype_of(problem)));
+  double elements = 0;
+  for (std::size_t k = 0; k < e.arrays.size(); ++k) {
+    double all = 1;
+    for (const std::int64_t extent : array_layout(problem, static_cast<int>(k)).extents)
+      all *= static_cast<double>(extent);
+    elements += std::min(all, elements_read(e.accesses, static_cast<int>(k), extents));
+  }
+  return elements * static_cast<double>(bytes(dtype_of(problem))) +
+         static_cast<double>(nest.outputs() * bytes(out_dtype(problem)));
 }
 
 }  // namespace
+
+namespace tensor_op {
+
+DType compute_dtype(const Problem& problem) {
+  const DType dtype = dtype_of(problem);
+  return bytes(dtype) == 1 ? DType::i32 : elementwise_op::compute_dtype(dtype);
+}
+
+DType out_dtype(const Problem& problem) {
+  const std::string& word = problem.string("out_dtype");
+  return dtype_of(word == same_dtype ? problem : Problem({{"dtype", word}}));
+}
+
+std::int64_t array_bytes(const Problem& problem, int argument) {
+  const bool is_output = argument == output_argument;
+  return memory(array_layout(problem, is_output ? -1 : argument)) *
+         bytes(is_output ? out_dtype(problem) : dtype_of(problem));
+}
+
+std::string types_code(const Problem& problem) {
+  return "using Compute = " + std::string(cuda_type(compute_dtype(problem))) +
+         ";\nusing Out = " + std::string(cuda_type(out_dtype(problem))) +
+         ";\ntemplate <typename To>\n__device__ __forceinline__ To converted(Compute value) {\n"
+         "  return from_float<To>(static_cast<compute_type<To>>(value));\n}\n";
+}
+
+}  // namespace tensor_op
 
 Op ops_tensor() {
   Op op = {
@@ -95,8 +139,8 @@ Op ops_tensor() {
             .refuses_text = [](const std::string& text) { return parse(text).error; },
             .is_computation = true},
            {.name = "dtype",
-            .what = "element type of all arrays; f16 and bf16 are summed in f32, u8 is only copied",
-            .categories = {"f32", "f64", "i32", "i64", "f16", "bf16", "u8"},
+            .what = "element type of the arrays; f16 and bf16 are summed in f32, i8 and u8 in i32",
+            .categories = {"f32", "f64", "i32", "i64", "f16", "bf16", "u8", "i8"},
             .initial = "f32"},
            {.name = "extents",
             .what = "the indices' extents, in the order a, b, c, … of the expression as it is stored",
@@ -106,7 +150,26 @@ Op ops_tensor() {
             .what = "what rounding may change: the order of sums, or also how products are distributed over "
                     "sums, as in a * b + a * c = a * (b + c)",
             .categories = {"reorder", "distribute"},
-            .initial = "reorder"}},
+            .initial = "reorder"},
+           {.name = "finish",
+            .what =
+                "what is written instead of out, the reduced value: a function of it and of arrays at the "
+                "output's indices, as in max(out + bias[o], 0)",
+            .categories = {std::string(no_finish)},
+            .initial = std::string(no_finish),
+            .refuses_text = [](const std::string&) { return ""; },  // rewritten() has read it
+            .is_computation = true},
+           {.name = "out_dtype",
+            .what = "element type of the output, to which what is computed is converted",
+            .categories = {same_dtype},
+            .initial = same_dtype,
+            .refuses_text = refuses_out_dtype},
+           {.name = "zero_outside",
+            .what = "the arrays of which an element that is out of bounds is 0, joined by commas",
+            .categories = {no_arrays},
+            .initial = no_arrays,
+            .refuses_text = [](const std::string&) { return ""; },  // rewritten() has read it
+            .is_computation = true}},
       .rewritten = rewritten,
       .check = check,
       .arguments = {},  // below
@@ -153,7 +216,31 @@ Op ops_tensor() {
            "expression=\"out[i] += exp(x[i,j]) * w[j]\" i=10 j=21 x=10x21:1x12",
            "expression=\"out[i] += x[i,j] * w[j]\" i=3 j=700",
            "expression=\"out[i] += x[i,j] > 0.25 ? 3 * x[i,j] : -0.5 - w[j]\" i=11 j=7",
-           "expression=\"out[i,j] = x[i] * y[j]\" i=37 j=41 dtype=bf16"},
+           "expression=\"out[i,j] = x[i] * y[j]\" i=37 j=41 dtype=bf16",
+           "expression=\"c[i,j] += a[i,k] * b[k,j]\" finish=\"max(out, 0)\" i=37 j=41 k=33 dtype=f16",
+           "expression=\"out[i,j] += abs(a[i,k] - b[k,j])\" finish=\"sqrt(out) - 1\" i=21 j=18 k=40",
+           ("expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=3 y=8 x=9 c=2 i=3 j=3 "
+            "finish=\"max(out * scale + bias[o], 0)\""),
+           ("expression=\"c[b,i,j] += x[b,i,k] * y[b,k,j]\" b=3 i=37 j=41 k=70 dtype=f16 out_dtype=f32 "
+            "finish=\"max(out + bias[j], 0) * scale[b] - m[j,i]\""),
+           "expression=\"out[j,i] max= a[i,k] - b[k,j]\" i=21 j=18 k=40 finish=\"out * s[j] + r[i+1,0]\" ",
+           "expression=\"out[i] max= x[i,k]\" finish=\"out - x[i,0] * w[i+1]\" i=19 k=260 dtype=i64",
+           "expression=\"out[c,a,b] = x[a,b,c]\" finish=\"3 - 2 * out\" a=13 b=9 c=14 dtype=f64",
+           ("expression=\"out[n,o,y,x] += image[n,c,y+i-1,x+j-2] * w[o,c,i,j]\" image=2x3x8x9 w=3x3x3x5 y=8 "
+            "x=9 "
+            "zero_outside=image"),
+           "expression=\"out[y,x] max= a[2*y+i,x-1] - b[x+y]\" a=9x7 b=5 y=6 x=9 i=3 zero_outside=\"a,b\" "
+           "dtype=i32",
+           "expression=\"out[y] += x[y+i-4] * w[i]\" x=200 y=200 i=9 zero_outside=x dtype=f16",
+           "expression=\"out[y] = x[y+3] ** 2 - x[y]\" finish=\"out + x[7-y]\" x=20:2 y=24 zero_outside=x",
+           "expression=\"out[c,b,a] = x[a,b,c]\" a=33 b=5 c=40 dtype=f16 out_dtype=f32",
+           "expression=\"out[b,a] = 3 * x[a,b]\" a=37 b=52 dtype=f64 out_dtype=f16",
+           "expression=\"out[b,a,c] = x[a,b,c] + 1\" a=20 b=9 c=16 dtype=u8 out_dtype=f32",
+           "expression=\"out[i,j] += a[i,k] * b[k,j]\" i=37 j=41 k=50 dtype=i8 out_dtype=i32",
+           "expression=\"out[i,j] += a[i,k] * b[j,k]\" i=35 j=40 k=48 dtype=f32 out_dtype=f64",
+           "expression=\"out[i,j] max= a[i,k] - b[k,j]\" i=19 j=41 k=30 dtype=u8",
+           "expression=\"out[y,x] += x[y+i,x+j] * w[i,j]\" y=20 x=40 i=3 j=5 dtype=f64 out_dtype=f32",
+           "expression=\"out[i] += x[i,j] * w[j]\" i=9 j=300 dtype=i64 out_dtype=bf16"},
       .large_examples = {"expression=\"out[b,a] = x[a,b]\" a=46349 b=46351 dtype=f16"},
       .sample = usual_tensors,
   };
@@ -179,9 +266,11 @@ Op ops_tensor() {
          .contents = {
              {Contents::uniform, -100, 100}, {Contents::few, -1, 1}, {Contents::magnitudes, 1e-3, 1e3}}});
   }
-  op.arguments.push_back({.name = "out", .role = Role::output, .extents = [](const Problem& problem) {
-                            return std::vector{memory(array_layout(problem, -1))};
-                          }});
+  op.arguments.push_back(
+      {.name = "out",
+       .role = Role::output,
+       .extents = [](const Problem& problem) { return std::vector{memory(array_layout(problem, -1))}; },
+       .dtype = out_dtype});
   return op;
 }
 

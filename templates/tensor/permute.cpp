@@ -33,7 +33,8 @@ Sides sides_of(const Problem& problem) {
   Sides sides = {fused(nest_of(problem)), {}, 0};
   Permutation& p = sides.moves;
   p.rank = static_cast<int>(sides.nest.rank());
-  p.element_bytes = static_cast<int>(bytes(dtype_of(problem)));
+  p.input_bytes = static_cast<int>(bytes(dtype_of(problem)));
+  p.output_bytes = static_cast<int>(bytes(out_dtype(problem)));
   p.input_start = sides.input().start;
   p.output_start = sides.nest.output.start;
   std::copy(sides.nest.extents.begin(), sides.nest.extents.end(), p.extents);
@@ -83,12 +84,12 @@ BlockWork block_work(const Permutation& p, const Choice& c) {
 }
 
 bool has_room(const Permutation& p, const Choice& c, const BlockWork& work) {
-  return !c.staged || work.places.all * p.element_bytes <= static_shared_limit;
+  return !c.staged || work.places.all * p.input_bytes <= static_shared_limit;
 }
 
 bool is_short(const Permutation& p, const Choice& c, const BlockWork& work) {
   const std::int64_t held = c.staged ? work.loads.passes * c.vector_in : work.stores.passes * c.vector_out;
-  return held * p.element_bytes <= 256 && work.stores.passes <= 32 && (!c.staged || work.loads.passes <= 32);
+  return held * p.input_bytes <= 256 && work.stores.passes <= 32 && (!c.staged || work.loads.passes <= 32);
 }
 
 std::int64_t blocks_of(const Permutation& p, const Box& box) {
@@ -105,15 +106,15 @@ bool is_contiguous(const Permutation& p, bool reads) {
 // a word of four bytes also where rows begin anywhere.
 std::int64_t usual_vector(const Permutation& p, bool reads) {
   if (!is_contiguous(p, reads)) return 1;
-  const std::int64_t word = std::max<std::int64_t>(4 / p.element_bytes, 1);
-  return std::max<std::int64_t>(std::min<std::int64_t>(grain_of(p, reads), 16 / p.element_bytes), word);
+  const std::int64_t word = std::max<std::int64_t>(4 / bytes_of(p, reads), 1);
+  return std::max<std::int64_t>(std::min<std::int64_t>(grain_of(p, reads), 16 / bytes_of(p, reads)), word);
 }
 
 std::vector<Value> vectors(const Permutation& p, bool reads) {
   const std::int64_t usual = usual_vector(p, reads);
   std::vector<Value> values = {usual};
   if (!is_contiguous(p, reads)) return values;
-  for (std::int64_t vector = 16 / p.element_bytes; vector >= 1; vector /= 2)
+  for (std::int64_t vector = 16 / bytes_of(p, reads); vector >= 1; vector /= 2)
     if (vector != usual) values.emplace_back(vector);
   return values;
 }
@@ -121,7 +122,7 @@ std::vector<Value> vectors(const Permutation& p, bool reads) {
 // The widest vectors that lie in both arrays in one piece.
 std::int64_t common_vector(const Permutation& p) {
   if (p.input_order[0] != p.output_order[0] || !is_contiguous(p, true) || !is_contiguous(p, false)) return 1;
-  std::int64_t widest = 16 / p.element_bytes;
+  std::int64_t widest = 16 / std::max(p.input_bytes, p.output_bytes);
   widest = std::min<std::int64_t>({widest, grain_of(p, true), grain_of(p, false)});
   while (p.extents[p.input_order[0]] % widest != 0) widest /= 2;
   return widest;
@@ -171,8 +172,9 @@ Space space(const Problem& problem) {
            "Rows are padded only where a box is turned in shared memory.")},
       {{"Loads and stores are as wide as rows are aligned, or half of that, but no less than a word.",
         [=](const Config& c) {
-          return c[STAGING] == "none" || (2 * c[VECTOR_IN] >= in && 2 * c[VECTOR_OUT] >= out &&
-                                          std::min(c[VECTOR_IN], c[VECTOR_OUT]) * p.element_bytes >= 4);
+          return c[STAGING] == "none" ||
+                 (2 * c[VECTOR_IN] >= in && 2 * c[VECTOR_OUT] >= out && c[VECTOR_IN] * p.input_bytes >= 4 &&
+                  c[VECTOR_OUT] * p.output_bytes >= 4);
         }},
        {"Where the arrays are contiguous along different dimensions, boxes are turned in shared memory.",
         [=](const Config& c) { return same_side || c[STAGING] == "shared"; }},
@@ -206,15 +208,16 @@ std::string constant(const std::string& type, const std::string& name, std::span
 
 std::string preamble(const Problem& problem) {
   const Sides sides = sides_of(problem);
-  const Expression& e = expression_of(problem);
-  const bool is_identity = e.function.nodes.size() == 1;
+  const elementwise_op::Expression function = composed(expression_of(problem));
+  const bool is_identity = function.nodes.size() == 1 && out_dtype(problem) == dtype_of(problem);
   const Permutation& p = sides.moves;
   const auto of = [&]<typename Number>(const Number(&all)[most_box_dimensions]) {
     return std::span<const Number>(all).first(static_cast<std::size_t>(p.rank));
   };
   std::string names;
   for (const std::string& name : sides.nest.names) names += (names.empty() ? "" : ", ") + name;
-  return "// " + problem.string("expression") + "\n" + elementwise_op::code(e.function, dtype_of(problem)) +
+  return "// " + problem.string("expression") + "\n" + types_code(problem) +
+         elementwise_op::code(function, compute_dtype(problem)) +
          "constexpr bool IDENTITY = " + (is_identity ? "true" : "false") + ";\n// Dimensions: " + names +
          "\nconstexpr int RANK = " + std::to_string(sides.nest.rank()) +
          ";\nconstexpr long long input_start = " + std::to_string(sides.input().start) +
@@ -232,8 +235,11 @@ std::string refuses(const Problem& problem) {
   const Nest& nest = nest_of(problem);
   if (e.accesses.size() != 1 || nest.free < nest.rank())
     return "This template is for one access without sums, as in out[a,b] = x0[b,a].";
+  if (nest.bounds() > 0) return "This template reads no element out of bounds; take another template.";
   if (nest.rank() == 0) return "This template is for arrays of more than one element.";
   if (nest.outputs() == 0) return "This template is for arrays with elements.";
+  if (array_bytes(problem, nest.inputs[0].array) < 16 || array_bytes(problem, output_argument) < 16)
+    return "This template is for arrays of 16 bytes or more, which are aligned; take another template.";
   return "";
 }
 
@@ -268,7 +274,8 @@ class SharedAccess {
   }
 
  private:
-  std::array<std::int32_t, 32 * 5> words_;  // five: 16 bytes between words
+  // Five: 16 bytes between words; more where elements become shorter.
+  std::array<std::int32_t, 32 * 17> words_;
   std::size_t used_ = 0;
 };
 
@@ -318,7 +325,7 @@ double wavefronts(const Permutation& p, const Choice& c, const BlockWork& work, 
     const std::int64_t element = std::max<std::int64_t>(lane.first + (of_vectors ? 0 : vector - 1), 0);
     if (!lane.is_there || element >= (reads ? work.in : work.out).elements) continue;
     const std::int64_t place = lane.place + (reads ? element : place_in_row(p, work, element));
-    access.add(place * p.element_bytes, (of_vectors ? vector : 1) * p.element_bytes);
+    access.add(place * p.input_bytes, (of_vectors ? vector : 1) * p.input_bytes);
   }
   return access.wavefronts() * static_cast<double>(of_vectors ? 1 : vector);
 }
@@ -326,8 +333,8 @@ double wavefronts(const Permutation& p, const Choice& c, const BlockWork& work, 
 double sectors(const Permutation& p, const Rows& rows, bool reads) {
   const auto elements = static_cast<double>(rows.elements), count = static_cast<double>(rows.count);
   if (!is_contiguous(p, reads)) return elements * count;
-  const double bytes = elements * p.element_bytes;
-  const auto grain = static_cast<double>(grain_of(p, reads) * p.element_bytes);  // of the 32 of a sector
+  const double bytes = elements * bytes_of(p, reads);
+  const auto grain = static_cast<double>(grain_of(p, reads) * bytes_of(p, reads));  // of the 32 of a sector
   return count * std::max(1.0, (bytes + 32 - grain) / 32);
 }
 
@@ -390,7 +397,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   for (const std::int64_t tile_in : {64, 32, 16, 128}) {
     for (const std::int64_t tile_out : {64, 32, 16, 128}) {
       for (const std::int64_t elements : {2048, 1024, 512, 4096, 8192}) {
-        if (elements * p.element_bytes > 32768) continue;
+        if (elements * p.input_bytes > 32768) continue;
         Choice choice = usual;
         choice.tile_in = tile_in;
         choice.tile_out = tile_out;
@@ -407,8 +414,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Choice boxed = best;
   const auto widths = [&](bool reads, std::int64_t vector) {
     std::vector<std::int64_t> all = {vector};
-    for (std::int64_t width = 16 / p.element_bytes;
-         boxed.staged && is_contiguous(p, reads) && width * p.element_bytes >= 4; width /= 2)
+    for (std::int64_t width = 16 / bytes_of(p, reads);
+         boxed.staged && is_contiguous(p, reads) && width * bytes_of(p, reads) >= 4; width /= 2)
       if (width != vector) all.push_back(width);
     return all;
   };
@@ -446,14 +453,14 @@ Template permute() {
       .name = "permute",
       .what = "A block takes a box, reads it as the input lies in memory, and writes it as the output does.",
       .kernels = {"tensor_permute"},
-      .compiled_in = {"expression", "dtype", "extents", "x0", "out"},
+      .compiled_in = {"expression", "dtype", "extents", "finish", "out_dtype", "x0", "out"},
       .preamble = preamble,
       .refuses = refuses,
       .untuned = untuned,
       .space = space,
       .work = work,
       .alignment_bytes = [](const Problem& problem, const Config& c) {
-        return std::max(c[VECTOR_IN], c[VECTOR_OUT]) * bytes(dtype_of(problem));
+        return std::max(c[VECTOR_IN] * bytes(dtype_of(problem)), c[VECTOR_OUT] * bytes(out_dtype(problem)));
       }};
 }
 

@@ -31,7 +31,8 @@ BOX_FUNCTION Permutation make_permutation() {
   }
   p.input_start = input_start;
   p.output_start = output_start;
-  p.element_bytes = sizeof(T);
+  p.input_bytes = sizeof(T);
+  p.output_bytes = sizeof(Out);
   return p;
 }
 BOX_FUNCTION Box make_box() { return box_of(make_permutation(), TILE_IN, TILE_OUT, LEAST); }
@@ -156,7 +157,7 @@ __device__ __forceinline__ Spot spot_of(int n, const Corner& corner) {
 }
 
 using In = Vector<T, VECTOR_IN>;
-using Out = Vector<T, VECTOR_OUT>;
+using Stored = Vector<Out, VECTOR_OUT>;
 
 // `left`: elements from the corner to the array's end.
 __device__ __forceinline__ In load(const T* corner, const Spot& spot, Offset left) {
@@ -185,12 +186,13 @@ __device__ __forceinline__ void put(T* box, const Spot& spot, const In& vector) 
   }
 }
 
-__device__ __forceinline__ T finished(T element) {
+template <typename Element>
+__device__ __forceinline__ Out finished(Element element) {
   if constexpr (IDENTITY) {
     return element;
   } else {
     const Compute input[1] = {static_cast<Compute>(to_float(element))};
-    return from_float<T>(apply(input));
+    return converted<Out>(apply(input));
   }
 }
 
@@ -244,7 +246,7 @@ BOX_FUNCTION bool gathers() {
                          VECTOR_OUT);
 }
 
-__device__ __forceinline__ void store(T* corner, const Spot& spot, const T* box) {
+__device__ __forceinline__ void store(Out* corner, const Spot& spot, const T* box) {
   constexpr Rows rows = make_rows<false>();
   const T* const row = box + spot.place;
   const auto has = [&](int i) {  // one comparison: below 0 is large
@@ -252,11 +254,11 @@ __device__ __forceinline__ void store(T* corner, const Spot& spot, const T* box)
   };
   int places[VECTOR_OUT];
   places_in_row(spot.first, places);
-  Out vector;
+  Stored vector;
   if constexpr (gathers()) {
-    vector = load_vector<VECTOR_OUT>(row + places[0]);
+    const Vector<T, VECTOR_OUT> its = load_vector<VECTOR_OUT>(row + places[0]);
 #pragma unroll
-    for (int i = 0; i < VECTOR_OUT; ++i) vector.element[i] = finished(vector.element[i]);
+    for (int i = 0; i < VECTOR_OUT; ++i) vector.element[i] = finished(its.element[i]);
   } else {
 #pragma unroll
     for (int i = 0; i < VECTOR_OUT; ++i)
@@ -264,7 +266,7 @@ __device__ __forceinline__ void store(T* corner, const Spot& spot, const T* box)
   }
   const Offset at = spot.to + spot.first * static_cast<Offset>(output_stride_of(output_order_of(0)));
   if (has(0) && has(VECTOR_OUT - 1)) {
-    store_hinted<store_hint>(reinterpret_cast<Out*>(corner + at), vector);
+    store_hinted<store_hint>(reinterpret_cast<Stored*>(corner + at), vector);
   } else {
 #pragma unroll
     for (int i = 0; i < VECTOR_OUT; ++i)
@@ -275,14 +277,14 @@ __device__ __forceinline__ void store(T* corner, const Spot& spot, const T* box)
 // 64 registers suffice where loads take no more than half of them, 80 for bytes; compilers would take more
 // for addresses.
 constexpr int bytes_held = static_cast<int>(shares_of(make_rows<staged>(), BLOCK).passes) *
-                           static_cast<int>(staged ? sizeof(In) : sizeof(Out));
+                           static_cast<int>(sizeof(T)) * (staged ? VECTOR_IN : VECTOR_OUT);
 constexpr int resident_threads = bytes_held > 128 ? 512 : sizeof(T) == 1 ? 768 : 1024;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
-    ENTRY(tensor_permute)(InputPointer<T> input, InOutPointer<T> output) {
+    ENTRY(tensor_permute)(InputPointer<T> input, InOutPointer<Out> output) {
   const Corner corner = corner_of(blockIdx.x);
   const T* const from = input + corner.from;
-  T* const to = output + corner.to;
+  Out* const to = output + corner.to;
   start();
   if constexpr (staged) {
     constexpr Rows rows = make_rows<true>();
@@ -315,21 +317,23 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
     constexpr int moves = static_cast<int>(shares_of(make_rows<false>(), BLOCK).passes);
     constexpr auto input_step = static_cast<Offset>(input_stride_of(output_order_of(0)));
     constexpr auto output_step = static_cast<Offset>(output_stride_of(output_order_of(0)));
-    Out loaded[moves];
+    using Loaded = Vector<T, VECTOR_OUT>;
+    Loaded loaded[moves];
 #pragma unroll
     for (int n = 0; n < moves; ++n) {
       const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
       if (spot.inside)
-        loaded[n] =
-            load_hinted<load_hint>(reinterpret_cast<const Out*>(from + spot.from + spot.first * input_step));
+        loaded[n] = load_hinted<load_hint>(
+            reinterpret_cast<const Loaded*>(from + spot.from + spot.first * input_step));
     }
 #pragma unroll
     for (int n = 0; n < moves; ++n) {
       const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
       if (!spot.inside) continue;
+      Stored vector;
 #pragma unroll
-      for (int i = 0; i < VECTOR_OUT; ++i) loaded[n].element[i] = finished(loaded[n].element[i]);
-      store_hinted<store_hint>(reinterpret_cast<Out*>(to + spot.to + spot.first * output_step), loaded[n]);
+      for (int i = 0; i < VECTOR_OUT; ++i) vector.element[i] = finished(loaded[n].element[i]);
+      store_hinted<store_hint>(reinterpret_cast<Stored*>(to + spot.to + spot.first * output_step), vector);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {
@@ -49,18 +50,26 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
   const Layout layout = array_layout(problem, array);
   const auto refuses = [&](const Access& access) -> std::string {
     if (access.array != array) return "";
+    double farthest = 0;
     for (std::size_t d = 0; d < rank; ++d) {
       const Reach reach = reach_of(access.dimensions[d], extents);
       if (reach.least > reach.most) continue;
+      if (e.is_zero_outside(array)) {
+        farthest += static_cast<double>(std::max(-reach.least, reach.most)) *
+                    static_cast<double>(std::max<std::int64_t>(1, layout.strides[d]));
+        continue;
+      }
       if (reach.least < 0 || reach.most >= layout.extents[d]) {
         return "The expression " + problem.string("expression") + " reads or writes " + name_of(e, array) +
                " from " + std::to_string(reach.least) + " to " + std::to_string(reach.most) +
                " along dimension " + std::to_string(d) + ", whose extent is " +
-               std::to_string(layout.extents[d]) + ", at character " + std::to_string(access.position + 1) +
-               "; no access may be out of bounds.";
+               std::to_string(layout.extents[d]) + ", " + place_of(e, access) +
+               "; no access may be out of bounds but those of arrays that zero_outside names.";
       }
     }
-    return "";
+    if (farthest < 0x1p60) return "";
+    return subject + ", and the expression reaches farther out of it, " + place_of(e, access) +
+           ", than the 2^60 elements that can be counted.";
   };
   for (const Access& access : e.accesses)
     if (std::string why = refuses(access); !why.empty()) return why;
@@ -75,6 +84,14 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
 }
 
 }  // namespace
+
+std::string zero_outside_text(const Expression& e) {
+  std::string names;
+  for (std::size_t k = 0; k < e.arrays.size(); ++k)
+    if (e.is_zero_outside(static_cast<int>(k)))
+      names += (names.empty() ? "" : ",") + std::string(array_names[k]);
+  return names.empty() ? no_arrays : names;
+}
 
 Layout array_layout(const Problem& problem, int array) {
   const std::string& text = problem.string(argument_name(array));
@@ -96,14 +113,19 @@ std::string check(const Problem& problem) {
   const Expression& e = expression_of(problem);
   const std::string expression =
       "The tensor problem's expression is \"" + problem.string("expression") + "\"";
-  if (const std::string why = elementwise_op::refuses(e.function, dtype_of(problem)); !why.empty())
-    return expression + ". " + why;
-  const bool is_copy = e.accesses.size() == 1 && e.free == e.indices.size() && e.function.nodes.size() == 1;
-  if (dtype_of(problem) == DType::u8 && !is_copy)
-    return expression +
-           ", which computes; elements of u8 are only copied, as in out[a,b] = x0[b,a]. Take dtype=i32.";
+  const DType dtype = dtype_of(problem), compute = compute_dtype(problem), out = out_dtype(problem);
+  for (const elementwise_op::Expression* const function : {&e.function, &e.finish.function})
+    if (const std::string why = elementwise_op::refuses(*function, is_whole(dtype) ? compute : dtype);
+        !why.empty())
+      return expression +
+             (function == &e.function ? ". " : ", its finish \"" + problem.string("finish") + "\". ") + why;
+  if (!is_whole(dtype) && is_whole(out))
+    return "The tensor problem's out_dtype is " + std::string(name(out)) +
+           ", of whole numbers, and its dtype " + std::string(name(dtype)) +
+           " of real ones; allowed then are out_dtype=f32, f64, f16 and bf16.";
   if (program_words(e) > most_program_words) {
-    return expression + ", whose function has " + std::to_string(program_words(e)) +
+    return expression + ", whose function" + (e.finish.is_there() ? " has with its finish " : " has ") +
+           std::to_string(program_words(e)) +
            " accesses, numbers (which count twice) and operations; at most " +
            std::to_string(most_program_words) + " are allowed, so split it up.";
   }
@@ -126,6 +148,9 @@ std::string check(const Problem& problem) {
   for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array)
     if (std::string why = refuses_array(problem, e, array, extents); !why.empty()) return why;
   const Nest& nest = nest_of(problem);
+  if (nest.bounds() > most_bounds)
+    return expression + ", whose accesses are out of bounds along " + std::to_string(nest.bounds()) +
+           " dimensions; at most " + std::to_string(most_bounds) + " are allowed.";
   if (nest.outputs() > 0 && !writes_once(nest.output, nest))
     return "The tensor problem's out is " + problem.string("out") +
            ", in which two elements have one address; give larger strides.";
@@ -135,18 +160,47 @@ std::string check(const Problem& problem) {
   return "";
 }
 
+void set_zero_outside(Expression& e, std::string_view names) {
+  e.zero_outside = 0;
+  while (!names.empty() && names != no_arrays) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    std::string_view name = names.substr(0, comma);
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    const auto found = std::find(e.arrays.begin(), e.arrays.end(), name);
+    if (found == e.arrays.end())
+      throw UsageError("The expression reads no array \"" + std::string(name) +
+                       "\", which zero_outside names; it reads " + listed(e.arrays) + ".");
+    e.zero_outside |= 1U << (found - e.arrays.begin());
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+}
+
 Problem rewritten(const Problem& given) {
   const Value* const text = given.find("expression");
   if (text == nullptr || !std::holds_alternative<std::string>(*text)) return given;
-  const ParseResult parsed = parse(std::get<std::string>(*text));
-  if (!parsed.error.empty()) return {{"expression", *text}};  // which is refused
-  const Expression& e = parsed.expression;
+  const auto words = [&](const char* parameter, std::string_view initial) {
+    const Value* const its = given.find(parameter);
+    if (its == nullptr) return std::string(initial);
+    const auto* const text_of = std::get_if<std::string>(its);
+    return text_of != nullptr ? *text_of : to_text(*its);
+  };
+  const std::string finish = words("finish", no_finish);
+  const ParseResult parsed = parse(std::get<std::string>(*text), finish);
+  if (!parsed.error.empty()) {
+    if (finish == no_finish || !parse(std::get<std::string>(*text)).error.empty())
+      return {{"expression", *text}};  // which is refused
+    throw UsageError("The expression is \"" + std::get<std::string>(*text) + "\". " + parsed.error);
+  }
+  Expression e = parsed.expression;
+  set_zero_outside(e, words("zero_outside", no_arrays));
   Problem result;
   std::vector<std::int64_t> extents(e.indices.size(), -1);
   std::vector<std::string> layouts(e.arrays.size());
   bool has_extents = false;
   for (const auto& [key, value] : given.entries()) {
     const std::string& name = key;
+    if (name == "finish" || name == "zero_outside") continue;
     const std::size_t index = e.place_of(name);
     const auto array = std::find(e.arrays.begin(), e.arrays.end(), name);
     if (index < e.indices.size() && std::holds_alternative<std::int64_t>(value)) {
@@ -165,6 +219,12 @@ Problem rewritten(const Problem& given) {
     }
   }
   result.set("expression", canonical_text(e));
+  if (e.finish.is_there()) result.set("finish", canonical_finish(e));
+  if (e.zero_outside != 0) result.set("zero_outside", zero_outside_text(e));
+  const Value* const dtype = result.find("dtype");
+  const Value* const out = result.find("out_dtype");
+  if (out != nullptr && *out == (dtype != nullptr ? *dtype : Value("f32")))
+    result.set("out_dtype", same_dtype);
   if (has_extents) return result;
   std::vector<std::vector<std::int64_t>> shapes(layouts.size());
   std::vector<const std::vector<std::int64_t>*> known(layouts.size(), nullptr);

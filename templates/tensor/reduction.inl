@@ -1,6 +1,4 @@
-// What generated kernels compute in, how they reduce terms, and stores of neighbours.
-
-using Compute = compute_type<T>;
+// How generated kernels reduce terms, and stores of neighbours. Needs Compute.
 
 template <typename Element>
 __device__ __forceinline__ Compute load(const Element& element) {
@@ -74,7 +72,10 @@ __device__ __forceinline__ bool store_by(Element* to, const Compute (&values)[co
     for (int n = 0; n < count / wide; ++n) {
       Vector<Element, wide> vector;
 #pragma unroll
-      for (int k = 0; k < wide; ++k) vector.element[k] = from_float<Element>(values[n * wide + k]);
+      for (int k = 0; k < wide; ++k) {
+        const auto value = static_cast<compute_type<Element>>(values[n * wide + k]);
+        vector.element[k] = from_float<Element>(value);
+      }
       store_vector(to + n * wide, vector);
     }
     return true;

@@ -1,37 +1,43 @@
 // The reference of `tensor`: the loops themselves in double, and the error that a sum in the dtype may have
 // made.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "templates/elementwise/bounded.h"
 #include "templates/elementwise/builder.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+using elementwise_op::BoundedValue;
+using elementwise_op::infinity;
 
 // Beyond so many terms of all elements together, only some elements are compared.
 constexpr double most_terms_checked = 0x1p31;
 
 /// Steps through indices from `from` to `to` of a nest, the last fastest, and moves offsets along.
+/// The offsets are those of inputs and, behind them, places along their bounds.
+using Strides = std::vector<const std::vector<std::int64_t>*>;
 class Odometer {
  public:
-  Odometer(const Nest& nest, std::size_t from, std::size_t to) : nest_(nest), from_(from), at_(to, 0) {}
+  Odometer(const Nest& nest, const Strides& strides, std::size_t from, std::size_t to)
+      : nest_(nest), strides_(strides), from_(from), at_(to, 0) {}
   void step(std::vector<std::int64_t>& offsets) {
     for (std::size_t i = at_.size(); i-- > from_;) {
-      for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += nest_.inputs[k].strides[i];
+      for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += (*strides_[k])[i];
       if (++at_[i] < nest_.extents[i]) return;
-      for (std::size_t k = 0; k < offsets.size(); ++k)
-        offsets[k] -= nest_.inputs[k].strides[i] * nest_.extents[i];
+      for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] -= (*strides_[k])[i] * nest_.extents[i];
       at_[i] = 0;
     }
   }
 
  private:
   const Nest& nest_;
+  const Strides& strides_;
   std::size_t from_;
   std::vector<std::int64_t> at_;
 };
@@ -96,17 +102,32 @@ elementwise_op::Expression magnitude_of(const elementwise_op::Expression& functi
 }
 
 // The offset of a free index's place, for each access; nothing (false) where the output has a gap.
-bool place(const Nest& nest, const std::vector<std::size_t>& order, std::int64_t element,
-           std::vector<std::int64_t>& offsets) {
+bool place(const Nest& nest, const Strides& strides, const std::vector<std::size_t>& order,
+           std::int64_t element, std::vector<std::int64_t>& offsets) {
   element -= nest.output.start;
   if (element < 0) return false;
-  for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] = nest.inputs[k].start;
+  offsets.clear();
+  for (const View& view : nest.inputs) offsets.push_back(view.start);
+  for (const View& view : nest.inputs)
+    for (const Bound& bound : view.bounds) offsets.push_back(bound.start);
   for (const std::size_t i : order) {
     const std::int64_t at = std::min(element / nest.output.strides[i], nest.extents[i] - 1);
     element -= at * nest.output.strides[i];
-    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += at * nest.inputs[k].strides[i];
+    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += at * (*strides[k])[i];
   }
   return element == 0;
+}
+
+double read(const Nest& nest, std::span<const std::vector<double>> arguments,
+            const std::vector<std::int64_t>& offsets, std::size_t access) {
+  std::size_t place = nest.inputs.size();
+  for (std::size_t k = 0; k < access; ++k) place += nest.inputs[k].bounds.size();
+  for (const Bound& bound : nest.inputs[access].bounds) {
+    const std::int64_t at = offsets[place++];
+    if (at < 0 || at >= bound.extent) return 0;
+  }
+  return arguments[static_cast<std::size_t>(nest.inputs[access].array)]
+                  [static_cast<std::size_t>(offsets[access])];
 }
 
 double largest_of(DType dtype) {
@@ -120,6 +141,71 @@ double largest_of(DType dtype) {
   }
 }
 
+// Of f64 twice the unit roundoff, since the reference itself computes in double.
+double unit_of(DType compute) { return compute == DType::f64 ? 0x1p-52 : 0x1p-24; }
+
+// Half the least number.
+double least_of(DType dtype) {
+  return dtype == DType::f16 ? 0x1p-25 : dtype == DType::f64 ? 0x1p-1074 : 0x1p-149;
+}
+
+// As an element. Integers are cut to those of fewer bits.
+BoundedValue stored(BoundedValue x, DType compute, DType out) {
+  if (is_whole(out)) {
+    const auto bits = static_cast<std::int64_t>(x.value);
+    if (out == DType::u8) return {static_cast<double>(static_cast<std::uint8_t>(bits)), 0};
+    if (out == DType::i8) return {static_cast<double>(static_cast<std::int8_t>(bits)), 0};
+    if (out == DType::i32) return {static_cast<double>(static_cast<std::int32_t>(bits)), 0};
+    return x;
+  }
+  if (out == compute || out == DType::f64 || !std::isfinite(x.value)) return x;
+  const double unit = (out == DType::f16    ? 0x1p-11
+                       : out == DType::bf16 ? 0x1p-8
+                                            : 0) +
+                      (compute == DType::f32 ? 0 : 0x1p-24);  // by way of f32
+  x.error += unit * (std::abs(x.value) + x.error) * (1 + unit) + least_of(out);
+  if (!(std::abs(x.value) + x.error < largest_of(out))) x.error = infinity;
+  return x;
+}
+
+// The finish of real numbers, the first of which may be off.
+BoundedValue finished(const elementwise_op::Expression& function, DType compute,
+                      const std::vector<BoundedValue>& inputs) {
+  std::vector<BoundedValue> all;
+  for (const elementwise_op::Node& node : function.nodes) {
+    if (node.operation == elementwise_op::Operation::input) {
+      all.push_back(inputs[static_cast<std::size_t>(node.input)]);
+      continue;
+    }
+    if (node.operation == elementwise_op::Operation::number) {
+      const bool is_single = compute == DType::f32;
+      all.push_back({is_single ? static_cast<double>(static_cast<float>(node.number)) : node.number, 0});
+      continue;
+    }
+    const elementwise_op::OperationFacts& known = elementwise_op::facts(node.operation);
+    std::array<BoundedValue, 3> of = {};
+    bool is_unknown = false, is_finite = true;
+    for (std::size_t n = 0; n < static_cast<std::size_t>(known.operands); ++n) {
+      of[n] = all[static_cast<std::size_t>(node.operands[n])];
+      is_unknown = is_unknown || (of[n].error == infinity &&
+                                  (n == 0 || node.operation != elementwise_op::Operation::choose));
+      is_finite = is_finite && std::isfinite(of[n].value);
+    }
+    const bool non_negative = function.nodes[static_cast<std::size_t>(node.operands[0])].non_negative;
+    BoundedValue result = apply(node.operation, of[0], of[1], of[2], non_negative);
+    if (std::isfinite(result.value)) {
+      result.error += 2 * (compute == DType::f64 ? known.f64_ulps : known.f32_ulps) *
+                      (unit_of(compute) * (std::abs(result.value) + result.error) + least_of(compute));
+      is_unknown = is_unknown || !(std::abs(result.value) + result.error < largest_of(compute));
+    } else {  // it overflowed, or an infinity or a NaN comes out as it should
+      is_unknown = is_unknown || is_finite || result.error > 0 || std::isnan(result.error);
+    }
+    if (is_unknown) result.error = infinity;
+    all.push_back(result);
+  }
+  return all.back();
+}
+
 }  // namespace
 
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
@@ -127,9 +213,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
                std::span<double> permitted_error) {
   const Expression e = expression_of(problem);
   const Nest nest = fused(nest_of(problem));
-  const DType dtype = dtype_of(problem);
-  const DType compute = elementwise_op::compute_dtype(dtype);
-  const bool whole = is_whole(dtype);
+  const DType compute = compute_dtype(problem), out = out_dtype(problem);
+  const bool whole = is_whole(compute);
   const std::int64_t terms = nest.terms();
   const std::vector<int> product = whole ? std::vector<int>() : product_of(e.function);
   const bool distributes = problem.string("may") == "distribute" && !whole && e.reduction == Reduction::sum;
@@ -139,17 +224,16 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return nest.output.strides[a] > nest.output.strides[b]; });
-  // Of f64 twice the unit roundoff, since the reference itself computes in double.
-  const double unit = compute == DType::f64 ? 0x1p-52 : 0x1p-24;
-  const double store = dtype == DType::f16 ? 0x1p-11 : dtype == DType::bf16 ? 0x1p-8 : 0;
-  const double least = dtype == DType::f16                           ? 0x1p-25
-                       : dtype == DType::bf16 || dtype == DType::f32 ? 0x1p-149
-                                                                     : 0x1p-1074;
+  const double unit = unit_of(compute);
   const double all_terms = static_cast<double>(terms) * static_cast<double>(nest.outputs());
   const auto stride = static_cast<std::uint64_t>(std::max(1.0, std::ceil(all_terms / most_terms_checked)));
 
   constexpr std::int64_t block = 256;
-  std::vector<std::int64_t> offsets(nest.inputs.size());
+  std::vector<std::int64_t> offsets;
+  Strides strides;
+  for (const View& view : nest.inputs) strides.push_back(&view.strides);
+  for (const View& view : nest.inputs)
+    for (const Bound& bound : view.bounds) strides.push_back(&bound.strides);
   std::vector<std::vector<double>> values(nest.inputs.size(), std::vector<double>(block));
   std::vector<double> results(block), errors(block);
   for (std::int64_t element = begin; element < end; ++element) {
@@ -159,16 +243,18 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     // Some of each block of so many elements, another place in each.
     const auto number = static_cast<std::uint64_t>(element);
     if (stride > 1 && number % stride != (number / stride * 0x9e3779b97f4a7c15u >> 20) % stride) continue;
-    if (!place(nest, order, element, offsets)) continue;
-    Odometer odometer(nest, nest.free, nest.rank());
+    if (!place(nest, strides, order, element, offsets)) continue;
+    std::vector<double> read_by_finish;
+    for (const int access : e.finish.accesses)
+      read_by_finish.push_back(read(nest, arguments, offsets, static_cast<std::size_t>(access)));
+    Odometer odometer(nest, strides, nest.free, nest.rank());
     Result result;
     double magnitudes = 0;
     for (std::int64_t done = 0; done < terms; done += block) {
       const std::int64_t count = std::min(block, terms - done);
       for (std::int64_t n = 0; n < count; ++n) {
-        for (std::size_t k = 0; k < offsets.size(); ++k)
-          values[k][static_cast<std::size_t>(n)] =
-              arguments[static_cast<std::size_t>(nest.inputs[k].array)][static_cast<std::size_t>(offsets[k])];
+        for (std::size_t k = 0; k < values.size(); ++k)
+          values[k][static_cast<std::size_t>(n)] = read(nest, arguments, offsets, k);
         odometer.step(offsets);
       }
       if (distributes) {
@@ -195,7 +281,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       for (std::size_t n = 0; n < static_cast<std::size_t>(count); ++n) {
         if (errors[n] == infinity) result.is_unknown = true;
         if (whole && e.reduction == Reduction::sum) {
-          result.value = dtype == DType::i32
+          result.value = compute == DType::i32
                              ? wrapped_sum<std::int32_t, std::uint32_t>(result.value, results[n])
                              : wrapped_sum<std::int64_t, std::uint64_t>(result.value, results[n]);
         } else {
@@ -203,9 +289,16 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
         }
       }
     }
-    value[to] = result.value;
     if (whole) {
-      permitted_error[to] = 0;
+      BoundedValue last = {result.value, 0};
+      if (e.finish.is_there()) {
+        std::vector<std::vector<double>> inputs = {{result.value}};
+        for (const double each : read_by_finish) inputs.push_back({each});
+        elementwise_op::evaluate(e.finish.function, compute, inputs, 1, &last.value, &last.error);
+      }
+      last = stored(last, compute, out);
+      value[to] = last.value;
+      permitted_error[to] = last.error;
       continue;
     }
     // Adding n terms one by one or in any tree: n - 1 roundings of partial sums, each at most the sum of
@@ -217,16 +310,21 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       result.is_unknown = true;  // 0 * (infinity - infinity) and such
     }
     double error = result.error + additions * unit * (result.size + result.error);
-    if (store > 0) error += store * (std::abs(result.value) + error) + least;
-    error += (static_cast<double>(terms) * static_cast<double>(product.size())) * least *
+    error += (static_cast<double>(terms) * static_cast<double>(product.size())) * least_of(compute) *
              (product.size() > 1 ? 1 : 0);
     // An infinity or a NaN of the inputs comes out as it should; what may overflow on the way may be
     // anything.
-    if (!std::isfinite(result.value)) {
-      permitted_error[to] = result.is_unknown ? infinity : 0;
-    } else if (result.size + error < largest_of(dtype)) {
-      permitted_error[to] = error;
+    const bool is_known =
+        std::isfinite(result.value) ? result.size + error < largest_of(compute) : !result.is_unknown;
+    BoundedValue last = {result.value, !is_known ? infinity : std::isfinite(result.value) ? error : 0};
+    if (e.finish.is_there()) {
+      std::vector<BoundedValue> inputs = {last};
+      for (const double each : read_by_finish) inputs.push_back({each, 0});
+      last = finished(e.finish.function, compute, inputs);
     }
+    last = stored(last, compute, out);
+    value[to] = last.value;
+    permitted_error[to] = last.error;
   }
 }
 

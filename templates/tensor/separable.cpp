@@ -415,6 +415,11 @@ class Writer {
 std::string generated(const Problem& problem, const Config& config) { return Writer(problem, config).text(); }
 
 std::string refuses(const Problem& problem) {
+  const DType dtype = dtype_of(problem);
+  if (expression_of(problem).finish.is_there() || nest_of(problem).bounds() > 0 ||
+      out_dtype(problem) != dtype || bytes(dtype) == 1)
+    return "This template is for sums as they are, of elements of 16 bits or more that are in bounds; take "
+           "another template.";
   const Nest& nest = nest_of(problem);
   if (nest.outputs() == 0 || nest.terms() == 0) return "There is nothing to reduce; the base serves that.";
   if (nest.outputs() >= std::int64_t{1} << 36)

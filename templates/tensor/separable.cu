@@ -11,6 +11,7 @@
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 #include "elementwise/functions.cuh"
+using Compute = compute_type<T>;
 #include "tensor/reduction.inl"
 
 using Place = long long;  // of an element
@@ -241,10 +242,8 @@ __device__ __forceinline__ void reduce_mask(Compute (&partial)[taps_march][OUTPU
                        : OUTPUTS < per_16_bytes ? OUTPUTS
                                                 : per_16_bytes,
                 count = OUTPUTS + taps_x - 1;
-  Compute values[count];
-  for_neighbours<count, wide>(from, [&](int n, Compute value) {
-    if (n < count) values[n] = value;
-  });
+  Compute values[(count + wide - 1) / wide * wide];
+  for_neighbours<count, wide>(from, [&](int n, Compute value) { values[n] = value; });
 #pragma unroll
   for (int tap = taps_march - 1; tap >= 0; --tap) {
     if (skips && static_cast<unsigned>(step - tap) >= static_cast<unsigned>(extent)) continue;

@@ -98,6 +98,16 @@ TEST(Derive, ReordersAloneWhereAsked) {
   EXPECT_EQ(alone.find("distribute"), std::string::npos) << alone;
 }
 
+TEST(Derive, FinishesSumsInTheSameLaunch) {
+  const Scratch scratch;
+  const Outcome found = scratch.tunesmith(
+      "derive 'out[y,x] += g[i] * image[y+i-1,x]' --extents 'y=40 x=50 i=3' --zero-outside image --finish "
+      "'max(out + b[x], 0)'");
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  const std::size_t step = found.out.find("out[y,x] = max(t0[y,x] + b[x], 0)");
+  EXPECT_NE(found.out.find("in the same launch", step), std::string::npos) << found.out;
+}
+
 struct Mistake {
   std::string arguments;
   std::string sentence;
@@ -127,7 +137,8 @@ TEST(Derive, SaysWhatIsWrongAndWhere) {
        "y=3x4 is no extent; an index has a whole number from 0 to 2^40, such as y=100, an array one for each "
        "dimension, such as image=100x80.\n"},
       {"'out[y] += a[y-k]' --extents 'y=3 k=5'",
-       "The access a[y-k] begins at -4 along dimension 0; it has to begin at 0 or above, so add 4 there.\n"},
+       "The access a[y-k] begins at -4 along dimension 0; it has to begin at 0 or above, so add 4 there, or "
+       "name the array in --zero-outside.\n"},
       {"'out[y] += a[y,k]' --form 9", "There is no form 9; the forms are 0 to 0.\n"},
   };
   for (const Mistake& mistake : mistakes) {

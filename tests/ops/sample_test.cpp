@@ -9,8 +9,10 @@
 #include <iostream>
 #include <set>
 
+#include "generator/device_facts.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "tests/rounds.h"
 
 namespace tunesmith {
 namespace {
@@ -59,6 +61,23 @@ TEST_P(SampleTest, ThereAreProblemsForTheHost) {
   for (const Problem& problem : sample_problems(op, 30, 5, limits)) {
     EXPECT_LE(bytes_of(op, problem), limits.bytes) << problem.text();
     EXPECT_LE(op.flops(problem), limits.flops) << problem.text();
+  }
+}
+
+TEST_P(SampleTest, FirstGuessesAreLegalConfigs) {
+  const Op& op = *GetParam();
+  DeviceFacts small = facts_of_capability(90);
+  small.multiprocessors = 20;
+  for (const Problem& problem : sample_problems(op, rounds_of("TUNESMITH_TEST_GUESSES", 150), 7)) {
+    SCOPED_TRACE(problem.text());
+    for (const DeviceFacts& device : {facts_of_capability(90), small}) {
+      for (const Template& tmpl : op.templates) {
+        if (!tmpl.untuned || why_not(tmpl, problem, device)) continue;
+        if (const auto values = tmpl.untuned(problem, device)) {
+          EXPECT_NO_THROW(tmpl.space(problem, device).complete(*values)) << tmpl.name;
+        }
+      }
+    }
   }
 }
 

@@ -97,6 +97,37 @@ def test_smaller_integers_are_computed_in_a_wider_type_and_cut():
         assert np.array_equal(tunesmith.tensor("y[i] += x[i,j] * x[i,j]", x), (x * x).sum(1, dtype=kind))
 
 
+def test_arrays_are_zero_outside():
+    image, w = rng.standard_normal((2, 3, 10, 11)), rng.standard_normal((4, 3, 3, 5))
+    padded = np.pad(image, ((0, 0), (0, 0), (1, 1), (2, 2)))
+    expected = np.einsum("ncyxij,ocij->noyx", sliding_window_view(padded, (3, 5), (2, 3)), w)
+    line = "out[n,o,y,x] += image[n,c,y+i-1,x+j-2] * w[o,c,i,j]"
+    for names in ("image", ["image"], "image, w"):
+        for _ in range(2):
+            found = tunesmith.tensor(line, image, w, extents={"y": 10, "x": 11}, zero_outside=names)
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+    x = np.arange(1.0, 6)
+    assert np.array_equal(tunesmith.tensor("y[i] = x[7-i]", x, extents={"i": 9}, zero_outside="x"), [0, 0, 0, 5, 4, 3, 2, 1, 0])
+    assert tunesmith.tensor("y max= x[i-1]", -x, extents={"i": 5}, zero_outside="x").item() == 0
+    assert tunesmith.tensor("y min= x[i]", x, zero_outside="x").item() == 1
+
+
+def test_results_of_another_type():
+    x = rng.integers(0, 255, (40, 300), "uint8", endpoint=True)
+    for out_dtype, expected in (("int32", x.sum(1, dtype="int32")), ("float32", x.sum(1, dtype="float32")), ("uint8", x.sum(1, dtype="uint8"))):
+        for _ in range(2):
+            found = tunesmith.tensor("y[i] += x[i,j]", x, out_dtype=out_dtype)
+            assert found.dtype == out_dtype and np.array_equal(found, expected)
+    half = (x / 8).astype("float16")
+    found = tunesmith.tensor("y[i] += x[i,j] * x[i,j]", half, out_dtype=np.float32)
+    np.testing.assert_allclose(found, (half.astype("f8") ** 2).sum(1), rtol=1e-5)
+    assert found.dtype == np.float32 and found.max() > 65504
+    out = np.empty((300, 40), "float32")
+    assert tunesmith.tensor("y[j,i] = x[i,j]", x, out_dtype="float32", finish="2 * out - 255", out=out) is out
+    assert np.array_equal(out, 2 * x.T.astype("float32") - 255)
+    assert tunesmith.tensor("y[i] += x[i,j]", x.astype("int16"), out_dtype="float64").dtype == np.float64
+
+
 def test_extents_in_each_form():
     x = np.arange(12.0)
     for _ in range(2):
@@ -136,6 +167,20 @@ def test_products_may_be_distributed():
         for _ in range(2):
             found = tunesmith.tensor("out[i,l] += a[i,j] * b[j,k] * c[k,l]", first, second, third, may=may)
             np.testing.assert_allclose(found, exact, rtol=1e-3, atol=1e-3)
+
+
+def test_sums_are_finished_in_the_same_kernel():
+    x, w, bias = rng.standard_normal((6, 9)), rng.standard_normal((9, 4)), rng.standard_normal(4)
+    line = "y[i,j] += x[i,k] * w[k,j]"
+    for finish in ("max(out + bias[j], 0)", "max(y + bias[j], 0)"):
+        for _ in range(2):
+            found = tunesmith.tensor(line, x, w, bias, finish=finish)
+            np.testing.assert_allclose(found, np.maximum(x @ w + bias, 0), atol=1e-12)
+    np.testing.assert_allclose(tunesmith.tensor(line, w=w, x=x, x2=bias, finish="out * x2[j]"), x @ w * bias, atol=1e-12)
+    np.testing.assert_allclose(tunesmith.tensor(line, x, w), x @ w, atol=1e-12)
+    turned = tunesmith.tensor("y[j,i] = x[i,j]", x, finish="out > 0 ? out : 0.1 * out")
+    np.testing.assert_allclose(turned, np.where(x > 0, x, 0.1 * x).T, atol=1e-12)
+    assert tunesmith.tensor("y max= x[i,j]", whole, finish="out - 9").item() == whole.max() - 9
 
 
 def test_seed_000_is_one_line():
@@ -187,6 +232,14 @@ def test_permute_keeps_the_bits_of_nans(dtype, bits):
         (lambda: tunesmith.tensor("y[i] += x[i+j]", a[0, 0]), ValueError, "The index i has no extent"),
         (lambda: tunesmith.tensor("y[i] = x[i]", a[0, 0], extents={"k": 3}), ValueError, "It has no index k"),
         (lambda: tunesmith.tensor("y[i] += x[i,j]", square, may="guess"), ValueError, "may='guess' is neither 'reorder' nor 'distribute'."),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]", square, out_dtype="int32"), ValueError, "out_dtype is i32, of whole numbers, and its dtype f64"),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]", square, out_dtype="int8"), TypeError, "The result's type is int8; allowed are float64, its inputs' own, and"),
+        (lambda: tunesmith.tensor("y[i] = x[i-1]", a[0, 0], extents={"i": 3}), ValueError, "no access may be out of bounds but those of arrays that zero_outside"),
+        (lambda: tunesmith.tensor("y[i] = x[i-1]", a[0, 0], extents={"i": 3}, zero_outside="z"), ValueError, 'reads no array "z", which zero_outside names; it reads x.'),
+        (lambda: tunesmith.tensor("y[i] += x[i+j-1]", a[0, 0], extents={"j": 3}, zero_outside="x"), ValueError, "The index i has no extent"),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]", square, finish="out + z[j]"), ValueError, "At character 9: The index j is reduced; a finish has"),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]", square, finish="out + z[i]"), TypeError, "1 arrays were given; the expression reads 2: x, z."),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]", square, a[0, 0], finish="out + z[i]"), ValueError, "by dimension 0 of z at character 7 of the finish"),
         (lambda: tunesmith.tensor("y[i] max= x[i,j]", np.ones((3, 0))), ValueError, "no reduced extent may be 0"),
     ],
 )

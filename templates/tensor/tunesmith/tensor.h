@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,9 +32,22 @@ using TensorExtents = std::vector<std::pair<std::string, std::int64_t>>;
 /// permits far fewer operations for some expressions (docs/derive.md).
 enum class TensorMay { reorder, distribute };
 
-/// The names of the arrays that the expression reads, in the order of their first use: that of the inputs
-/// below. Throws UsageError with the place of what is wrong in the text.
-std::vector<std::string> tensor_arrays(const std::string& expression);
+/// What a problem may have beside its line.
+struct TensorOptions {
+  TensorExtents extents = {};
+  TensorMay may = TensorMay::reorder;
+  /// What is written instead of out, the reduced value: a function of it and of arrays at the result's
+  /// indices, such as "max(out + bias[o], 0)".
+  std::string finish = "out";
+  std::optional<ElementType> out_type = std::nullopt;  ///< of the result; nothing: as the inputs'
+  /// The arrays of which an element that is out of bounds is 0, such as image in image[n,c,y+i-1,x+j-1].
+  std::vector<std::string> zero_outside = {};
+};
+
+/// The names of the arrays that the expression reads, in the order of their first use, those that the finish
+/// alone reads behind the others: that of the inputs below. Throws UsageError with the place of what is wrong
+/// in the text.
+std::vector<std::string> tensor_arrays(const std::string& expression, const std::string& finish = "out");
 
 /// The extents of the array that the expression computes, such as "out[n,o,y,x] += x[n,c,y+i,x+j] *
 /// w[o,c,i,j]", from those of its inputs, in the order in which the expression first names them. An index
@@ -41,12 +55,12 @@ std::vector<std::string> tensor_arrays(const std::string& expression);
 /// that fits. Throws UsageError; the sentence says what is wrong with the expression or contradicts.
 std::vector<std::int64_t> tensor_shape(const std::string& expression,
                                        const std::vector<std::vector<std::int64_t>>& inputs,
-                                       const TensorExtents& extents = {});
+                                       const TensorOptions& options = {});
 
 /// The problem of the op `tensor` as a text, to tune it or to plan it; arguments as of tensor_plan().
 std::string tensor_problem(const std::string& expression, ElementType type,
                            const std::vector<TensorLayout>& inputs, const TensorLayout& out,
-                           const TensorExtents& extents = {}, TensorMay may = TensorMay::reorder);
+                           const TensorOptions& options = {});
 
 /// The plan for an expression on arrays of these layouts, to launch it many times without a look-up.
 /// `inputs`: one for each array, in the order in which the expression first names them. `out`: of
@@ -55,14 +69,14 @@ std::string tensor_problem(const std::string& expression, ElementType type,
 /// Throws where plan() throws.
 Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementType type,
                  const std::vector<TensorLayout>& inputs, const TensorLayout& out,
-                 const TensorExtents& extents = {}, TensorMay may = TensorMay::reorder);
+                 const TensorOptions& options = {});
 
 /// Plans and launches; the plan is looked up by a text that is made anew, which costs some ten microseconds.
 /// Arrays are in memory of the dispatcher's device; `out` overlaps no input. `stream` is a cudaStream_t. A
 /// null, overlapping or misaligned pointer is in the Status.
 Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType type,
               const std::vector<TensorInput>& inputs, void* out, const TensorLayout& out_layout,
-              void* stream = nullptr, const TensorExtents& extents = {}, TensorMay may = TensorMay::reorder);
+              void* stream = nullptr, const TensorOptions& options = {});
 
 }  // namespace TUNESMITH_ABI
 }  // namespace tunesmith
