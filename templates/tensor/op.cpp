@@ -209,6 +209,8 @@ Op ops_tensor() {
            "expression=\"out[z,y,x] += f[z] * g[i] * h[j] * g[k] * v[z+i,y+j,x+k]\" z=6 y=19 x=37 i=3 j=4 "
            "k=5 may=distribute",
            "expression=\"out[y,c,x] max= abs(l[y+i,c,x+j] - r[y+i,c,x+j])\" y=19 c=2 x=67 i=4 j=3 dtype=f16",
+           "expression=\"out[n,c,y,x] += v[n,c,y+i,x+j] * w[c,i,j]\" n=3 c=2 y=19 x=35 i=3 j=5",
+           "expression=\"out[c,y,x] min= v[y+i,c,x+j] + w[c,i,j]\" c=3 y=9 x=37 i=4 j=3 dtype=f16",
            "expression=\"t += x[i,i]\" i=25 dtype=i32",
            "expression=\"out[i,j] min= a[i,k] + b[k,j]\" i=12 j=37 k=41 dtype=i64",
            "expression=\"out[i] += exp(x[i,j]) * w[j]\" i=10 j=21 x=10x21:1x12",

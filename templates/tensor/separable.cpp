@@ -1,5 +1,5 @@
 // The template `separable`: windows along two or three dimensions in one launch, with what is between them in
-// shared memory and registers.
+// shared memory and registers; and windows with a mask.
 
 #include "templates/tensor/separable.h"
 
@@ -18,6 +18,7 @@ constexpr IntegerAxis BLOCK_X("BLOCK_X"), BLOCK_Y("BLOCK_Y"), OUTPUTS("OUTPUTS")
     STAGES("STAGES"), VECTOR("VECTOR");
 
 constexpr std::int64_t most_partial_words = 192;  // of sums that a thread keeps in registers
+constexpr std::int64_t most_unrolled = 1024;      // operations of a mask, for each output of a thread
 
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t compute_bytes(const Problem& problem) {
@@ -66,21 +67,43 @@ std::int64_t alignment(const Problem& problem, const Separable& s, std::int64_t 
 
 // What a config makes of it, as in separable.cu.
 struct Tiling {
-  std::int64_t threads = 0, tile_x = 0, tile_y = 1, run = 0, blocks = 0, shared_bytes = 0;
+  std::int64_t lanes = 0, threads = 0, tile_x = 0, tile_y = 1, run = 0, blocks = 0, shared_bytes = 0;
 };
 
-std::int64_t run_of(const Separable& s, std::int64_t most) {
-  const std::int64_t extent = s.directions[Separable::march].extent;
+// The least that is as often in `extent` as `most`.
+std::int64_t even_part(std::int64_t extent, std::int64_t most) {
   return ceil_divide(extent, ceil_divide(extent, most));
+}
+std::int64_t run_of(const Separable& s, std::int64_t most) {
+  return even_part(s.directions[Separable::march].extent, most);
+}
+
+// Extents of images are often 7 times a power of two, for which 7 outputs leave no thread of a warp idle.
+bool is_exchanged(std::int64_t outputs) { return outputs == 7; }
+
+// A row of a mask in shared memory is whole vectors; the rows of one plane, an odd number of them.
+std::int64_t mask_pitch(const Problem& problem, const Separable& s) {
+  return round_up(s.directions[Separable::x].taps, 16 / compute_bytes(problem));
+}
+std::int64_t mask_elements(const Problem& problem, const Separable& s) {
+  const std::int64_t vector = 16 / compute_bytes(problem),
+                     rows = s.directions[Separable::march].taps * mask_pitch(problem, s);
+  return rows / vector % 2 == 0 ? rows + vector : rows;
+}
+bool mask_moves_with_planes(const Problem& problem, const Separable& s) {
+  return std::any_of(s.mask.accesses.begin(), s.mask.accesses.end(), [&](const Access& access) {
+    return stride(view_of(problem, access), s.directions[Separable::y].free) != 0;
+  });
 }
 
 Tiling tiling_of(const Problem& problem, const Separable& s, const Config& c) {
   const auto& [x, y, march] = s.directions;
-  const bool has_y = y.taps > 1;
+  const bool has_y = s.has_y();
   Tiling t;
-  t.threads = c[BLOCK_X] * (has_y ? c[BLOCK_Y] : 1);
-  t.tile_x = c[BLOCK_X] * (has_y ? 1 : c[OUTPUTS]);
-  t.tile_y = has_y ? c[BLOCK_Y] * c[OUTPUTS] : 1;
+  t.lanes = s.has_mask() ? even_part(ceil_divide(x.extent, c[OUTPUTS]), c[BLOCK_X]) : c[BLOCK_X];
+  t.tile_x = t.lanes * (has_y ? 1 : c[OUTPUTS]);
+  t.tile_y = has_y ? c[BLOCK_Y] * c[OUTPUTS] : even_part(y.extent, c[BLOCK_Y]);
+  t.threads = round_up(t.lanes * (has_y ? c[BLOCK_Y] : t.tile_y), 32);
   t.run = run_of(s, c[RUN]);
   t.blocks =
       ceil_divide(x.extent, t.tile_x) * ceil_divide(y.extent, t.tile_y) * ceil_divide(march.extent, t.run);
@@ -88,65 +111,95 @@ Tiling tiling_of(const Problem& problem, const Separable& s, const Config& c) {
   const std::int64_t slab_y = t.tile_y + y.taps - 1,
                      row = round_up(t.tile_x + x.taps - 1, 16 / element_bytes(problem)) *
                            element_bytes(problem);
+  const std::int64_t weights =
+      s.has_mask() ? mask_elements(problem, s) * (mask_moves_with_planes(problem, s) ? t.tile_y : 1)
+                   : x.taps + y.taps + march.taps;
   t.shared_bytes = c[STAGES] * std::ssize(s.element.accesses) * slab_y * row +
-                   compute_bytes(problem) * ((has_y ? slab_y * t.tile_x : 0) + x.taps + y.taps + march.taps);
+                   compute_bytes(problem) * ((has_y ? slab_y * t.tile_x : 0) + weights) +
+                   (is_exchanged(c[OUTPUTS]) ? t.tile_y * t.tile_x * element_bytes(problem) : 0);
   return t;
+}
+
+constexpr std::array<std::int64_t, 8> runs = {128, 64, 256, 32, 512, 48, 16, 1024};
+constexpr std::array<std::int64_t, 5> blocks_y = {4, 8, 2, 1, 16};
+constexpr std::array<std::int64_t, 4> blocks_x = {32, 64, 128, 256};
+constexpr std::array<std::int64_t, 3> widths = {16, 8, 4};
+
+// The least of the values for which `effect` is as for `value`.
+std::int64_t least_alike(std::span<const std::int64_t> values, std::int64_t value, const auto& effect) {
+  const auto its = effect(value);
+  for (const std::int64_t each : values)
+    if (each < value && effect(each) == its) value = each;
+  return value;
+}
+std::int64_t least_block_x(const Separable& s, std::int64_t block_x, std::int64_t outputs) {
+  return least_alike(blocks_x, block_x, [&](std::int64_t each) {
+    return s.has_mask() ? even_part(ceil_divide(s.directions[Separable::x].extent, outputs), each) : each;
+  });
+}
+std::int64_t least_block_y(const Separable& s, std::int64_t block_y) {
+  return least_alike(blocks_y, block_y, [&](std::int64_t each) {
+    return s.has_y() ? each : even_part(s.directions[Separable::y].extent, each);
+  });
+}
+std::int64_t least_run(const Separable& s, std::int64_t run) {
+  return least_alike(runs, run, [&](std::int64_t each) { return run_of(s, each); });
+}
+std::int64_t least_vector(const Problem& problem, const Separable& s, std::int64_t most_bytes) {
+  return least_alike(widths, most_bytes, [&](std::int64_t each) {
+    std::vector<std::int64_t> all;
+    for (const View& view : views_of(problem, s)) all.push_back(vector_of(problem, s, view, each));
+    return all;
+  });
 }
 
 Space space(const Problem& problem) {
   const auto s = std::make_shared<const Separable>(separable_of(problem));
-  const bool has_y = s->directions[Separable::y].taps > 1;
-  const std::vector<std::int64_t> runs = {128, 64, 256, 32, 512, 16, 1024}, widths = {16, 8, 4};
-  const auto least_alike = [](const std::vector<std::int64_t>& values, const auto& alike) {
-    std::int64_t least = 0;
-    for (const std::int64_t value : values)
-      if (alike(value) && (least == 0 || value < least)) least = value;
-    return least;
-  };
-  const auto accesses = [=](std::int64_t most_bytes) {
-    std::vector<std::int64_t> all;
-    for (const View& view : views_of(problem, *s)) all.push_back(vector_of(problem, *s, view, most_bytes));
-    return all;
-  };
+  const bool has_y = s->has_y();
   std::vector<Axis> axes = {
-      {BLOCK_X, {32, 64, 128, 256}, "threads along the output's neighbours"},
-      {BLOCK_Y, {4, 8, 2, 1}, "threads along the second of three windows"},
+      {BLOCK_X,
+       {blocks_x.begin(), blocks_x.end()},
+       "threads along the output's neighbours, at most with a mask"},
+      {BLOCK_Y,
+       {blocks_y.begin(), blocks_y.end()},
+       "threads along the second of three windows; with a mask planes beside each other"},
       {OUTPUTS,
-       {4, 8, 2, 1},
+       {4, 8, 2, 1, 7},
        "outputs of a thread at each step: neighbours, or along the second of three windows"},
       {RUN, {runs.begin(), runs.end()}, "steps that a block marches along the outermost window, at most"},
       {STAGES, {4, 8, 6, 3, 2}, "steps whose inputs are in shared memory, or on their way"},
       {VECTOR, {widths.begin(), widths.end()}, "bytes of an access at most, where rows are aligned"},
-      resident_warps_axis({8, 16, 24}),
+      resident_warps_axis({8, 16, 24, 12}),
       start_axis(),
       trigger_axis(),
   };
   std::vector<Rule> must = {
-      conditional(
-          BLOCK_Y, 1, [=](const Config&) { return has_y; }, "There are no three windows."),
-      {"A block has 32 to 512 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 512; }},
-      {"A thread has room for 192 words of unfinished sums.",
-       [=](const Config& c) { return partial_words(problem, *s, c[OUTPUTS]) <= most_partial_words; }},
+      {"A block has 32 to 512 threads.",
+       [=](const Config& c) { return tiling_of(problem, *s, c).threads <= 512; }},
+      {"7 outputs are for masks, and for rows of 1, 2, 4, 8, 16 or 32 threads.",
+       [=](const Config& c) {
+         return !is_exchanged(c[OUTPUTS]) || (s->has_mask() && 32 % tiling_of(problem, *s, c).lanes == 0);
+       }},
       one_name(
-          RUN,
-          [=](const Config& c) {
-            return least_alike(runs,
-                               [&](std::int64_t each) { return run_of(*s, each) == run_of(*s, c[RUN]); });
-          },
+          BLOCK_X, [=](const Config& c) { return least_block_x(*s, c[BLOCK_X], c[OUTPUTS]); },
+          "Of the BLOCK_X that are as many threads the least stands for all."),
+      one_name(
+          BLOCK_Y, [=](const Config& c) { return least_block_y(*s, c[BLOCK_Y]); },
+          "Of the BLOCK_Y that are as many planes the least stands for all; without three windows or planes "
+          "1."),
+      one_name(
+          RUN, [=](const Config& c) { return least_run(*s, c[RUN]); },
           "Of the RUN that are as many steps the least stands for all."),
       one_name(
-          VECTOR,
-          [=](const Config& c) {
-            const std::vector<std::int64_t> own = accesses(c[VECTOR]);
-            return least_alike(widths, [&](std::int64_t each) { return accesses(each) == own; });
-          },
+          VECTOR, [=](const Config& c) { return least_vector(problem, *s, c[VECTOR]); },
           "Of the VECTOR that lead to the same accesses the least stands for all."),
-      resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
+      resident_warps_rule(axes, [=](const Config& c) { return tiling_of(problem, *s, c).threads; }),
   };
   return Space(std::move(axes), std::move(must),
                {{"A block's tile is no wider than twice the output.",
                  [=](const Config& c) {
-                   return tiling_of(problem, *s, c).tile_x < 2 * s->directions[Separable::x].extent ||
+                   return s->has_mask() ||
+                          tiling_of(problem, *s, c).tile_x < 2 * s->directions[Separable::x].extent ||
                           (c[BLOCK_X] == 32 && (has_y || c[OUTPUTS] == 1));
                  }},
                 {"A block takes at most 100 KiB of shared memory.",
@@ -187,7 +240,10 @@ class Writer {
       line("constexpr Place extent_" + std::string(names[d]) + " = " + number(s_.directions[d].extent) + ";");
       line("constexpr int taps_" + std::string(names[d]) + " = " + number(s_.directions[d].taps) + ";");
     }
-    line("constexpr int run = " + number(run_of(s_, config_[RUN])) + ";");
+    const Tiling tiling = tiling_of(problem_, s_, config_);
+    line("constexpr int run = " + number(tiling.run) + ", lanes = " + number(tiling.lanes) +
+         ", tile_x = " + number(tiling.tile_x) + ", tile_y = " + number(tiling.tile_y) +
+         ", threads = " + number(tiling.threads) + ";");
     line(std::string("using How = ") +
          (e.reduction == Reduction::sum   ? "Sum"
           : e.reduction == Reduction::max ? "Max"
@@ -203,6 +259,7 @@ class Writer {
     line("using Inputs = List<" + inputs + ">;");
     write_view("Output", nest_.output);
     for (std::size_t d = 0; d < names.size(); ++d) write_weight(weights, d);
+    write_mask();
     write_finish();
     return std::move(text_);
   }
@@ -275,6 +332,50 @@ class Writer {
     line("    return of_" + name + "::apply({" + values + "});\n  }\n};");
   }
 
+  void write_mask() {
+    const bool has_mask = s_.has_mask(), has_term = !s_.term.function.nodes.empty();
+    line("constexpr int mask_pitch = " + number(has_mask ? mask_pitch(problem_, s_) : 0) +
+         ", mask_elements = " + number(has_mask ? mask_elements(problem_, s_) : 0) + ", masks = " +
+         (!has_mask                              ? "0"
+          : mask_moves_with_planes(problem_, s_) ? "tile_y"
+                                                 : "1") +
+         ";");
+    if (!has_mask) {
+      line("using Mask = NoMask;");
+      return;
+    }
+    std::string values, operands;
+    for (const Access& access : s_.mask.accesses) {
+      const View& its = view(access);
+      values += (values.empty() ? "" : ", ") + std::string("load(from.") + array(its) + "[" + batch(its);
+      for (const auto& [name, index] : {std::pair{"y", s_.directions[Separable::y].free},
+                                        {"i", s_.directions[Separable::march].reduced},
+                                        {"j", s_.directions[Separable::x].reduced}})
+        if (stride(its, index) != 0) values += std::string(" + ") + name + " * " + number(stride(its, index));
+      values += "])";
+    }
+    line("namespace of_mask {\n" + elementwise_op::code(s_.mask.function, dtype_of(problem_)) + "}");
+    if (has_term) {
+      line("namespace of_term {\n" + elementwise_op::code(s_.term.function, dtype_of(problem_)) + "}");
+      for (const Access& access : s_.term.accesses)
+        operands += (operands.empty() ? "" : ", ") +
+                    std::string(access.array == static_cast<int>(most_arrays) ? "value" : "weight");
+    }
+    line("struct Mask {");
+    line(
+        "  static __device__ __forceinline__ Compute at(const Sources& from, [[maybe_unused]] unsigned "
+        "batch,");
+    line(
+        "                                               [[maybe_unused]] Place y, [[maybe_unused]] Place i,");
+    line("                                               [[maybe_unused]] Place j) {");
+    line("    return of_mask::apply({" + values + "});\n  }");
+    line("  static __device__ __forceinline__ Compute term(Compute value, Compute weight) {");
+    line("    return " +
+         (has_term ? "of_term::apply({" + operands + "})"
+                   : std::string("elementwise::multiply(weight, value)")) +
+         ";\n  }\n};");
+  }
+
   void write_finish() {
     const bool is_sum = s_.finish.function.nodes.empty();
     std::string values;
@@ -325,6 +426,15 @@ std::string refuses(const Problem& problem) {
     return "This template is for less than 2^36 results; take another template.";
   const Separable s = separable_of(problem);
   if (!s.why_not.empty()) return s.why_not;
+  if (s.has_mask()) {
+    const std::int64_t taps = s.directions[Separable::x].taps * s.directions[Separable::march].taps,
+                       operations = std::max<std::int64_t>(operations_of(s.term.function), 1);
+    if (taps * operations > most_unrolled) {
+      return "The mask has " + std::to_string(taps) + " weights, of " + std::to_string(operations) +
+             " operations each; this template writes each out and is for at most " +
+             std::to_string(most_unrolled) + " operations.";
+    }
+  }
   if (partial_words(problem, s, 1) > most_partial_words) {
     return "The window along the outermost dimension has " +
            std::to_string(s.directions[Separable::march].taps) +
@@ -338,37 +448,71 @@ std::string refuses(const Problem& problem) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Separable s = separable_of(problem);
   const auto& [x, y, march] = s.directions;
-  const bool has_y = y.taps > 1;
+  const bool has_y = s.has_y(), has_mask = s.has_mask();
   const std::int64_t words = std::max<std::int64_t>(compute_bytes(problem) / 4, 1);
   if (x.extent < 16) return std::nullopt;  // most threads would have nothing to do
   // Neighbours that share nothing of several arrays: loops keep these in registers.
   if (x.taps == 1 && s.element.accesses.size() > 1) return std::nullopt;
   // Registers: unfinished sums and weights.
   std::int64_t outputs = has_y || element_bytes(problem) < 4 ? 8 : 4;
+  if (has_mask) outputs = 8;
   while (outputs > 1 &&
-         partial_words(problem, s, outputs) + words * (x.taps + y.taps + march.taps) > (has_y ? 120 : 230))
+         (has_mask ? partial_words(problem, s, outputs) + words * x.taps > 160
+                   : partial_words(problem, s, outputs) + words * (x.taps + y.taps + march.taps) >
+                         (has_y ? 120 : 230)))
     outputs /= 2;
-  while (outputs > 1 && (has_y ? y.extent < 2 * outputs : x.extent <= 16 * outputs)) outputs /= 2;
+  if (has_mask && outputs == 8 && x.taps * march.taps >= 49 && x.extent % 7 == 0 && 224 % x.extent == 0)
+    outputs = 7;
+  while (outputs > 1 && (has_y      ? y.extent < 2 * outputs
+                         : has_mask ? x.extent < 4 * outputs
+                                    : x.extent <= 16 * outputs))
+    outputs /= 2;
   Values values = {{"OUTPUTS", outputs}, {"START", std::string("plain")}};
   const std::int64_t block_x = !has_y && x.extent > 32 * outputs ? 64 : 32;
   std::int64_t block_y = !has_y ? 1 : outputs < 8 ? 8 : 4;
   while (block_y > 1 && y.extent <= outputs * block_y / 2) block_y /= 2;
-  std::int64_t tiles = ceil_divide(x.extent, block_x * (has_y ? 1 : outputs)) *
+  const std::int64_t lanes = has_mask ? even_part(ceil_divide(x.extent, outputs), block_x) : block_x;
+  if (has_mask) {
+    // So many planes that the fewest of a block's threads are idle.
+    const auto used = [&](std::int64_t planes) {
+      return static_cast<double>(lanes * planes) / static_cast<double>(round_up(lanes * planes, 32));
+    };
+    for (const std::int64_t planes : {2, 4, 8, 16})
+      if (planes <= y.extent &&
+          (lanes * planes <= 128 ? used(planes) >= used(block_y)
+                                 : lanes * planes <= 256 && used(planes) > used(block_y)))
+        block_y = planes;
+  }
+  std::int64_t tiles = ceil_divide(x.extent, lanes * (has_y ? 1 : outputs)) *
                        ceil_divide(y.extent, block_y * (has_y ? outputs : 1));
   for (const int i : s.batch) tiles *= nest_of(problem).extents[static_cast<std::size_t>(i)];
   // The longest runs that give each multiprocessor the threads that it needs, but no shorter than two
   // windows.
-  const std::int64_t blocks = multiprocessors_to_fill(device) * (has_y ? 512 : 256) / (block_x * block_y);
-  std::int64_t run = 1024;
-  while (run > 16 && run >= 4 * march.taps && tiles * ceil_divide(march.extent, run) < blocks * 9 / 10)
+  const std::int64_t threads = round_up(lanes * block_y, 32),
+                     blocks = multiprocessors_to_fill(device) * (has_y ? 512 : 256) / threads;
+  std::int64_t run = 1024, warps = has_y ? 16 : 8;
+  if (has_mask) {
+    // As many warps as have room for their sums; the run with the fewest steps of all blocks that a
+    // multiprocessor has one after the other.
+    const std::int64_t words_of_sums = partial_words(problem, s, outputs);
+    warps = words_of_sums <= 88 ? 16 : words_of_sums <= 100 && threads <= 128 ? 12 : 8;
+    const std::int64_t at_once =
+        multiprocessors_to_fill(device) * std::max<std::int64_t>(1, warps * 32 / threads);
+    const auto steps = [&](std::int64_t each) {
+      return ceil_divide(tiles * ceil_divide(march.extent, each), at_once) * (run_of(s, each) + march.taps);
+    };
+    for (const std::int64_t each : runs)
+      if (steps(each) < steps(run)) run = each;
+  }
+  while (!has_mask && run > 16 && run >= 4 * march.taps &&
+         tiles * ceil_divide(march.extent, run) < blocks * 9 / 10)
     run /= 2;
-  while (run > 16 && run_of(s, run / 2) == run_of(s, run)) run /= 2;
-  values.set("BLOCK_X", block_x);
-  values.set("BLOCK_Y", block_y);
-  values.set("RUN", run);
-  values.set("STAGES", std::int64_t{has_y ? 4 : 8});
-  values.set("VECTOR", std::int64_t{!has_y && element_bytes(problem) == 4 ? 8 : 16});
-  values.set("RESIDENT_WARPS", std::int64_t{has_y ? 16 : 8});
+  values.set("BLOCK_X", least_block_x(s, block_x, outputs));
+  values.set("BLOCK_Y", least_block_y(s, block_y));
+  values.set("RUN", least_run(s, run));
+  values.set("STAGES", std::int64_t{has_y || has_mask ? 4 : 8});
+  values.set("VECTOR", least_vector(problem, s, !has_y && !has_mask && element_bytes(problem) == 4 ? 8 : 16));
+  values.set("RESIDENT_WARPS", warps);
   return values;
 }
 
@@ -378,7 +522,7 @@ Template separable() {
   return {.name = "separable",
           .what =
               "Windows along two or three dimensions, reduced one after the other in one launch: a "
-              "separable filter, a box, a dilation.",
+              "separable filter, a box, a dilation; along two at once with a mask.",
           .kernels = {"tensor_separable"},
           .compiled_in = {"expression", "dtype", "extents", "may", "x0", "x1", "x2", "x3", "x4", "x5", "out"},
           .generated = generated,

@@ -1,7 +1,9 @@
 // tensor, windows along two or three dimensions that are reduced one after the other, in one launch. A block
 // has a tile of the output, across x (and y), and marches along the third dimension: a slab of the inputs at
 // a time, with the windows' overhang, arrives in shared memory some steps before it is needed, is reduced
-// along x and y, and is added to each of the sums that it is a part of, which are in registers.
+// along x and y, and is added to each of the sums that it is a part of, which are in registers. With a mask,
+// whose weights are no products of one for each dimension, a slab is a row of each of some planes, and each
+// of the sums adds the row with another row of the mask.
 
 #include "common/async_copy.cuh"
 #include "common/copy_groups.cuh"
@@ -25,18 +27,21 @@ struct NoWeight {
   static __device__ __forceinline__ Compute at(const Sources&, int) { return 1; }
 };
 
+struct NoMask {};
+
 // Numbers of the problem, what is read in windows (Inputs) and written (Output), and the functions.
 #include "generated"
 
-constexpr bool has_y = taps_y > 1;
-constexpr int threads = has_y ? BLOCK_X * BLOCK_Y : BLOCK_X;
+constexpr bool has_y = taps_y > 1, has_mask = masks > 0;
 constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
-constexpr int tile_x = has_y ? BLOCK_X : BLOCK_X * OUTPUTS, tile_y = has_y ? BLOCK_Y * OUTPUTS : 1;
 constexpr int neighbours = has_y ? 4 : OUTPUTS;  // results along x that a thread computes at a time
 constexpr int slab_y = tile_y + taps_y - 1;
 constexpr int per_16_bytes = 16 / sizeof(T);
 constexpr int pitch = (tile_x + taps_x - 1 + per_16_bytes - 1) / per_16_bytes * per_16_bytes;
 constexpr int slab_elements = pitch * slab_y;  // of one input
+// Results of an odd number of outputs are no vectors: the threads of a row, all of one warp, exchange them,
+// so that each stores such as lie beside its neighbours'.
+constexpr bool is_exchanged = OUTPUTS == 7;
 // Directions with the same weights have one place for them.
 template <typename A, typename B>
 constexpr bool is_same = false;
@@ -82,7 +87,7 @@ struct Copier {
   const T* source[count];
   int left[count];  // elements from there on that there are
 
-  static __device__ __forceinline__ int row(int place) { return has_y ? place / across : 0; }
+  static __device__ __forceinline__ int row(int place) { return slab_y > 1 ? place / across : 0; }
   static __device__ __forceinline__ int column(int place) { return (place - row(place) * across) * wide; }
 
   __device__ __forceinline__ void begin(const Sources& from, const Tile& tile) {
@@ -161,12 +166,11 @@ __device__ __forceinline__ void share_weights(Compute* to, const Sources& from) 
   for (int n = static_cast<int>(threadIdx.x); n < taps; n += threads) to[n] = Weight::at(from, n);
 }
 
-// Windows along x, of `count` neighbours from `from` on.
-template <int count, typename Weights>
-__device__ __forceinline__ void reduce_x(Compute (&sum)[count], const T* from, const Weights& weights) {
-  constexpr int wide = count < per_16_bytes ? count : per_16_bytes;
+// Calls use(n, element of what `from` and the neighbours behind it are) for at least the first `count`.
+template <int count, int wide, typename Use>
+__device__ __forceinline__ void for_neighbours(const T* from, const Use& use) {
 #pragma unroll
-  for (int n = 0; n < (count + taps_x - 1 + wide - 1) / wide; ++n) {
+  for (int n = 0; n < (count + wide - 1) / wide; ++n) {
     Vector<T, wide> read[Inputs::size];
 #pragma unroll
     for (int k = 0; k < Inputs::size; ++k) read[k] = load_vector<wide>(from + k * slab_elements + n * wide);
@@ -175,11 +179,88 @@ __device__ __forceinline__ void reduce_x(Compute (&sum)[count], const T* from, c
       Compute values[Inputs::size];
 #pragma unroll
       for (int k = 0; k < Inputs::size; ++k) values[k] = load(read[k].element[i]);
-      const Compute value = element::apply(values);
+      use(n * wide + i, element::apply(values));
+    }
+  }
+}
+
+// Windows along x, of `count` neighbours from `from` on.
+template <int count, typename Weights>
+__device__ __forceinline__ void reduce_x(Compute (&sum)[count], const T* from, const Weights& weights) {
+  constexpr int wide = count < per_16_bytes ? count : per_16_bytes;
+  for_neighbours<count + taps_x - 1, wide>(from, [&](int n, Compute value) {
 #pragma unroll
-      for (int r = 0; r < count; ++r) {
-        const int tap = n * wide + i - r;
-        if (tap >= 0 && tap < taps_x) sum[r] = weights.add(sum[r], tap, value);
+    for (int r = 0; r < count; ++r) {
+      const int tap = n - r;
+      if (tap >= 0 && tap < taps_x) sum[r] = weights.add(sum[r], tap, value);
+    }
+  });
+}
+
+// The mask of a thread's plane: in registers where it is small, else row by row from shared memory.
+struct MaskRows {
+  static constexpr int wide = 16 / sizeof(Compute);
+  static constexpr bool is_kept = has_mask && taps_march * taps_x * sizeof(Compute) <= 100;
+  Compute kept[is_kept ? taps_march : 1][taps_x + wide];
+  const Compute* all;
+
+  __device__ __forceinline__ void read(Compute (&row)[taps_x + wide], int tap) const {
+#pragma unroll
+    for (int n = 0; n < mask_pitch / wide; ++n) {
+      const Vector<Compute, wide> vector = load_vector<wide>(all + tap * mask_pitch + n * wide);
+#pragma unroll
+      for (int i = 0; i < wide; ++i) row[n * wide + i] = vector.element[i];
+    }
+  }
+  __device__ __forceinline__ void begin(const Compute* shared) {
+    all = shared;
+    if constexpr (is_kept) {
+#pragma unroll
+      for (int tap = 0; tap < taps_march; ++tap) read(kept[tap], tap);
+    }
+  }
+};
+
+template <typename Mask>
+__device__ __forceinline__ void share_mask(Compute* to, const Sources& from, const Tile& tile) {
+  constexpr int size = taps_march * taps_x;
+  for (int n = static_cast<int>(threadIdx.x); n < masks * size; n += threads) {
+    const int plane = n / size, i = n % size / taps_x, j = n % taps_x;
+    if (plane < tile.extent_y) {
+      to[plane * mask_elements + i * mask_pitch + j] = Mask::at(from, tile.batch, tile.y + plane, i, j);
+    }
+  }
+}
+
+// Adds the row at `from`, with each row of the mask, to the sum of which it is that part; what no output of
+// the run needs is left out where a row is much to compute.
+template <typename Mask>
+__device__ __forceinline__ void reduce_mask(Compute (&partial)[taps_march][OUTPUTS], const T* from,
+                                            const MaskRows& mask, int step, int extent) {
+  constexpr bool skips = taps_x * OUTPUTS >= 48;
+  constexpr int wide = is_exchanged             ? 1
+                       : OUTPUTS < per_16_bytes ? OUTPUTS
+                                                : per_16_bytes,
+                count = OUTPUTS + taps_x - 1;
+  Compute values[(count + wide - 1) / wide * wide];
+  for_neighbours<count, wide>(from, [&](int n, Compute value) { values[n] = value; });
+#pragma unroll
+  for (int tap = taps_march - 1; tap >= 0; --tap) {
+    if (skips && static_cast<unsigned>(step - tap) >= static_cast<unsigned>(extent)) continue;
+    Compute row[taps_x + MaskRows::wide];
+    if constexpr (!MaskRows::is_kept) mask.read(row, tap);
+    const int k = taps_march - 1 - tap;
+#pragma unroll
+    for (int j = 0; j < taps_x; ++j) {
+      const Compute weight = MaskRows::is_kept ? mask.kept[tap][j] : row[j];
+#pragma unroll
+      for (int r = 0; r < OUTPUTS; ++r) {
+        const Compute term = Mask::term(values[r + j], weight);
+        if (j > 0) {
+          partial[k][r] = How::of(partial[k][r], term);
+        } else {
+          partial[k][r] = tap == 0 ? term : How::of(partial[tap == 0 ? k : k + 1][r], term);
+        }
       }
     }
   }
@@ -192,7 +273,7 @@ __device__ __forceinline__ void store(T* to, const Compute (&values)[OUTPUTS]) {
     Vector<T, wide> vector;
 #pragma unroll
     for (int k = 0; k < wide; ++k) vector.element[k] = from_float<T>(values[n * wide + k]);
-    store_vector(to + n * wide * apart, vector);
+    store_vector_streaming(to + n * wide * apart, vector);  // the compiler splits a plain one
   }
 }
 
@@ -206,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   start();
   const Sources from = {x0, x1, x2, x3, x4, x5};
   const Tile tile = tile_of(blockIdx.x);
-  const int thread = static_cast<int>(threadIdx.x), thread_x = thread % BLOCK_X, thread_y = thread / BLOCK_X;
+  const int thread = static_cast<int>(threadIdx.x), thread_x = thread % lanes, thread_y = thread / lanes;
   const int steps = tile.extent_march + taps_march - 1;
   Copiers<Inputs> copiers;
   copiers.begin(from, tile);
@@ -215,9 +296,13 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     if (step < steps) copiers.copy(slabs + step * all_inputs);
     end_copy_group();
   }
-  share_weights<WeightX, taps_x>(shared_weights, from);
-  share_weights<WeightY, taps_y>(shared_weights + weights_y, from);
-  share_weights<WeightMarch, taps_march>(shared_weights + weights_march, from);
+  if constexpr (has_mask) {
+    share_mask<Mask>(shared_weights, from, tile);
+  } else {
+    share_weights<WeightX, taps_x>(shared_weights, from);
+    share_weights<WeightY, taps_y>(shared_weights + weights_y, from);
+    share_weights<WeightMarch, taps_march>(shared_weights + weights_march, from);
+  }
   __syncthreads();
   Weights<WeightX, taps_x> along_x;
   Weights<WeightY, taps_y> along_y;
@@ -225,21 +310,27 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   along_x.begin(shared_weights);
   along_y.begin(shared_weights + weights_y);
   along_march.begin(shared_weights + weights_march);
+  const int plane = has_y || thread_y < tile_y ? thread_y : 0;  // the last threads may have none
+  MaskRows mask;
+  if constexpr (has_mask) mask.begin(shared_weights + (masks > 1 ? plane * mask_elements : 0));
 
-  // Of the outputs that the last steps began: the first lacks one step.
-  Compute partial[taps_march - 1][OUTPUTS];
+  // Of the outputs that the last steps began: the first is complete, the second lacks one step.
+  Compute partial[taps_march][OUTPUTS];
 #pragma unroll
-  for (int k = 0; k < taps_march - 1; ++k) {
+  for (int k = 0; k < taps_march; ++k) {
 #pragma unroll
     for (int r = 0; r < OUTPUTS; ++r) partial[k][r] = How::none();
   }
-  const Place x = tile.x + thread_x * (has_y ? 1 : OUTPUTS), y = tile.y + thread_y * OUTPUTS;
+  const Place x = tile.x + thread_x * (has_y ? 1 : OUTPUTS), y = tile.y + plane * (has_y ? OUTPUTS : 1);
   T* const to = out + Output::batch(tile.batch) + x * Output::x + y * Output::y + tile.march * Output::march;
 
   // So many of the thread's outputs there are.
-  const int room = !has_y                     ? tile.extent_x - thread_x * OUTPUTS
+  const int room = !has_y ? (thread_y < tile.extent_y ? tile.extent_x - thread_x * OUTPUTS : 0)
                    : thread_x < tile.extent_x ? tile.extent_y - thread_y * OUTPUTS
                                               : 0;
+
+  const int row_room = thread_y < tile.extent_y ? tile.extent_x : 0;
+  T* const exchange = reinterpret_cast<T*>(shared_weights + masks * mask_elements);
 
   int stage = 0;
 #pragma unroll 1
@@ -251,7 +342,9 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     const T* const slab = slabs + stage * all_inputs;
     stage = stage == STAGES - 1 ? 0 : stage + 1;
     Compute sum[OUTPUTS] = {};
-    if constexpr (!has_y) {
+    if constexpr (has_mask) {
+      reduce_mask<Mask>(partial, slab + plane * pitch + thread_x * OUTPUTS, mask, step, tile.extent_march);
+    } else if constexpr (!has_y) {
       reduce_x(sum, slab + thread_x * OUTPUTS, along_x);
     } else {
       constexpr int across = tile_x / neighbours;
@@ -277,18 +370,19 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
           if (n - r >= 0 && n - r < taps_y) sum[r] = along_y.add(sum[r], n - r, value);
       }
     }
-    Compute result[OUTPUTS];
+    if constexpr (!has_mask) {
 #pragma unroll
-    for (int r = 0; r < OUTPUTS; ++r) {
-      result[r] = along_march.add(partial[0][r], taps_march - 1, sum[r]);
+      for (int r = 0; r < OUTPUTS; ++r) {
 #pragma unroll
-      for (int k = 0; k < taps_march - 2; ++k)
-        partial[k][r] = along_march.add(partial[k + 1][r], taps_march - 2 - k, sum[r]);
-      partial[taps_march - 2][r] = along_march.add(0, 0, sum[r]);
+        for (int k = 0; k < taps_march - 1; ++k)
+          partial[k][r] = along_march.add(partial[k + 1][r], taps_march - 1 - k, sum[r]);
+        partial[taps_march - 1][r] = along_march.add(0, 0, sum[r]);
+      }
     }
+    Compute(&result)[OUTPUTS] = partial[0];
     const int done = step - (taps_march - 1);
-    if (done < 0 || room <= 0) continue;
-    T* const row = to + done * Output::march;
+    if (done < 0 || (!is_exchanged && room <= 0)) continue;
+    T* const row = to + done * Output::march - (is_exchanged ? thread_x * OUTPUTS * Output::x : 0);
     const Place march = tile.march + done;
 #pragma unroll
     for (int r = 0; r < OUTPUTS; ++r) {
@@ -297,7 +391,19 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     }
     constexpr int wide = has_y ? 1 : Output::vector < OUTPUTS ? Output::vector : OUTPUTS;
     constexpr Place apart = has_y ? Output::y : Output::x;
-    if (room >= OUTPUTS) {
+    if constexpr (is_exchanged) {
+      if (thread_y < tile_y) {
+#pragma unroll
+        for (int r = 0; r < OUTPUTS; ++r)
+          exchange[plane * tile_x + thread_x * OUTPUTS + r] = from_float<T>(result[r]);
+      }
+      __syncwarp();
+#pragma unroll
+      for (int r = 0; r < OUTPUTS; ++r) {
+        const int at = thread_x + r * lanes;
+        if (at < row_room) row[at * Output::x] = exchange[plane * tile_x + at];
+      }
+    } else if (room >= OUTPUTS) {
       store<wide, apart>(row, result);
     } else {
 #pragma unroll

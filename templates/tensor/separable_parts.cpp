@@ -23,6 +23,38 @@ Body product(const Body& all, const Factors& factors) {
   return composer.finish(composer.product(all, factors));
 }
 
+Body only(const Access& access) {
+  Composer composer;
+  return composer.finish(composer.access(access));
+}
+
+// Whether an index of the output and a reduced one stand together, as in y+i.
+bool is_in_windows(const Expression& e, const Access& access) {
+  return std::any_of(access.dimensions.begin(), access.dimensions.end(), [&](const Affine& dimension) {
+    const auto first_reduced = dimension.factors.begin() + static_cast<std::ptrdiff_t>(e.free);
+    const auto moves = [](std::int64_t factor) { return factor != 0; };
+    return std::any_of(dimension.factors.begin(), first_reduced, moves) &&
+           std::any_of(first_reduced, dimension.factors.end(), moves);
+  });
+}
+
+// Of a function of one access in windows and one that is in none: both, and the function of their elements.
+void split(const Expression& e, Separable& result) {
+  const Body function = result.element;
+  const Access *element = nullptr, *mask = nullptr;
+  for (const Access& access : function.accesses) {
+    const Access*& its = is_in_windows(e, access) ? element : mask;
+    if (its != nullptr && !its->same(access)) return;
+    its = &access;
+  }
+  if (element == nullptr || mask == nullptr) return;
+  result.element = only(*element);
+  result.mask = only(*mask);
+  result.term = function;
+  for (Access& access : result.term.accesses)
+    access = {static_cast<int>(most_arrays) + (is_in_windows(e, access) ? 0 : 1), {}};
+}
+
 Separable refused(std::string why) {
   Separable none;
   none.why_not = std::move(why);
@@ -47,26 +79,41 @@ Separable separable_of(const Problem& problem) {
   if (is_sum) terms = terms_of(all.function, all.root());
   if (terms.size() != 1) terms = {{false, {all.root()}}};
 
-  // A factor belongs to the window, to one reduced index, or to the output's indices.
+  // A factor belongs to the window, to a mask or one reduced index, or to the output's indices.
   const Indices free = (Indices{1} << nest.free) - 1;
-  Factors element, finish;
+  Factors element, finish, mask;
   std::vector<Factors> weights(nest.rank());
   for (const int factor : terms.front().factors) {
     Indices its = 0;
-    for (const Access& access : product(all, {factor}).accesses) its |= moved(view_of(problem, access));
+    bool in_windows = false;
+    for (const Access& access : product(all, {factor}).accesses) {
+      its |= moved(view_of(problem, access));
+      in_windows = in_windows || is_in_windows(e, access);
+    }
     const Indices reduced = its & ~free;
     if (is_sum && reduced == 0) {
       finish.push_back(factor);
     } else if (is_sum && (its & free) == 0 && std::popcount(reduced) == 1) {
       weights[static_cast<std::size_t>(std::countr_zero(reduced))].push_back(factor);
     } else {
-      element.push_back(factor);
+      (is_sum && !in_windows ? mask : element).push_back(factor);
     }
   }
   if (element.empty()) return refused("Nothing is read in windows, as by y+i; take another template.");
 
   Separable result;
   result.element = product(all, element);
+  bool regroups = !finish.empty();
+  if (mask.empty()) {
+    split(e, result);
+  } else {
+    for (Factors& its : weights) {
+      mask.insert(mask.end(), its.begin(), its.end());
+      its.clear();
+    }
+    result.mask = product(all, mask);
+    regroups = terms.front().factors.size() > 2;
+  }
   std::vector<View> views;
   for (const Access& access : result.element.accesses) views.push_back(view_of(problem, access));
   std::vector<Separable::Direction> windows;
@@ -97,10 +144,10 @@ Separable separable_of(const Problem& problem) {
     return refused("There are windows along " + std::to_string(windows.size()) +
                    " dimensions; this template is for two or three.");
   }
-  if ((has_weights || !finish.empty()) && problem.string("may") != "distribute") {
+  if ((has_weights || regroups) && problem.string("may") != "distribute") {
     return refused(
-        "Windows along one dimension after the other multiply outside of a sum what the "
-        "expression multiplies in it; allow it by may=distribute.");
+        "This template multiplies in another order than the expression, or outside of its sum; allow it by "
+        "may=distribute.");
   }
 
   // Along x lie the output's neighbours; of the other windows a block marches along the outermost.
@@ -118,11 +165,35 @@ Separable separable_of(const Problem& problem) {
     }
     windows.insert(windows.begin(), {nearest, -1, nest.extents[static_cast<std::size_t>(nearest)], 1});
   }
+  if (result.has_mask()) {
+    Indices its = 0;
+    for (const Access& access : result.mask.accesses) its |= moved(view_of(problem, access));
+    if (has_weights || windows.size() > 2 || windows.front().reduced < 0 ||
+        (its & (bit(static_cast<std::size_t>(windows[0].free)) |
+                bit(static_cast<std::size_t>(windows[1].free)))) != 0) {
+      return refused(
+          "A mask is for windows along two dimensions, of which one is the output's last, and is the same "
+          "all "
+          "over both; take another template.");
+    }
+    // Planes that have one mask before others, many before few.
+    const auto planes = [&](int i) {
+      const auto index = static_cast<std::size_t>(i);
+      return std::pair((its & bit(index)) == 0, nest.extents[index]);
+    };
+    Separable::Direction& y = result.directions[Separable::y];
+    for (int i = 0; i < static_cast<int>(nest.free); ++i) {
+      if (i == windows[0].free || i == windows[1].free) continue;
+      if (y.free < 0 || planes(i) > planes(y.free)) y.free = i;
+    }
+    if (y.free >= 0) y.extent = nest.extents[static_cast<std::size_t>(y.free)];
+  }
   result.directions[Separable::x] = windows.front();
   result.directions[Separable::march] = windows.back();
   if (windows.size() == 3) result.directions[Separable::y] = windows[1];
   for (int i = 0; i < static_cast<int>(nest.free); ++i) {
-    if (std::none_of(windows.begin(), windows.end(), [&](const auto& each) { return each.free == i; }))
+    if (std::none_of(result.directions.begin(), result.directions.end(),
+                     [&](const auto& each) { return each.free == i; }))
       result.batch.push_back(i);
   }
   if (!finish.empty() || terms.front().negative) {

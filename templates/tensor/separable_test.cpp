@@ -26,17 +26,28 @@ TEST(TensorSeparable, RefusesWhatIsNoChainOfWindows) {
       {"expression=\"o[y,x] += g[i] * h[j] * v[y+i,x+j]\" y=9 x=9 i=3 j=3", "allow it by may=distribute."},
       {"expression=\"o[y,x] += -v[y+i,x+j] * w[x+j]\" y=9 x=9 i=3 j=3", ""},
       {"expression=\"o[y,x] max= l[y+i,x+j] - m[b+1] * v[2*y+2*i,x+j]\" y=9 x=9 i=3 j=3 b=1", ""},
-      {"expression=\"o[y,x] += g[i,j] * v[y+i,x+j]\" y=9 x=9 i=3 j=3 may=distribute", "The reduced index"},
+      {"expression=\"o[y,x] += g[i,j] * v[y+i,x+j]\" y=9 x=9 i=3 j=3", ""},
+      {"expression=\"o[b,y,x] max= v[b,y+i,x+j] - g[b,i,j]\" b=2 y=9 x=9 i=3 j=3", ""},
+      {"expression=\"o[b,y,x] += g[i,j] * v[b,y+i,x+j] * h[b]\" b=2 y=9 x=9 i=3 j=3", "allow it by may="},
+      {"expression=\"o[y,x] += abs(g[i,j] - v[y+i,x+j]) * h[i]\" y=9 x=9 i=3 j=3 may=distribute",
+       "A mask is for"},
+      {"expression=\"o[y,x] += g[y,i,j] * v[y+i,x+j]\" y=9 x=9 i=3 j=3", "A mask is for windows along two"},
+      {"expression=\"o[y,x,c] += g[i,j,c] * v[y+i,x+j,c]\" y=9 x=9 c=9 i=3 j=3",
+       "A mask is for windows along"},
+      {"expression=\"o[z,y,x] += g[i,j,k] * v[z+i,y+j,x+k]\" z=9 y=9 x=9 i=3 j=3 k=3",
+       "A mask is for windows"},
       {"expression=\"o[y,x] += v[2*y+i,x+j]\" y=9 x=9 i=3 j=3", "The reduced index c does not stand"},
-      {"expression=\"o[y,x] += v[y+i,x+j] - m[y,x]\" y=9 x=9 i=3 j=3", "does not stand with an index"},
-      {"expression=\"o[y,x] max= g[i] * v[y+i,x+j]\" y=9 x=9 i=3 j=3", "does not stand with an index"},
+      {"expression=\"o[y,x] += v[y+i,x+j] - m[y,x]\" y=9 x=9 i=3 j=3", "A mask is for windows along two"},
+      {"expression=\"o[y,x] max= g[i] * v[y+i,x+j]\" y=9 x=9 i=3 j=3", ""},
+      {"expression=\"o[y,x] += abs(g[i,j] - v[y+i,x+j])\" y=9 x=9 i=24 j=24",
+       "has 576 weights, of 2 operations"},
       {"expression=\"o[y,x] += v[y+i,x]\" y=9 x=9 i=3", "There are windows along 1 dimensions"},
       {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=9 i=3 j=200", "has 200 elements"},
       {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=9 i=120 j=2 dtype=f64", "for at most 97 of this type."},
       {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=0 i=3 j=2", "There is nothing to reduce"},
       {"expression=\"o[z,y,x,c] += v[z+k,y+i,x+j,c]\" z=5 y=9 x=9 c=2 i=3 j=2 k=2",
        "along three dimensions, of"},
-      {"expression=\"o[i,j] += a[i,k] * b[k,j]\" i=9 j=9 k=3", "does not stand with an index"},
+      {"expression=\"o[i,j] += a[i,k] * b[k,j]\" i=9 j=9 k=3", "Nothing is read in windows"},
       {"expression=\"o[j] += a[i] * b[j]\" i=9 j=9 may=distribute", "Nothing is read in windows"},
   };
   const Template& tmpl = find_template(find_op("tensor"), "separable");
@@ -71,6 +82,20 @@ TEST(TensorSeparable, IsRightAtEveryEnd) {
       {"expression=\"o[z,y,x] += g[i] * g[j] * g[k] * v[z+i,y+j,x+k]\" z=4 y=33 x=32 i=25 j=25 k=25 "
        "may=distribute",
        "BLOCK_X=32 BLOCK_Y=4 OUTPUTS=8 STAGES=2"},
+      // Masks: planes that share one, that have their own, and none; a row in registers, and not; skipped
+      // rows.
+      {"expression=\"o[n,c,y,x] += v[n,c,y+i,x+j] * w[c,i,j]\" n=5 c=3 y=19 x=28 i=3 j=3",
+       "BLOCK_Y=2 OUTPUTS=4 RUN=16"},
+      {"expression=\"o[n,c,y,x] += w[c,i,j] * v[n,c,y+i,x+j]\" n=3 c=2 y=20 x=24 i=13 j=13 dtype=f16",
+       "BLOCK_Y=4 OUTPUTS=7 RUN=16 STAGES=3"},
+      {"expression=\"o[b,y,x] += w[b,i,j] * v[b,y+i,x+j]\" b=3 y=17 x=56 i=5 j=9 dtype=i32",
+       "BLOCK_Y=4 OUTPUTS=7 RUN=16"},
+      {"expression=\"o[c,y,x] += abs(v[y+i,c,x+j] - w[c,j,i])\" c=5 y=35 x=37 i=7 j=6 v=42x5x48",
+       "BLOCK_Y=4 OUTPUTS=8 RUN=16 STAGES=2"},
+      {"expression=\"o[y,x] max= v[y+i,x+j] - w[i,j]\" y=33 x=300 i=9 j=11 dtype=bf16", "OUTPUTS=4 RUN=16"},
+      {"expression=\"o[y,b,x] += -w[i,j] * f[y] * v[y+i,x+j] * g[i]\" b=2 y=20 x=67 i=4 j=5 dtype=f64 "
+       "may=distribute",
+       "OUTPUTS=2 RUN=32"},
   };
   const Op& op = find_op("tensor");
   const Template& tmpl = find_template(op, "separable");
