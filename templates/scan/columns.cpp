@@ -78,6 +78,7 @@ Work columns_work(const Problem& problem, const Config& config) {
 // Blocks about as wide as the columns, with 64 bytes of loads for a thread.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
   const Dims d(problem);
+  if (d.stride == d.inner && suits_narrow(problem)) return std::nullopt;
   const std::int64_t wide = bytes(dtype_of(problem)) == 8 ? 2 : 4;
   const bool aligned =
       d.inner % wide == 0 && d.stride % wide == 0 && (d.outer == 1 || d.outer_stride % wide == 0);

@@ -71,7 +71,7 @@ Work narrow_work(const Problem& problem, const Config& config) {
 // Where loads along a row would be short.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  if (d.inner * bytes(dtype_of(problem)) >= 64 || d.length < 64) return std::nullopt;
+  if (!suits_narrow(problem)) return std::nullopt;
   // Rows of a thread: as many as registers hold and leave a block for each multiprocessor.
   std::int64_t items = item_bytes(problem) == 8 ? 17 : 33;
   while (items > 9 && d.outer * d.length * d.inner < 2 * multiprocessors_to_fill(device) * 512 * items)

@@ -70,7 +70,10 @@ Rule vector_rule(const Dims& d);
 Rule store_rule(const Problem& problem);
 Rule register_rule(const Problem& problem, const std::function<std::int64_t(const Config&)>& threads);
 
-/// Without measurements: streaming where the output is larger than what a reader would find in caches.
+/// Without measurements: whether rows are so short that `narrow`, if it serves them, is better than
+/// `columns`.
+bool suits_narrow(const Problem& problem);
+/// Likewise: streaming where the output is larger than what a reader would find in caches.
 std::string usual_store(const Problem& problem, std::int64_t vector);
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config);

@@ -48,6 +48,11 @@ Rule store_rule(const Problem& problem) {
       "Stores of less than 4 bytes have no hint.");
 }
 
+bool suits_narrow(const Problem& problem) {
+  const Dims d(problem);
+  return d.inner > 1 && d.inner * bytes(dtype_of(problem)) < 64 && d.length >= 64;
+}
+
 std::string usual_store(const Problem& problem, std::int64_t vector) {
   const std::int64_t size = bytes(output_dtype(problem));
   const bool is_large = Dims(problem).lines() * Dims(problem).length * size >= std::int64_t{16} << 20;

@@ -461,8 +461,6 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                    : partial_words(problem, s, outputs) + words * (x.taps + y.taps + march.taps) >
                          (has_y ? 120 : 230)))
     outputs /= 2;
-  if (has_mask && outputs == 8 && x.taps * march.taps >= 49 && x.extent % 7 == 0 && 224 % x.extent == 0)
-    outputs = 7;
   while (outputs > 1 && (has_y      ? y.extent < 2 * outputs
                          : has_mask ? x.extent < 4 * outputs
                                     : x.extent <= 16 * outputs))
@@ -473,15 +471,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   while (block_y > 1 && y.extent <= outputs * block_y / 2) block_y /= 2;
   const std::int64_t lanes = has_mask ? even_part(ceil_divide(x.extent, outputs), block_x) : block_x;
   if (has_mask) {
-    // So many planes that the fewest of a block's threads are idle.
+    // So many planes that the fewest of a block's threads are idle, but no more than two warps.
     const auto used = [&](std::int64_t planes) {
       return static_cast<double>(lanes * planes) / static_cast<double>(round_up(lanes * planes, 32));
     };
     for (const std::int64_t planes : {2, 4, 8, 16})
-      if (planes <= y.extent &&
-          (lanes * planes <= 128 ? used(planes) >= used(block_y)
-                                 : lanes * planes <= 256 && used(planes) > used(block_y)))
-        block_y = planes;
+      if (planes <= y.extent && lanes * planes <= 64 && used(planes) >= used(block_y)) block_y = planes;
   }
   std::int64_t tiles = ceil_divide(x.extent, lanes * (has_y ? 1 : outputs)) *
                        ceil_divide(y.extent, block_y * (has_y ? outputs : 1));
@@ -490,19 +485,18 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // windows.
   const std::int64_t threads = round_up(lanes * block_y, 32),
                      blocks = multiprocessors_to_fill(device) * (has_y ? 512 : 256) / threads;
-  std::int64_t run = 1024, warps = has_y ? 16 : 8;
+  const std::int64_t warps = has_y ? 16 : has_mask && march.taps >= 10 ? 12 : 8;
+  std::int64_t run = 1024;
   if (has_mask) {
-    // As many warps as have room for their sums; the run with the fewest steps of all blocks that a
-    // multiprocessor has one after the other.
-    const std::int64_t words_of_sums = partial_words(problem, s, outputs);
-    warps = words_of_sums <= 88 ? 16 : words_of_sums <= 100 && threads <= 128 ? 12 : 8;
+    // The run with the fewest steps of all blocks that a multiprocessor has one after the other.
     const std::int64_t at_once =
         multiprocessors_to_fill(device) * std::max<std::int64_t>(1, warps * 32 / threads);
     const auto steps = [&](std::int64_t each) {
       return ceil_divide(tiles * ceil_divide(march.extent, each), at_once) * (run_of(s, each) + march.taps);
     };
+    run = march.taps < 10 ? 32 : march.taps < 20 ? 48 : 128;
     for (const std::int64_t each : runs)
-      if (steps(each) < steps(run)) run = each;
+      if (each < run && steps(each) < steps(run)) run = each;
   }
   while (!has_mask && run > 16 && run >= 4 * march.taps &&
          tiles * ceil_divide(march.extent, run) < blocks * 9 / 10)
@@ -511,7 +505,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   values.set("BLOCK_Y", least_block_y(s, block_y));
   values.set("RUN", least_run(s, run));
   values.set("STAGES", std::int64_t{has_y || has_mask ? 4 : 8});
-  values.set("VECTOR", least_vector(problem, s, !has_y && !has_mask && element_bytes(problem) == 4 ? 8 : 16));
+  const std::int64_t vector = has_mask                                ? (element_bytes(problem) == 2 ? 4 : 16)
+                              : !has_y && element_bytes(problem) == 4 ? 8
+                                                                      : 16;
+  values.set("VECTOR", least_vector(problem, s, vector));
   values.set("RESIDENT_WARPS", warps);
   return values;
 }

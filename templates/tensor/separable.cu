@@ -273,7 +273,11 @@ __device__ __forceinline__ void store(T* to, const Compute (&values)[OUTPUTS]) {
     Vector<T, wide> vector;
 #pragma unroll
     for (int k = 0; k < wide; ++k) vector.element[k] = from_float<T>(values[n * wide + k]);
-    store_vector_streaming(to + n * wide * apart, vector);  // the compiler splits a plain one
+    if constexpr (sizeof(vector) >= 4) {
+      store_vector_streaming(to + n * wide * apart, vector);  // the compiler splits a plain one
+    } else {
+      store_vector(to + n * wide * apart, vector);
+    }
   }
 }
 

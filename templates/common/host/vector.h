@@ -25,5 +25,6 @@ inline void store_vector(T* to, const Vector<T, N>& vector) {
 
 template <int N, typename T>
 inline void store_vector_streaming(T* to, const Vector<T, N>& vector) {
+  static_assert(sizeof(T) * N >= 4, "a GPU has no streaming store of less than 4 bytes");
   store_vector<N>(to, vector);
 }
