@@ -449,6 +449,16 @@ struct Scan<4, T> : Logical<false, T> {};
 template <typename T>
 struct Scan<5, T> : Logical<true, T> {};
 
+// Streaming stores are of 4 bytes at least.
+template <bool streams, int N, typename Element>
+__device__ __forceinline__ void store_whole(Element* to, const Vector<Element, N>& vector) {
+  if constexpr (streams && sizeof(vector) >= 4) {
+    store_vector_streaming(to, vector);
+  } else {
+    store_vector(to, vector);
+  }
+}
+
 // ---- a warp
 
 // The items of lanes up to each one, of WIDTH lanes each.
@@ -544,11 +554,7 @@ struct Stretch {
         }
       }
       if (END == End::full || at + VECTOR <= left) {
-        if constexpr (streams) {
-          store_vector_streaming(to + at, vector);
-        } else {
-          store_vector(to + at, vector);
-        }
+        store_whole<streams>(to + at, vector);
       } else if (END == End::element && VECTOR > 1) {
 #pragma unroll
         for (int v = 0; v < VECTOR; ++v)
@@ -561,7 +567,7 @@ struct Stretch {
 // ---- what this variant is
 using T = float;  // dtype=f32
 constexpr int BLOCK = 256;
-#define ENTRY(name) name##_e7c1560b
+#define ENTRY(name) name##_4c2fa219
 
 // ---- templates/scan/base.cu
 // scan, the plain kernels: one thread per line; where lines are few and long, one block per line, whose

@@ -117,11 +117,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
         result.element[v] = S::output(S::combine(before[v], item[i][v]));
       }
     }
-    if constexpr (STORE == Store::streaming) {
-      store_vector_streaming(to + i * inner, result);
-    } else {
-      store_vector(to + i * inner, result);
-    }
+    store_whole<STORE == Store::streaming>(to + i * inner, result);
   }
   if (thread == 0) left_to_clear = clears;
   __syncthreads();

@@ -122,11 +122,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     const int at = (k * BLOCK + thread) * VECTOR;
     if (at + VECTOR <= elements) {
       const auto result = load_vector<VECTOR>(results + at);
-      if constexpr (STORE == Store::streaming) {
-        store_vector_streaming(to + at, result);
-      } else {
-        store_vector(to + at, result);
-      }
+      store_whole<STORE == Store::streaming>(to + at, result);
     } else {
       for (int e = at; e < elements; ++e) to[e] = results[e];
     }

@@ -141,6 +141,16 @@ struct Scan<4, T> : Logical<false, T> {};
 template <typename T>
 struct Scan<5, T> : Logical<true, T> {};
 
+// Streaming stores are of 4 bytes at least.
+template <bool streams, int N, typename Element>
+__device__ __forceinline__ void store_whole(Element* to, const Vector<Element, N>& vector) {
+  if constexpr (streams && sizeof(vector) >= 4) {
+    store_vector_streaming(to, vector);
+  } else {
+    store_vector(to, vector);
+  }
+}
+
 // ---- a warp
 
 // The items of lanes up to each one, of WIDTH lanes each.
@@ -236,11 +246,7 @@ struct Stretch {
         }
       }
       if (END == End::full || at + VECTOR <= left) {
-        if constexpr (streams) {
-          store_vector_streaming(to + at, vector);
-        } else {
-          store_vector(to + at, vector);
-        }
+        store_whole<streams>(to + at, vector);
       } else if (END == End::element && VECTOR > 1) {
 #pragma unroll
         for (int v = 0; v < VECTOR; ++v)
