@@ -26,8 +26,10 @@ Rule named_once(const Handle& axis, Name name, const char* why) {
 template <typename Handle, typename Otherwise>
 Rule named_where_inactive(const Handle& axis, Otherwise otherwise, std::function<bool(const Config&)> active,
                           const char* why) {
-  return {why, [=](const Config& c) { return active(c) || c[axis] == otherwise; }, axis.name,
-          [=](const Config& c) { return active(c) ? Value(c[axis]) : Value(otherwise); }};
+  auto legal = [=](const Config& c) { return active(c) || c[axis] == otherwise; };
+  return {why, std::move(legal), axis.name, [=, active = std::move(active)](const Config& c) {
+            return active(c) ? Value(c[axis]) : Value(otherwise);
+          }};
 }
 
 }  // namespace
@@ -157,6 +159,7 @@ std::vector<Config> Space::sample(std::size_t size, std::uint64_t seed) const {
   }
   std::sort(places.begin(), places.end());
   std::vector<std::uint64_t> ascending;
+  ascending.reserve(places.size());
   for (const auto& [place, turn] : places) ascending.push_back(place);
   configs.resize(taken);
   Walk(*this, Subset::legal).pick(ascending, [&, next = places.begin()](const Config& config) mutable {

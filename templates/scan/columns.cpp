@@ -18,7 +18,7 @@ std::string refuses(const Problem& problem) {
            "one "
            "has a thread per column.";
   }
-  const std::string empty = refuses_empty(d);
+  std::string empty = refuses_empty(d);
   if (!empty.empty()) return empty;
   // The smallest tile is 16 rows of 4 columns.
   if (d.outer * ceil_divide(d.inner, 4) * ceil_divide(d.length, 16) >= std::int64_t{1} << 31)

@@ -9,7 +9,7 @@ constexpr std::int64_t fan = 32;  // as in lookback.cu
 
 std::string refuses(const Problem& problem) {
   const Dims d(problem);
-  const std::string empty = refuses_empty(d);
+  std::string empty = refuses_empty(d);
   if (!empty.empty()) return empty;
   // With the smallest tile, 128 elements, tiles are counted in 31 bits.
   if (d.outer * ceil_divide(d.length, 128) >= std::int64_t{1} << 31)
@@ -51,12 +51,13 @@ Work lookback_work(const Problem& problem, const Config& config) {
 // Where rows would leave multiprocessors idle.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  if (d.length < 8192 || d.outer >= 4 * multiprocessors_to_fill(device)) return std::nullopt;
+  if (d.length < 8192 || d.outer >= std::int64_t{4} * multiprocessors_to_fill(device)) return std::nullopt;
   const bool aligned = d.outer == 1 || (d.length % 4 == 0 && d.outer_stride % 4 == 0);
   const std::int64_t vector = !aligned ? 1 : bytes(dtype_of(problem)) == 8 ? 2 : 4;
   std::int64_t items = 8, block = 512;
   const auto is_few = [&] {
-    return d.outer * ceil_divide(d.length, block * items * vector) < 2 * multiprocessors_to_fill(device);
+    return d.outer * ceil_divide(d.length, block * items * vector) <
+           std::int64_t{2} * multiprocessors_to_fill(device);
   };
   while (items > 2 && is_few()) items /= 2;
   while (block > 128 && is_few()) block /= 2;

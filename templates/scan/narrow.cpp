@@ -19,7 +19,7 @@ std::string refuses(const Problem& problem) {
     return "This template is for rows of 2 to 64 elements without gaps; an inner of " +
            std::to_string(d.inner) + " with a stride of " + std::to_string(d.stride) + " is for another one.";
   }
-  const std::string empty = refuses_empty(d);
+  std::string empty = refuses_empty(d);
   if (!empty.empty()) return empty;
   if (d.outer * d.length >= std::int64_t{1} << 31)
     return "An outer of " + std::to_string(d.outer) + " with a length of " + std::to_string(d.length) +
@@ -74,7 +74,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (!suits_narrow(problem)) return std::nullopt;
   // Rows of a thread: as many as registers hold and leave a block for each multiprocessor.
   std::int64_t items = item_bytes(problem) == 8 ? 17 : 33;
-  while (items > 9 && d.outer * d.length * d.inner < 2 * multiprocessors_to_fill(device) * 512 * items)
+  while (items > 9 &&
+         d.outer * d.length * d.inner < std::int64_t{1024} * multiprocessors_to_fill(device) * items)
     items = items == 33 ? 17 : 9;
   return Values{{std::string(BLOCK.name), std::int64_t{512}}, {std::string(ITEMS.name), items}};
 }

@@ -10,7 +10,7 @@ constexpr IntegerAxis TEAM("TEAM");
 
 std::string refuses(const Problem& problem) {
   const Dims d(problem);
-  const std::string empty = refuses_empty(d);
+  std::string empty = refuses_empty(d);
   return empty.empty() ? refuses_apart(d) : empty;
 }
 

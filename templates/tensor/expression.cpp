@@ -474,6 +474,7 @@ elementwise_op::Expression composed(const Expression& expression) {
   if (!expression.finish.is_there()) return expression.function;
   elementwise_op::Builder builder;
   std::vector<int> inputs;
+  inputs.reserve(expression.accesses.size());
   for (int k = 0; k < std::ssize(expression.accesses); ++k)
     inputs.push_back(builder.add(Node{.operation = Operation::input, .input = k}));
   std::vector<int> letters = {builder.insert(expression.function, inputs, 0)};

@@ -206,8 +206,8 @@ Op ops_tensor() {
            "expression=\"out[y,x,d] += (l[y+i,x+j] - r[y+i,x+j+d]) ** 2\" y=9 x=11 d=4 i=3 j=3",
            "expression=\"out[y,x] max= x[2*y+i,2*x+j]\" y=7 x=9 i=2 j=2 dtype=f16",
            "expression=\"out[y,x] += g[i] * g[j] * v[y+i,x+j]\" y=37 x=70 i=9 j=5 may=distribute",
-           "expression=\"out[z,y,x] += f[z] * g[i] * h[j] * g[k] * v[z+i,y+j,x+k]\" z=6 y=19 x=37 i=3 j=4 "
-           "k=5 may=distribute",
+           ("expression=\"out[z,y,x] += f[z] * g[i] * h[j] * g[k] * v[z+i,y+j,x+k]\" z=6 y=19 x=37 i=3 j=4 "
+            "k=5 may=distribute"),
            "expression=\"out[y,c,x] max= abs(l[y+i,c,x+j] - r[y+i,c,x+j])\" y=19 c=2 x=67 i=4 j=3 dtype=f16",
            "expression=\"out[n,c,y,x] += v[n,c,y+i,x+j] * w[c,i,j]\" n=3 c=2 y=19 x=35 i=3 j=5",
            "expression=\"out[c,y,x] min= v[y+i,c,x+j] + w[c,i,j]\" c=3 y=9 x=37 i=4 j=3 dtype=f16",
@@ -229,8 +229,8 @@ Op ops_tensor() {
            ("expression=\"out[n,o,y,x] += image[n,c,y+i-1,x+j-2] * w[o,c,i,j]\" image=2x3x8x9 w=3x3x3x5 y=8 "
             "x=9 "
             "zero_outside=image"),
-           "expression=\"out[y,x] max= a[2*y+i,x-1] - b[x+y]\" a=9x7 b=5 y=6 x=9 i=3 zero_outside=\"a,b\" "
-           "dtype=i32",
+           ("expression=\"out[y,x] max= a[2*y+i,x-1] - b[x+y]\" a=9x7 b=5 y=6 x=9 i=3 zero_outside=\"a,b\" "
+            "dtype=i32"),
            "expression=\"out[y] += x[y+i-4] * w[i]\" x=200 y=200 i=9 zero_outside=x dtype=f16",
            "expression=\"out[y] = x[y+3] ** 2 - x[y]\" finish=\"out + x[7-y]\" x=20:2 y=24 zero_outside=x",
            "expression=\"out[c,b,a] = x[a,b,c]\" a=33 b=5 c=40 dtype=f16 out_dtype=f32",

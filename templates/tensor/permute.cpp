@@ -275,7 +275,7 @@ class SharedAccess {
 
  private:
   // Five: 16 bytes between words; more where elements become shorter.
-  std::array<std::int32_t, 32 * 17> words_;
+  std::array<std::int32_t, std::size_t{32} * 17> words_;
   std::size_t used_ = 0;
 };
 
@@ -351,13 +351,13 @@ double instructions(const Choice& c, const BlockWork& work, bool inner_divides, 
   // To find places in rows of several dimensions.
   store += inner_divides ? 4.2 * outer : 5.9 * outer * vector;
   const double load = 4.2 + (work.in.shifted ? 12.4 : 0);
-  return static_cast<double>(c.block / 32) *
-         (each_pass(work.loads, load, 2.9) + each_pass(work.stores, store, 2.3));
+  const std::int64_t warps = c.block / 32;
+  return static_cast<double>(warps) * (each_pass(work.loads, load, 2.9) + each_pass(work.stores, store, 2.3));
 }
 
 Cost cost_of(const Permutation& p, const Choice& c, const BlockWork& work) {
   const bool gathers = gathers_vectors(p, work.box, work.in, work.out, work.places, c.vector_out);
-  const auto warps = static_cast<double>(c.block / 32);
+  const auto warps = static_cast<double>(c.block) / 32;
   const std::int64_t inner = work.box.tiles[p.output_order[0]];
   const bool crosses = work.out.shifted || inner % c.vector_out != 0;
   return {.bytes = 32 * (sectors(p, work.in, true) + sectors(p, work.out, false)),

@@ -195,21 +195,21 @@ Space space(const Problem& problem) {
           "Of the VECTOR that lead to the same accesses the least stands for all."),
       resident_warps_rule(axes, [=](const Config& c) { return tiling_of(problem, *s, c).threads; }),
   };
-  return Space(std::move(axes), std::move(must),
-               {{"A block's tile is no wider than twice the output.",
-                 [=](const Config& c) {
-                   return s->has_mask() ||
-                          tiling_of(problem, *s, c).tile_x < 2 * s->directions[Separable::x].extent ||
-                          (c[BLOCK_X] == 32 && (has_y || c[OUTPUTS] == 1));
-                 }},
-                {"A block takes at most 100 KiB of shared memory.",
-                 [=](const Config& c) { return tiling_of(problem, *s, c).shared_bytes <= 100 * 1024; }},
-                {"A block marches at least as far as the window reaches.",
-                 [=](const Config& c) {
-                   const Separable::Direction& march = s->directions[Separable::march];
-                   return run_of(*s, c[RUN]) >= std::min(march.taps, march.extent);
-                 }},
-                trigger_rule()});
+  return Space(
+      std::move(axes), std::move(must),
+      {{"A block's tile is no wider than twice the output.",
+        [=](const Config& c) {
+          return s->has_mask() || tiling_of(problem, *s, c).tile_x < 2 * s->directions[Separable::x].extent ||
+                 (c[BLOCK_X] == 32 && (has_y || c[OUTPUTS] == 1));
+        }},
+       {"A block takes at most 100 KiB of shared memory.",
+        [=](const Config& c) { return tiling_of(problem, *s, c).shared_bytes <= std::int64_t{100} * 1024; }},
+       {"A block marches at least as far as the window reaches.",
+        [=](const Config& c) {
+          const Separable::Direction& march = s->directions[Separable::march];
+          return run_of(*s, c[RUN]) >= std::min(march.taps, march.extent);
+        }},
+       trigger_rule()});
 }
 
 Work work(const Problem& problem, const Config& config) {
@@ -484,15 +484,15 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // The longest runs that give each multiprocessor the threads that it needs, but no shorter than two
   // windows.
   const std::int64_t threads = round_up(lanes * block_y, 32),
-                     blocks = multiprocessors_to_fill(device) * (has_y ? 512 : 256) / threads;
+                     blocks = std::int64_t{multiprocessors_to_fill(device)} * (has_y ? 512 : 256) / threads;
   const std::int64_t warps = has_y ? 16 : has_mask && march.taps >= 10 ? 12 : 8;
   std::int64_t run = 1024;
   if (has_mask) {
     // The run with the fewest steps of all blocks that a multiprocessor has one after the other.
     const std::int64_t at_once =
         multiprocessors_to_fill(device) * std::max<std::int64_t>(1, warps * 32 / threads);
-    const auto steps = [&](std::int64_t each) {
-      return ceil_divide(tiles * ceil_divide(march.extent, each), at_once) * (run_of(s, each) + march.taps);
+    const auto steps = [&, &its = s.directions[Separable::march]](std::int64_t each) {
+      return ceil_divide(tiles * ceil_divide(its.extent, each), at_once) * (run_of(s, each) + its.taps);
     };
     run = march.taps < 10 ? 32 : march.taps < 20 ? 48 : 128;
     for (const std::int64_t each : runs)
