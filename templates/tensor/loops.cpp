@@ -70,15 +70,6 @@ bool shares_sums(const LoopForm& form, const LoopShape& shape) {
   return any(form, [&](const LoopKernel& kernel) { return LoopMapping(kernel, shape).lanes > 1; });
 }
 
-// Of an axis's values, the least that does the same.
-std::int64_t least_alike(const std::vector<std::int64_t>& values,
-                         const std::function<bool(std::int64_t)>& alike) {
-  std::int64_t least = 0;
-  for (const std::int64_t value : values)
-    if (alike(value) && (least == 0 || value < least)) least = value;
-  return least;
-}
-
 std::vector<Value> axis_values(const std::vector<std::int64_t>& values) {
   return {values.begin(), values.end()};
 }
@@ -122,8 +113,8 @@ Space space(const Problem& problem) {
     return one_name(
         axis,
         [=, &axis](const Config& c) {
-          const std::int64_t most = longest(table->at(c), along), own = std::min(c[axis], most);
-          return least_alike(values, [&](std::int64_t value) { return std::min(value, most) == own; });
+          const std::int64_t most = longest(table->at(c), along);
+          return least_alike(values, c[axis], [&](std::int64_t value) { return std::min(value, most); });
         },
         "Of the numbers of outputs that are no fewer than there are, one stands for all.");
   };
@@ -161,9 +152,10 @@ Space space(const Problem& problem) {
        one_name(
            SPLIT,
            [=](const Config& c) {
-             const std::vector<std::int64_t>& own = table->at(c).elements;
-             return least_alike(parts,
-                                [&](std::int64_t value) { return table->at(c, value).elements == own; });
+             const auto elements = [&](std::int64_t value) -> const std::vector<std::int64_t>& {
+               return table->at(c, value).elements;
+             };
+             return least_alike(splits, c[SPLIT], elements);
            },
            "Of the SPLIT that make as many parts one stands for all."),
        one_name(
@@ -280,8 +272,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (reads_along_sums(kernel)) lanes = std::max<std::int64_t>(lanes, extent(along) < 32 ? 8 : 32);
   while (split < 64 && outputs * lanes * split * 4 <= threads_to_fill && terms >= 32 * lanes * split)
     split *= 4;
-  const auto elements = [&](std::int64_t parts) { return with_parts(all->forms[form], parts).elements; };
-  while (split > 1 && elements(split / 4) == elements(split)) split /= 4;
+  split = least_alike(splits, split,
+                      [&](std::int64_t parts) { return with_parts(all->forms[form], parts).elements; });
 
   // Outputs of a thread: as many as leave enough threads, the more the longer the window.
   const LoopKernel& tiled = longest_kernel(all->forms[form], true);

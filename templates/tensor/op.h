@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,15 @@ void usual_tensors(Random& random, Problem& problem);
 std::size_t program_words(const Expression& expression);
 constexpr std::size_t most_program_words = 40;
 constexpr std::size_t most_bounds = 4;  ///< dimensions of accesses that leave their arrays
+
+/// The least of an axis's values for which `effect` is as for `value`: the one that stands for them all.
+std::int64_t least_alike(std::span<const std::int64_t> values, std::int64_t value, const auto& effect) {
+  const auto& its = effect(value);
+  std::int64_t least = value;
+  for (const std::int64_t each : values)
+    if (each < least && effect(each) == its) least = each;
+  return least;
+}
 
 Template base();
 Template contract();

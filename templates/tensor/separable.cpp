@@ -125,13 +125,6 @@ constexpr std::array<std::int64_t, 5> blocks_y = {4, 8, 2, 1, 16};
 constexpr std::array<std::int64_t, 4> blocks_x = {32, 64, 128, 256};
 constexpr std::array<std::int64_t, 3> widths = {16, 8, 4};
 
-// The least of the values for which `effect` is as for `value`.
-std::int64_t least_alike(std::span<const std::int64_t> values, std::int64_t value, const auto& effect) {
-  const auto its = effect(value);
-  for (const std::int64_t each : values)
-    if (each < value && effect(each) == its) value = each;
-  return value;
-}
 std::int64_t least_block_x(const Separable& s, std::int64_t block_x, std::int64_t outputs) {
   return least_alike(blocks_x, block_x, [&](std::int64_t each) {
     return s.has_mask() ? even_part(ceil_divide(s.directions[Separable::x].extent, outputs), each) : each;
