@@ -19,6 +19,7 @@ _most_arrays = 6
 _memos: dict[tuple, Memo] = {}
 # Integers of another width are computed modulo 2**32 or 2**64 and cut again, which is what their own sums and products do.
 _computed_as = {"int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
+_summed_in_float32 = ("float16", "bfloat16")
 _types = {**_short, "int8": "i8", "uint8": "u8"}  # of what kernels read
 
 def _memo(kind: str, text: str, count: int) -> Memo:
@@ -181,13 +182,18 @@ def einsum(subscripts: str, *operands: Any, out: Any = None, dtype: Any = None, 
     def run(*given, out=None, dtype=None, extents=()):
         read, like = _together(given)
         kind = _dtype_of(read, dtype, "einsum()")
+        read = [one.to(kind) for one in read]
         inputs, result = _subscripts(subscripts, [one.shape for one in read])
         pieces = list(zip(inputs, read))
         for place in _path(inputs, result, pieces, optimize):
             taken = [pieces.pop(k) for k in sorted(place, reverse=True)][::-1]
             left = set(result).union(*(name for name, _ in pieces)) if pieces else set(result)
             name = result if not pieces else "".join(sorted(left.intersection("".join(one for one, _ in taken))))
-            value = _contract([one for one, _ in taken], name, [one for _, one in taken], like, None if pieces else out, kind)
+            # What comes between two kernels keeps the type of their sums: in one of 16 bits it might overflow.
+            arrays = [one for _, one in taken]
+            read_as = "float32" if kind in _summed_in_float32 and any(one.dtype == "float32" for one in arrays) else kind
+            written_as = kind if not pieces or kind not in _summed_in_float32 else "float32"
+            value = _contract([one for one, _ in taken], name, arrays, like, None if pieces else out, read_as, written_as)
             if not pieces:
                 return value
             pieces.append((name, InputArray(value)))
@@ -216,7 +222,7 @@ def _extents(inputs: list[str], shapes: Sequence[tuple[int, ...]]) -> dict[str, 
     return extents
 
 
-def _contract(inputs: list[str], result: str, arrays: list[InputArray], like: InputArray, out: Any, dtype: str) -> Any:
+def _contract(inputs: list[str], result: str, arrays: list[InputArray], like: InputArray, out: Any, dtype: str, out_dtype: str) -> Any:
     extents = _extents(inputs, [one.shape for one in arrays])
     factors = []
     for k, (name, one) in enumerate(zip(inputs, arrays)):
@@ -226,7 +232,7 @@ def _contract(inputs: list[str], result: str, arrays: list[InputArray], like: In
     reduced = set("".join(inputs)) - set(result)
     text = f"out[{','.join(result)}] {'+=' if reduced else '='} {' * '.join(factors)}"
     sizes = tuple(sorted(extents.items()))
-    return _compute(text, arrays, like, out, dtype, sizes, True)
+    return _compute(text, arrays, like, out, dtype, sizes, True, out_dtype=None if out_dtype == dtype else out_dtype)
 
 
 def _subscripts(text: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], str]:

@@ -64,6 +64,16 @@ def test_einsum_is_numpys(subscripts, operands, optimize):
             assert np.array_equal(found, expected)
 
 
+@pytest.mark.parametrize("large", [0, 1, 2])
+def test_what_lies_between_two_kernels_does_not_overflow(large):
+    """Products of which the first two, or the last two, are beyond float16, in an order that is none for all."""
+    operands = [np.full((16, 16), 0.001 if k == large else 300, "float16") for k in range(3)]
+    expected = np.einsum("ab,bc,cd->ad", *(one.astype("float64") for one in operands))
+    result = tunesmith.einsum("ab,bc,cd->ad", *operands)
+    assert result.dtype == np.float16
+    np.testing.assert_allclose(result, expected, rtol=2**-11 + 1e-6)
+
+
 def test_a_recorded_call_follows_its_arrays():
     one, two = square.copy(), square.copy()
     first = tunesmith.einsum("ij,jk->ik", one, two)
