@@ -78,9 +78,6 @@ std::int64_t run_of(const Separable& s, std::int64_t most) {
   return even_part(s.directions[Separable::march].extent, most);
 }
 
-// Extents of images are often 7 times a power of two, for which 7 outputs leave no thread of a warp idle.
-bool is_exchanged(std::int64_t outputs) { return outputs == 7; }
-
 // A row of a mask in shared memory is whole vectors; the rows of one plane, an odd number of them.
 std::int64_t mask_pitch(const Problem& problem, const Separable& s) {
   return round_up(s.directions[Separable::x].taps, 16 / compute_bytes(problem));
@@ -115,8 +112,7 @@ Tiling tiling_of(const Problem& problem, const Separable& s, const Config& c) {
       s.has_mask() ? mask_elements(problem, s) * (mask_moves_with_planes(problem, s) ? t.tile_y : 1)
                    : x.taps + y.taps + march.taps;
   t.shared_bytes = c[STAGES] * std::ssize(s.element.accesses) * slab_y * row +
-                   compute_bytes(problem) * ((has_y ? slab_y * t.tile_x : 0) + weights) +
-                   (is_exchanged(c[OUTPUTS]) ? t.tile_y * t.tile_x * element_bytes(problem) : 0);
+                   compute_bytes(problem) * ((has_y ? slab_y * t.tile_x : 0) + weights);
   return t;
 }
 
@@ -157,7 +153,7 @@ Space space(const Problem& problem) {
        {blocks_y.begin(), blocks_y.end()},
        "threads along the second of three windows; with a mask planes beside each other"},
       {OUTPUTS,
-       {4, 8, 2, 1, 7},
+       {4, 8, 2, 1},
        "outputs of a thread at each step: neighbours, or along the second of three windows"},
       {RUN, {runs.begin(), runs.end()}, "steps that a block marches along the outermost window, at most"},
       {STAGES, {4, 8, 6, 3, 2}, "steps whose inputs are in shared memory, or on their way"},
@@ -169,10 +165,6 @@ Space space(const Problem& problem) {
   std::vector<Rule> must = {
       {"A block has 32 to 512 threads.",
        [=](const Config& c) { return tiling_of(problem, *s, c).threads <= 512; }},
-      {"7 outputs are for masks, and for rows of 1, 2, 4, 8, 16 or 32 threads.",
-       [=](const Config& c) {
-         return !is_exchanged(c[OUTPUTS]) || (s->has_mask() && 32 % tiling_of(problem, *s, c).lanes == 0);
-       }},
       one_name(
           BLOCK_X, [=](const Config& c) { return least_block_x(*s, c[BLOCK_X], c[OUTPUTS]); },
           "Of the BLOCK_X that are as many threads the least stands for all."),

@@ -39,9 +39,6 @@ constexpr int slab_y = tile_y + taps_y - 1;
 constexpr int per_16_bytes = 16 / sizeof(T);
 constexpr int pitch = (tile_x + taps_x - 1 + per_16_bytes - 1) / per_16_bytes * per_16_bytes;
 constexpr int slab_elements = pitch * slab_y;  // of one input
-// Results of an odd number of outputs are no vectors: the threads of a row, all of one warp, exchange them,
-// so that each stores such as lie beside its neighbours'.
-constexpr bool is_exchanged = OUTPUTS == 7;
 // Directions with the same weights have one place for them.
 template <typename A, typename B>
 constexpr bool is_same = false;
@@ -238,10 +235,7 @@ template <typename Mask>
 __device__ __forceinline__ void reduce_mask(Compute (&partial)[taps_march][OUTPUTS], const T* from,
                                             const MaskRows& mask, int step, int extent) {
   constexpr bool skips = taps_x * OUTPUTS >= 48;
-  constexpr int wide = is_exchanged             ? 1
-                       : OUTPUTS < per_16_bytes ? OUTPUTS
-                                                : per_16_bytes,
-                count = OUTPUTS + taps_x - 1;
+  constexpr int wide = OUTPUTS < per_16_bytes ? OUTPUTS : per_16_bytes, count = OUTPUTS + taps_x - 1;
   Compute values[(count + wide - 1) / wide * wide];
   for_neighbours<count, wide>(from, [&](int n, Compute value) { values[n] = value; });
 #pragma unroll
@@ -333,9 +327,6 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
                    : thread_x < tile.extent_x ? tile.extent_y - thread_y * OUTPUTS
                                               : 0;
 
-  const int row_room = thread_y < tile.extent_y ? tile.extent_x : 0;
-  T* const exchange = reinterpret_cast<T*>(shared_weights + masks * mask_elements);
-
   int stage = 0;
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
@@ -385,8 +376,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     }
     Compute(&result)[OUTPUTS] = partial[0];
     const int done = step - (taps_march - 1);
-    if (done < 0 || (!is_exchanged && room <= 0)) continue;
-    T* const row = to + done * Output::march - (is_exchanged ? thread_x * OUTPUTS * Output::x : 0);
+    if (done < 0 || room <= 0) continue;
+    T* const row = to + done * Output::march;
     const Place march = tile.march + done;
 #pragma unroll
     for (int r = 0; r < OUTPUTS; ++r) {
@@ -395,19 +386,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     }
     constexpr int wide = has_y ? 1 : Output::vector < OUTPUTS ? Output::vector : OUTPUTS;
     constexpr Place apart = has_y ? Output::y : Output::x;
-    if constexpr (is_exchanged) {
-      if (thread_y < tile_y) {
-#pragma unroll
-        for (int r = 0; r < OUTPUTS; ++r)
-          exchange[plane * tile_x + thread_x * OUTPUTS + r] = from_float<T>(result[r]);
-      }
-      __syncwarp();
-#pragma unroll
-      for (int r = 0; r < OUTPUTS; ++r) {
-        const int at = thread_x + r * lanes;
-        if (at < row_room) row[at * Output::x] = exchange[plane * tile_x + at];
-      }
-    } else if (room >= OUTPUTS) {
+    if (room >= OUTPUTS) {
       store<wide, apart>(row, result);
     } else {
 #pragma unroll
