@@ -1,4 +1,4 @@
-// The template `separable`: windows along two or three dimensions in one launch, with what is between them in
+// The template `separable`: windows along one to three dimensions in one launch, with what is between them in
 // shared memory and registers; and windows with a mask.
 
 #include "templates/tensor/separable.h"
@@ -19,6 +19,7 @@ constexpr IntegerAxis BLOCK_X("BLOCK_X"), BLOCK_Y("BLOCK_Y"), OUTPUTS("OUTPUTS")
 
 constexpr std::int64_t most_partial_words = 192;  // of sums that a thread keeps in registers
 constexpr std::int64_t most_unrolled = 1024;      // operations of a mask, for each output of a thread
+constexpr std::int64_t shortest_row = 9;  // of one window, from which on this template is the first guess
 
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t compute_bytes(const Problem& problem) {
@@ -438,10 +439,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (x.extent < 16) return std::nullopt;  // most threads would have nothing to do
   // Neighbours that share nothing of several arrays: loops keep these in registers.
   if (x.taps == 1 && s.element.accesses.size() > 1) return std::nullopt;
+  const bool is_row = x.taps > 1 && !has_y && !has_mask && march.taps == 1;  // one window
+  if (is_row && x.taps < shortest_row) return std::nullopt;
   // Registers: unfinished sums and weights.
   std::int64_t outputs = has_y || element_bytes(problem) < 4 ? 8 : 4;
-  if (has_mask) outputs = 8;
-  while (outputs > 1 &&
+  if (has_mask || is_row) outputs = 8;
+  while (outputs > 1 && !is_row &&
          (has_mask ? partial_words(problem, s, outputs) + words * x.taps > 160
                    : partial_words(problem, s, outputs) + words * (x.taps + y.taps + march.taps) >
                          (has_y ? 120 : 230)))
@@ -451,7 +454,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                                     : x.extent <= 16 * outputs))
     outputs /= 2;
   Values values = {{"OUTPUTS", outputs}, {"START", std::string("plain")}};
-  const std::int64_t block_x = !has_y && x.extent > 32 * outputs ? 64 : 32;
+  const std::int64_t block_x = is_row && x.extent > 64 * outputs   ? 128
+                               : !has_y && x.extent > 32 * outputs ? 64
+                                                                   : 32;
   std::int64_t block_y = !has_y ? 1 : outputs < 8 ? 8 : 4;
   while (block_y > 1 && y.extent <= outputs * block_y / 2) block_y /= 2;
   const std::int64_t lanes = has_mask ? even_part(ceil_divide(x.extent, outputs), block_x) : block_x;
@@ -470,7 +475,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // windows.
   const std::int64_t threads = round_up(lanes * block_y, 32),
                      blocks = std::int64_t{multiprocessors_to_fill(device)} * (has_y ? 512 : 256) / threads;
-  const std::int64_t warps = has_y ? 16 : has_mask && march.taps >= 10 ? 12 : 8;
+  const std::int64_t warps = has_y || is_row ? 16 : has_mask && march.taps >= 10 ? 12 : 8;
   std::int64_t run = 1024;
   if (has_mask) {
     // The run with the fewest steps of all blocks that a multiprocessor has one after the other.
@@ -489,7 +494,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   values.set("BLOCK_X", least_block_x(s, block_x, outputs));
   values.set("BLOCK_Y", least_block_y(s, block_y));
   values.set("RUN", least_run(s, run));
-  values.set("STAGES", std::int64_t{has_y || has_mask ? 4 : 8});
+  values.set("STAGES", std::int64_t{march.extent == 1 ? 2 : has_y || has_mask ? 4 : 8});
   const std::int64_t vector = has_mask                                ? (element_bytes(problem) == 2 ? 4 : 16)
                               : !has_y && element_bytes(problem) == 4 ? 8
                                                                       : 16;
@@ -503,7 +508,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
 Template separable() {
   return {.name = "separable",
           .what =
-              "Windows along two or three dimensions, reduced one after the other in one launch: a "
+              "Windows along one to three dimensions, reduced one after the other in one launch: a "
               "separable filter, a box, a dilation; along two at once with a mask.",
           .kernels = {"tensor_separable"},
           .compiled_in = {"expression", "dtype", "extents", "may", "x0", "x1", "x2", "x3", "x4", "x5", "out"},

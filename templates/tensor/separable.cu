@@ -1,4 +1,4 @@
-// tensor, windows along two or three dimensions that are reduced one after the other, in one launch. A block
+// tensor, windows along one to three dimensions that are reduced one after the other, in one launch. A block
 // has a tile of the output, across x (and y), and marches along the third dimension: a slab of the inputs at
 // a time, with the windows' overhang, arrives in shared memory some steps before it is needed, is reduced
 // along x and y, and is added to each of the sums that it is a part of, which are in registers. With a mask,

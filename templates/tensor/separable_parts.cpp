@@ -140,11 +140,13 @@ Separable separable_of(const Problem& problem) {
                        weights[r].empty() ? Body() : product(all, weights[r])});
     has_weights = has_weights || !weights[r].empty();
   }
-  if (windows.size() < 2 || windows.size() > 3) {
+  if (windows.empty() || windows.size() > 3) {
     return refused("There are windows along " + std::to_string(windows.size()) +
-                   " dimensions; this template is for two or three.");
+                   " dimensions; this template is for one to three.");
   }
-  if ((has_weights || regroups) && problem.string("may") != "distribute") {
+  // Along one dimension two factors are multiplied as they stand there.
+  const bool is_as_written = windows.size() == 1 && terms.front().factors.size() <= 2;
+  if (((has_weights && !is_as_written) || regroups) && problem.string("may") != "distribute") {
     return refused(
         "This template multiplies in another order than the expression, or outside of its sum; allow it by "
         "may=distribute.");
@@ -164,11 +166,18 @@ Separable separable_of(const Problem& problem) {
           "template is for two of those.");
     }
     windows.insert(windows.begin(), {nearest, -1, nest.extents[static_cast<std::size_t>(nearest)], 1});
+  } else if (windows.size() == 1) {  // a block marches along the longest other dimension
+    Separable::Direction march;
+    for (int i = 0; i < static_cast<int>(nest.free); ++i) {
+      const std::int64_t extent = nest.extents[static_cast<std::size_t>(i)];
+      if (i != nearest && (march.free < 0 || extent > march.extent)) march = {i, -1, extent, 1};
+    }
+    windows.push_back(march);
   }
   if (result.has_mask()) {
     Indices its = 0;
     for (const Access& access : result.mask.accesses) its |= moved(view_of(problem, access));
-    if (has_weights || windows.size() > 2 || windows.front().reduced < 0 ||
+    if (has_weights || windows.size() > 2 || windows.front().reduced < 0 || windows.back().reduced < 0 ||
         (its & (bit(static_cast<std::size_t>(windows[0].free)) |
                 bit(static_cast<std::size_t>(windows[1].free)))) != 0) {
       return refused(

@@ -41,7 +41,10 @@ TEST(TensorSeparable, RefusesWhatIsNoChainOfWindows) {
       {"expression=\"o[y,x] max= g[i] * v[y+i,x+j]\" y=9 x=9 i=3 j=3", ""},
       {"expression=\"o[y,x] += abs(g[i,j] - v[y+i,x+j])\" y=9 x=9 i=24 j=24",
        "has 576 weights, of 2 operations"},
-      {"expression=\"o[y,x] += v[y+i,x]\" y=9 x=9 i=3", "There are windows along 1 dimensions"},
+      {"expression=\"o[y,x] += v[y+i,x] * g[i]\" y=9 x=9 i=3", ""},
+      {"expression=\"o[x] += g[j] * v[x+j] * h[j]\" x=9 j=3", "allow it by may=distribute."},
+      {"expression=\"o[x] += abs(g[j] - v[x+j])\" x=9 j=3", "A mask is for windows along two"},
+      {"expression=\"o[y,x] = v[y+1,x]\" y=9 x=9", "Nothing is read in windows"},
       {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=9 i=3 j=200", "has 200 elements"},
       {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=9 i=120 j=2 dtype=f64", "for at most 97 of this type."},
       {"expression=\"o[y,x] += v[y+i,x+j]\" y=9 x=0 i=3 j=2", "There is nothing to reduce"},
@@ -82,6 +85,10 @@ TEST(TensorSeparable, IsRightAtEveryEnd) {
       {"expression=\"o[z,y,x] += g[i] * g[j] * g[k] * v[z+i,y+j,x+k]\" z=4 y=33 x=32 i=25 j=25 k=25 "
        "may=distribute",
        "BLOCK_X=32 BLOCK_Y=4 OUTPUTS=8 STAGES=2"},
+      // One window: of signals side by side, of one signal, of a function of two arrays.
+      {"expression=\"o[b,x] += v[b,x+j] * g[j]\" b=5 x=700 j=31", "BLOCK_X=64 OUTPUTS=8 RUN=16 STAGES=3"},
+      {"expression=\"o[x] += g[j] * v[x+j]\" x=5003 j=101 dtype=f64", "BLOCK_X=128 OUTPUTS=4 STAGES=2"},
+      {"expression=\"o[x,b] max= abs(v[b,x+j] - u[b,x+j])\" b=70 x=19 j=4 dtype=f16", "OUTPUTS=1 RUN=16"},
       // Masks: planes that share one, that have their own, and none; a row in registers, and not; skipped
       // rows.
       {"expression=\"o[n,c,y,x] += v[n,c,y+i,x+j] * w[c,i,j]\" n=5 c=3 y=19 x=28 i=3 j=3",
