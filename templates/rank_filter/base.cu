@@ -77,19 +77,19 @@ __device__ __forceinline__ Key ranked(const Window& w, int rank, int count) {
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(rank_filter_base)(const T* image, T* output, long long depth, long long height, long long width,
                             int planes, int rows, int columns, int before_z, int before_y, int before_x,
-                            int rank, int count, int boundary, double outside, int has_bits,
-                            long long bits0, long long bits1, long long bits2,
-                            long long bits3, long long bits4, long long bits5,
-                            long long bits6, long long bits7, long long bits8,
-                            long long bits9, long long bits10, long long bits11,
-                            long long bits12, long long bits13, long long bits14,
-                            long long bits15, long long bits16, long long bits17,
-                            long long bits18, long long bits19, long long bits20,
-                            long long bits21, long long bits22, long long bits23,
-                            long long bits24, long long bits25, long long bits26,
-                            long long bits27, long long bits28, long long bits29,
-                            long long bits30, long long bits31) {
-  const long long places[] = {bits0, bits1, bits2, bits3, bits4, bits5, bits6, bits7, bits8, bits9, bits10, bits11, bits12, bits13, bits14, bits15, bits16, bits17, bits18, bits19, bits20, bits21, bits22, bits23, bits24, bits25, bits26, bits27, bits28, bits29, bits30, bits31};
+                            int rank, int count, int boundary, double outside, int has_bits, long long bits0,
+                            long long bits1, long long bits2, long long bits3, long long bits4,
+                            long long bits5, long long bits6, long long bits7, long long bits8,
+                            long long bits9, long long bits10, long long bits11, long long bits12,
+                            long long bits13, long long bits14, long long bits15, long long bits16,
+                            long long bits17, long long bits18, long long bits19, long long bits20,
+                            long long bits21, long long bits22, long long bits23, long long bits24,
+                            long long bits25, long long bits26, long long bits27, long long bits28,
+                            long long bits29, long long bits30, long long bits31) {
+  const long long places[] = {bits0,  bits1,  bits2,  bits3,  bits4,  bits5,  bits6,  bits7,
+                              bits8,  bits9,  bits10, bits11, bits12, bits13, bits14, bits15,
+                              bits16, bits17, bits18, bits19, bits20, bits21, bits22, bits23,
+                              bits24, bits25, bits26, bits27, bits28, bits29, bits30, bits31};
   unsigned long long bits[32];
   if (has_bits != 0) {
     for (int n = 0; n < 32; ++n) bits[n] = static_cast<unsigned long long>(places[n]);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "generator/element.h"
 #include "generator/sample.h"
@@ -124,20 +125,15 @@ std::string check(const Problem& problem) {
 }
 
 std::vector<Parameter> parameters() {
-  const auto extent = [](const char* name, const char* what, std::optional<Value> initial, UsualSizes usual) {
-    return Parameter{.name = name,
-                     .what = what,
-                     .minimum = 0,
-                     .maximum = most_elements,
-                     .initial = std::move(initial),
-                     .usual = usual};
+  const auto extent = [](const char* name, const char* what, UsualSizes usual) {
+    return Parameter{.name = name, .what = what, .minimum = 0, .maximum = most_elements, .usual = usual};
   };
-  const auto window = [](const char* name, const char* what, std::optional<Value> initial) {
-    return Parameter{.name = name,
-                     .what = what,
-                     .maximum = most_window,
-                     .initial = std::move(initial),
-                     .usual = UsualSizes{2, 31}};
+  const auto window = [](const char* name, const char* what) {
+    return Parameter{.name = name, .what = what, .maximum = most_window, .usual = UsualSizes{2, 31}};
+  };
+  const auto usually_one = [](Parameter parameter) {
+    parameter.initial = std::int64_t{1};
+    return parameter;
   };
   const auto origin = [](const char* name, const char* what) {
     return Parameter{.name = name,
@@ -146,12 +142,12 @@ std::vector<Parameter> parameters() {
                      .maximum = most_window / 2,
                      .initial = Value(0)};
   };
-  return {extent("depth", "planes of the image", Value(1), {2, 512}),
-          extent("height", "rows of the image", Value(1), {16, 16384}),
-          extent("width", "columns of the image", std::nullopt, {16, 16384}),
-          window("window_depth", "planes of the window", Value(1)),
-          window("window_height", "rows of the window", Value(1)),
-          window("window_width", "columns of the window", std::nullopt),
+  return {usually_one(extent("depth", "planes of the image", {2, 512})),
+          usually_one(extent("height", "rows of the image", {16, 16384})),
+          extent("width", "columns of the image", {16, 16384}),
+          usually_one(window("window_depth", "planes of the window")),
+          usually_one(window("window_height", "rows of the window")),
+          window("window_width", "columns of the window"),
           {.name = "footprint",
            .what = "which places of the window count: box, all of them; or row by row, as 010/111/010",
            .categories = {"box"},
@@ -289,7 +285,7 @@ Op ops_rank_filter() {
                                   {Contents::with_nan},
                                   {Contents::denormal}}},
                     {.name = "output", .role = Role::output, .extents = {"depth", "height", "width"}}},
-      .templates = {base()},
+      .templates = {base(), network()},
       .reference = reference,
       .flops =
           [](const Problem& problem) {

@@ -37,6 +37,7 @@ bool is_least(const Problem& problem);                ///< whether the rank is t
 bool is_greatest(const Problem& problem);
 
 Template base();
+Template network();
 
 // ---- what the tuned templates share
 
@@ -46,6 +47,9 @@ inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 inline constexpr IntegerAxis OUTPUTS_X("OUTPUTS_X");
 inline constexpr IntegerAxis OUTPUTS_Y("OUTPUTS_Y");
 inline constexpr IntegerAxis VECTOR("VECTOR");
+
+/// Template::constants: how far before its output a window begins.
+Values window_constants(const Problem& problem);
 
 std::string refuses_empty(const Problem& problem);
 
