@@ -74,8 +74,8 @@ Work work(const Problem& problem, const Config& c) {
                 .grid = {tiles_x * tiles_y * d.image.z},
                 .block = {c[BLOCK_X] * c[BLOCK_Y]},
                 .dynamic_shared_bytes = tile_bytes(problem, c),
-                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.image.z, d.image.y, d.image.x,
-                              int32(tiles_x), int32(tiles_y)}};
+                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(d.image.z), int32(d.image.y),
+                              int32(d.image.x), int32(tiles_x), int32(tiles_y)}};
   add_outside(launch, problem);
   return {.steps = {std::move(launch)}};
 }

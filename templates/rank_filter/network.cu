@@ -15,9 +15,8 @@ constexpr int threads = BLOCK_X * BLOCK_Y, half_x = BLOCK_X * OUTPUTS_X, tile_y 
 extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 > threads
                                                           ? RESIDENT_WARPS * 32 / threads
                                                           : 1)
-    ENTRY(rank_filter_network)(const T* __restrict__ image, T* __restrict__ output, long long depth,
-                               long long height, long long width, int tiles_x, int tiles_y, int boundary,
-                               double outside) {
+    ENTRY(rank_filter_network)(const T* __restrict__ image, T* __restrict__ output, int depth, int height,
+                               int width, int tiles_x, int tiles_y, int boundary, double outside) {
   DYNAMIC_SHARED(Word, tile);
   const Place place = place_of(blockIdx.x, tiles_x, tiles_y);
   fill_tile(tile, image, depth, height, width, place, boundary, from_outside<T>(outside));
@@ -27,9 +26,9 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 > thre
   select(tile + thread_y * pitch + thread_x, out);
 #pragma unroll
   for (int n = 0; n < OUTPUTS_Y; ++n) {
-    const long long y = place.y + thread_y + n, x = place.x + thread_x;
+    const int y = place.y + thread_y + n, x = place.x + thread_x;
     if (y >= height) break;
-    T* const to = output + (place.z * height + y) * width + x;
+    T* const to = output + (static_cast<long long>(place.z) * height + y) * width + x;
     store_elements<0>(to, out[n], width - x);
     if constexpr (lanes == 2) store_elements<1>(to + half_x, out[n], width - x - half_x);
   }

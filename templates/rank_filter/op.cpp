@@ -285,7 +285,7 @@ Op ops_rank_filter() {
                                   {Contents::with_nan},
                                   {Contents::denormal}}},
                     {.name = "output", .role = Role::output, .extents = {"depth", "height", "width"}}},
-      .templates = {base(), network()},
+      .templates = {base(), network(), extreme()},
       .reference = reference,
       .flops =
           [](const Problem& problem) {
@@ -304,7 +304,9 @@ Op ops_rank_filter() {
            "height=40 width=68 window_height=5 window_width=5 rank=12 dtype=u8 boundary=mirror",
            "height=33 width=130 window_height=7 window_width=7 rank=24 dtype=u16 boundary=wrap",
            "height=61 width=90 window_height=9 window_width=6 rank=53 boundary=nearest dtype=f16",
-           "height=50 width=300 window_height=41 window_width=41 rank=1680 dtype=u8",
+           "height=50 width=304 window_height=41 window_width=41 rank=1680 dtype=u8",
+           "height=70 width=301 window_height=5 window_width=9 rank=0 dtype=f16 origin_x=2",
+           "depth=6 height=12 width=160 window_depth=4 window_height=3 window_width=6 rank=71 boundary=wrap",
            "height=45 width=77 window_height=3 window_width=3 footprint=010/111/010 rank=2 dtype=i16",
            "height=30 width=64 window_height=15 window_width=15 rank=112 boundary=constant value=-0.5",
            "depth=9 height=20 width=31 window_depth=3 window_height=3 window_width=3 rank=13 dtype=i32",

@@ -38,6 +38,7 @@ bool is_greatest(const Problem& problem);
 
 Template base();
 Template network();
+Template extreme();
 
 // ---- what the tuned templates share
 

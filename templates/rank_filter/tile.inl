@@ -10,28 +10,28 @@ constexpr int shift = VECTOR == 4 ? (4 - before_x % 4) % 4 : 0;
 constexpr int pitch = (half_x + window_width - 1 + shift + 3) / 4 * 4, tile_rows = tile_y + window_height - 1;
 
 struct Place {
-  long long x, y, z;  // of the tile's first output
+  int x, y, z;  // of the tile's first output
 };
 
 __device__ __forceinline__ Place place_of(unsigned block, unsigned tiles_x, unsigned tiles_y) {
-  return {static_cast<long long>(block % tiles_x) * (lanes * half_x),
-          static_cast<long long>(block / tiles_x % tiles_y) * tile_y, block / tiles_x / tiles_y};
+  return {static_cast<int>(block % tiles_x) * (lanes * half_x),
+          static_cast<int>(block / tiles_x % tiles_y) * tile_y, static_cast<int>(block / tiles_x / tiles_y)};
 }
 
 template <typename E>
-__device__ __forceinline__ void fill_tile(typename Words<E>::Word* tile, const E* image, long long depth,
-                                          long long height, long long width, const Place& place, int boundary,
+__device__ __forceinline__ void fill_tile(typename Words<E>::Word* tile, const E* image, int depth,
+                                          int height, int width, const Place& place, int boundary,
                                           E outside) {
   constexpr int units = pitch / 4, all = window_depth * tile_rows * units;
-  const long long first_x = place.x - before_x - shift;
+  const int first_x = place.x - before_x - shift;
 #pragma unroll 2
   for (int unit = static_cast<int>(threadIdx.x); unit < all; unit += threads) {
     const int row = unit / units, column = (unit - row * units) * 4;
-    const long long z = sample_at(place.z + row / tile_rows - before_z, depth, boundary);
-    const long long y = sample_at(place.y + row % tile_rows - before_y, height, boundary);
-    const E* const from = image + (z * height + y) * width;
+    const int z = sample_at(place.z + row / tile_rows - before_z, depth, boundary);
+    const int y = sample_at(place.y + row % tile_rows - before_y, height, boundary);
+    const E* const from = image + (static_cast<long long>(z) * height + y) * width;
     const bool there = z >= 0 && y >= 0;
-    const long long x = first_x + column;
+    const int x = first_x + column;
     auto* const to = tile + row * pitch + column;
     const bool whole = there && x >= 0 && x + (lanes - 1) * half_x + 4 <= width;
     if constexpr (Words<E>::is_plain) {
@@ -41,7 +41,7 @@ __device__ __forceinline__ void fill_tile(typename Words<E>::Word* tile, const E
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const long long at = there ? sample_at(x + i, width, boundary) : -1;
+        const int at = there ? sample_at(x + i, width, boundary) : -1;
         if (at >= 0) {
           copy_async<1>(to + i, from + at, true);
         } else {
@@ -63,7 +63,7 @@ __device__ __forceinline__ void fill_tile(typename Words<E>::Word* tile, const E
         } else {
 #pragma unroll
           for (int i = 0; i < 4; ++i) {
-            const long long at = there ? sample_at(x + lane * half_x + i, width, boundary) : -1;
+            const int at = there ? sample_at(x + lane * half_x + i, width, boundary) : -1;
             element[lane][i] = at >= 0 ? from[at] : outside;
           }
         }
@@ -85,7 +85,7 @@ __device__ __forceinline__ void fill_tile(typename Words<E>::Word* tile, const E
 // Writes the lane's elements of `count` words beside each other to `to`, of which `left` are in the image.
 template <int lane, int count, typename E>
 __device__ __forceinline__ void store_elements(E* to, const typename Words<E>::Word (&words)[count],
-                                               long long left) {
+                                               int left) {
   constexpr int wide = VECTOR == 4 && count % 4 == 0 ? 4 : 1;
 #pragma unroll
   for (int n = 0; n < count; n += wide) {
