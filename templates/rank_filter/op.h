@@ -39,6 +39,7 @@ bool is_greatest(const Problem& problem);
 Template base();
 Template network();
 Template extreme();
+Template ranks();
 
 // ---- what the tuned templates share
 
