@@ -1,0 +1,151 @@
+// rank_filter/extreme: minima and maxima of boxes, along rows and columns in one launch.
+
+#include <algorithm>
+
+#include "templates/rank_filter/op.h"
+
+namespace tunesmith::rank_filter_op {
+namespace {
+
+constexpr IntegerAxis BUFFERS("BUFFERS");
+constexpr IntegerAxis RUN("RUN");
+
+std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
+// As in extreme.cu.
+std::int64_t columns_of(const Problem& problem) {
+  return std::max<std::int64_t>(1, 4 / element_bytes(problem));
+}
+std::int64_t row_bytes(const Problem& problem, const Config& c) {
+  const std::int64_t each = element_bytes(problem) == 1 || element_bytes(problem) == 8 ? 8 : 4;
+  return c[BLOCK] * each;
+}
+std::int64_t shift_of(const Problem& problem, const Config& c) {
+  const std::int64_t columns = columns_of(problem);
+  const Dims d(problem);
+  return c[VECTOR] == 1 || d.window.x == 1 ? 0 : (columns - d.before.x % columns) % columns;
+}
+std::int64_t batch(std::int64_t window) { return window >= 8 ? window : 8 / window * window; }
+
+std::int64_t widest_tile(const Problem& problem, const Config& c, std::int64_t taps) {
+  const std::int64_t shift = taps == 1 ? 0 : shift_of(problem, c);
+  return (c[BLOCK] * columns_of(problem) - (taps - 1) - shift) / 16 * 16;
+}
+
+std::string refuses(const Problem& problem) {
+  if (std::string no = refuses_empty(problem); !no.empty()) return no;
+  const Dims d(problem);
+  if (!is_box(problem)) return "A footprint in which not all places count is no box; take another template.";
+  if (!is_least(problem) && !is_greatest(problem)) {
+    return "The rank " + std::to_string(problem.integer("rank")) +
+           " is neither the minimum's nor the maximum's; take another template.";
+  }
+  if (counted_places(problem) == 1)
+    return "A window of one place has nothing to compare; take the base template.";
+  if (std::max({d.window.z, d.window.y, d.window.x}) > 64) {
+    return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
+           std::to_string(d.window.x) + " is longer than the 64 places that a thread has in registers.";
+  }
+  if (std::max(d.image.z, d.image.y) >= std::int64_t{1} << 30 ||
+      d.image.x * (d.window.z > 1 ? d.image.y : 1) >= std::int64_t{1} << 34 ||
+      d.image.z * ceil_divide(d.image.y, 16) * ceil_divide(d.image.x, 16) >= std::int64_t{1} << 31) {
+    return "The image has more tiles than a grid; take the base template.";
+  }
+  return "";
+}
+
+Space space(const Problem& problem) {
+  const Dims d(problem);
+  std::vector<Axis> axes = {{BLOCK, {128, 256, 64, 512}, "threads, each with 4 bytes of a row"},
+                            {RUN, {128, 64, 32, 256}, "rows of a block, which begins with a window more"},
+                            {BUFFERS, {2, 1}, "batches of rows in shared memory"},
+                            {VECTOR, {16, 1}, "bytes per access to the image, at most"}};
+  std::vector<Rule> must = {
+      {"The image's width must be a multiple of 16 bytes for wide accesses.",
+       [bytes = problem.integer("width") * element_bytes(problem)](const Config& c) {
+         return c[VECTOR] == 1 || bytes % 16 == 0;
+       }},
+      {"A row of threads must be longer than the window's overhang.",
+       [problem, d](const Config& c) { return widest_tile(problem, c, d.window.x) >= 16; }},
+      {"Rows in shared memory are at most 200 KiB.", [problem, d](const Config& c) {
+         const std::int64_t rows = batch(std::max(d.window.y, d.window.z));
+         return c[BUFFERS] * rows * row_bytes(problem, c) <= 200 * 1024;
+       }}};
+  std::vector<Rule> worth = {{"Half of a row's threads have outputs at least.",
+                              [problem, d](const Config& c) {
+                                return 2 * widest_tile(problem, c, d.window.x) >=
+                                       c[BLOCK] * columns_of(problem);
+                              }},
+                             {"A run is at least as long as the window.",
+                              [d](const Config& c) { return c[RUN] >= std::max(d.window.y, d.window.z); }}};
+  return Space(std::move(axes), std::move(must), std::move(worth));
+}
+
+// One launch: `window` along the rows of an image, and if `across` along its columns too.
+Launch launch(const Problem& problem, const Config& c, const Extents3& image, std::int64_t window,
+              std::int64_t taps) {
+  // The fewest tiles, of about the same width.
+  const std::int64_t widest = widest_tile(problem, c, taps), tiles_x = ceil_divide(image.x, widest);
+  const std::int64_t tile_x = std::min(widest, round_up(ceil_divide(image.x, tiles_x), 16));
+  const std::int64_t run = round_up(c[RUN], batch(window)), runs = ceil_divide(image.y, run);
+  return {.kernel = "rank_filter_extreme",
+          .grid = {tiles_x * runs * image.z},
+          .block = {c[BLOCK]},
+          .dynamic_shared_bytes = c[BUFFERS] * batch(window) * row_bytes(problem, c),
+          .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(image.y), image.x, int32(tiles_x),
+                        int32(tile_x), int32(runs), int32(run)}};
+}
+
+Work work(const Problem& problem, const Config& c) {
+  const Dims d(problem);
+  Work work;
+  if (d.empty()) return work;
+  const bool in_planes = d.window.y > 1 || d.window.x > 1;
+  const bool both = d.window.z > 1 && in_planes;
+  if (both) work.workspace_bytes = d.image.product() * element_bytes(problem);
+  if (d.window.z > 1) {
+    Launch planes = launch(problem, c, {1, d.image.z, d.image.y * d.image.x}, d.window.z, 1);
+    planes.kernel = "rank_filter_extreme_planes";
+    if (both) planes.arguments[1] = WorkspacePointer{};
+    add_outside(planes, problem);
+    work.steps.emplace_back(std::move(planes));
+  }
+  if (in_planes) {
+    Launch rows = launch(problem, c, d.image, d.window.y, d.window.x);
+    if (both) rows.arguments[0] = WorkspacePointer{};
+    add_outside(rows, problem);
+    work.steps.emplace_back(std::move(rows));
+  }
+  return work;
+}
+
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+  const Dims d(problem);
+  Values values;
+  values.set("VECTOR", std::int64_t{problem.integer("width") * element_bytes(problem) % 16 == 0 ? 16 : 1});
+  values.set("BLOCK", std::int64_t{d.window.x > 16 ? 256 : 128});
+  values.set("RUN", std::int64_t{std::max(d.window.y, d.window.z) > 16 ? 128 : 64});
+  values.set("BUFFERS", std::int64_t{std::max(d.window.y, d.window.z) > 16 ? 1 : 2});
+  return values;
+}
+
+}  // namespace
+
+Template extreme() {
+  return {.name = "extreme",
+          .what =
+              "Minima and maxima of boxes: running extremes of columns in registers, then those of rows "
+              "within a warp.",
+          .kernels = {"rank_filter_extreme", "rank_filter_extreme_planes"},
+          .compiled_in = {"window_depth", "window_height", "window_width", "footprint", "rank", "origin_z",
+                          "origin_y", "origin_x", "dtype"},
+          .constants = window_constants,
+          .refuses = refuses,
+          .untuned = untuned,
+          .space = space,
+          .work = work,
+          .alignment_bytes = [](const Problem& problem, const Config& c) {
+            return std::max(c[VECTOR], element_bytes(problem));
+          }};
+}
+
+}  // namespace tunesmith::rank_filter_op

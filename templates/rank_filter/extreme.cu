@@ -1,0 +1,295 @@
+// rank_filter, minima and maxima of boxes. A block marches down a strip of the image. Each thread keeps a few
+// columns, along which it has van Herk's and Gil and Werman's running extremes: rows come in groups as long
+// as the window, and a window is the end of one group and the beginning of the next, three comparisons
+// whatever its length. These extremes go to shared memory, row by row, where a warp takes a row: each lane
+// has the extremes of the ends and the beginnings of its own elements, and gets those of other lanes, and of
+// all elements between, by shuffles.
+
+#include "common/boundary.cuh"
+#include "common/shared.cuh"
+#include "rank_filter/words.cuh"
+
+using Word = Words<T>::Word;
+constexpr int lanes = Words<T>::lanes;
+constexpr bool is_plain = Words<T>::is_plain;
+constexpr int columns = sizeof(T) >= 4 ? 1 : 4 / sizeof(T);  // of a thread
+constexpr int own_words = columns / lanes > 0 ? columns / lanes : 1;
+constexpr int lane_words = own_words * BLOCK / 32;  // of a lane, when a warp takes a row
+constexpr int lane_elements = lane_words * lanes;
+constexpr int row_words = own_words * BLOCK;
+
+__device__ __forceinline__ Word extreme(Word a, Word b) { return rank > 0 ? upper(a, b) : lower(a, b); }
+
+// What the lanes have behind `blocks` blocks of lane_words elements; of two elements of a word the first is
+// of one block, the second of the next.
+template <typename W>
+__device__ __forceinline__ W from_behind(W word, int blocks) {
+  if (blocks == 0) return word;
+  if constexpr (lanes == 1 || sizeof(W) != 4) {
+    return __shfl_down_sync(0xffffffffu, word, blocks);
+  } else {
+    const unsigned near = __shfl_down_sync(0xffffffffu, word, blocks / 2);
+    if (blocks % 2 == 0) return near;
+    const unsigned far = __shfl_down_sync(0xffffffffu, word, blocks / 2 + 1);
+    return __byte_perm(near, far, 0x5432);
+  }
+}
+
+// The extreme of each window of `taps` elements that begins `shift` behind one of the lane's.
+template <int taps, int shift>
+struct Row {
+  // Of the window of element j: its first and last block, and its ends in them.
+  static __host__ __device__ constexpr int first(int j) { return (j + shift) / lane_words; }
+  static __host__ __device__ constexpr int last(int j) { return (j + shift + taps - 1) / lane_words; }
+  static __host__ __device__ constexpr int begin(int j) { return (j + shift) % lane_words; }
+  static __host__ __device__ constexpr int end(int j) { return (j + shift + taps - 1) % lane_words; }
+  static __host__ __device__ constexpr bool has(int from, int to) {
+    for (int j = 0; j < lane_words; ++j) {
+      if (first(j) == from && last(j) == to) return true;
+    }
+    return false;
+  }
+
+  // Of the blocks from `from` on, so many; `doubled` are those of 1, 2, 4, ... blocks.
+  template <int levels>
+  static __device__ __forceinline__ Word blocks(const Word (&doubled)[levels], int from, int count) {
+    int level = 0;
+    while (level + 1 < levels && (2 << level) <= count) ++level;
+    const Word one = from_behind(doubled[level], from);
+    if ((1 << level) == count) return one;
+    return extreme(one, from_behind(doubled[level], from + count - (1 << level)));
+  }
+
+  static __device__ __forceinline__ void apply(const Word (&x)[lane_words], Word (&result)[lane_words]) {
+    Word before[lane_words], behind[lane_words];  // up to an element, and from it on
+    before[0] = x[0];
+    behind[lane_words - 1] = x[lane_words - 1];
+#pragma unroll
+    for (int i = 1; i < lane_words; ++i) {
+      before[i] = extreme(before[i - 1], x[i]);
+      behind[lane_words - 1 - i] = extreme(behind[lane_words - i], x[lane_words - 1 - i]);
+    }
+    constexpr int most = last(lane_words - 1) - first(0) - 1;  // whole blocks in a window
+    constexpr int levels = most < 2 ? 1 : most < 4 ? 2 : most < 8 ? 3 : most < 16 ? 4 : most < 32 ? 5 : 6;
+    Word doubled[levels];
+    doubled[0] = before[lane_words - 1];
+#pragma unroll
+    for (int level = 1; level < levels; ++level)
+      doubled[level] = extreme(doubled[level - 1], from_behind(doubled[level - 1], 1 << (level - 1)));
+    constexpr int least_last = last(0);
+    Word whole[2][2];
+#pragma unroll
+    for (int f = 0; f < 2; ++f) {
+#pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        const int from = first(0) + f, to = least_last + l;
+        whole[f][l] = has(from, to) && to - from > 1 ? blocks(doubled, from + 1, to - from - 1) : Word(0);
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < lane_words; ++j) {
+      if (first(j) == last(j)) {
+        Word all = x[begin(j)];
+#pragma unroll
+        for (int i = begin(j) + 1; i <= end(j); ++i) all = extreme(all, x[i]);
+        result[j] = from_behind(all, first(j));
+      } else {
+        result[j] = extreme(from_behind(behind[begin(j)], first(j)), from_behind(before[end(j)], last(j)));
+        if (last(j) - first(j) > 1)
+          result[j] = extreme(result[j], whole[first(j) - first(0)][last(j) - least_last]);
+      }
+    }
+  }
+};
+
+// A thread's elements as words, and back: two elements of a word are of the thread's first and second half.
+// Of single bytes a word has every other one, so that two masks take them apart.
+template <typename E>
+__device__ __forceinline__ void read_words(typename Words<E>::Word (&to)[own_words],
+                                           const Vector<E, columns>& from) {
+  if constexpr (Words<E>::is_plain) {
+    to[0] = from.element[0];
+  } else if constexpr (sizeof(E) == 8) {
+    to[0] = Words<E>::of(from.element[0]);
+  } else if constexpr (sizeof(E) == 2) {
+    to[0] = Words<E>::of(from.element[0], from.element[1]);
+  } else {
+    to[0] = Words<E>::of(from.element[0], from.element[2]);
+    to[1] = Words<E>::of(from.element[1], from.element[3]);
+  }
+}
+
+// A row's words as threads have written them, as blocks: element i of the lane's first and of its second
+// half.
+template <typename E>
+__device__ __forceinline__ void by_blocks(typename Words<E>::Word (&to)[lane_words],
+                                          const typename Words<E>::Word (&from)[lane_words]) {
+#pragma unroll
+  for (int i = 0; i < lane_words; ++i) {
+    if constexpr (Words<E>::lanes == 1) {
+      to[i] = from[i];
+    } else {
+      constexpr int half = lane_words / 2;
+      const int word = sizeof(E) == 1 ? i / 4 * 2 + i % 2 : i / 2;
+      const int place = sizeof(E) == 1 ? i % 4 / 2 : i % 2;
+      to[i] = __byte_perm(from[word], from[half + word], place == 0 ? 0x5410 : 0x7632);
+    }
+  }
+}
+
+// The lane's elements, of which `left` are in the tile.
+template <typename E>
+__device__ __forceinline__ void store_row(E* to, const typename Words<E>::Word (&words)[lane_words],
+                                          long long left) {
+  constexpr int most = 16 / sizeof(E);
+  constexpr int wide = VECTOR == 1 ? 1 : lane_elements < most ? lane_elements : most;
+#pragma unroll
+  for (int n = 0; n < lane_elements; n += wide) {
+    if (n >= left) break;
+    Vector<E, wide> results;
+#pragma unroll
+    for (int i = 0; i < wide; ++i) {
+      const int word = (n + i) % lane_words;
+      if constexpr (Words<E>::is_plain) {
+        results.element[i] = words[word];
+      } else {
+        results.element[i] = n + i < lane_words ? Words<E>::template element<0>(words[word])
+                                                : Words<E>::template element<1>(words[word]);
+      }
+    }
+    if (VECTOR == 1 || n + wide <= left) {
+      store_vector<wide>(to + n, results);
+    } else {
+#pragma unroll
+      for (int i = 0; i < wide; ++i) {
+        if (n + i < left) to[n + i] = results.element[i];
+      }
+    }
+  }
+}
+
+// So many elements further to the left a row's columns begin that those of a thread are aligned.
+__host__ __device__ constexpr int shift_of(int taps) {
+  return VECTOR == 1 || taps == 1 ? 0 : (columns - before_x % columns) % columns;
+}
+
+// A thread's columns: where they are in a row of the image.
+struct Columns {
+  long long at[columns];  // -1: outside
+  bool together;          // beside each other, and aligned
+};
+
+__device__ __forceinline__ void load_columns(Word (&to)[own_words], const T* row, const Columns& from,
+                                             T outside) {
+  Vector<T, columns> read;
+  if (VECTOR > 1 && row != nullptr && from.together) {
+    read = load_vector<columns>(row + from.at[0]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < columns; ++i)
+      read.element[i] = row != nullptr && from.at[i] >= 0 ? row[from.at[i]] : outside;
+  }
+  read_words(to, read);
+}
+
+template <int rows_window, int columns_window>
+__device__ __forceinline__ void march(const T* image, T* output, Word* memory, int height, long long width,
+                                      int tiles_x, int tile_x, int runs, int run, int before_row,
+                                      int before_column, int boundary, T outside) {
+  constexpr int groups = rows_window >= 8 ? 1 : 8 / rows_window, rows = groups * rows_window;  // of a batch
+  constexpr int left = shift_of(columns_window);
+  unsigned block = blockIdx.x;
+  const long long x = static_cast<long long>(block % tiles_x) * tile_x;
+  block /= tiles_x;
+  const int y = static_cast<int>(block % runs) * run;
+  const long long plane = block / runs;
+  const T* const from = image + plane * height * width;
+  const int thread = static_cast<int>(threadIdx.x);
+
+  Columns mine;
+  const long long first_column = x - before_column - left + thread * columns;
+#pragma unroll
+  for (int i = 0; i < columns; ++i) mine.at[i] = sample_at(first_column + i, width, boundary);
+  mine.together = first_column >= 0 && first_column + columns <= width;
+
+  const auto load = [&](Word(&to)[own_words], int row) {
+    const int there = sample_at(row, height, boundary);
+    load_columns(to, there >= 0 ? from + there * width : nullptr, mine, outside);
+  };
+  // The extremes of a group's rows from each one on.
+  Word ends[rows_window][own_words];
+  const auto close = [&] {
+#pragma unroll
+    for (int i = rows_window - 2; i >= 0; --i) {
+#pragma unroll
+      for (int w = 0; w < own_words; ++w) ends[i][w] = extreme(ends[i][w], ends[i + 1][w]);
+    }
+  };
+  int row = y - before_row;
+#pragma unroll
+  for (int i = 0; i < rows_window; ++i) load(ends[i], row + i);
+  close();
+  row += rows_window;
+
+  const int end = height - y < run ? height : y + run;
+  int buffer = 0;
+  for (int top = y; top < end; top += rows, buffer = buffer + 1 < BUFFERS ? buffer + 1 : 0) {
+    Word* const written = memory + buffer * (rows * row_words);
+    if (BUFFERS == 1) __syncthreads();
+#pragma unroll
+    for (int group = 0; group < groups; ++group) {
+      Word begin[own_words];
+#pragma unroll
+      for (int i = 0; i < rows_window; ++i) {
+        Word next[own_words];
+        load(next, row + group * rows_window + i);
+#pragma unroll
+        for (int w = 0; w < own_words; ++w) {
+          Word& out = written[(group * rows_window + i) * row_words + thread * own_words + w];
+          out = i == 0 ? ends[0][w] : extreme(ends[i][w], begin[w]);
+          begin[w] = i == 0 ? next[w] : extreme(begin[w], next[w]);
+          ends[i][w] = next[w];
+        }
+      }
+      close();
+    }
+    row += rows;
+    __syncthreads();
+    const int there = end - top < rows ? end - top : rows;
+    for (int r = thread / 32; r < there; r += BLOCK / 32) {
+      Word own[lane_words], elements[lane_words], result[lane_words];
+      const Word* const words = written + r * row_words + thread % 32 * lane_words;
+      constexpr int wide = 16 / sizeof(Word) < lane_words ? 16 / sizeof(Word) : lane_words;
+#pragma unroll
+      for (int n = 0; n < lane_words; n += wide) {
+        const auto read = load_vector<wide>(words + n);
+#pragma unroll
+        for (int i = 0; i < wide; ++i) own[n + i] = read.element[i];
+      }
+      by_blocks<T>(elements, own);
+      Row<columns_window, left>::apply(elements, result);
+      const int column = thread % 32 * lane_elements;
+      const long long most = width - x < tile_x ? width - x : tile_x;
+      store_row(output + (plane * height + top + r) * width + x + column, result, most - column);
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(rank_filter_extreme)(const T* __restrict__ image, T* __restrict__ output, int height,
+                               long long width, int tiles_x, int tile_x, int runs, int run, int boundary,
+                               double outside) {
+  DYNAMIC_SHARED(Word, memory);
+  march<window_height, window_width>(image, output, memory, height, width, tiles_x, tile_x, runs, run,
+                                     before_y, before_x, boundary, from_outside<T>(outside));
+}
+
+// Along the planes, as rows of a whole plane each.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(rank_filter_extreme_planes)(const T* __restrict__ image, T* __restrict__ output, int height,
+                                      long long width, int tiles_x, int tile_x, int runs, int run,
+                                      int boundary, double outside) {
+  DYNAMIC_SHARED(Word, memory);
+  march<window_depth, 1>(image, output, memory, height, width, tiles_x, tile_x, runs, run, before_z, 0,
+                         boundary, from_outside<T>(outside));
+}

@@ -1,0 +1,35 @@
+// rank_filter, small windows: a thread has OUTPUTS_Y rows of OUTPUTS_X outputs beside each other, whose
+// elements are compared by a selection network that is generated for them: `select`.
+
+#include "common/async_copy.cuh"
+#include "common/boundary.cuh"
+#include "common/shared.cuh"
+#include "rank_filter/words.cuh"
+
+constexpr int threads = BLOCK_X * BLOCK_Y, half_x = BLOCK_X * OUTPUTS_X, tile_y = BLOCK_Y * OUTPUTS_Y;
+#include "rank_filter/tile.inl"
+
+// The outputs of the windows that begin at `s` and at the next places.
+#include "generated"
+
+extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 > threads
+                                                          ? RESIDENT_WARPS * 32 / threads
+                                                          : 1)
+    ENTRY(rank_filter_network)(const T* __restrict__ image, T* __restrict__ output, int depth, int height,
+                               int width, int tiles_x, int tiles_y, int boundary, double outside) {
+  DYNAMIC_SHARED(Word, tile);
+  const Place place = place_of(blockIdx.x, tiles_x, tiles_y);
+  fill_tile(tile, image, depth, height, width, place, boundary, from_outside<T>(outside));
+  const int thread_x = static_cast<int>(threadIdx.x) % BLOCK_X * OUTPUTS_X,
+            thread_y = static_cast<int>(threadIdx.x) / BLOCK_X * OUTPUTS_Y;
+  Word out[OUTPUTS_Y][OUTPUTS_X];
+  select(tile + thread_y * pitch + thread_x, out);
+#pragma unroll
+  for (int n = 0; n < OUTPUTS_Y; ++n) {
+    const int y = place.y + thread_y + n, x = place.x + thread_x;
+    if (y >= height) break;
+    T* const to = output + (static_cast<long long>(place.z) * height + y) * width + x;
+    store_elements<0>(to, out[n], width - x);
+    if constexpr (lanes == 2) store_elements<1>(to + half_x, out[n], width - x - half_x);
+  }
+}

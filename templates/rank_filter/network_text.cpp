@@ -1,0 +1,343 @@
+// How a selection network is found. The elements that all windows of a tile of outputs have are sorted once;
+// an element of these that is too far from the rank in whatever window is left out at once. Then the tile is
+// halved, and halved again, and each half merges what its windows have beside that, until one output is left,
+// whose window is complete. Sets of elements are sorted by merging their halves (Batcher's odd-even merge),
+// and those that several windows have are sorted once. What no output depends on is not written.
+//
+// See: Adams, Fast median filters using separable sorting networks, 2021.
+
+#include "templates/rank_filter/network_text.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace tunesmith::rank_filter_op {
+namespace {
+
+struct Point {
+  std::int64_t x, y, z;
+  auto operator<=>(const Point&) const = default;
+};
+using Set = std::vector<Point>;  // in order
+using List = std::vector<int>;   // sorted elements, as nodes
+
+enum class Kind { element, lower, upper };
+struct Node {
+  Kind kind;
+  int a = 0, b = 0;  // of lower and upper
+  Point point = {};  // of an element
+};
+
+class Network {
+ public:
+  int element(const Point& point) {
+    const auto [found, is_new] = elements_.try_emplace(point, size());
+    if (is_new) nodes.push_back({Kind::element, 0, 0, point});
+    return found->second;
+  }
+  int lower(int a, int b) { return made(Kind::lower, a, b); }
+  int upper(int a, int b) { return made(Kind::upper, a, b); }
+
+  std::vector<Node> nodes;
+  std::vector<int> outputs;  // row by row
+
+  /// The nodes that the outputs depend on, each behind those that it depends on, an output's beside each
+  /// other.
+  std::vector<int> needed() const {
+    std::vector<bool> seen(nodes.size());
+    std::vector<int> order;
+    for (const int output : outputs) visit(output, seen, order);
+    return order;
+  }
+
+ private:
+  int size() const { return static_cast<int>(nodes.size()); }
+  int made(Kind kind, int a, int b) {
+    if (a == b) return a;
+    const auto [found, is_new] = made_.try_emplace({kind, std::min(a, b), std::max(a, b)}, size());
+    if (is_new) nodes.push_back({kind, a, b});
+    return found->second;
+  }
+  void visit(int at, std::vector<bool>& seen, std::vector<int>& order) const {
+    if (seen[static_cast<std::size_t>(at)]) return;
+    seen[static_cast<std::size_t>(at)] = true;
+    const Node& node = nodes[static_cast<std::size_t>(at)];
+    if (node.kind != Kind::element) {
+      visit(node.a, seen, order);
+      visit(node.b, seen, order);
+    }
+    order.push_back(at);
+  }
+
+  std::map<Point, int> elements_;
+  std::map<std::tuple<Kind, int, int>, int> made_;
+};
+
+// How outputs are taken together, of which several are tried.
+struct Plan {
+  std::int64_t tile_x, tile_y;  // outputs whose common elements are sorted first
+  bool rows_first;              // whether a tile is halved into rows first
+  Point origin;                 // where the pairs begin that are merged first
+};
+
+class Planner {
+ public:
+  Planner(Network& network, Set window, std::int64_t rank, const Plan& plan)
+      : network_(network), window_(std::move(window)), rank_(rank), plan_(plan) {}
+
+  void make(const NetworkShape& shape) {
+    outputs_.assign(static_cast<std::size_t>(shape.outputs_x * shape.outputs_y), 0);
+    across_ = shape.outputs_x;
+    for (std::int64_t y = 0; y < shape.outputs_y; y += plan_.tile_y) {
+      for (std::int64_t x = 0; x < shape.outputs_x; x += plan_.tile_x)
+        select({x, x + plan_.tile_x, y, y + plan_.tile_y}, {}, 0, {});
+    }
+    network_.outputs = outputs_;
+  }
+
+ private:
+  struct Tile {
+    std::int64_t from_x, to_x, from_y, to_y;
+    bool is_one() const { return to_x - from_x == 1 && to_y - from_y == 1; }
+  };
+
+  // The places that the windows of all its outputs have.
+  Set common(const Tile& tile) const {
+    Set found;
+    for (const Point& place : window_) {
+      const Point first = {place.x + tile.from_x, place.y + tile.from_y, place.z};
+      bool is_common = true;
+      for (std::int64_t y = tile.from_y; is_common && y < tile.to_y; ++y) {
+        for (std::int64_t x = tile.from_x; is_common && x < tile.to_x; ++x)
+          is_common =
+              std::binary_search(window_.begin(), window_.end(), Point{first.x - x, first.y - y, first.z});
+      }
+      if (is_common) found.push_back(first);
+    }
+    return found;
+  }
+
+  // `sorted`: those of the `known` elements that may be the result, `below` of which are known to be less.
+  void select(const Tile& tile, const List& sorted, std::int64_t below, const Set& known) {
+    const Set all = common(tile);
+    Set more;
+    std::set_difference(all.begin(), all.end(), known.begin(), known.end(), std::back_inserter(more));
+    const List& others = this->sorted(more);
+    if (tile.is_one()) {
+      outputs_[static_cast<std::size_t>(tile.from_y * across_ + tile.from_x)] =
+          ranked(sorted, others, rank_ - below);
+      return;
+    }
+    List merged = merge(sorted, others);
+    // An element with more before it than the rank, or more behind it than there are in a window, goes.
+    const auto count = static_cast<std::int64_t>(all.size());
+    const auto most = static_cast<std::int64_t>(window_.size()) - 1;
+    const std::int64_t from = std::max<std::int64_t>(below, count - 1 - (most - rank_));
+    const std::int64_t to =
+        std::min<std::int64_t>(below + static_cast<std::int64_t>(merged.size()), rank_ + 1);
+    merged = from < to ? List(merged.begin() + (from - below), merged.begin() + (to - below)) : List();
+    const bool by_rows = tile.to_y - tile.from_y > 1 && (plan_.rows_first || tile.to_x - tile.from_x == 1);
+    Tile one = tile, other = tile;
+    if (by_rows) {
+      one.to_y = other.from_y = (tile.from_y + tile.to_y) / 2;
+    } else {
+      one.to_x = other.from_x = (tile.from_x + tile.to_x) / 2;
+    }
+    select(one, merged, from, all);
+    select(other, merged, from, all);
+  }
+
+  const List& sorted(const Set& set) {
+    const auto found = sorted_.find(set);
+    if (found != sorted_.end()) return found->second;
+    List made;
+    if (set.size() == 1) {
+      made = {network_.element(set.front())};
+    } else if (!set.empty()) {
+      const auto [one, other] = halves(set);
+      const List first = sorted(one);
+      made = merge(first, sorted(other));
+    }
+    return sorted_.emplace(set, std::move(made)).first->second;
+  }
+
+  // By the first coordinate that is not alike, where the largest power of two from the plan's origin divides.
+  std::pair<Set, Set> halves(const Set& set) const {
+    std::pair<Set, Set> result;
+    for (const auto& [coordinate, origin] :
+         {std::pair(&Point::x, plan_.origin.x), std::pair(&Point::y, plan_.origin.y),
+          std::pair(&Point::z, plan_.origin.z)}) {
+      const auto [least, most] = std::minmax_element(
+          set.begin(), set.end(), [c = coordinate](const Point& a, const Point& b) { return a.*c < b.*c; });
+      const std::int64_t first = (*least).*coordinate + 64 - origin, last = (*most).*coordinate + 64 - origin;
+      if (first == last) continue;
+      int bit = 0;
+      while (first >> (bit + 1) != last >> (bit + 1)) ++bit;
+      for (const Point& point : set)
+        ((point.*coordinate + 64 - origin) >> bit == first >> bit ? result.first : result.second)
+            .push_back(point);
+      return result;
+    }
+    return result;
+  }
+
+  // Batcher's odd-even merge (Knuth, The Art of Computer Programming, 5.3.4).
+  List merge(const List& a, const List& b) {
+    if (a.empty()) return b;
+    if (b.empty()) return a;
+    if (a.size() == 1 && b.size() == 1) return {network_.lower(a[0], b[0]), network_.upper(a[0], b[0])};
+    const auto every_other = [](const List& list, std::size_t from) {
+      List found;
+      for (std::size_t n = from; n < list.size(); n += 2) found.push_back(list[n]);
+      return found;
+    };
+    const List odd = merge(every_other(a, 0), every_other(b, 0));
+    const List even = merge(every_other(a, 1), every_other(b, 1));
+    List all = {odd[0]};
+    for (std::size_t n = 0; n < even.size(); ++n) {
+      if (n + 1 < odd.size()) {
+        all.push_back(network_.lower(even[n], odd[n + 1]));
+        all.push_back(network_.upper(even[n], odd[n + 1]));
+      } else {
+        all.push_back(even[n]);
+      }
+    }
+    for (std::size_t n = even.size() + 1; n < odd.size(); ++n) all.push_back(odd[n]);
+    return all;
+  }
+
+  // The element of a rank among both: the least, over the numbers of elements from each, of the greatest
+  // ones.
+  int ranked(const List& a, const List& b, std::int64_t rank) {
+    std::optional<int> least;
+    for (std::int64_t from_a = 0; from_a <= std::min<std::int64_t>(std::ssize(a), rank + 1); ++from_a) {
+      const std::int64_t from_b = rank + 1 - from_a;
+      if (from_b > std::ssize(b)) continue;
+      const int last = from_a == 0   ? b[static_cast<std::size_t>(from_b - 1)]
+                       : from_b == 0 ? a[static_cast<std::size_t>(from_a - 1)]
+                                     : network_.upper(a[static_cast<std::size_t>(from_a - 1)],
+                                                      b[static_cast<std::size_t>(from_b - 1)]);
+      least = least ? network_.lower(*least, last) : last;
+    }
+    return least.value();
+  }
+
+  Network& network_;
+  Set window_;
+  std::int64_t rank_;
+  Plan plan_;
+  std::int64_t across_ = 1;
+  std::vector<int> outputs_;
+  std::map<Set, List> sorted_;
+};
+
+struct Found {
+  std::vector<Node> nodes;  // as they are computed; lower and upper name earlier ones
+  std::vector<int> outputs;
+  std::int64_t operations = 0;
+};
+
+Found in_order(const Network& network) {
+  Found found;
+  std::map<int, int> place;
+  for (const int at : network.needed()) {
+    Node node = network.nodes[static_cast<std::size_t>(at)];
+    if (node.kind != Kind::element) {
+      node.a = place.at(node.a);
+      node.b = place.at(node.b);
+      ++found.operations;
+    }
+    place[at] = static_cast<int>(found.nodes.size());
+    found.nodes.push_back(node);
+  }
+  for (const int output : network.outputs) found.outputs.push_back(place.at(output));
+  return found;
+}
+
+Set window_of(const Problem& problem) {
+  const Dims d(problem);
+  const std::string bits = footprint_bits(problem);
+  Set places;
+  for (std::int64_t x = 0; x < d.window.x; ++x) {
+    for (std::int64_t y = 0; y < d.window.y; ++y) {
+      for (std::int64_t z = 0; z < d.window.z; ++z) {
+        if (bits.empty() || bits[static_cast<std::size_t>((z * d.window.y + y) * d.window.x + x)] == '1')
+          places.push_back({x, y, z});
+      }
+    }
+  }
+  return places;
+}
+
+const Found& best(const Problem& problem, const NetworkShape& shape) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, NetworkShape>, Found> known;
+  std::string key;
+  for (const char* name : {"window_depth", "window_height", "window_width", "rank"})
+    key += std::to_string(problem.integer(name)) + " ";
+  key += problem.string("footprint");
+  const std::lock_guard lock(mutex);
+  const auto [entry, is_new] = known.try_emplace({std::move(key), shape});
+  Found& found = entry->second;
+  if (!is_new) return found;
+  const Set window = window_of(problem);
+  for (std::int64_t tile_x = 1; tile_x <= std::min<std::int64_t>(shape.outputs_x, 4); tile_x *= 2) {
+    for (std::int64_t tile_y = 1; tile_y <= std::min<std::int64_t>(shape.outputs_y, 4); tile_y *= 2) {
+      for (const bool rows_first : {false, true}) {
+        if (rows_first && (tile_x == 1 || tile_y == 1)) continue;
+        Network network;
+        Planner(network, window, problem.integer("rank"),
+                {tile_x, tile_y, rows_first, {tile_x - 1, tile_y - 1, 0}})
+            .make(shape);
+        Found tried = in_order(network);
+        if (found.outputs.empty() || tried.operations < found.operations) found = std::move(tried);
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::int64_t network_operations(const Problem& problem, const NetworkShape& shape) {
+  return best(problem, shape).operations;
+}
+
+std::string network_text(const Problem& problem, const NetworkShape& shape, std::int64_t shift,
+                         std::int64_t wide) {
+  const Found& network = best(problem, shape);
+  std::string text =
+      "__device__ __forceinline__ void select(const Word* s, Word (&out)[OUTPUTS_Y][OUTPUTS_X]) {\n";
+  std::vector<std::string> names;
+  std::map<std::array<std::int64_t, 3>, std::string> rows;  // vectors that are read
+  for (const Node& node : network.nodes) {
+    if (node.kind == Kind::element) {
+      const std::int64_t column = node.point.x + shift;
+      const auto [read, is_new] = rows.try_emplace({node.point.z, node.point.y, column / wide});
+      if (is_new) {
+        read->second = "r" + std::to_string(rows.size());
+        text += "  const Vector<Word, " + std::to_string(wide) + "> " + read->second + " = load_vector<" +
+                std::to_string(wide) + ">(s + (" + std::to_string(node.point.z) + " * tile_rows + " +
+                std::to_string(node.point.y) + ") * pitch + " + std::to_string(column / wide * wide) + ");\n";
+      }
+      names.push_back(read->second + ".element[" + std::to_string(column % wide) + "]");
+      continue;
+    }
+    names.push_back("v" + std::to_string(names.size()));
+    text += "  const Word " + names.back() + " = " + (node.kind == Kind::lower ? "lower(" : "upper(") +
+            names[static_cast<std::size_t>(node.a)] + ", " + names[static_cast<std::size_t>(node.b)] + ");\n";
+  }
+  for (std::size_t n = 0; n < network.outputs.size(); ++n) {
+    const auto across = static_cast<std::size_t>(shape.outputs_x);
+    text += "  out[" + std::to_string(n / across) + "][" + std::to_string(n % across) +
+            "] = " + names[static_cast<std::size_t>(network.outputs[n])] + ";\n";
+  }
+  return text + "}\n";
+}
+
+}  // namespace tunesmith::rank_filter_op

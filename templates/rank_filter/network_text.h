@@ -1,0 +1,24 @@
+// The selection network of a block of outputs beside and above each other, made for a window and a rank.
+#pragma once
+
+#include <string>
+
+#include "templates/rank_filter/op.h"
+
+namespace tunesmith::rank_filter_op {
+
+/// outputs_x columns and outputs_y rows of outputs that share sorted parts of their windows.
+struct NetworkShape {
+  std::int64_t outputs_x, outputs_y;
+  auto operator<=>(const NetworkShape&) const = default;
+};
+
+/// The function `select` of network.cu. `shift`: places before a thread's first column; `wide`: elements of
+/// its vectors.
+std::string network_text(const Problem& problem, const NetworkShape& shape, std::int64_t shift,
+                         std::int64_t wide);
+
+/// Minima and maxima of two that the network has, of all of its outputs.
+std::int64_t network_operations(const Problem& problem, const NetworkShape& shape);
+
+}  // namespace tunesmith::rank_filter_op

@@ -1,0 +1,197 @@
+// rank_filter, large windows. A block sorts all elements of its tile, so that each has a place among them
+// that no other has, and a window is a set of places: bits in shared memory. A warp slides a window down a
+// column of outputs. Of each step it turns the bits of the row that leaves and of the one that enters, and
+// finds the bit that has `rank` others before it, from where the last one was. Its time depends little on the
+// window.
+
+#include "common/boundary.cuh"
+#include "common/float16.cuh"
+#include "common/shared.cuh"
+#include "rank_filter/rank_filter.cuh"
+
+constexpr int per_thread = 8, threads = SORTED / per_thread, warps = threads / 32;
+constexpr int columns = TILE_X + window_width - 1, rows = SORTED / columns, elements = columns * rows;
+constexpr int tile_y = rows - window_height + 1;
+constexpr int words = SORTED / 32;  // of a window's set
+constexpr int part = 1024;          // places that a warp looks at together, a word for each lane
+constexpr int place_bits = 13;      // of an element in the tile
+static_assert(SORTED <= 1 << place_bits && SORTED >= part && tile_y > 0, "a tile that can be sorted");
+
+// An element as it is sorted: its key, and where in the tile it is.
+template <int bytes>
+struct ItemOf {
+  using Type = unsigned long long;
+  using Key = unsigned;
+};
+template <>
+struct ItemOf<2> {
+  using Type = unsigned;
+  using Key = unsigned short;
+};
+template <>
+struct ItemOf<1> : ItemOf<2> {};
+using Item = ItemOf<sizeof(T)>::Type;
+using StoredKey = ItemOf<sizeof(T)>::Key;
+
+__device__ __forceinline__ void take(Item& own, Item other, bool lesser) {
+  own = (other < own) == lesser ? other : own;
+}
+
+// In order over the threads, per_thread beside each other: a bitonic sort, whose distances decide whether
+// elements are in a thread's registers, in a warp or in the block.
+__device__ __forceinline__ void sort(Item (&item)[per_thread], Item* memory) {
+  const int thread = static_cast<int>(threadIdx.x);
+#pragma unroll 1
+  for (int size = 2; size <= SORTED; size *= 2) {
+    const bool up = (thread * per_thread & size) == 0;
+#pragma unroll 1
+    for (int apart = size / 2; apart >= per_thread; apart /= 2) {
+      const int distance = apart / per_thread;
+      const bool lesser = ((thread & distance) == 0) == up;
+      if (distance < 32) {
+#pragma unroll
+        for (int i = 0; i < per_thread; ++i)
+          take(item[i], __shfl_xor_sync(0xffffffffu, item[i], distance), lesser);
+      } else {
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < per_thread; ++i) memory[i * threads + thread] = item[i];
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < per_thread; ++i) take(item[i], memory[i * threads + (thread ^ distance)], lesser);
+      }
+    }
+#pragma unroll
+    for (int apart = per_thread / 2; apart > 0; apart /= 2) {
+      if (apart >= size) continue;
+#pragma unroll
+      for (int i = 0; i < per_thread; ++i) {
+        if ((i & apart) != 0) continue;
+        const Item a = item[i], b = item[i + apart];
+        const bool swap = (b < a) == (((thread * per_thread + i) & size) == 0);
+        item[i] = swap ? b : a;
+        item[i + apart] = swap ? a : b;
+      }
+    }
+  }
+  __syncthreads();
+}
+
+// A warp's window as a set of places, and where its ranked one was.
+struct Window {
+  unsigned* bits;
+  const unsigned short* places;  // of the tile's elements
+  int lane, column;
+  int part_at, below;  // the part, and the elements in the ones before it
+
+  // Takes the elements of a row in or out.
+  __device__ __forceinline__ void turn(int row, int sign) {
+#pragma unroll
+    for (int first = 0; first < window_width; first += 32) {
+      const bool is_there = first + 32 <= window_width || first + lane < window_width;
+      int place = SORTED;
+      if (is_there) {
+        place = places[row * columns + column + first + lane];
+        atomicXor(bits + place / 32, 1u << place % 32);
+      }
+      below += sign * __popc(__ballot_sync(0xffffffffu, place < part_at * part));
+    }
+  }
+
+  // Elements in a part, of the lanes up to this one.
+  __device__ __forceinline__ int up_to(unsigned word) const {
+    int count = __popc(word);
+#pragma unroll
+    for (int by = 1; by < 32; by *= 2) {
+      const int before = __shfl_up_sync(0xffffffffu, count, by);
+      if (lane >= by) count += before;
+    }
+    return count;
+  }
+
+  __device__ __forceinline__ int ranked() {
+    for (;;) {
+      const int left = rank - below;
+      const bool is_before = left < 0;
+      if (is_before) --part_at;
+      const unsigned word = bits[part_at * 32 + lane];
+      const int count = up_to(word), all = __shfl_sync(0xffffffffu, count, 31);
+      if (is_before) {
+        below -= all;
+      } else if (left >= all) {
+        below += all;
+        ++part_at;
+      } else {
+        const int found = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, count > left))) - 1;
+        const unsigned its = __shfl_sync(0xffffffffu, word, found);
+        const int before = __shfl_sync(0xffffffffu, count, found) - __popc(its);
+        const bool is_it = (its >> lane & 1u) != 0 && __popc(its & ((1u << lane) - 1)) == left - before;
+        const int bit = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, is_it))) - 1;
+        return part_at * part + found * 32 + bit;
+      }
+    }
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
+    ENTRY(rank_filter_ranks)(const T* __restrict__ image, T* __restrict__ output, int height, int width,
+                             int tiles_x, int tiles_y, int boundary, double outside) {
+  // What is sorted is exchanged where the sets are later.
+  DYNAMIC_SHARED(Item, memory);
+  StoredKey* const keys = reinterpret_cast<StoredKey*>(memory);
+  unsigned* const sets = reinterpret_cast<unsigned*>(keys + SORTED);
+  unsigned short* const places = reinterpret_cast<unsigned short*>(sets + warps * words);
+  unsigned short* const results = places + SORTED;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int block = static_cast<int>(blockIdx.x);
+  const int x = block % tiles_x * TILE_X, y = block / tiles_x % tiles_y * tile_y;
+  const long long plane = static_cast<long long>(block / tiles_x / tiles_y) * height;
+
+  Item item[per_thread];
+#pragma unroll
+  for (int i = 0; i < per_thread; ++i) {
+    const int place = i * threads + thread;
+    item[i] = ~Item(0);
+    if (place >= elements) continue;
+    const int row = sample_at(y + place / columns - before_y, height, boundary);
+    const int column = sample_at(x + place % columns - before_x, width, boundary);
+    const T value =
+        row >= 0 && column >= 0 ? image[(plane + row) * width + column] : from_outside<T>(outside);
+    item[i] = static_cast<Item>(Keys<T>::key(value)) << place_bits | static_cast<Item>(place);
+  }
+  sort(item, memory);
+#pragma unroll
+  for (int i = 0; i < per_thread; ++i) {
+    const int rank_of_it = thread * per_thread + i;
+    const int place = static_cast<int>(item[i] & ((1 << place_bits) - 1));
+    keys[i * threads + thread] = static_cast<StoredKey>(item[i] >> place_bits);
+    if (rank_of_it < elements) places[place] = static_cast<unsigned short>(rank_of_it);
+  }
+  __syncthreads();
+
+  const int across = width - x < TILE_X ? width - x : TILE_X,
+            down = height - y < tile_y ? height - y : tile_y;
+  for (int column = warp; column < across; column += warps) {
+    Window window = {sets + warp * words, places, lane, column, 0, 0};
+    for (int word = lane; word < words; word += 32) window.bits[word] = 0;
+    __syncwarp();
+    for (int row = 0; row < window_height; ++row) window.turn(row, 1);
+    for (int row = 0;; ++row) {
+      __syncwarp();
+      const int found = window.ranked();
+      if (lane == 0) results[row * TILE_X + column] = static_cast<unsigned short>(found);
+      if (row + 1 == down) break;
+      __syncwarp();
+      window.turn(row, -1);
+      window.turn(row + window_height, 1);
+    }
+  }
+  __syncthreads();
+  for (int n = thread; n < down * TILE_X; n += threads) {
+    const int row = n / TILE_X, column = n % TILE_X;
+    if (column >= across) continue;
+    const int place = results[n];
+    output[(plane + y + row) * width + x + column] =
+        Keys<T>::value(keys[place % per_thread * threads + place / per_thread]);
+  }
+}
