@@ -1,8 +1,8 @@
 // To be read: nothing is built from this text. It is the winner on NVIDIA H200 for
-// outer=1 length=268435456 inner=1 outer_stride=0 stride=0 function=sum order=deterministic dtype=f32,
+// outer=1 length=268435456 inner=1 outer_stride=0 stride=0 function=sum order=deterministic dtype=f32 ddof=0 sum_dtype=same,
 // written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
 // reduce/all for sm_90a, rendered by Tunesmith from templates/reduce/all.cu: change that and render again.
-// compiled in: function=sum order=deterministic dtype=f32
+// compiled in: function=sum order=deterministic dtype=f32 sum_dtype=same
 // config: BLOCK=512 ITEMS=2 VECTOR=4 BLOCKS=1056 WALK=chunked FINISH=mail TREE=shuffle AHEAD=1 LOAD=streaming START=plain TRIGGER=none
 
 // ---- templates/common/hinted_access.cuh
@@ -573,7 +573,7 @@ struct Mail {
 };
 
 // ---- what this variant is
-enum class Function { sum, min, max, mean };
+enum class Function { sum, min, max, mean, argmin, argmax, var, std, prod, any, all, count_nonzero, ptp, norm1, norm2, norminf, min_max, mean_var };
 constexpr Function function = Function::sum;
 enum class Order { deterministic, atomic };
 constexpr Order order = Order::deterministic;
@@ -686,6 +686,8 @@ __device__ __forceinline__ Partial part(const T* from, long long length, long lo
   return total;
 }
 
+// How a block's threads meet, and how the partials that blocks have stored are added up, for several blocks per
+// output. Needs R, a reduction, Partial, BLOCK and TREE.
 constexpr bool by_shuffles = TREE == Tree::shuffle;
 
 // The block's first thread gets the block's total.

@@ -5,6 +5,10 @@
 
 namespace tunesmith {
 
+std::string body_path(std::string_view op, const Template& tmpl, const Problem& problem) {
+  return std::string(op) + "/" + (tmpl.body ? tmpl.body(problem) : tmpl.name) + ".cu";
+}
+
 std::optional<std::string> why_not(const Template& candidate, const Problem& problem,
                                    const DeviceFacts& device) {
   const int needed = candidate.minimum_compute_capability;

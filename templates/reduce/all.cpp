@@ -139,20 +139,33 @@ Work all_work(const Problem& problem, const Config& config) {
   } else if (finish == "atomic") {
     work.steps.push_back(Zero{ArgumentPointer{1}, d.outer * bytes(output_dtype(problem))});
   }
-  work.steps.push_back(Launch{.kernel = "reduce_all",
-                              .grid = {blocks, d.outer},
-                              .block = {block},
-                              .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
-                                            WorkspacePointer{kept_at}, d.length, d.outer_stride, chunk},
-                              .overlaps_previous = overlaps,
-                              .waits_for_blocks = finish == "mail"});
+  const std::int64_t ddof = problem.integer("ddof");
+  Launch main{.kernel = "reduce_all",
+              .grid = {blocks, d.outer},
+              .block = {block},
+              .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
+                            WorkspacePointer{kept_at}, d.length, d.outer_stride, chunk},
+              .overlaps_previous = overlaps,
+              .waits_for_blocks = finish == "mail"};
+  if (is_general(problem)) main.arguments.push_back(ddof);
+  work.steps.push_back(std::move(main));
   if (finish == "launch") {
-    work.steps.push_back(Launch{
+    Launch kept{
         .kernel = "reduce_all_kept",
         .grid = {d.outer},
         .block = {block},
         .arguments = {ArgumentPointer{1}, WorkspacePointer{0}, d.length, static_cast<std::int32_t>(blocks)},
-        .overlaps_previous = overlaps});
+        .overlaps_previous = overlaps};
+    if (is_general(problem)) {
+      kept.arguments = {ArgumentPointer{0},
+                        ArgumentPointer{1},
+                        WorkspacePointer{0},
+                        d.length,
+                        d.outer_stride,
+                        static_cast<std::int32_t>(blocks),
+                        ddof};
+    }
+    work.steps.push_back(std::move(kept));
   }
   return work;
 }
@@ -170,7 +183,9 @@ Template all() {
   return {.name = "all",
           .what = "Several blocks per output, along contiguous elements: few, long reductions.",
           .kernels = {"reduce_all", "reduce_all_kept"},
-          .compiled_in = {"dtype", "function", "order"},
+          .body = body_of("all"),
+          .compiled_in = {"dtype", "function", "order", "sum_dtype"},
+          .preamble = general_preamble,
           .refuses = refuses,
           .untuned = untuned,
           .space = all_space,

@@ -47,26 +47,7 @@ __device__ __forceinline__ Partial part(const T* from, long long length, long lo
   return total;
 }
 
-constexpr bool by_shuffles = TREE == Tree::shuffle;
-
-// The block's first thread gets the block's total.
-__device__ __forceinline__ Partial block_total(Partial partial, Partial* shared) {
-  if constexpr (by_shuffles) {
-    return team_total<R, BLOCK>(partial, shared);
-  } else {
-    return shared_total<R, BLOCK>(partial, shared);
-  }
-}
-
-// A thread's share of the partials that an output's blocks have stored.
-__device__ __forceinline__ Partial kept_part(const Partial* kept, unsigned count) {
-  Partial total = nothing<R>();
-#pragma unroll 4
-  for (unsigned b = threadIdx.x; b < count; b += BLOCK) total = R::combine(total, kept[b]);
-  return total;
-}
-
-constexpr int shared_partials = by_shuffles ? (BLOCK + 31) / 32 : BLOCK;
+#include "reduce/all_blocks.inl"
 
 // The grid is blocks per output x outputs. `marks` are zero before and after: one counter per output
 // (FINISH=last, atomic_last), or the words of every block's partial (mail). `kept` is one partial per block,

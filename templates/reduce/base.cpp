@@ -20,6 +20,18 @@ Work base_work(const Problem& problem, const Config& config) {
                 .block = {block},
                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outputs(), d.length, d.inner,
                               d.outer_stride, d.stride}};
+  if (is_general(problem)) {
+    const bool alone = d.length <= 4 * d.outputs();  // a thread per output
+    const std::int64_t share = alone ? ceil_divide(d.outputs(), block) : d.outputs();
+    launch.kernel = "reduce_base_general";
+    launch.grid = {std::min(share, std::int64_t{1} << 20)};  // walked in strides
+    if (!alone) launch.dynamic_shared_bytes = block * partial_bytes(problem);
+    launch.arguments.push_back(problem.integer("ddof"));
+    launch.arguments.push_back(static_cast<std::int32_t>(function_of(problem)) + (is_wide(problem) ? 32 : 0));
+    launch.arguments.push_back(std::int32_t{alone});
+    work.steps.push_back(std::move(launch));
+    return work;
+  }
   const std::int64_t blocks = std::min(ceil_divide(d.length, 8 * block), std::int64_t{1024});
   if (is_atomic(problem) && blocks > 1) {
     launch.kernel = "reduce_base_atomic";
@@ -46,7 +58,12 @@ Template base() {
   return {
       .name = "base",
       .what = "One thread or one block per output, several blocks for an atomic sum; serves every problem.",
-      .kernels = {"reduce_base", "reduce_base_each", "reduce_base_atomic"},
+      .kernels = {"reduce_base", "reduce_base_each", "reduce_base_atomic", "reduce_base_general"},
+      .body = body_of("base"),
+      .constants =
+          [](const Problem& problem) {
+            return is_general(problem) ? Values{{"general", 1}} : Values();  // which body
+          },
       .space = base_space,
       .work = base_work};
 }

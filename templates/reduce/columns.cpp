@@ -42,8 +42,11 @@ std::vector<Axis> columns_axes(const Problem& problem) {
 std::vector<Rule> columns_must(const Problem& problem) {
   const Dims d(problem);
   return {
-      // Their partials then take at most 32 KiB of static shared memory: 32 bytes per thread.
       {"A block has at most 1024 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }},
+      {"The partials of a block's threads take at most 48 KiB of static shared memory.",
+       [one = partial_bytes(problem)](const Config& c) {
+         return c[BLOCK_Y] == 1 || c[BLOCK_X] * c[BLOCK_Y] * c[VECTOR] * one <= 48 * 1024 - 64;
+       }},
       {"VECTOR must divide inner, and the strides where they are used.",
        [d](const Config& c) {
          const std::int64_t vector = c[VECTOR];
@@ -117,20 +120,36 @@ Work columns_work(const Problem& problem, const Config& config) {
     kept_at = round_up(work.zeroed_bytes, 256);
     work.workspace_bytes = kept_at + d.outputs() * splits * partial_bytes(problem);
   }
-  work.steps.push_back(Launch{
+  Launch main{
       .kernel = "reduce_columns",
       .grid = {d.outer * tiles, splits},
       .block = block,
       .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0}, WorkspacePointer{kept_at},
                     tiles32, d.length, d.inner, d.outer_stride, d.stride, rows},
-      .overlaps_previous = overlaps});
+      .overlaps_previous = overlaps};
+  const std::int64_t ddof = problem.integer("ddof");
+  if (is_general(problem)) main.arguments.push_back(ddof);
+  work.steps.push_back(std::move(main));
   if (finish == "launch") {
-    work.steps.push_back(Launch{.kernel = "reduce_columns_kept",
-                                .grid = {d.outer * tiles},
-                                .block = block,
-                                .arguments = {ArgumentPointer{1}, WorkspacePointer{kept_at}, tiles32,
-                                              d.length, d.inner, static_cast<std::int32_t>(splits)},
-                                .overlaps_previous = overlaps});
+    const auto splits32 = static_cast<std::int32_t>(splits);
+    Launch kept{
+        .kernel = "reduce_columns_kept",
+        .grid = {d.outer * tiles},
+        .block = block,
+        .arguments = {ArgumentPointer{1}, WorkspacePointer{kept_at}, tiles32, d.length, d.inner, splits32},
+        .overlaps_previous = overlaps};
+    if (is_general(problem)) {
+      kept.arguments = {ArgumentPointer{0},
+                        ArgumentPointer{1},
+                        WorkspacePointer{kept_at},
+                        tiles32,
+                        d.length,
+                        d.inner,
+                        d.outer_stride,
+                        splits32,
+                        ddof};
+    }
+    work.steps.push_back(std::move(kept));
   }
   return work;
 }
@@ -158,7 +177,9 @@ Template columns() {
       .name = "columns",
       .what = "Threads side by side along inner, blocks that share the length: an outer axis, or strides.",
       .kernels = {"reduce_columns", "reduce_columns_kept"},
-      .compiled_in = {"dtype", "function", "order"},
+      .body = body_of("columns"),
+      .compiled_in = {"dtype", "function", "order", "sum_dtype"},
+      .preamble = general_preamble,
       .refuses = refuses,
       .untuned = untuned,
       .space = columns_space,

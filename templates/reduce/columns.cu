@@ -12,18 +12,7 @@ using Partial = R::Partial;
 static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
               "these hints load by the read-only path");
 
-constexpr int columns = BLOCK_X * VECTOR;  // of a block
-
-struct Totals {
-  Partial of[VECTOR];
-};
-
-__device__ __forceinline__ Totals no_totals() {
-  Totals totals;
-#pragma unroll
-  for (int v = 0; v < VECTOR; ++v) totals.of[v] = nothing<R>();
-  return totals;
-}
+#include "reduce/columns_totals.inl"
 
 // Adds ITEMS rows, BLOCK_Y rows apart; unless `all`, only those before row `count` exist.
 template <bool all>
@@ -44,27 +33,7 @@ __device__ __forceinline__ void add_rows(Totals& totals, const T* from, long lon
   }
 }
 
-// The threads with threadIdx.y = 0 get the totals of their columns.
-__device__ __forceinline__ void add_across(Totals& totals, Partial* shared) {
-  if constexpr (BLOCK_Y > 1) {
-    const int y = static_cast<int>(threadIdx.y);
-    Partial* const own = shared + y * BLOCK_X + threadIdx.x;
-    constexpr int layer = BLOCK_Y * BLOCK_X;
-#pragma unroll
-    for (int v = 0; v < VECTOR; ++v) own[v * layer] = totals.of[v];
-#pragma unroll
-    for (int half = BLOCK_Y / 2; half > 0; half /= 2) {
-      __syncthreads();
-      if (y < half) {
-#pragma unroll
-        for (int v = 0; v < VECTOR; ++v) {
-          totals.of[v] = R::combine(totals.of[v], own[v * layer + half * BLOCK_X]);
-          own[v * layer] = totals.of[v];
-        }
-      }
-    }
-  }
-}
+#include "reduce/columns_across.inl"
 
 __device__ __forceinline__ void write(R::Output* y, const Totals& totals, long long length) {
 #pragma unroll

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,14 +12,48 @@
 
 namespace tunesmith::reduce_op {
 
-// As in the kernels (reduction.cuh).
-enum class Function : std::int32_t { sum, min, max, mean };
+// As in the kernels (reduction.cuh, general.cuh).
+enum class Function : std::int32_t {
+  sum,
+  min,
+  max,
+  mean,
+  argmin,
+  argmax,
+  var,
+  std,
+  prod,
+  any,
+  all,
+  count_nonzero,
+  ptp,
+  norm1,
+  norm2,
+  norminf,
+  min_max,
+  mean_var
+};
 
 const std::vector<std::string>& function_categories();
 Function function_of(const Problem& problem);
 bool is_extreme(Function function);
+bool has_moments(Function function);
 bool is_atomic(const Problem& problem);
 bool is_integer(DType dtype);
+
+/// Whether sums and products of another type are computed, and written, as f64.
+bool is_wide(const Problem& problem);
+
+/// Whether the bodies NAME_general.cu serve it: the others have the text that the stored times are of, and
+/// know nothing but values of the arrays' own type.
+bool is_general(const Problem& problem);
+
+/// As Template::body and Template::preamble of the tuned templates.
+std::function<std::string(const Problem&)> body_of(std::string name);
+std::string general_preamble(const Problem& problem);
+
+/// Numbers of an output: one, or a pair.
+std::int64_t results(Function function);
 
 // An array is seen as outer x length x inner, with strides for the first two.
 struct Dims {
@@ -34,7 +69,8 @@ struct Dims {
 
 DType output_dtype(const Problem& problem);
 
-/// Of what a block leaves to others: a type with twice the digits, for a sum of floating-point numbers.
+/// Of what a block leaves to others: a type with twice the digits, for a sum of floating-point numbers; a
+/// value and its place; two sums.
 std::int64_t partial_bytes(const Problem& problem);
 
 /// An atomic sum adds at most so many partial sums to an output, each in the output's precision.

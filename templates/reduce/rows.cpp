@@ -31,12 +31,13 @@ Space rows_space(const Problem& problem) {
 Work rows_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
   const std::int64_t block = config[BLOCK];
-  return {.steps = {
-              Launch{.kernel = "reduce_rows",
-                     .grid = {ceil_divide(d.outer, block / config[TEAM])},
-                     .block = {block},
-                     .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outer, d.length, d.outer_stride},
-                     .overlaps_previous = config[START] == "overlapped"}}};
+  Launch launch{.kernel = "reduce_rows",
+                .grid = {ceil_divide(d.outer, block / config[TEAM])},
+                .block = {block},
+                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outer, d.length, d.outer_stride},
+                .overlaps_previous = config[START] == "overlapped"};
+  if (is_general(problem)) launch.arguments.push_back(problem.integer("ddof"));
+  return {.steps = {std::move(launch)}};
 }
 
 // A thread has some 16 elements of a long row; neighbouring threads of a short one read neighbouring
@@ -54,7 +55,9 @@ Template rows() {
   return {.name = "rows",
           .what = "A team of threads per output, along contiguous elements: many rows; needs no workspace.",
           .kernels = {"reduce_rows"},
-          .compiled_in = {"dtype", "function"},
+          .body = body_of("rows"),
+          .compiled_in = {"dtype", "function", "sum_dtype"},
+          .preamble = general_preamble,
           .refuses = refuses,
           .untuned = untuned,
           .space = rows_space,

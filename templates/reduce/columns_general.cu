@@ -1,0 +1,140 @@
+// reduce across rows by any reduction of general.cuh: a thread holds the totals of VECTOR neighbouring
+// columns, a block's threads lie side by side along the columns and BLOCK_Y deep along the length, and blocks
+// may share the length. The element type, the function and the type of sums are compiled in.
+
+#include "common/overlap.inl"
+#include "reduce/general.cuh"
+
+using R = General<static_cast<int>(function), T, wide>;
+using Partial = R::Partial;
+
+static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
+              "these hints load by the read-only path");
+
+#include "reduce/columns_totals.inl"
+
+struct Shifts {
+  R::Shift of[VECTOR];
+};
+
+__device__ __forceinline__ Shifts shifts_of(const T* first, long long length) {
+  Shifts shifts;
+#pragma unroll
+  for (int v = 0; v < VECTOR; ++v) shifts.of[v] = R::shift(first + v, length);
+  return shifts;
+}
+
+// Adds ITEMS rows, BLOCK_Y rows apart, from row `first` on; unless `all`, only those before row `count` from
+// there exist.
+template <bool all>
+__device__ __forceinline__ void add_rows(Totals& totals, const T* from, long long stride, long long first,
+                                         long long count, const Shifts& shifts) {
+  Vector<T, VECTOR> rows[ITEMS];
+  int there = 0;
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    rows[i] = {};
+    if (all || i * BLOCK_Y < count) {
+      rows[i] = load_once<static_cast<int>(LOAD), VECTOR>(from + i * BLOCK_Y * stride);
+      there = i + 1;
+    }
+  }
+#pragma unroll
+  for (int v = 0; v < VECTOR; ++v) {
+    T column[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) column[i] = rows[i].element[v];
+    R::template add<ITEMS, all>(totals.of[v], column, there, Places<1, BLOCK_Y>{first}, shifts.of[v]);
+  }
+}
+
+#include "reduce/columns_across.inl"
+
+__device__ __forceinline__ void write(R::Output* y, const Totals& totals, const Shifts& shifts,
+                                      long long length, long long ddof) {
+#pragma unroll
+  for (int v = 0; v < VECTOR; ++v) y[v] = R::output(totals.of[v], shifts.of[v], length, ddof);
+}
+
+// Adds up the partials that `splits` blocks stored for a block's columns.
+__device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partial* shared,
+                                       const Shifts& shifts, unsigned outer, long long column,
+                                       long long inner, long long length, int splits, long long ddof) {
+  Totals totals = no_totals();
+  if (column < inner) {
+#pragma unroll 4
+    for (int s = static_cast<int>(threadIdx.y); s < splits; s += BLOCK_Y) {
+      const Partial* from = kept + (static_cast<long long>(outer) * splits + s) * inner + column;
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) totals.of[v] = R::combine(totals.of[v], from[v]);
+    }
+  }
+  add_across(totals, shared);
+  if (threadIdx.y == 0 && column < inner) write(y + outer * inner + column, totals, shifts, length, ddof);
+}
+
+constexpr int shared_partials = BLOCK_Y > 1 ? BLOCK_X* BLOCK_Y* VECTOR : 1;
+
+// The grid's x is outer x tiles of columns, its y the blocks that share a length, `rows` rows each.
+// `counters` (FINISH=last), one per tile, are zero before and after; `kept` is [outer, split, inner].
+extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
+    ENTRY(reduce_columns)(const T* x, R::Output* y, void* counters, void* kept, int tiles, long long length,
+                          long long inner, long long outer_stride, long long stride, long long rows,
+                          long long ddof) {
+  __shared__ Partial shared[shared_partials];
+  __shared__ bool last;
+  start();
+  const unsigned outer = blockIdx.x / static_cast<unsigned>(tiles);
+  const unsigned tile = blockIdx.x % static_cast<unsigned>(tiles);
+  const long long column = static_cast<long long>(tile) * columns + threadIdx.x * VECTOR;
+  const int splits = static_cast<int>(gridDim.y);
+
+  Totals totals = no_totals();
+  Shifts shifts = {};
+  if (column < inner) {
+    const T* from = x + outer * outer_stride + column;
+    shifts = shifts_of(from, length);
+    long long row = blockIdx.y * rows + threadIdx.y;
+    const long long end = length < (blockIdx.y + 1) * rows ? length : (blockIdx.y + 1) * rows;
+    from += row * stride;
+    for (; row + (ITEMS - 1) * BLOCK_Y < end; row += ITEMS * BLOCK_Y) {
+      add_rows<true>(totals, from, stride, row, end - row, shifts);
+      from += ITEMS * BLOCK_Y * stride;
+    }
+    if (row < end) add_rows<false>(totals, from, stride, row, end - row, shifts);
+  }
+  add_across(totals, shared);
+
+  const bool writes = threadIdx.y == 0 && column < inner;
+  if (splits == 1) {
+    if (writes) write(y + outer * inner + column, totals, shifts, length, ddof);
+    return;
+  }
+  Partial* const partials = static_cast<Partial*>(kept);
+  if (writes) {
+    Partial* const own = partials + (static_cast<long long>(outer) * splits + blockIdx.y) * inner + column;
+#pragma unroll
+    for (int v = 0; v < VECTOR; ++v) own[v] = totals.of[v];
+  }
+  if constexpr (FINISH == Finish::last) {
+    __syncthreads();
+    if (threadIdx.x == 0 && threadIdx.y == 0)
+      last = last_of(static_cast<unsigned*>(counters) + blockIdx.x, gridDim.y);
+    __syncthreads();
+    if (last) finish(y, partials, shared, shifts, outer, column, inner, length, splits, ddof);
+  }
+}
+
+// FINISH=launch: adds up the blocks' partials; the grid is outer x tiles.
+extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
+    ENTRY(reduce_columns_kept)(const T* x, R::Output* y, const void* kept, int tiles, long long length,
+                               long long inner, long long outer_stride, int splits, long long ddof) {
+  __shared__ Partial shared[shared_partials];
+  start();
+  const unsigned outer = blockIdx.x / static_cast<unsigned>(tiles);
+  const unsigned tile = blockIdx.x % static_cast<unsigned>(tiles);
+  const long long column = static_cast<long long>(tile) * columns + threadIdx.x * VECTOR;
+  Shifts shifts = {};
+  if (column < inner) shifts = shifts_of(x + outer * outer_stride + column, length);
+  finish(y, static_cast<const Partial*>(kept), shared, shifts, outer, column, inner, length, splits, ddof);
+}

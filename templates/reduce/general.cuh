@@ -1,0 +1,518 @@
+// The reductions that need more than a tree of values: the place of an extreme, moments, products, two
+// results; and those whose elements are first made something else. Each folds a thread's elements, which are
+// in registers, into a partial. It has no kernel.
+//
+// A reduction has Partial, Output and Shift; none(), the partial of nothing; shift(), of a line's first
+// element; add(), which folds the first `there` of N elements in; combine(), of two partials; and output().
+#pragma once
+
+#include "reduce/reduction.cuh"
+
+// Where a thread's elements lie in the line: runs of RUN neighbours, STEP from one run to the next.
+template <int RUN, int STEP>
+struct Places {
+  long long first;
+  __device__ __forceinline__ long long of(int k) const { return first + k / RUN * STEP + k % RUN; }
+};
+
+// What is kept of two lines at once, or written for one.
+template <typename Number>
+struct Pair {
+  Number first, second;
+};
+template <typename Number>
+__device__ __forceinline__ Pair<Number> shuffle_down(Pair<Number> x, int by, int width) {
+  return {shuffle_down(x.first, by, width), shuffle_down(x.second, by, width)};
+}
+
+// ---- reductions of values, each made something else first
+
+struct NoShift {};
+
+// A reduction as in reduction.cuh.
+template <typename R>
+struct Fold : R {
+  using typename R::Element;
+  using typename R::Item;
+  using typename R::Output;
+  using typename R::Partial;
+  using Shift = NoShift;
+  static __device__ __forceinline__ Shift shift(const Element*, long long) { return {}; }
+  template <int N, bool all, typename Where>
+  static __device__ __forceinline__ void add(Partial& total, const Element (&x)[N], int there, Where, Shift) {
+    Item items[N];
+#pragma unroll
+    for (int k = 0; k < N; ++k) items[k] = all || k < there ? R::item(x[k]) : R::none();
+    total = R::combine(total, R::lift(tree<R, N>(items)));
+  }
+  static __device__ __forceinline__ Output output(Partial total, Shift, long long length, long long) {
+    return R::output(settled(total), length);
+  }
+};
+
+// Whether any element is not 0, or whether all are; a NaN is not 0.
+template <typename T, bool all>
+struct LogicalReduction {
+  using Element = T;
+  using Item = int;
+  using Partial = int;  // whether one was found that decides
+  using Output = bool;
+  static __device__ __forceinline__ Item none() { return 0; }
+  static __device__ __forceinline__ Item item(T x) { return all ? x == 0 : x != 0; }
+  static __device__ __forceinline__ Item merge(Item a, Item b) { return a | b; }
+  static __device__ __forceinline__ Partial lift(Item x) { return x; }
+  static __device__ __forceinline__ Partial combine(Partial a, Partial b) { return a | b; }
+  static __device__ __forceinline__ Output output(Partial found, long long) { return (found != 0) != all; }
+};
+
+template <typename T>
+struct CountReduction {
+  using Element = T;
+  using Item = int;
+  using Partial = long long;
+  using Output = long long;
+  static __device__ __forceinline__ Item none() { return 0; }
+  static __device__ __forceinline__ Item item(T x) { return x != 0; }
+  static __device__ __forceinline__ Item merge(Item a, Item b) { return a + b; }
+  static __device__ __forceinline__ Partial lift(Item x) { return x; }
+  static __device__ __forceinline__ Partial combine(Partial a, Partial b) { return a + b; }
+  static __device__ __forceinline__ Output output(Partial total, long long) { return total; }
+};
+
+// A product of integers, which wraps.
+template <typename T>
+struct WholeProduct {
+  using Element = T;
+  using Item = long long;
+  using Partial = long long;
+  using Output = long long;
+  static __device__ __forceinline__ Item none() { return 1; }
+  static __device__ __forceinline__ Item item(T x) { return x; }
+  static __device__ __forceinline__ Item merge(Item a, Item b) {
+    return static_cast<long long>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b));
+  }
+  static __device__ __forceinline__ Partial lift(Item x) { return x; }
+  static __device__ __forceinline__ Partial combine(Partial a, Partial b) { return merge(a, b); }
+  static __device__ __forceinline__ Output output(Partial total, long long) { return total; }
+};
+
+// How norms are computed and written: integers as f64.
+template <typename T>
+struct NormType {
+  using Type = double;
+  using Partial = Compensated;
+};
+template <>
+struct NormType<float> {
+  using Type = float;
+  using Partial = double;
+};
+template <typename T>
+using Norm = typename NormType<T>::Type;
+
+__device__ __forceinline__ float magnitude(float x) { return fabsf(x); }
+__device__ __forceinline__ double magnitude(double x) { return fabs(x); }
+
+// The sum of magnitudes, or the root of that of squares.
+template <typename T, bool squares>
+struct NormReduction : SumReduction<T, Norm<T>, typename NormType<T>::Partial, Norm<T>, false> {
+  static __device__ __forceinline__ Norm<T> item(T x) {
+    const auto number = static_cast<Norm<T>>(x);
+    return squares ? number * number : magnitude(number);
+  }
+  template <typename Number>
+  static __device__ __forceinline__ Norm<T> output(Number total, long long) {
+    return static_cast<Norm<T>>(squares ? sqrt(total) : total);
+  }
+};
+
+template <typename T>
+struct LargestMagnitude : ExtremeReduction<Norm<T>, true> {
+  using Element = T;
+  using Item = Norm<T>;
+  static __device__ __forceinline__ Item none() { return 0; }
+  static __device__ __forceinline__ Item item(T x) { return magnitude(static_cast<Norm<T>>(x)); }
+};
+
+// The smallest and the largest element.
+template <typename T>
+struct BothExtremes {
+  using Element = T;
+  using Item = Pair<T>;
+  using Partial = Pair<T>;
+  using Output = Pair<T>;
+  using Least = ExtremeReduction<T, false>;
+  using Greatest = ExtremeReduction<T, true>;
+  static __device__ __forceinline__ Item none() { return {Least::none(), Greatest::none()}; }
+  static __device__ __forceinline__ Item item(T x) { return {x, x}; }
+  static __device__ __forceinline__ Item merge(Item a, Item b) {
+    return {extreme<false>(a.first, b.first), extreme<true>(a.second, b.second)};
+  }
+  static __device__ __forceinline__ Partial lift(Item x) { return x; }
+  static __device__ __forceinline__ Partial combine(Partial a, Partial b) { return merge(a, b); }
+  static __device__ __forceinline__ Output output(Partial both, long long) { return both; }
+};
+
+__device__ __forceinline__ float minus(float a, float b) { return a - b; }
+__device__ __forceinline__ double minus(double a, double b) { return a - b; }
+__device__ __forceinline__ int minus(int a, int b) {  // wraps
+  return static_cast<int>(static_cast<unsigned>(a) - static_cast<unsigned>(b));
+}
+__device__ __forceinline__ long long minus(long long a, long long b) {
+  return static_cast<long long>(static_cast<unsigned long long>(a) - static_cast<unsigned long long>(b));
+}
+
+template <typename T>
+struct Range : BothExtremes<T> {
+  using Output = T;
+  static __device__ __forceinline__ T output(Pair<T> both, long long) {
+    return minus(both.second, both.first);
+  }
+};
+
+// ---- the place of an extreme
+
+// The extreme, and where it is first; nowhere where there is no element yet.
+constexpr long long nowhere = 0x7fffffffffffffffll;
+template <typename T>
+struct Extremum {
+  T value;
+  long long place;
+};
+template <typename T>
+__device__ __forceinline__ Extremum<T> shuffle_down(Extremum<T> x, int by, int width) {
+  return {shuffle_down(x.value, by, width), shuffle_down(x.place, by, width)};
+}
+
+template <typename T, bool greatest>
+struct PlaceReduction {
+  using Element = T;
+  using Item = Extremum<T>;
+  using Partial = Extremum<T>;
+  using Output = long long;
+  using Shift = NoShift;
+  using Value = ExtremeReduction<T, greatest>;
+
+  static __device__ __forceinline__ Item none() { return {Value::none(), nowhere}; }
+  static __device__ __forceinline__ Partial lift(Item x) { return x; }
+  static __device__ __forceinline__ Shift shift(const T*, long long) { return {}; }
+
+  // A NaN is better than any number.
+  static __device__ __forceinline__ bool is_better(T a, T b) {
+    return (greatest ? a > b : a < b) || (a != a && b == b);
+  }
+  static __device__ __forceinline__ bool is_same(T a, T b) { return a == b || (a != a && b != b); }
+
+  // The extreme of a tile costs one operation per element. Where in the tile it is is looked for only if it
+  // is better than all before, which is rare in a long line. Tiles come in the order of their places.
+  template <int N, bool all, typename Where>
+  static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where where, Shift) {
+    T values[N];
+#pragma unroll
+    for (int k = 0; k < N; ++k) values[k] = all || k < there ? x[k] : Value::none();
+    const T best = tree<Value, N>(values);
+    if (total.place != nowhere && !is_better(best, total.value)) return;
+    long long place = nowhere;  // stays if no element is there
+#pragma unroll
+    for (int k = N - 1; k >= 0; --k)
+      if ((all || k < there) && is_same(x[k], best)) place = where.of(k);
+    total = {best, place};
+  }
+
+  static __device__ __forceinline__ Partial combine(Partial a, Partial b) {
+    if (b.place == nowhere) return a;
+    const bool takes_b =
+        a.place == nowhere || is_better(b.value, a.value) || (is_same(a.value, b.value) && b.place < a.place);
+    return takes_b ? b : a;
+  }
+  static __device__ __forceinline__ Output output(Partial total, Shift, long long, long long) {
+    return total.place;
+  }
+};
+
+// ---- moments
+
+// Of what the elements are above a line's first one: their sum, and that of their squares.
+template <typename Sum>
+struct Moments {
+  Sum sum, squares;
+};
+template <typename Sum>
+__device__ __forceinline__ Moments<Sum> shuffle_down(Moments<Sum> x, int by, int width) {
+  return {shuffle_down(x.sum, by, width), shuffle_down(x.squares, by, width)};
+}
+
+// Adds `count` elements with this mean but for rest / count, and these squares of what they are off it.
+__device__ __forceinline__ void add_group(Moments<double>& total, double count, double shift, double mean,
+                                          double rest, double squares) {
+  const double correction = rest - rest == 0.0 ? rest / count : 0.0;  // for an infinity there is none
+  const double above = mean - shift + correction;
+  total.sum += count * above;
+  total.squares += squares - rest * correction + count * (above * above);
+}
+// The same in twice the digits.
+__device__ __forceinline__ void add_group(Moments<Compensated>& total, double count, double shift,
+                                          double mean, double rest, double squares) {
+  const double correction = rest - rest == 0.0 ? rest / count : 0.0;
+  const Compensated above = plus(Compensated{mean, 0.0}, Compensated{-shift, correction});
+  const double sum = __dmul_rn(count, above.high);
+  total.sum = plus(total.sum, Compensated{sum, fma(count, above.high, -sum) + count * above.low});
+  const double square = __dmul_rn(above.high, above.high);
+  const double lost = fma(above.high, above.high, -square) + 2 * above.high * above.low;
+  const double weighted = __dmul_rn(count, square);
+  total.squares = plus(total.squares, Compensated{weighted, fma(count, square, -weighted) + count * lost});
+  total.squares = plus(total.squares, Compensated{squares, -rest * correction});
+}
+
+__device__ __forceinline__ Compensated in_two_parts(double x) { return {x, 0.0}; }
+__device__ __forceinline__ Compensated in_two_parts(Compensated x) { return x; }
+
+// What of a line's moments is written.
+enum class Moment { variance, deviation, both };
+
+// Two passes over a tile that is in registers: its mean, then what its elements are off it, in Number. Tiles
+// are added up in a type with twice the digits, as what they are above the line's first element, so that
+// little cancels: the square of the first one's distance from the mean is at most all squares together.
+template <typename T, typename Number, typename Sum, Moment moment, typename Result>
+struct MomentReduction {
+  using Element = T;
+  using Item = Moments<Sum>;
+  using Partial = Moments<Sum>;
+  using Shift = double;
+  static constexpr bool has_both = moment == Moment::both;
+  template <bool two, typename R>
+  struct Written {
+    using Type = R;
+  };
+  template <typename R>
+  struct Written<true, R> {
+    using Type = Pair<R>;
+  };
+  using Output = typename Written<has_both, Result>::Type;
+
+  // Trees of numbers.
+  struct Plain {
+    using Item = Number;
+    static __device__ __forceinline__ Number merge(Number a, Number b) { return a + b; }
+  };
+
+  static __device__ __forceinline__ Item none() { return {}; }
+  static __device__ __forceinline__ Partial lift(Item x) { return x; }
+  static __device__ __forceinline__ Shift shift(const T* first, long long length) {
+    const double x = length > 0 ? static_cast<double>(static_cast<Number>(*first)) : 0.0;
+    return x - x == 0.0 ? x : 0.0;
+  }
+
+  template <int N, bool all, typename Where>
+  static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where, Shift shift) {
+    const int count = all ? N : there;
+    if (count == 0) return;
+    Number values[N];
+    if constexpr (N == 1) {
+      add_group(total, 1.0, shift, static_cast<double>(static_cast<Number>(x[0])), 0.0, 0.0);
+    } else {
+#pragma unroll
+      for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) : Number(0);
+      const Number mean = tree<Plain, N>(values) / static_cast<Number>(count);
+#pragma unroll
+      for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) - mean : Number(0);
+      const Number rest = tree<Plain, N>(values);
+#pragma unroll
+      for (int k = 0; k < N; ++k) values[k] *= values[k];
+      const Number squares = tree<Plain, N>(values);
+      add_group(total, count, shift, mean, rest, squares);
+    }
+  }
+
+  static __device__ __forceinline__ Partial combine(Partial a, Partial b) {
+    return {sum_of(a.sum, b.sum), sum_of(a.squares, b.squares)};
+  }
+  static __device__ __forceinline__ double sum_of(double a, double b) { return a + b; }
+  static __device__ __forceinline__ Compensated sum_of(Compensated a, Compensated b) { return plus(a, b); }
+
+  static __device__ __forceinline__ Output output(Partial total, Shift shift, long long length,
+                                                  long long ddof) {
+    const auto n = static_cast<double>(length);
+    const Compensated sums = in_two_parts(total.sum), all = in_two_parts(total.squares);
+    const double sum = settled(sums);
+    const double above = sum / n;
+    // What the sum in one number and the division lose.
+    const double lost = (sums.high - sum) + sums.low;
+    const double rest = (fma(-above, n, sum) + lost) / n;
+    const bool is_number = rest - rest == 0.0;
+    double squares = fma(-sum, above, all.high);
+    if (is_number) squares += all.low - (sum * rest + lost * above);
+    if (squares < 0) squares = 0;
+    const double divisor = length > ddof ? static_cast<double>(length - ddof) : 0.0;
+    const double variance = squares / divisor;
+    if constexpr (moment == Moment::both) {
+      return {static_cast<Result>(shift + (is_number ? above + rest : above)), static_cast<Result>(variance)};
+    } else {
+      return static_cast<Result>(moment == Moment::deviation ? sqrt(variance) : variance);
+    }
+  }
+};
+
+// ---- products
+
+// A number as fraction * 2^exponent, 1 <= |fraction| < 2, so that no product leaves the range before the
+// last; 0, infinities and NaN have the exponent 0.
+struct Scaled {
+  double fraction;
+  long long exponent;
+};
+__device__ __forceinline__ Scaled shuffle_down(Scaled x, int by, int width) {
+  return {shuffle_down(x.fraction, by, width), shuffle_down(x.exponent, by, width)};
+}
+__device__ __forceinline__ Scaled scaled(double x, long long exponent) {
+  long long bits = __double_as_longlong(x);
+  int own = static_cast<int>(bits >> 52) & 0x7ff;
+  if (own == 0) {  // 0, or less than the least normal number
+    if (x == 0.0) return {x, 0};
+    bits = __double_as_longlong(x * 0x1p64);
+    own = (static_cast<int>(bits >> 52) & 0x7ff) - 64;
+  }
+  if (own == 0x7ff) return {x, 0};
+  const auto kept = static_cast<unsigned long long>(bits) & 0x800fffffffffffffull;
+  return {__longlong_as_double(static_cast<long long>(kept | 0x3ff0000000000000ull)), exponent + own - 1023};
+}
+
+template <typename T, typename Result>
+struct ProductReduction {
+  using Element = T;
+  using Item = Scaled;
+  using Partial = Scaled;
+  using Output = Result;
+  using Shift = NoShift;
+  static __device__ __forceinline__ Item none() { return {1.0, 0}; }
+  static __device__ __forceinline__ Partial lift(Item x) { return x; }
+  static __device__ __forceinline__ Shift shift(const T*, long long) { return {}; }
+
+  template <int N, bool all, typename Where>
+  static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where, Shift) {
+    // So many f32 and a fraction have a product within the range of f64.
+    constexpr int group = sizeof(T) == 8 ? 1 : 4;
+#pragma unroll
+    for (int first = 0; first < N; first += group) {
+      if constexpr (sizeof(T) == 8) {
+        if (all || first < there) total = combine(total, scaled(static_cast<double>(x[first]), 0));
+      } else {
+        double product = total.fraction;
+#pragma unroll
+        for (int k = first; k < first + group && k < N; ++k)
+          product *= all || k < there ? static_cast<double>(x[k]) : 1.0;
+        total = scaled(product, total.exponent);
+      }
+    }
+  }
+  static __device__ __forceinline__ Partial combine(Partial a, Partial b) {
+    return scaled(a.fraction * b.fraction, a.exponent + b.exponent);
+  }
+  static __device__ __forceinline__ Output output(Partial total, Shift, long long, long long) {
+    const long long most = 4096;  // beyond any type's range
+    const long long exponent = total.exponent > most ? most : total.exponent < -most ? -most : total.exponent;
+    return static_cast<Output>(ldexp(total.fraction, static_cast<int>(exponent)));
+  }
+};
+
+// ---- by the position of the function's word (op.h)
+
+// `wide`: sums and products of other types are computed and written as f64.
+template <int function, typename T, bool wide>
+struct General;
+
+template <typename T>
+struct General<0, T, true> : Fold<SumReduction<T, double, Compensated, double, false>> {};
+template <typename T>
+struct General<3, T, true> : Fold<SumReduction<T, double, Compensated, double, true>> {};
+template <typename T>
+struct General<4, T, false> : PlaceReduction<T, false> {};
+template <typename T>
+struct General<5, T, false> : PlaceReduction<T, true> {};
+template <typename T, bool wide>
+struct General<6, T, wide> : MomentReduction<T, double, Compensated, Moment::variance, double> {};
+template <>
+struct General<6, float, false> : MomentReduction<float, float, double, Moment::variance, float> {};
+template <typename T, bool wide>
+struct General<7, T, wide> : MomentReduction<T, double, Compensated, Moment::deviation, double> {};
+template <>
+struct General<7, float, false> : MomentReduction<float, float, double, Moment::deviation, float> {};
+template <typename T>
+struct General<8, T, false> : Fold<WholeProduct<T>> {};
+template <>
+struct General<8, float, false> : ProductReduction<float, float> {};
+template <>
+struct General<8, double, false> : ProductReduction<double, double> {};
+template <typename T>
+struct General<8, T, true> : ProductReduction<T, double> {};
+template <typename T>
+struct General<9, T, false> : Fold<LogicalReduction<T, false>> {};
+template <typename T>
+struct General<10, T, false> : Fold<LogicalReduction<T, true>> {};
+template <typename T>
+struct General<11, T, false> : Fold<CountReduction<T>> {};
+template <typename T>
+struct General<12, T, false> : Fold<Range<T>> {};
+template <typename T>
+struct General<13, T, false> : Fold<NormReduction<T, false>> {};
+template <typename T>
+struct General<14, T, false> : Fold<NormReduction<T, true>> {};
+template <typename T>
+struct General<15, T, false> : Fold<LargestMagnitude<T>> {};
+template <typename T>
+struct General<16, T, false> : Fold<BothExtremes<T>> {};
+template <typename T, bool wide>
+struct General<17, T, wide> : MomentReduction<T, double, Compensated, Moment::both, double> {};
+template <>
+struct General<17, float, false> : MomentReduction<float, float, double, Moment::both, float> {};
+
+// ---- a tile
+
+template <typename R, int THREADS, int ITEMS, int VECTOR, int HINT>
+struct GeneralTile : Tile<R, THREADS, ITEMS, VECTOR, HINT> {
+  using Element = typename R::Element;
+  using Base = Tile<R, THREADS, ITEMS, VECTOR, HINT>;
+  static constexpr int own = ITEMS * VECTOR;  // elements of a thread
+
+  template <bool all>
+  static __device__ __forceinline__ void add_vectors(typename R::Partial& total,
+                                                     const Vector<Element, VECTOR> (&vector)[ITEMS],
+                                                     int there, long long first, int thread,
+                                                     typename R::Shift shift) {
+    Element x[own];
+#pragma unroll
+    for (int k = 0; k < own; ++k) x[k] = vector[k / VECTOR].element[k % VECTOR];
+    using Where = Places<VECTOR, THREADS * VECTOR>;
+    R::template add<own, all>(total, x, there, Where{first + thread * VECTOR}, shift);
+  }
+
+  // The tile's elements begin at place `first` of the line.
+  __device__ __forceinline__ void add_to(typename R::Partial& total, long long first, int thread,
+                                         typename R::Shift shift) const {
+    add_vectors<true>(total, this->vector, own, first, thread, shift);
+  }
+
+  // An incomplete tile of `count` elements, fewer than Base::elements.
+  static __device__ __forceinline__ void add_part(typename R::Partial& total, const Element* from,
+                                                  long long first, int thread, int count,
+                                                  typename R::Shift shift) {
+    Vector<Element, VECTOR> vector[ITEMS];
+    int there = 0;
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+      const int at = (i * THREADS + thread) * VECTOR;
+      vector[i] = {};
+      if (at + VECTOR <= count) {
+        vector[i] = load_once<HINT, VECTOR>(from + at);
+        there = (i + 1) * VECTOR;
+      }
+    }
+    add_vectors<false>(total, vector, there, first, thread, shift);
+    if constexpr (VECTOR > 1) {  // the rest, less than a vector
+      for (int at = count / VECTOR * VECTOR + thread; at < count; at += THREADS) {
+        const Element one[1] = {from[at]};
+        R::template add<1, true>(total, one, 1, Places<1, 1>{first + at}, shift);
+      }
+    }
+  }
+};
