@@ -79,8 +79,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const auto suits = [&](std::int64_t team, std::int64_t most) {
     return held(team) <= most && least_items(problem, team, vector) <= most_items;
   };
+  // Rows that begin within vectors take more registers, and arithmetic in double.
+  const bool is_plain = vector <= shape_of(problem).aligned && bytes(dtype_of(problem)) < 8;
   auto team = std::find_if(teams.begin(), teams.end(), [&](std::int64_t each) {
-    return suits(each, each < 32 ? 16 : each == 32 ? 96 : 64);
+    return suits(each, each < 32 ? 16 : each == 32 && is_plain ? 96 : 64);
   });
   if (team == teams.end())
     team = std::find_if(teams.begin(), teams.end(), [&](std::int64_t each) { return suits(each, 128); });
@@ -88,9 +90,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t items = least_items(problem, *team, vector);
   const bool is_short = *team <= 32 && held(*team) <= 32 && shape_of(problem).rows >= 1 << 14;
   std::int64_t side_by_side = std::max<std::int64_t>(1, 128 / *team);
-  return Values{{std::string(TEAM.name), *team},    {std::string(TEAMS.name), side_by_side},
-                {std::string(ITEMS.name), items},   {std::string(ROWS.name), std::int64_t{is_short ? 2 : 1}},
-                {std::string(VECTOR.name), vector}, {std::string(STORE.name), usual_store(problem)}};
+  Values values = {
+      {std::string(TEAM.name), *team},    {std::string(TEAMS.name), side_by_side},
+      {std::string(ITEMS.name), items},   {std::string(ROWS.name), std::int64_t{is_short ? 2 : 1}},
+      {std::string(VECTOR.name), vector}, {std::string(STORE.name), usual_store(problem)}};
+  if (!is_plain) values.set(RESIDENT_WARPS.name, std::int64_t{16});
+  return values;
 }
 
 }  // namespace
