@@ -50,7 +50,7 @@ struct Place {
   int moves;
 };
 
-// Computes the words up to `last`, included.
+// Computes the words up to `last`, included; without a column, -1, nothing is read that has one for each.
 __device__ __forceinline__ void evaluate(const long long (&program)[most_words], int last, const Place& place,
                                          long long column, const Compute* reduced,
                                          Compute (&values)[most_words]) {
@@ -62,8 +62,10 @@ __device__ __forceinline__ void evaluate(const long long (&program)[most_words],
     if (operation == 0) {
       if (i >= most_inputs) {
         values[w] = reduced[i - most_inputs];
+      } else if ((place.moves >> i & 1) == 0) {
+        values[w] = to_float(*place.from[i]);
       } else {
-        values[w] = to_float(place.from[i][(place.moves >> i & 1) != 0 ? column : 0]);
+        values[w] = column < 0 ? Compute(0) : Compute(to_float(place.from[i][column]));
       }
     } else if (operation == 1) {
       values[w + 1] = static_cast<Compute>(__longlong_as_double(program[w + 1]));
@@ -127,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
               from_float<T>(values[static_cast<int>(results >> 8 * k & 255)]);
     }
     if (thread == 0) {
-      evaluate(program, words - 1, place, 0, reduced, values);
+      evaluate(program, words - 1, place, -1, reduced, values);
       for (int k = 0; k < 4; ++k) {
         const int at = static_cast<int>(results >> 8 * k & 255);
         if ((wide >> k & 1) == 0 && at != 255) outputs[k][row] = from_float<T>(values[at]);

@@ -54,7 +54,7 @@ class Total {
         if (unknown_ || rise_ > range || fall_ < -range) return {value, infinity};
         if (!std::isfinite(value)) return {value, 0};
         const auto most = static_cast<double>(most_);
-        return {value, most - std::abs(value) + bounded.rounded({most, 0}, (count_ + 2) / 2).error};
+        return {value, most - std::abs(value) + error_of(bounded.rounded({most, 0}, (count_ + 2) / 2))};
       }
       default:
         if (unknown_) return {value_, infinity};
@@ -64,12 +64,17 @@ class Total {
   }
 
  private:
+  // Nothing is promised where the sizes leave the range.
+  static double error_of(const BoundedValue& sizes) {
+    return std::isfinite(sizes.value) ? sizes.error : infinity;
+  }
+
   BoundedValue sum(const BoundedNodes& bounded) const {
     const auto value = static_cast<double>(sum_);
     if (unknown_) return {value, infinity};
     if (!std::isfinite(value)) return {value, 0};
     // So many roundings of at most the sum of the sizes, which must be in range.
-    return {value, bounded.rounded({size_, error_}, roundings(count_) / 2).error};
+    return {value, error_of(bounded.rounded({size_, error_}, roundings(count_) / 2))};
   }
 
   void extend(const BoundedValue& x) {

@@ -77,7 +77,8 @@ TEST(RowsExpression, WhatIsWrongIsASentenceWithThePlace) {
   expect("", "There is no expression");
   expect("x / sum(x)", "At character 3: '=' was expected");
   expect("y == x", "At character 3: '=' was expected");
-  expect("y = ", "A value was expected where the text ends");
+  expect("y = ", "At character 5: There is no expression");
+  expect("y = x +", "A value was expected where the text ends");
   expect("y = x +* 2", "At character 8: A value was expected instead of '*'");
   expect("y = x)", "At character 6: This ')' closes nothing");
   expect("y = x z", "At character 7: An operator, ';' or the end was expected instead of 'z'");
@@ -276,8 +277,8 @@ TEST(RowsSpace, RulesAreSaid) {
        "fit its registers"},
       {"registers", "expression=softmax rows=3 columns=16", "TEAM=4 TEAMS=4 ITEMS=1 VECTOR=4",
        "32 to 1024 threads"},
-      {"registers", "expression=softmax rows=3 columns=1024", "TEAM=32 ITEMS=8 VECTOR=4 ROWS=1", ""},
-      {"registers", "expression=softmax rows=3 columns=1023", "TEAM=64 ITEMS=5 VECTOR=4 ROWS=1", ""},
+      {"registers", "expression=softmax rows=3 columns=1024", "TEAM=64 TEAMS=16 ITEMS=4 VECTOR=4", ""},
+      {"registers", "expression=softmax rows=3 columns=1023", "TEAM=64 TEAMS=16 ITEMS=5 VECTOR=4", ""},
       {"sweeps", "expression=softmax rows=3 columns=9 dtype=f64", "ITEMS=8 VECTOR=2", ""},
   };
   expect_rules(op(), cases);
