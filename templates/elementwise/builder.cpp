@@ -70,6 +70,8 @@ Expression Builder::finish(int root, int inputs) const {
 bool Builder::is_non_negative(const Node& node) const {
   const auto operand = [&](std::size_t n) { return at(node.operands[n]).non_negative; };
   switch (node.operation) {
+    case Operation::input:
+      return node.non_negative;  // of a reduction, as its argument
     case Operation::number:
       return node.number >= 0;
     case Operation::abs:

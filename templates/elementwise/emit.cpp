@@ -13,6 +13,8 @@ std::string variable(int node) { return "v" + std::to_string(node); }
 
 bool is_one(const Node& node) { return node.operation == Operation::number && node.number == 1; }
 
+}  // namespace
+
 std::string literal(const Node& node, DType compute) {
   switch (compute) {
     case DType::i32:
@@ -31,8 +33,6 @@ std::string literal(const Node& node, DType compute) {
       return printed("%af", static_cast<double>(static_cast<float>(node.number)));
   }
 }
-
-}  // namespace
 
 std::string code(const Expression& expression, DType dtype) {
   const DType compute = compute_dtype(dtype);

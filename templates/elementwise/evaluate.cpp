@@ -47,30 +47,20 @@ BoundedValue rounded(double value, double carried, double ulps, const Format& fo
   return {std::copysign(infinity, value), 0};
 }
 
-bool is_product(const Expression& expression, int place) {
-  const Node& node = expression.nodes[static_cast<std::size_t>(place)];
+bool is_product(std::span<const Node> nodes, int place) {
+  const Node& node = nodes[static_cast<std::size_t>(place)];
   return node.operation == Operation::multiply ||
-         (node.operation == Operation::negate && is_product(expression, node.operands[0]));
+         (node.operation == Operation::negate && is_product(nodes, node.operands[0]));
 }
 
 constexpr std::size_t block = 256;  // elements that pass through the expression together
 
+const Format& format_of(DType compute) { return compute == DType::f64 ? f64_format : f32_format; }
+
 void evaluate_real(const Expression& expression, DType dtype, std::span<const std::vector<double>> inputs,
                    std::size_t count, double* value, double* permitted) {
   const std::vector<Node>& nodes = expression.nodes;
-  const DType compute = compute_dtype(dtype);
-  const Format& format = compute == DType::f64 ? f64_format : f32_format;
-  std::vector<char> fusable(nodes.size(), 0);
-  for (const Node& node : nodes) {
-    if (node.operation != Operation::add && node.operation != Operation::subtract) continue;
-    for (int n = 0; n < 2; ++n) {
-      for (int at = node.operands[static_cast<std::size_t>(n)]; is_product(expression, at);
-           at = nodes[static_cast<std::size_t>(at)].operands[0]) {
-        fusable[static_cast<std::size_t>(at)] = 1;
-        if (nodes[static_cast<std::size_t>(at)].operation == Operation::multiply) break;
-      }
-    }
-  }
+  const BoundedNodes bounded(nodes, dtype);
   std::vector<BoundedValue> all(nodes.size() * block);
   const std::vector<BoundedValue> none(block);
   for (std::size_t begin = 0; begin < count; begin += block) {
@@ -83,47 +73,15 @@ void evaluate_real(const Expression& expression, DType dtype, std::span<const st
         for (std::size_t e = 0; e < size; ++e) to[e] = {from[e], 0};
         continue;
       }
-      if (node.operation == Operation::number) {
-        const double number =
-            compute == DType::f32 ? static_cast<double>(static_cast<float>(node.number)) : node.number;
-        std::fill_n(to, size, BoundedValue{number, 0});
-        continue;
-      }
-      const OperationFacts& known = facts(node.operation);
-      const double ulps = compute == DType::f64 ? known.f64_ulps : known.f32_ulps;
-      const bool tiny = node.operation != Operation::add && node.operation != Operation::subtract;
       const auto operand = [&](int n) {
         const int place = node.operands[static_cast<std::size_t>(n)];
         return place < 0 ? none.data() : all.data() + static_cast<std::size_t>(place) * block;
       };
-      const BoundedValue* x = operand(0);
-      const BoundedValue* y = operand(1);
-      const BoundedValue* z = operand(2);
-      const bool non_negative = nodes[static_cast<std::size_t>(node.operands[0])].non_negative;
-      const bool chooses = node.operation == Operation::choose;
-      for (std::size_t e = 0; e < size; ++e) {
-        const BoundedValue result = apply(node.operation, x[e], y[e], z[e], non_negative);
-        const bool overflown =
-            std::isinf(result.value) && std::isfinite(x[e].value) && std::isfinite(y[e].value) && !chooses &&
-            (fusable[i] != 0 || (compute == DType::f64 && !(certain(x[e]) && certain(y[e]))));
-        const bool unknown = overflown || x[e].error == infinity || (!chooses && y[e].error == infinity);
-        // An exact zero: a function's result in double may have been lost instead, in f32 only where zero is
-        // right.
-        const bool zero = result.value == 0 && result.error == 0 &&
-                          (compute == DType::f32 || !known.real || x[e].value == 0);
-        to[e] = unknown ? BoundedValue{result.value, infinity}
-                : zero  ? result
-                        : rounded(result.value, result.error, ulps, format, tiny, fusable[i] != 0);
-      }
+      bounded.evaluate(i, operand(0), operand(1), operand(2), size, to);
     }
     const BoundedValue* result = all.data() + (nodes.size() - 1) * block;
     for (std::size_t e = 0; e < size; ++e) {
-      BoundedValue last = result[e];
-      if (dtype != compute && last.error != infinity) {
-        const Format& stored = dtype == DType::f16 ? f16_format : bf16_format;
-        if (!certain(last) || !holds(stored, last.value))
-          last = rounded(last.value, last.error, 0.5, stored, true, false);
-      }
+      const BoundedValue last = bounded.stored(result[e]);
       value[begin + e] = last.value;
       permitted[begin + e] = last.error;
     }
@@ -204,6 +162,64 @@ void evaluate_whole(const Expression& expression, std::span<const std::vector<do
 }
 
 }  // namespace
+
+BoundedNodes::BoundedNodes(std::span<const Node> nodes, DType dtype)
+    : nodes_(nodes), dtype_(dtype), compute_(compute_dtype(dtype)), fusable_(nodes.size(), 0) {
+  for (const Node& node : nodes_) {
+    if (node.operation != Operation::add && node.operation != Operation::subtract) continue;
+    for (std::size_t n = 0; n < 2; ++n) is_added(node.operands[n]);
+  }
+}
+
+void BoundedNodes::is_added(int place) {
+  for (; is_product(nodes_, place); place = nodes_[static_cast<std::size_t>(place)].operands[0]) {
+    fusable_[static_cast<std::size_t>(place)] = 1;
+    if (nodes_[static_cast<std::size_t>(place)].operation == Operation::multiply) break;
+  }
+}
+
+BoundedValue BoundedNodes::rounded(const BoundedValue& x, double ulps) const {
+  return elementwise_op::rounded(x.value, x.error, ulps, format_of(compute_), true, false);
+}
+
+BoundedValue BoundedNodes::stored(const BoundedValue& x) const {
+  if (dtype_ == compute_ || x.error == infinity) return x;
+  const Format& format = dtype_ == DType::f16 ? f16_format : bf16_format;
+  if (certain(x) && holds(format, x.value)) return x;
+  return elementwise_op::rounded(x.value, x.error, 0.5, format, true, false);
+}
+
+void BoundedNodes::evaluate(std::size_t i, const BoundedValue* x, const BoundedValue* y,
+                            const BoundedValue* z, std::size_t size, BoundedValue* to) const {
+  const Node& node = nodes_[i];
+  if (node.operation == Operation::number) {
+    const double number =
+        compute_ == DType::f32 ? static_cast<double>(static_cast<float>(node.number)) : node.number;
+    std::fill_n(to, size, BoundedValue{number, 0});
+    return;
+  }
+  const Format& format = format_of(compute_);
+  const OperationFacts& known = facts(node.operation);
+  const double ulps = compute_ == DType::f64 ? known.f64_ulps : known.f32_ulps;
+  const bool tiny = node.operation != Operation::add && node.operation != Operation::subtract;
+  const bool non_negative = nodes_[static_cast<std::size_t>(node.operands[0])].non_negative;
+  const bool chooses = node.operation == Operation::choose;
+  for (std::size_t e = 0; e < size; ++e) {
+    const BoundedValue result = apply(node.operation, x[e], y[e], z[e], non_negative);
+    const bool overflown =
+        std::isinf(result.value) && std::isfinite(x[e].value) && std::isfinite(y[e].value) && !chooses &&
+        (fusable_[i] != 0 || (compute_ == DType::f64 && !(certain(x[e]) && certain(y[e]))));
+    const bool unknown = overflown || x[e].error == infinity || (!chooses && y[e].error == infinity);
+    // An exact zero: a function's result in double may have been lost instead, in f32 only where zero is
+    // right.
+    const bool zero =
+        result.value == 0 && result.error == 0 && (compute_ == DType::f32 || !known.real || x[e].value == 0);
+    to[e] = unknown ? BoundedValue{result.value, infinity}
+            : zero
+                ? result
+                : elementwise_op::rounded(result.value, result.error, ulps, format, tiny, fusable_[i] != 0);
+  }
+}
 
 void evaluate(const Expression& expression, DType dtype, std::span<const std::vector<double>> inputs,
               std::size_t count, double* value, double* permitted) {

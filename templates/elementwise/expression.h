@@ -130,6 +130,9 @@ std::string refuses(const Expression& expression, DType dtype);
 /// `Compute`, ARITY and apply(), which computes one element.
 std::string code(const Expression& expression, DType dtype);
 
+/// A number's node as C++.
+std::string literal(const Node& node, DType compute);
+
 /// The type that a dtype is computed in: f32 for f16 and bf16.
 DType compute_dtype(DType dtype);
 

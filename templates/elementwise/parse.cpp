@@ -5,6 +5,7 @@
 
 #include "templates/elementwise/builder.h"
 #include "templates/elementwise/scanner.h"
+#include "templates/elementwise/words.h"
 
 namespace tunesmith::elementwise_op {
 namespace {
@@ -24,41 +25,16 @@ std::string function_names() {
 // Recursive descent over C's grammar, from ?: down to a number, an input or a call.
 class Parser {
  public:
-  explicit Parser(std::string_view text) : scanner_(text) {}
+  Parser(Scanner& scanner, Builder& builder, const Words& words)
+      : scanner_(scanner), builder_(builder), words_(words) {}
 
-  Expression parse() {
+  int parse() {
     if (scanner_.at_end()) fail_here("There is no expression.");
-    const int root = choice();
-    if (!scanner_.at_end()) {
-      fail_here(scanner_.sees(")")
-                    ? "This ')' closes nothing."
-                    : "An operator or the end was expected instead of " + quoted(scanner_.here()) + ".");
-    }
-    return builder_.finish(root, inputs());
+    return choice();
   }
 
  private:
   [[noreturn]] void fail_here(std::string sentence) const { fail(scanner_.position(), std::move(sentence)); }
-
-  static std::string letter(int k) { return {static_cast<char>('a' + k)}; }
-
-  // How many inputs there are: a to the last that is used, without a gap.
-  int inputs() const {
-    const auto uses = [this](int k) {
-      return std::any_of(builder_.nodes().begin(), builder_.nodes().end(),
-                         [k](const Node& node) { return node.input == k; });
-    };
-    int last = most_inputs - 1;
-    while (last >= 0 && !uses(last)) --last;
-    if (last < 0) fail(0, "The expression uses no input; one at least, a, is needed.");
-    for (int k = 0; k < last; ++k) {
-      if (!uses(k)) {
-        fail(0, "The expression uses the input " + letter(last) + " but not " + letter(k) +
-                    "; inputs are named without a gap, from a on.");
-      }
-    }
-    return last + 1;
-  }
 
   struct Infix {
     std::string_view symbol;
@@ -176,14 +152,13 @@ class Parser {
     if (!scanner_.sees_word()) fail_here("A value was expected instead of " + quoted(scanner_.here()) + ".");
     const std::string_view word = scanner_.word();
     if (scanner_.sees("(")) return call(word, position);
-    if (word.size() == 1 && word[0] >= 'a' && word[0] < 'a' + most_inputs)
-      return builder_.add(Node{.operation = Operation::input, .input = word[0] - 'a', .position = position});
     if (word == "pi") {
       return builder_.add(
           Node{.operation = Operation::number, .number = 3.14159265358979323846, .position = position});
     }
-    fail(position, "There is no " + quoted(word) +
-                       "; inputs are a to f, pi is a number, and the functions are " + function_names() +
+    if (const std::optional<int> value = words_.value(word, position)) return *value;
+    fail(position, "There is no " + quoted(word) + "; " + words_.values +
+                       ", pi is a number, and the functions are " + function_names() + words_.functions +
                        ".");
   }
 
@@ -195,6 +170,9 @@ class Parser {
       arguments.push_back(choice());
     } while (scanner_.take(","));
     scanner_.expect(")", "after the arguments of " + quoted(word));
+    if (words_.call) {
+      if (const std::optional<int> value = words_.call(word, arguments, position)) return *value;
+    }
     const auto check_count = [&](std::size_t wanted) {
       if (arguments.size() != wanted) {
         fail(position, quoted(word) + " has " + std::to_string(wanted) +
@@ -211,17 +189,39 @@ class Parser {
     }
     for (const NamedFunction& function : named_functions()) {
       if (function.name != word) continue;
-      const Expression body = Parser(function.expression).parse();
+      const Expression body = parse_expression(function.expression);
       check_count(static_cast<std::size_t>(body.inputs));
       return builder_.insert(body, arguments, position);
     }
-    fail(position, "There is no function " + quoted(word) + "; there are " + function_names() + ".");
+    fail(position,
+         "There is no function " + quoted(word) + "; there are " + function_names() + words_.functions + ".");
   }
 
-  Scanner scanner_;
+  Scanner& scanner_;
+  Builder& builder_;
+  const Words& words_;
   int depth_ = 0;
-  Builder builder_;
 };
+
+std::string letter(int k) { return {static_cast<char>('a' + k)}; }
+
+// How many inputs there are: a to the last that is used, without a gap.
+int inputs(const Builder& builder) {
+  const auto uses = [&](int k) {
+    return std::any_of(builder.nodes().begin(), builder.nodes().end(),
+                       [k](const Node& node) { return node.input == k; });
+  };
+  int last = most_inputs - 1;
+  while (last >= 0 && !uses(last)) --last;
+  if (last < 0) fail(0, "The expression uses no input; one at least, a, is needed.");
+  for (int k = 0; k < last; ++k) {
+    if (!uses(k)) {
+      fail(0, "The expression uses the input " + letter(last) + " but not " + letter(k) +
+                  "; inputs are named without a gap, from a on.");
+    }
+  }
+  return last + 1;
+}
 
 // The text around a position, and a caret under it.
 std::string shown(std::string_view text, std::size_t position) {
@@ -236,7 +236,32 @@ std::string shown(std::string_view text, std::size_t position) {
 
 }  // namespace
 
-Expression parse_expression(std::string_view text) { return Parser(text).parse(); }
+int parse_value(Scanner& scanner, Builder& builder, const Words& words) {
+  return Parser(scanner, builder, words).parse();
+}
+
+void expect_end(const Scanner& scanner, std::string_view wanted) {
+  if (scanner.at_end()) return;
+  fail(scanner.position(),
+       scanner.sees(")") ? "This ')' closes nothing."
+                         : std::string(wanted) + " was expected instead of " + quoted(scanner.here()) + ".");
+}
+
+Expression parse_expression(std::string_view text) {
+  Scanner scanner(text);
+  Builder builder;
+  const Words letters = {
+      .value = [&](std::string_view word, std::size_t position) -> std::optional<int> {
+        if (word.size() != 1 || word[0] < 'a' || word[0] >= 'a' + most_inputs) return std::nullopt;
+        return builder.add(Node{.operation = Operation::input, .input = word[0] - 'a', .position = position});
+      },
+      .call = nullptr,
+      .values = "inputs are a to f",
+      .functions = ""};
+  const int root = parse_value(scanner, builder, letters);
+  expect_end(scanner, "An operator or the end");
+  return builder.finish(root, inputs(builder));
+}
 
 std::string message(const SyntaxError& error, std::string_view text) {
   return "At character " + std::to_string(error.position + 1) + ": " + error.sentence +

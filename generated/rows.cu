@@ -1,0 +1,730 @@
+// To be read: nothing is built from this text. It is the base for
+// expression="y0 = exp(x0-max(x0))/sum(exp(x0-max(x0)))" rows=4096 columns=4096 dtype=f32 x0=matrix x1=matrix x2=matrix x3=matrix x4=matrix x5=matrix,
+// written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
+// rows/base for sm_90a, rendered by Tunesmith from templates/rows/base.cu: change that and render again.
+// compiled in: dtype=f32
+// config: BLOCK=128
+
+// ---- templates/common/float16.cuh
+// Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
+// Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
+
+struct Float16 {  // IEEE 754 binary16
+  unsigned short bits;
+};
+struct BFloat16 {  // the upper half of a float
+  unsigned short bits;
+};
+
+template <typename T>
+struct ComputeType {
+  using type = T;
+};
+template <>
+struct ComputeType<Float16> {
+  using type = float;
+};
+template <>
+struct ComputeType<BFloat16> {
+  using type = float;
+};
+// What sums and products of T are computed in: float for the types of 16 bits, else T itself.
+template <typename T>
+using compute_type = typename ComputeType<T>::type;
+
+template <typename T>
+__device__ __forceinline__ T to_float(T value) {
+  return value;
+}
+__device__ __forceinline__ float to_float(Float16 value) {
+#ifndef TUNESMITH_HOST
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
+  return result;
+#else
+  const unsigned sign = (value.bits & 0x8000u) << 16;
+  const unsigned magnitude = value.bits & 0x7fffu;
+  if (magnitude >= 0x7c00u) return __uint_as_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+  // In a float's fields the exponent is off by the difference of the biases, 127 - 15.
+  const float scaled = __uint_as_float(magnitude << 13) * 0x1p112f;
+  return __uint_as_float(sign | __float_as_uint(scaled));
+#endif
+}
+__device__ __forceinline__ float to_float(BFloat16 value) {
+  return __uint_as_float(static_cast<unsigned>(value.bits) << 16);
+}
+
+template <typename T>
+__device__ __forceinline__ T from_float(compute_type<T> value) {
+  return value;
+}
+template <>
+__device__ __forceinline__ Float16 from_float<Float16>(float value) {
+  Float16 result;
+#ifndef TUNESMITH_HOST
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+#else
+  unsigned rounded = __float_as_uint(value) & 0x7fffffffu;
+  const unsigned sign = __float_as_uint(value) >> 16 & 0x8000u;
+  if (rounded > 0x7f800000u) {
+    rounded = 0x7e00u;
+  } else if (rounded >= 0x47800000u) {  // 2^16
+    rounded = 0x7c00u;
+  } else if (rounded < 0x38800000u) {  // 2^-14: subnormal, in units of 2^-24 as is the last place of 0.5
+    rounded = __float_as_uint(__uint_as_float(rounded) + 0.5f) - 0x3f000000u;
+  } else {
+    rounded = (rounded - (112u << 23) + 0xfffu + (rounded >> 13 & 1u)) >> 13;
+  }
+  result.bits = static_cast<unsigned short>(sign | rounded);
+#endif
+  return result;
+}
+template <>
+__device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
+  BFloat16 result;
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+#else
+  const unsigned bits = __float_as_uint(value);
+  const unsigned rounded =
+      (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u);
+  result.bits = static_cast<unsigned short>(rounded >> 16);
+#endif
+  return result;
+}
+
+// ---- templates/elementwise/functions.cuh
+// The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
+// an integer divided by zero is 0, and so is the remainder.
+
+
+namespace elementwise {
+
+template <typename X>
+struct Wrapping {
+  using type = X;
+};
+template <>
+struct Wrapping<int> {
+  using type = unsigned;
+};
+template <>
+struct Wrapping<long long> {
+  using type = unsigned long long;
+};
+template <typename X>
+constexpr bool is_real = false;
+template <>
+constexpr bool is_real<float> = true;
+template <>
+constexpr bool is_real<double> = true;
+
+template <typename X>
+__device__ __forceinline__ X negate(X x) {
+  if constexpr (is_real<X>) return -x;
+  return static_cast<X>(0 - static_cast<typename Wrapping<X>::type>(x));
+}
+template <typename X>
+__device__ __forceinline__ X add(X x, X y) {
+  using W = typename Wrapping<X>::type;
+  return static_cast<X>(static_cast<W>(x) + static_cast<W>(y));
+}
+template <typename X>
+__device__ __forceinline__ X subtract(X x, X y) {
+  using W = typename Wrapping<X>::type;
+  return static_cast<X>(static_cast<W>(x) - static_cast<W>(y));
+}
+template <typename X>
+__device__ __forceinline__ X multiply(X x, X y) {
+  using W = typename Wrapping<X>::type;
+  return static_cast<X>(static_cast<W>(x) * static_cast<W>(y));
+}
+template <typename X>
+__device__ __forceinline__ X divide(X x, X y) {
+  if constexpr (is_real<X>) {
+    return x / y;
+  } else {
+    if (y == 0) return 0;
+    return y == -1 ? negate(x) : x / y;  // the least integer has no opposite
+  }
+}
+// 1 / x, rounded as IEEE's but without its branches: Newton's step from the device's approximation, of x
+// times a power of two where x or the result has no full precision.
+__device__ __forceinline__ double reciprocal(double x) { return 1 / x; }
+__device__ __forceinline__ float reciprocal(float x) {
+#ifdef TUNESMITH_HOST
+  return 1 / x;
+#else
+  const float size = ::fabsf(x);
+  const float scale = size < 0x1p-126f ? 0x1p24f : size >= 0x1p126f ? 0x1p-24f : 1.0f;
+  const float scaled = x * scale;
+  float result;  // an error that is not small is that of 0, infinity and NaN
+  asm("{\n\t.reg .pred small;\n\t.reg .f32 rough, error, better;\n\t"
+      "rcp.approx.ftz.f32 rough, %1;\n\t"
+      "fma.rn.f32 error, %2, rough, 0f3F800000;\n\t"
+      "fma.rn.f32 better, rough, error, rough;\n\t"
+      "abs.f32 error, error;\n\t"
+      "setp.lt.f32 small, error, 0f3F800000;\n\t"
+      "selp.f32 %0, better, rough, small;\n\t}"
+      : "=f"(result)
+      : "f"(scaled), "f"(-scaled));
+  return result * scale;
+#endif
+}
+template <typename X>
+__device__ __forceinline__ X remainder_of(X x, X y) {
+  if constexpr (is_real<X>) {
+    return ::fmod(x, y);
+  } else {
+    return y == 0 || y == -1 ? 0 : x % y;
+  }
+}
+
+template <typename X>
+__device__ __forceinline__ X less(X x, X y) {
+  return x < y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X less_equal(X x, X y) {
+  return x <= y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X greater(X x, X y) {
+  return x > y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X greater_equal(X x, X y) {
+  return x >= y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X equal(X x, X y) {
+  return x == y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X not_equal(X x, X y) {
+  return x != y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X logical_not(X x) {
+  return x == 0 ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X logical_and(X x, X y) {
+  return x != 0 && y != 0 ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X logical_or(X x, X y) {
+  return x != 0 || y != 0 ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X choose(X condition, X yes, X no) {
+  return condition != 0 ? yes : no;
+}
+
+template <typename X>
+__device__ __forceinline__ X abs(X x) {
+  if constexpr (is_real<X>) return ::fabs(x);
+  return x < 0 ? negate(x) : x;
+}
+// NaN where either operand is, as numpy.minimum and numpy.maximum.
+template <typename X>
+__device__ __forceinline__ X min(X x, X y) {
+  return x != x || x < y ? x : y;
+}
+template <typename X>
+__device__ __forceinline__ X max(X x, X y) {
+  return x != x || x > y ? x : y;
+}
+
+#define TUNESMITH_CALL_1(name)             \
+  template <typename X>                    \
+  __device__ __forceinline__ X name(X x) { \
+    return ::name(x);                      \
+  }
+#define TUNESMITH_CALL_2(name)                  \
+  template <typename X>                         \
+  __device__ __forceinline__ X name(X x, X y) { \
+    return ::name(x, y);                        \
+  }
+TUNESMITH_CALL_1(sqrt)
+TUNESMITH_CALL_1(rsqrt)
+TUNESMITH_CALL_1(cbrt)
+TUNESMITH_CALL_1(exp)
+TUNESMITH_CALL_1(exp2)
+TUNESMITH_CALL_1(expm1)
+TUNESMITH_CALL_1(log)
+TUNESMITH_CALL_1(log2)
+TUNESMITH_CALL_1(log10)
+TUNESMITH_CALL_1(log1p)
+TUNESMITH_CALL_1(sin)
+TUNESMITH_CALL_1(cos)
+TUNESMITH_CALL_1(tan)
+TUNESMITH_CALL_1(asin)
+TUNESMITH_CALL_1(acos)
+TUNESMITH_CALL_1(atan)
+TUNESMITH_CALL_1(sinh)
+TUNESMITH_CALL_1(cosh)
+TUNESMITH_CALL_1(tanh)
+TUNESMITH_CALL_1(erf)
+TUNESMITH_CALL_1(erfc)
+TUNESMITH_CALL_1(floor)
+TUNESMITH_CALL_1(ceil)
+TUNESMITH_CALL_1(trunc)
+TUNESMITH_CALL_1(rint)
+TUNESMITH_CALL_2(pow)
+TUNESMITH_CALL_2(atan2)
+#undef TUNESMITH_CALL_1
+#undef TUNESMITH_CALL_2
+
+// A number's bits, as integers that are ordered as the numbers from 0 on, NaN above all.
+template <typename X>
+struct Layout;
+template <>
+struct Layout<float> {
+  using Bits = int;
+  static constexpr Bits exponent = 0x7f800000, lowest = 0x00800000;  // all of the exponent's bits; the last
+  static __device__ __forceinline__ Bits bits(float x) { return __float_as_int(x); }
+  static __device__ __forceinline__ float number(Bits x) { return __int_as_float(x); }
+};
+template <>
+struct Layout<double> {
+  using Bits = long long;
+  static constexpr Bits exponent = 0x7ff0000000000000, lowest = 0x0010000000000000;
+  static __device__ __forceinline__ Bits bits(double x) { return __double_as_longlong(x); }
+  static __device__ __forceinline__ double number(Bits x) { return __longlong_as_double(x); }
+};
+
+// The square root of 2^-100 to 2^100, or of 0 NaN, rounded as IEEE's, which has branches for the others.
+__device__ __forceinline__ float sqrt_of_medium(float x) {
+#ifdef TUNESMITH_HOST
+  return ::sqrtf(x);
+#else
+  float inverse;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  const float root = x * inverse;
+  return ::fmaf(::fmaf(-root, root, x), 0.5f * inverse, root);
+#endif
+}
+__device__ __forceinline__ double sqrt_of_medium(double x) { return ::sqrt(x); }
+
+// Both sides are multiplied by a power of two, so that no square overflows or is lost and nothing branches.
+// 0, infinity and NaN are their own result.
+template <typename X>
+__device__ __forceinline__ X hypot(X x, X y) {
+  using L = Layout<X>;
+  using Bits = typename L::Bits;
+  const Bits longer = ::max(L::bits(::fabs(x)), L::bits(::fabs(y)));
+  const Bits power = ::max(longer & L::exponent, 2 * L::lowest);
+  const X scale = L::number(L::exponent - power);
+  x *= scale;
+  y *= scale;
+  const X root = sqrt_of_medium(x * x + y * y);
+  return longer > 0 && longer < L::exponent ? root * L::number(power - L::lowest) : L::number(longer);
+}
+
+// Out of line: the rare path is not repeated in the code of every unrolled element.
+__device__ __noinline__ float2 sin_cos_of_large(float x) { return make_float2(::sinf(x), ::cosf(x)); }
+
+// Sine and cosine share the reduction to [-pi/4, pi/4]: the angle less its nearest multiple of pi/2, which is
+// subtracted in three parts (Cody and Waite), then minimax polynomials. Below 71476 the error is at most 1.49
+// units in the last place (every float was tried); larger angles need more digits of pi.
+__device__ __forceinline__ void sin_cos(float x, float& sine, float& cosine) {
+  if (::fabsf(x) > 71476.0f) {
+    const float2 both = sin_cos_of_large(x);
+    sine = both.x;
+    cosine = both.y;
+    return;
+  }
+  const float shifted = ::fmaf(x, 0x1.45f306p-1f, 0x1.8p+23f);  // 2/pi; the integer is in the low bits
+  const unsigned quadrant = __float_as_uint(shifted);
+  const float multiple = shifted - 0x1.8p+23f;
+  float r = ::fmaf(multiple, -0x1.921fb0p+00f, x);
+  r = ::fmaf(multiple, -0x1.5110b4p-22f, r);
+  r = ::fmaf(multiple, -0x1.846988p-48f, r);
+  const float square = r * r;
+  float c = ::fmaf(0x1.9a8000p-16f, square, -0x1.6c0efap-10f);
+  c = ::fmaf(c, square, 0x1.555550p-5f);
+  c = ::fmaf(c, square, -0.5f);
+  c = ::fmaf(c, square, 1.0f);
+  float s = ::fmaf(0x1.80a000p-19f, square, -0x1.a0690cp-13f);
+  s = ::fmaf(s, square, 0x1.111182p-7f);
+  s = ::fmaf(s, square, -0x1.555556p-3f);
+  s = ::fmaf(s, r * square, r);
+  const bool odd = quadrant & 1;
+  const float first = odd ? c : s;
+  const float second = odd ? s : c;
+  sine = __int_as_float(__float_as_int(first) ^ static_cast<int>((quadrant & 2u) << 30));
+  cosine = __int_as_float(__float_as_int(second) ^ static_cast<int>(((quadrant + 1) & 2u) << 30));
+}
+__device__ __forceinline__ void sin_cos(double x, double& sine, double& cosine) {
+#ifdef TUNESMITH_HOST
+  sine = ::sin(x);
+  cosine = ::cos(x);
+#else
+  ::sincos(x, &sine, &cosine);
+#endif
+}
+
+}  // namespace elementwise
+
+// ---- templates/rows/row.cuh
+// What the code of an expression is made of beside elementwise's operations: reductions and divisors of a
+// row, and the kernels' parameters.
+
+
+namespace rows {
+
+template <typename X>
+__device__ __forceinline__ X infinity() {
+  return elementwise::Layout<X>::number(elementwise::Layout<X>::exponent);
+}
+
+template <typename X>
+__device__ __forceinline__ X sum_of_none() {
+  return 0;
+}
+template <typename X>
+__device__ __forceinline__ X sum(X x, X y) {
+  return x + y;
+}
+template <typename X>
+__device__ __forceinline__ X prod_of_none() {
+  return 1;
+}
+template <typename X>
+__device__ __forceinline__ X prod(X x, X y) {
+  return x * y;
+}
+template <typename X>
+__device__ __forceinline__ X max_of_none() {
+  return -infinity<X>();
+}
+template <typename X>
+__device__ __forceinline__ X min_of_none() {
+  return infinity<X>();
+}
+// NaN where either is.
+template <typename X>
+__device__ __forceinline__ X max(X x, X y) {
+  return elementwise::max(x, y);
+}
+template <typename X>
+__device__ __forceinline__ X min(X x, X y) {
+  return elementwise::min(x, y);
+}
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+__device__ __forceinline__ float max(float x, float y) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+}
+__device__ __forceinline__ float min(float x, float y) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+}
+#endif
+
+__device__ __forceinline__ float fused(float x, float y, float z) { return ::fmaf(x, y, z); }
+__device__ __forceinline__ double fused(double x, double y, double z) { return ::fma(x, y, z); }
+
+// total / columns, by way of the inverse and a correction.
+template <typename X>
+__device__ __forceinline__ X mean(X total, X columns, X inverse) {
+  const X near = total * inverse;
+  const X rest = fused(-near, columns, total);
+  return rest - rest == 0 ? fused(rest, inverse, near) : near;  // infinite totals have no rest
+}
+
+// A divisor of many: what is divided is multiplied by the inverse, which is that of the divisor times a power
+// of two where the divisor or its inverse has no full precision.
+template <typename X>
+struct Divisor {
+  X inverse, scale;
+  __device__ __forceinline__ void set(X divisor) {
+    constexpr bool is_double = sizeof(X) == 8;
+    const X small = is_double ? X(0x1p-1022) : X(0x1p-126f), large = is_double ? X(0x1p1022) : X(0x1p126f);
+    const X size = elementwise::abs(divisor);
+    scale = size < small ? X(0x1p24f) : size >= large ? X(0x1p-24f) : X(1);
+    inverse = elementwise::reciprocal(divisor * scale);
+  }
+  __device__ __forceinline__ X divides(X x) const { return product(x * inverse, scale); }
+
+ private:
+  // Not to be fused with what follows.
+  static __device__ __forceinline__ float product(float x, float y) {
+#ifdef TUNESMITH_HOST
+    return x * y;
+#else
+    return __fmul_rn(x, y);
+#endif
+  }
+  static __device__ __forceinline__ double product(double x, double y) {
+#ifdef TUNESMITH_HOST
+    return x * y;
+#else
+    return __dmul_rn(x, y);
+#endif
+  }
+};
+
+}  // namespace rows
+
+// The arrays, results (of some bytes that fit their type), and what lies from one row of a matrix to the
+// next.
+#define ROWS_PARAMETERS                                                                                   \
+  const T *__restrict__ x0, const T *__restrict__ x1, const T *__restrict__ x2, const T *__restrict__ x3, \
+      const T *__restrict__ x4, const T *__restrict__ x5, T *__restrict__ y0, T *__restrict__ y1,         \
+      T *__restrict__ y2, T *__restrict__ y3, long long stride0, long long stride1, long long stride2,    \
+      long long stride3, long long stride4, long long stride5, long long rows, long long columns
+#define ROWS_ARRAYS                                    \
+  const T* const inputs[6] = {x0, x1, x2, x3, x4, x5}; \
+  T* const outputs[4] = {y0, y1, y2, y3};              \
+  const long long strides[6] = {stride0, stride1, stride2, stride3, stride4, stride5}
+
+// ---- what this variant is
+using T = float;  // dtype=f32
+constexpr int BLOCK = 128;
+using Compute = float;
+__device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compute z) {
+  switch (operation) {
+    case 2:
+      return elementwise::negate(x);
+    case 3:
+      return elementwise::add(x, y);
+    case 4:
+      return elementwise::subtract(x, y);
+    case 5:
+      return elementwise::multiply(x, y);
+    case 6:
+      return elementwise::divide(x, y);
+    case 7:
+      return elementwise::remainder_of(x, y);
+    case 8:
+      return elementwise::less(x, y);
+    case 9:
+      return elementwise::less_equal(x, y);
+    case 10:
+      return elementwise::greater(x, y);
+    case 11:
+      return elementwise::greater_equal(x, y);
+    case 12:
+      return elementwise::equal(x, y);
+    case 13:
+      return elementwise::not_equal(x, y);
+    case 14:
+      return elementwise::logical_not(x);
+    case 15:
+      return elementwise::logical_and(x, y);
+    case 16:
+      return elementwise::logical_or(x, y);
+    case 17:
+      return elementwise::choose(x, y, z);
+    case 18:
+      return elementwise::abs(x);
+    case 19:
+      return elementwise::min(x, y);
+    case 20:
+      return elementwise::max(x, y);
+    case 21:
+      return elementwise::sqrt(x);
+    case 22:
+      return elementwise::rsqrt(x);
+    case 23:
+      return elementwise::cbrt(x);
+    case 24:
+      return elementwise::exp(x);
+    case 25:
+      return elementwise::exp2(x);
+    case 26:
+      return elementwise::expm1(x);
+    case 27:
+      return elementwise::log(x);
+    case 28:
+      return elementwise::log2(x);
+    case 29:
+      return elementwise::log10(x);
+    case 30:
+      return elementwise::log1p(x);
+    case 31:
+      return elementwise::sin(x);
+    case 32:
+      return elementwise::cos(x);
+    case 33:
+      return elementwise::tan(x);
+    case 34:
+      return elementwise::asin(x);
+    case 35:
+      return elementwise::acos(x);
+    case 36:
+      return elementwise::atan(x);
+    case 37:
+      return elementwise::sinh(x);
+    case 38:
+      return elementwise::cosh(x);
+    case 39:
+      return elementwise::tanh(x);
+    case 40:
+      return elementwise::erf(x);
+    case 41:
+      return elementwise::erfc(x);
+    case 42:
+      return elementwise::floor(x);
+    case 43:
+      return elementwise::ceil(x);
+    case 44:
+      return elementwise::trunc(x);
+    case 45:
+      return elementwise::rint(x);
+    case 46:
+      return elementwise::pow(x, y);
+    case 47:
+      return elementwise::atan2(x, y);
+    case 48:
+      return elementwise::hypot(x, y);
+    default:
+      return 0;
+  }
+}
+#define ENTRY(name) name##_7f138ae2
+
+// ---- templates/rows/base.cu
+// rows, the plain kernel: a block per row, which walks it once for each reduction and once for the results.
+// The expression is a program that is known at launch, so one kernel serves every problem of its dtype.
+
+
+// A word of the program: an operation in its lowest byte (the preamble's apply() has them; 0 is an input, 1 a
+// number), and in the next three bytes the places of its operands among the words. An input's second byte is
+// its number; from 6 on it is a reduction's, and the next bytes are its function and the place of its
+// argument. A number's bits are the word behind it.
+#define WORDS(name)                                                                                  \
+  long long name##0, long long name##1, long long name##2, long long name##3, long long name##4,     \
+      long long name##5, long long name##6, long long name##7, long long name##8, long long name##9, \
+      long long name##10, long long name##11
+#define WORD_VALUES(name) \
+  name##0, name##1, name##2, name##3, name##4, name##5, name##6, name##7, name##8, name##9, name##10, name##11
+constexpr int most_words = 96;
+constexpr int most_inputs = 6;
+constexpr int most_reductions = 16;
+
+enum class Function { sum, mean, prod, max, min };
+
+__device__ __forceinline__ Compute none_of(Function function) {
+  switch (function) {
+    case Function::prod:
+      return 1;
+    case Function::max:
+      return -rows::infinity<Compute>();
+    case Function::min:
+      return rows::infinity<Compute>();
+    default:
+      return 0;
+  }
+}
+__device__ __forceinline__ Compute combined(Function function, Compute x, Compute y) {
+  switch (function) {
+    case Function::prod:
+      return x * y;
+    case Function::max:
+      return rows::max(x, y);
+    case Function::min:
+      return rows::min(x, y);
+    default:
+      return x + y;
+  }
+}
+
+// Where a row's elements are; `moves` has a bit for each array that has an element for each column.
+struct Place {
+  const T* from[most_inputs];
+  int moves;
+};
+
+// Computes the words up to `last`, included; without a column, -1, nothing is read that has one for each.
+__device__ __forceinline__ void evaluate(const long long (&program)[most_words], int last, const Place& place,
+                                         long long column, const Compute* reduced,
+                                         Compute (&values)[most_words]) {
+  for (int w = 0; w <= last; ++w) {
+    const long long word = program[w];
+    const int operation = static_cast<int>(word & 255);
+    const int i = static_cast<int>(word >> 8 & 255), j = static_cast<int>(word >> 16 & 255),
+              k = static_cast<int>(word >> 24 & 255);
+    if (operation == 0) {
+      if (i >= most_inputs) {
+        values[w] = reduced[i - most_inputs];
+      } else if ((place.moves >> i & 1) == 0) {
+        values[w] = to_float(*place.from[i]);
+      } else {
+        values[w] = column < 0 ? Compute(0) : Compute(to_float(place.from[i][column]));
+      }
+    } else if (operation == 1) {
+      values[w + 1] = static_cast<Compute>(__longlong_as_double(program[w + 1]));
+      ++w;
+    } else {
+      values[w] = apply(operation, values[i], values[j], values[k]);
+    }
+  }
+}
+
+// `results`: in each of four bytes the place of a result's word, 255 for none; `wide`: which have a value for
+// each column.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(rows_base)(ROWS_PARAMETERS, int moves, int words, long long results, int wide, WORDS(a), WORDS(b),
+                     WORDS(c), WORDS(d), WORDS(e), WORDS(f), WORDS(g), WORDS(h)) {
+  __shared__ Compute shared[BLOCK];
+  __shared__ Compute reduced[most_reductions];
+  ROWS_ARRAYS;
+  const long long program[most_words] = {WORD_VALUES(a), WORD_VALUES(b), WORD_VALUES(c), WORD_VALUES(d),
+                                         WORD_VALUES(e), WORD_VALUES(f), WORD_VALUES(g), WORD_VALUES(h)};
+  const int thread = static_cast<int>(threadIdx.x);
+  Compute values[most_words];
+  for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+    Place place;
+    place.moves = moves;
+    for (int k = 0; k < most_inputs; ++k) place.from[k] = inputs[k] + row * strides[k];
+    for (int w = 0; w < words; ++w) {
+      const int operation = static_cast<int>(program[w] & 255),
+                number = static_cast<int>(program[w] >> 8 & 255);
+      if (operation == 1) ++w;
+      if (operation != 0 || number < most_inputs) continue;
+      const Function function = static_cast<Function>(program[w] >> 16 & 255);
+      const int argument = static_cast<int>(program[w] >> 24 & 255);
+      // 32 terms are added before they are added to what is before them: fewer roundings are behind a sum.
+      Compute far = none_of(function), near = far;
+      int count = 0;
+      for (long long column = thread; column < columns; column += BLOCK) {
+        evaluate(program, argument, place, column, reduced, values);
+        near = combined(function, near, values[argument]);
+        if (++count % 32 == 0) {
+          far = combined(function, far, near);
+          near = none_of(function);
+        }
+      }
+      shared[thread] = combined(function, far, near);
+      __syncthreads();
+      for (int half = BLOCK / 2; half > 0; half /= 2) {
+        if (thread < half) shared[thread] = combined(function, shared[thread], shared[thread + half]);
+        __syncthreads();
+      }
+      if (thread == 0)
+        reduced[number - most_inputs] =
+            function == Function::mean ? shared[0] / static_cast<Compute>(columns) : shared[0];
+      __syncthreads();
+    }
+    for (long long column = thread; column < columns && wide != 0; column += BLOCK) {
+      evaluate(program, words - 1, place, column, reduced, values);
+      for (int k = 0; k < 4; ++k)
+        if ((wide >> k & 1) != 0)
+          outputs[k][row * columns + column] =
+              from_float<T>(values[static_cast<int>(results >> 8 * k & 255)]);
+    }
+    if (thread == 0) {
+      evaluate(program, words - 1, place, -1, reduced, values);
+      for (int k = 0; k < 4; ++k) {
+        const int at = static_cast<int>(results >> 8 * k & 255);
+        if ((wide >> k & 1) == 0 && at != 255) outputs[k][row] = from_float<T>(values[at]);
+      }
+    }
+    __syncthreads();  // the next row's reductions do not meet these
+  }
+}

@@ -1,0 +1,102 @@
+// A block per row, with the expression known at launch: what serves every problem.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "templates/rows/op.h"
+
+namespace tunesmith::rows_op {
+namespace {
+
+Space space(const Problem& /*problem*/) { return Space({{BLOCK, {128, 256, 512}, "threads per block"}}); }
+
+// The operations that a program may name, for every expression alike.
+std::string preamble(const Problem& problem) {
+  const DType compute = elementwise_op::compute_dtype(dtype_of(problem));
+  std::string text = "using Compute = " + std::string(cuda_type(compute)) +
+                     ";\n__device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compute "
+                     "z) {\n  switch (operation) {\n";
+  const auto operations = elementwise_op::operations();
+  for (std::size_t n = 0; n < operations.size(); ++n) {
+    const elementwise_op::OperationFacts& known = operations[n];
+    if (known.operands == 0) continue;
+    static constexpr std::array<const char*, 3> operands = {"x", "x, y", "x, y, z"};
+    text += "    case " + std::to_string(n) + ":\n      return elementwise::" + std::string(known.name) +
+            "(" + operands[static_cast<std::size_t>(known.operands) - 1] + ");\n";
+  }
+  return text + "    default:\n      return 0;\n  }\n}\n";
+}
+
+Work work(const Problem& problem, const Config& config) {
+  const Shape& shape = shape_of(problem);
+  const Expression& e = shape.expression;
+  const bool has_narrow = std::any_of(e.outputs.begin(), e.outputs.end(), [&](const Output& output) {
+    return !shape.varies_along_row(output.value);
+  });
+  // Without columns there may be a value for each row: a sum of nothing.
+  if (shape.rows == 0 || (shape.columns == 0 && !has_narrow)) return {};
+  std::vector<std::int64_t> words;
+  std::vector<std::int64_t> place(e.nodes.size());
+  for (std::size_t n = 0; n < e.nodes.size(); ++n) {
+    const Node& node = e.nodes[n];
+    std::int64_t word = static_cast<std::int64_t>(node.operation);
+    if (node.operation == Operation::input) {
+      word |= static_cast<std::int64_t>(node.input) << 8;
+      if (!is_array(node)) {
+        const Reduction& reduction = e.reductions[static_cast<std::size_t>(node.input - most_inputs)];
+        word |= static_cast<std::int64_t>(reduction.function) << 16 |
+                place[static_cast<std::size_t>(reduction.argument)] << 24;
+      }
+    } else if (node.operation == Operation::number) {
+      words.push_back(word);
+      word = std::bit_cast<std::int64_t>(node.number);
+    } else {
+      for (std::size_t k = 0; k < node.operands.size(); ++k)
+        if (node.operands[k] >= 0) word |= place[static_cast<std::size_t>(node.operands[k])] << (8 + 8 * k);
+    }
+    place[n] = static_cast<std::int64_t>(words.size());
+    words.push_back(word);
+  }
+  std::int32_t moves = 0, wide = 0;
+  std::int64_t results = 0;
+  for (std::size_t k = 0; k < shape.inputs.size(); ++k) {
+    const Kind kind = shape.inputs[k].kind;
+    if (kind == Kind::matrix || kind == Kind::per_column) moves |= 1 << k;
+  }
+  for (std::size_t k = 0; k < most_outputs; ++k) {
+    const bool is_there = k < e.outputs.size();
+    if (is_there && shape.varies_along_row(e.outputs[k].value)) wide |= 1 << k;
+    results |= (is_there ? place[static_cast<std::size_t>(e.outputs[k].value)] : 255) << (8 * k);
+  }
+  std::vector<KernelArgument> arguments = kernel_arguments(problem);
+  arguments.emplace_back(moves);
+  arguments.emplace_back(int32(std::ssize(words)));
+  arguments.emplace_back(results);
+  arguments.emplace_back(wide);
+  words.resize(most_program_words, 0);
+  for (const std::int64_t word : words) arguments.emplace_back(word);
+  return {.steps = {Launch{.kernel = "rows_base",
+                           .grid = {std::min(shape.rows, std::int64_t{1} << 20)},  // walked in strides
+                           .block = {config[BLOCK]},
+                           .arguments = std::move(arguments)}}};
+}
+
+}  // namespace
+
+std::size_t program_words(const Expression& expression) {
+  std::size_t words = 0;
+  for (const Node& node : expression.nodes) words += node.operation == Operation::number ? 2 : 1;
+  return words;
+}
+
+Template base() {
+  return {.name = "base",
+          .what = "A block per row, with the expression known at launch; serves every problem.",
+          .kernels = {"rows_base"},
+          .preamble = preamble,
+          .space = space,
+          .work = work};
+}
+
+}  // namespace tunesmith::rows_op

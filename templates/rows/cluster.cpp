@@ -1,0 +1,90 @@
+// rows/cluster: a row in the registers of a cluster of blocks.
+
+#include <algorithm>
+
+#include "templates/rows/op.h"
+
+namespace tunesmith::rows_op {
+namespace {
+
+constexpr IntegerAxis CLUSTER("CLUSTER");
+
+constexpr std::int64_t most_items = 8;
+
+std::string refuses(const Problem& problem) {
+  if (std::string empty = refuses_empty(problem); !empty.empty()) return empty;
+  const Shape& shape = shape_of(problem);
+  if (shape.rows * 8 >= std::int64_t{1} << 31)
+    return "A grid of 2^31 blocks or more for rows=" + std::to_string(shape.rows) +
+           " is more than a GPU takes; take sweeps.";
+  if (least_items(problem, 8 * 1024, usual_vector(problem)) <= most_items) return "";
+  return "A row of columns=" + std::to_string(shape.columns) +
+         " has more elements than a cluster of 8 blocks holds in registers; take sweeps.";
+}
+
+Space cluster_space(const Problem& problem) {
+  const std::vector<Axis> axes = {
+      {BLOCK, {512, 128, 256, 384, 640, 768, 1024}, "threads per block"},
+      {CLUSTER, {8, 2, 4}, "blocks per row"},
+      {ITEMS, {1, 2, 3, 4, 5, 6, 7, 8}, "vectors of a thread; what the row needs"},
+      vector_axis(problem),
+      load_axis(),
+      resident_warps_axis({32, 16, 48, 64}),
+      store_axis()};
+  return Space(axes,
+               {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
+                vector_rule(problem),
+                {"ITEMS vectors for each thread of a cluster are a row, and no fewer are.",
+                 [problem](const Config& c) {
+                   return c[ITEMS] == least_items(problem, c[BLOCK] * c[CLUSTER], c[VECTOR]);
+                 }},
+                {"A thread's elements fit its registers.",
+                 [problem](const Config& c) { return held_bytes(problem, c[ITEMS] * c[VECTOR]) <= 256; }}},
+               {{"A thread holds 32 to 160 bytes.", [problem](const Config& c) {
+                   const std::int64_t held = held_bytes(problem, c[ITEMS] * c[VECTOR]);
+                   return held >= 32 && held <= 160;
+                 }}});
+}
+
+Work cluster_work(const Problem& problem, const Config& config) {
+  return {.steps = {Launch{.kernel = "rows_cluster",
+                           .grid = {shape_of(problem).rows * config[CLUSTER]},
+                           .block = {config[BLOCK]},
+                           .arguments = kernel_arguments(problem)}}};
+}
+
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  if (!suits_cluster(problem, device)) return std::nullopt;
+  const std::int64_t vector = usual_vector(problem);
+  for (const std::int64_t most : {80, 128}) {
+    for (const std::int64_t block : {256, 384, 512, 640, 768, 1024}) {
+      const std::int64_t items = least_items(problem, 8 * block, vector);
+      if (items > most_items || held_bytes(problem, items * vector) > most) continue;
+      return Values{{std::string(BLOCK.name), block},
+                    {std::string(CLUSTER.name), std::int64_t{8}},
+                    {std::string(ITEMS.name), items},
+                    {std::string(VECTOR.name), vector},
+                    {std::string(STORE.name), usual_store(problem)}};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Template cluster() {
+  return {.name = "cluster",
+          .what = "A row in the registers of a cluster of 2 to 8 blocks: long rows are read once.",
+          .kernels = {"rows_cluster"},
+          .compiled_in = {"expression", "dtype"},
+          .constants = constants,
+          .preamble = code,
+          .minimum_compute_capability = 90,
+          .refuses = refuses,
+          .untuned = untuned,
+          .space = cluster_space,
+          .work = cluster_work,
+          .alignment_bytes = alignment_bytes};
+}
+
+}  // namespace tunesmith::rows_op

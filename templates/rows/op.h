@@ -1,0 +1,124 @@
+// What the files of the op rows share: a problem's arrays and what varies along its rows, the code that is
+// generated from its expression, and the axes and rules that several templates have.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+#include "templates/axes.h"
+#include "templates/rows/expression.h"
+
+namespace tunesmith::rows_op {
+
+/// How an array is read: an element for each, one for each column, one for each row, or one for all.
+enum class Kind { matrix, per_column, per_row, scalar };
+
+struct InputLayout {
+  Kind kind = Kind::matrix;
+  std::int64_t stride = 0;  ///< of a matrix: elements from one row to the next
+};
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;  ///< of an array
+constexpr std::string_view dense = "matrix";
+
+/// Why the text is no layout, as a sentence; empty if it is one.
+std::string refuses_layout(const std::string& text);
+
+/// A problem's sizes and arrays, and what is computed when: a pass over a row needs the reductions of the
+/// passes before it.
+struct Shape {
+  explicit Shape(const Problem& problem);
+
+  bool empty() const { return rows == 0 || columns == 0; }
+  bool varies_along_row(int node) const { return varies[static_cast<std::size_t>(node)] != 0; }
+  std::int64_t memory(std::size_t input) const;  ///< elements, those that strides skip included
+  std::vector<std::int64_t> extents(std::size_t output) const;
+  std::vector<int> reductions_of(int pass) const;
+  /// The places that these depend on and their own, in order, not behind reductions.
+  std::vector<int> needed(const std::vector<int>& places) const;
+  /// Whether the node is a division of what varies by what does not, which kernels turn into a product.
+  bool divides_by_row_value(const Node& node) const {
+    return node.operation == Operation::divide && varies_along_row(node.operands[0]) &&
+           !varies_along_row(node.operands[1]);
+  }
+
+  std::int64_t rows, columns;
+  Expression expression;
+  std::vector<InputLayout> inputs;
+  std::vector<char> varies;        ///< by node: whether it differs from column to column
+  std::vector<int> passes_before;  ///< by node: after so many passes it can be computed
+  int passes = 0;
+  /// Rows of all matrices begin at multiples of so many elements if they do at the arrays' first; and at the
+  /// same place between multiples of so many. Powers of two, at most 16.
+  std::int64_t aligned = 16, congruent = 16;
+};
+const Shape& shape_of(const Problem& problem);
+
+Problem rewritten(const Problem& given);
+std::string check(const Problem& problem);
+
+/// What the base's program takes: a word for each node, and one more for a number.
+constexpr std::size_t most_program_words = 96;
+std::size_t program_words(const Expression& expression);
+
+/// A sum of so many terms has at most so many roundings behind each: every template's number, which its
+/// rules keep.
+double roundings(double terms);
+
+void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int output,
+               std::int64_t begin, std::int64_t end, std::span<double> value,
+               std::span<double> permitted_error);
+
+/// The expression as C++: what a row needs before its first pass, the terms of each pass and what follows
+/// from their reductions, and the results (row.cuh has what it is made of).
+std::string code(const Problem& problem);
+
+/// The constants that the code depends on beside expression and dtype.
+Values constants(const Problem& problem);
+
+/// As Op::sample.
+void usual_rows(Random& random, Problem& problem);
+
+Template base();
+Template registers();
+Template cluster();
+Template sweeps();
+
+// ---- what the tuned templates share
+
+inline constexpr IntegerAxis BLOCK("BLOCK");
+inline constexpr IntegerAxis ITEMS("ITEMS");
+inline constexpr CategoricalAxis LOAD("LOAD");
+inline constexpr IntegerAxis VECTOR("VECTOR");
+
+constexpr std::int64_t index_limit = std::int64_t{1} << 30;  ///< columns that 32-bit indices reach
+
+std::string refuses_empty(const Problem& problem);
+
+Axis load_axis();
+Axis vector_axis(const Problem& problem);
+Rule vector_rule(const Problem& problem);
+
+/// ITEMS vectors for each of a row's threads are no more than the row needs, wherever it begins.
+std::int64_t least_items(const Problem& problem, std::int64_t threads, std::int64_t vector);
+
+/// Bytes that a thread holds of each of `vectors` vectors, in registers of 4 bytes.
+std::int64_t held_bytes(const Problem& problem, std::int64_t elements);
+
+/// Arrays, strides and sizes, in the order of ROWS_PARAMETERS (row.cuh).
+std::vector<KernelArgument> kernel_arguments(const Problem& problem);
+
+std::int64_t alignment_bytes(const Problem& problem, const Config& config);
+
+/// Without measurements: whether rows are so long, or so few, that several blocks have each.
+bool suits_cluster(const Problem& problem, const DeviceFacts& device);
+
+/// Without measurements: 16 bytes, or what the rows' starts allow.
+std::int64_t usual_vector(const Problem& problem);
+std::string usual_store(const Problem& problem);
+
+}  // namespace tunesmith::rows_op

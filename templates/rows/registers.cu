@@ -1,0 +1,71 @@
+// rows with a row in the registers of a team of threads: each element is read once. What is computed, the
+// arrays' kinds and the element type are compiled in.
+
+#include "common/hinted_access.cuh"
+#include "common/vector.cuh"
+#include "rows/row.cuh"
+
+constexpr Hint load_hint = LOAD == Load::streaming     ? Hint::streaming
+                           : LOAD == Load::no_allocate ? Hint::no_allocate
+                                                       : Hint::none;
+constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
+#include "rows/held.inl"
+
+constexpr int BLOCK = TEAM * TEAMS;
+constexpr int width = TEAM < 32 ? TEAM : 32;  // lanes of a team
+constexpr int warps = TEAM / width;           // of a team
+constexpr int resident_blocks = RESIDENT_WARPS * 32 > BLOCK ? RESIDENT_WARPS * 32 / BLOCK : 1;
+using TeamHeld = Held<ITEMS, TEAM, false>;
+constexpr int block_warps = warps > 1 ? BLOCK / 32 : 1;
+
+template <int PASS>
+__device__ __forceinline__ void reduce_rows(const TeamHeld (&held)[ROWS], const Place (&place)[ROWS],
+                                            Row (&row)[ROWS], int thread,
+                                            Compute (&shared)[2][ROWS][MOST][block_warps]) {
+  if constexpr (PASS < PASSES) {
+    Compute total[ROWS][Pass<PASS>::count];
+#pragma unroll
+    for (int n = 0; n < ROWS; ++n)
+      held[n].template reduce<PASS, true>(row[n], thread, place[n].shift, place[n].columns, total[n]);
+    reduce_lanes<PASS, width, ROWS>(total);
+    // The next pass's totals do not meet those that a slower warp still reads.
+    if constexpr (warps > 1)
+      reduce_warps<PASS, warps, ROWS, block_warps>(total, static_cast<int>(threadIdx.x) / 32,
+                                                   shared[PASS % 2]);
+#pragma unroll
+    for (int n = 0; n < ROWS; ++n) Pass<PASS>::finish(row[n], total[n]);
+    reduce_rows<PASS + 1>(held, place, row, thread, shared);
+  }
+}
+
+// A team has ROWS rows, TEAMS apart, under way at once.
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks) ENTRY(rows_registers)(ROWS_PARAMETERS) {
+  __shared__ Compute shared[2][ROWS][MOST][block_warps];
+  ROWS_ARRAYS;
+  const int thread = static_cast<int>(threadIdx.x) % TEAM;
+  const long long first =
+      static_cast<long long>(blockIdx.x) * ROWS * TEAMS + static_cast<int>(threadIdx.x) / TEAM;
+  Place place[ROWS];
+  TeamHeld held[ROWS];
+  Row row[ROWS];
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) {
+    const long long at = first + n * TEAMS;  // behind the last row it is read once more
+    place[n] = place_of(at < rows ? at : rows - 1, inputs, outputs, strides, static_cast<int>(columns));
+    held[n].template load<MATRICES | EARLY>(place[n], thread);
+  }
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) row[n] = row_of(place[n]);
+  reduce_rows<0>(held, place, row, thread, shared);
+#pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+#pragma unroll
+    for (int n = 0; n < ROWS; ++n) {
+      held[n].template load_item<PER_COLUMN & ~EARLY>(place[n], thread, item);
+      if (first + n * TEAMS < rows) held[n].store_item(place[n], row[n], thread, item);
+    }
+  }
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n)
+    if (thread == 0 && first + n * TEAMS < rows) store_row(place[n], row[n]);
+}

@@ -1,0 +1,115 @@
+// What the code of an expression is made of beside elementwise's operations: reductions and divisors of a
+// row, and the kernels' parameters.
+#pragma once
+
+#include "elementwise/functions.cuh"
+
+namespace rows {
+
+template <typename X>
+__device__ __forceinline__ X infinity() {
+  return elementwise::Layout<X>::number(elementwise::Layout<X>::exponent);
+}
+
+template <typename X>
+__device__ __forceinline__ X sum_of_none() {
+  return 0;
+}
+template <typename X>
+__device__ __forceinline__ X sum(X x, X y) {
+  return x + y;
+}
+template <typename X>
+__device__ __forceinline__ X prod_of_none() {
+  return 1;
+}
+template <typename X>
+__device__ __forceinline__ X prod(X x, X y) {
+  return x * y;
+}
+template <typename X>
+__device__ __forceinline__ X max_of_none() {
+  return -infinity<X>();
+}
+template <typename X>
+__device__ __forceinline__ X min_of_none() {
+  return infinity<X>();
+}
+// NaN where either is.
+template <typename X>
+__device__ __forceinline__ X max(X x, X y) {
+  return elementwise::max(x, y);
+}
+template <typename X>
+__device__ __forceinline__ X min(X x, X y) {
+  return elementwise::min(x, y);
+}
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+__device__ __forceinline__ float max(float x, float y) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+}
+__device__ __forceinline__ float min(float x, float y) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+}
+#endif
+
+__device__ __forceinline__ float fused(float x, float y, float z) { return ::fmaf(x, y, z); }
+__device__ __forceinline__ double fused(double x, double y, double z) { return ::fma(x, y, z); }
+
+// total / columns, by way of the inverse and a correction.
+template <typename X>
+__device__ __forceinline__ X mean(X total, X columns, X inverse) {
+  const X near = total * inverse;
+  const X rest = fused(-near, columns, total);
+  return rest - rest == 0 ? fused(rest, inverse, near) : near;  // infinite totals have no rest
+}
+
+// A divisor of many: what is divided is multiplied by the inverse, which is that of the divisor times a power
+// of two where the divisor or its inverse has no full precision.
+template <typename X>
+struct Divisor {
+  X inverse, scale;
+  __device__ __forceinline__ void set(X divisor) {
+    constexpr bool is_double = sizeof(X) == 8;
+    const X small = is_double ? X(0x1p-1022) : X(0x1p-126f), large = is_double ? X(0x1p1022) : X(0x1p126f);
+    const X size = elementwise::abs(divisor);
+    scale = size < small ? X(0x1p24f) : size >= large ? X(0x1p-24f) : X(1);
+    inverse = elementwise::reciprocal(divisor * scale);
+  }
+  __device__ __forceinline__ X divides(X x) const { return product(x * inverse, scale); }
+
+ private:
+  // Not to be fused with what follows.
+  static __device__ __forceinline__ float product(float x, float y) {
+#ifdef TUNESMITH_HOST
+    return x * y;
+#else
+    return __fmul_rn(x, y);
+#endif
+  }
+  static __device__ __forceinline__ double product(double x, double y) {
+#ifdef TUNESMITH_HOST
+    return x * y;
+#else
+    return __dmul_rn(x, y);
+#endif
+  }
+};
+
+}  // namespace rows
+
+// The arrays, results (of some bytes that fit their type), and what lies from one row of a matrix to the
+// next.
+#define ROWS_PARAMETERS                                                                                   \
+  const T *__restrict__ x0, const T *__restrict__ x1, const T *__restrict__ x2, const T *__restrict__ x3, \
+      const T *__restrict__ x4, const T *__restrict__ x5, T *__restrict__ y0, T *__restrict__ y1,         \
+      T *__restrict__ y2, T *__restrict__ y3, long long stride0, long long stride1, long long stride2,    \
+      long long stride3, long long stride4, long long stride5, long long rows, long long columns
+#define ROWS_ARRAYS                                    \
+  const T* const inputs[6] = {x0, x1, x2, x3, x4, x5}; \
+  T* const outputs[4] = {y0, y1, y2, y3};              \
+  const long long strides[6] = {stride0, stride1, stride2, stride3, stride4, stride5}

@@ -1,0 +1,311 @@
+// rows in particular: the language and what it refuses, the typed functions, NaN and infinities, spaces.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "generator/error.h"
+#include "generator/ops.h"
+#include "kernel_file/find_op.h"
+#include "templates/rows/op.h"
+#include "tests/rules.h"
+#include "tuner/check_data.h"
+#include "tunesmith/rows.h"
+
+namespace tunesmith {
+namespace {
+
+using rows_op::Expression;
+using rows_op::parse;
+using rows_op::Shape;
+
+const Op& op() { return find_op("rows"); }
+Problem problem(const std::string& text) { return complete_problem(op(), Problem::parse(text)); }
+
+std::string error_of(auto action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// ---- the language
+
+TEST(RowsExpression, FindsEachReductionOnceAndItsDepth) {
+  const Expression e = parse("softmax").expression;
+  EXPECT_EQ(e.inputs, std::vector<std::string>({"x"}));
+  ASSERT_EQ(e.reductions.size(), 2u);
+  EXPECT_EQ(e.reductions[0].function, rows_op::Function::max);
+  EXPECT_EQ(e.reductions[1].function, rows_op::Function::sum);
+  EXPECT_EQ(e.nodes.size(), 6u);  // x, max, x - max, exp, sum, the quotient
+  EXPECT_EQ(Shape(problem("expression=softmax rows=2 columns=3")).passes, 2);
+  const Shape two(
+      problem("expression=\"m = mean(x); v = mean(x * x) - m * m; y = (x - m) / sqrt(v)\" rows=2 columns=3"));
+  EXPECT_EQ(two.passes, 1);  // neither mean needs the other
+  EXPECT_EQ(two.extents(0), std::vector<std::int64_t>({2}));
+  EXPECT_EQ(two.extents(2), std::vector<std::int64_t>({2, 3}));
+  EXPECT_EQ(two.extents(3), std::vector<std::int64_t>({0}));
+  // Of two values max is elementwise's.
+  EXPECT_EQ(parse("y = max(x, 0) - max(x)").expression.reductions.size(), 1u);
+}
+
+TEST(RowsExpression, CanonicalTextsHaveNamesInTheOrderOfFirstUse) {
+  EXPECT_EQ(rows_op::canonical_text("out = b * a - mean( b ) ; z=out>=0 ? pi : 1e-3"),
+            "y0 = x0*x1-mean(x0); y1 = y0>=0?pi:1e-3");
+  EXPECT_EQ(rows_op::canonical_text("y0 = x0*x1-mean(x0); y1 = y0>=0?pi:1e-3"),
+            "y0 = x0*x1-mean(x0); y1 = y0>=0?pi:1e-3");
+  EXPECT_EQ(rows_op::canonical_text("x1 = x0 == x2"), "y0 = x0==x1");
+  EXPECT_EQ(
+      problem("expression=\"y = gamma * x - sum(x)\" rows=3 columns=4 gamma=per_column x=matrix:8").text(),
+      "expression=\"y0 = x0*x1-sum(x1)\" rows=3 columns=4 dtype=f32 x0=per_column x1=matrix:8 x2=matrix "
+      "x3=matrix x4=matrix x5=matrix");
+  for (const rows_op::Word& word : rows_op::words()) {
+    const std::string text = rows_op::canonical_text(word.name);
+    EXPECT_EQ(rows_op::canonical_text(text), text);
+  }
+}
+
+TEST(RowsExpression, WhatIsWrongIsASentenceWithThePlace) {
+  const auto expect = [](const char* text, const char* sentence) {
+    const std::string error = parse(text).error;
+    EXPECT_NE(error.find(sentence), std::string::npos) << text << "\n" << error;
+  };
+  expect("", "There is no expression");
+  expect("x / sum(x)", "At character 3: '=' was expected");
+  expect("y == x", "At character 3: '=' was expected");
+  expect("y = ", "At character 5: There is no expression");
+  expect("y = x +", "A value was expected where the text ends");
+  expect("y = x +* 2", "At character 8: A value was expected instead of '*'");
+  expect("y = x)", "At character 6: This ')' closes nothing");
+  expect("y = x z", "At character 7: An operator, ';' or the end was expected instead of 'z'");
+  expect("y = sum(x, 2)", "At character 5: 'sum' reduces one value along the row; 2 were given");
+  expect("y = median(x)", "There is no function 'median'");
+  expect("y = x; y = x + 1", "At character 8: 'y' is there already");
+  expect("y = y + 1", "'y' is there already");
+  expect("pi = x", "'pi' is there already");
+  expect("y = 2", "reads no array");
+  expect("y = a+b+c+d+e+f+g", "At character 17: 'g' is the expression's array number 7; at most 6");
+  expect("a = x; b = x; c = x; d = x; e = x", "At character 29: There are more than 4 results");
+  expect("y = x\n", "was expected instead of");
+  expect("y = x /* */", "A value was expected");
+  expect("y = x\"", "was expected instead of");
+  expect("y = x; #include", "A result was expected");
+  EXPECT_NE(parse("y = " + std::string(5000, '-') + "x").error.find("characters; at most 4096"),
+            std::string::npos);
+  EXPECT_NE(parse("y = " + std::string(100, '(') + "x").error.find("nested more than 64 deep"),
+            std::string::npos);
+  EXPECT_EQ(parse("y = x;").error, "");
+}
+
+// Nothing of the text but its structure is in what the compiler sees: fixed words, and numbers written anew.
+TEST(RowsExpression, TheCodeIsWrittenFromTheStructureAlone) {
+  const std::string code = rows_op::code(
+      problem("expression=\"evil_name = 0.1 * other_name / sum(other_name)\" rows=2 columns=3"));
+  EXPECT_EQ(code.find("name"), std::string::npos);
+  EXPECT_EQ(code.find("0.1"), std::string::npos);
+  EXPECT_NE(code.find("0x1.99999ap-4f"), std::string::npos);
+}
+
+TEST(RowsProblem, WhatDoesNotFitIsASentence) {
+  const auto expect = [](const char* text, const char* sentence) {
+    const std::string error = error_of([&] { problem(text); });
+    EXPECT_NE(error.find(sentence), std::string::npos) << text << "\n" << error;
+  };
+  expect("expression=\"y = x +\" rows=1 columns=1", "A value was expected");
+  expect("expression=softmax rows=1 columns=1 x=column", "per_column, per_row and scalar");
+  expect("expression=softmax rows=1 columns=1 x=matrix:-4", "Allowed are matrix");
+  expect("expression=softmax rows=1 columns=1 x=matrix:4x", "Allowed are matrix");
+  expect("expression=softmax rows=1 columns=1 x2=scalar", "reads 1 array, but x2 is scalar");
+  expect("expression=softmax rows=1048577 columns=1048576", "2^40");
+  expect("expression=softmax rows=1048577 columns=4 x=matrix:1048576", "2^40");
+  expect("expression=softmax rows=4 columns=0", "nothing has no max");
+  expect("expression=softmax rows=4 columns=4 dtype=i32", "i32");
+  std::string sum = "y = x";
+  for (int n = 2; n < 60; ++n) sum += " * x + " + std::to_string(n);
+  EXPECT_NE(error_of([&] { problem("expression=\"" + sum + "\" rows=1 columns=1"); }).find("at most 96"),
+            std::string::npos);
+  EXPECT_NO_THROW(problem("expression=\"y = sum(x)\" rows=4 columns=0"));
+}
+
+// ---- values
+
+class RowsOnHost : public testing::Test {
+ protected:
+  std::vector<float> computed(const std::string& expression, const std::vector<float>& x, std::int64_t rows,
+                              std::size_t results, RowsLayout layout = {}) {
+    std::vector<float> y(results, 99);
+    const std::int64_t columns = layout.stride < 0 ? std::ssize(x) / rows : layout.stride - 1;
+    const Status status = tunesmith::rows(dispatcher_, expression, RowsType::f32, rows, columns,
+                                          {{x.data(), layout}}, {y.data()});
+    EXPECT_TRUE(status) << status.message();
+    return y;
+  }
+
+  Dispatcher dispatcher_{{.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""}};
+};
+
+TEST_F(RowsOnHost, AnswersWithoutACompiler) {
+  const std::vector<float> x = {0, std::log(3.0f), 5, 5};
+  std::vector<float> y(4);
+  ASSERT_TRUE(softmax(dispatcher_, x.data(), y.data(), 2, 2));
+  const std::vector<float> expected = {0.25f, 0.75f, 0.5f, 0.5f};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(y[i], expected[i], 1e-6);
+  const std::vector<float> gamma = {2, 3}, beta = {10, 20};
+  ASSERT_TRUE(layer_norm(dispatcher_, x.data(), gamma.data(), beta.data(), y.data(), 2, 2));
+  EXPECT_NEAR(y[0], 8, 1e-4);
+  EXPECT_NEAR(y[1], 23, 1e-4);
+  EXPECT_EQ(y[2], 10);
+  EXPECT_EQ(y[3], 20);
+}
+
+TEST_F(RowsOnHost, ReductionsAndStridesAreNumPys) {
+  const std::vector<float> x = {1, 2, 3, -4, 5, 6};
+  EXPECT_EQ(computed("y = sum(x)", x, 2, 2), std::vector<float>({6, 7}));
+  EXPECT_EQ(computed("y = mean(x)", x, 3, 3), std::vector<float>({1.5, -0.5, 5.5}));
+  EXPECT_EQ(computed("y = prod(x)", x, 2, 2), std::vector<float>({6, -120}));
+  EXPECT_EQ(computed("y = max(x) - min(x)", x, 2, 2), std::vector<float>({2, 10}));
+  EXPECT_EQ(computed("y = x - max(x)", x, 2, 6), std::vector<float>({-2, -1, 0, -10, -1, 0}));
+  EXPECT_EQ(computed("y = sum(x)", x, 2, 2, {.stride = 3}), std::vector<float>({3, 1}));
+  EXPECT_EQ(computed("y = sum(x - sum(x))", x, 1, 1), std::vector<float>({-65}));
+}
+
+TEST_F(RowsOnHost, NaNInfinityAndNothingAreNumPys) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
+                  infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> x = {1, nan, 3, 1, -infinity, 2};
+  const std::vector<float> greatest = computed("y = max(x)", x, 2, 2);
+  EXPECT_TRUE(std::isnan(greatest[0]));
+  EXPECT_EQ(greatest[1], 2);
+  const std::vector<float> shares = computed("softmax", x, 2, 6);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(shares[i]));
+  EXPECT_EQ(shares[4], 0);
+  EXPECT_EQ(computed("y = sum(x)", {}, 3, 3), std::vector<float>({0, 0, 0}));
+  EXPECT_EQ(computed("y = prod(x)", {}, 2, 2), std::vector<float>({1, 1}));
+}
+
+TEST_F(RowsOnHost, TheTypedFunctionsPlanTheirProblem) {
+  EXPECT_EQ(rows_plan(dispatcher_, "rms_norm", RowsType::bf16, 3, 8, {{.stride = 9}, {RowsKind::per_column}})
+                .problem(),
+            "expression=\"y0 = x0*rsqrt(mean(x0**2)+1e-5)*x1\" rows=3 columns=8 dtype=bf16 x0=matrix:9 "
+            "x1=per_column x2=matrix x3=matrix x4=matrix x5=matrix");
+  EXPECT_EQ(rows_arrays("layer_norm"), std::vector<std::string>({"x", "gamma", "beta"}));
+  EXPECT_EQ(rows_results("m = mean(x); y = x - m"), std::vector<std::string>({"m", "y"}));
+  EXPECT_NE(error_of([&] {
+              (void)rows_plan(dispatcher_, "layer_norm", RowsType::f32, 3, 8, {{}});
+            }).find("reads 3 arrays, x, gamma, beta; rows was given 1"),
+            std::string::npos);
+  float x = 1, y = 0;
+  EXPECT_NE(error_of([&] {
+              (void)rows(dispatcher_, "softmax", RowsType::f32, 1, 1, {{&x}}, {&y, &y});
+            }).find("has 1 result, y; rows was given 2"),
+            std::string::npos);
+  EXPECT_EQ(rows(dispatcher_, "softmax", RowsType::f32, 1, 1, {{&x}}, {&x}).code(),
+            Status::overlapping_arguments);
+  EXPECT_EQ(rows(dispatcher_, "softmax", RowsType::f32, 1, 1, {{nullptr}}, {&y}).code(),
+            Status::null_argument);
+}
+
+// ---- the reference
+
+TEST(RowsReference, ComputesAnyPartOfTheResults) {
+  const Problem wanted =
+      problem("expression=\"m = max(x); y = exp(x - m) / sum(exp(x - m))\" rows=3 columns=300");
+  const std::vector<std::vector<double>> inputs = make_inputs(op(), wanted, 1);
+  const ExpectedOutput whole = reference_of(op(), wanted, inputs, 7);
+  std::vector<double> value(400), permitted(400);
+  op().reference(wanted, inputs, 7, 290, 690, value, permitted);
+  EXPECT_EQ(value, std::vector<double>(whole.value.begin() + 290, whole.value.begin() + 690));
+  double sum = 0, greatest = -2;
+  for (std::size_t c = 300; c < 600; ++c) {
+    sum += whole.value[c];
+    greatest = std::max(greatest, inputs[0][c]);
+    EXPECT_LT(whole.permitted_error[c], 1e-5 * whole.value[c]);
+    EXPECT_GT(whole.permitted_error[c], 0x1p-24 * whole.value[c]);
+  }
+  EXPECT_NEAR(sum, 1, 1e-12);
+  EXPECT_EQ(reference_of(op(), wanted, inputs, 6).value[1], greatest);
+}
+
+TEST(RowsReference, PermitsAnythingWhereATotalMayLeaveTheRange) {
+  const auto permitted = [](const char* expression, std::vector<double> x) {
+    const Problem wanted =
+        problem(std::string("expression=\"") + expression + "\" rows=1 columns=" + std::to_string(x.size()));
+    std::vector<std::vector<double>> inputs(10);
+    inputs[0] = std::move(x);
+    return reference_of(op(), wanted, inputs, 6).permitted_error[0];
+  };
+  EXPECT_TRUE(std::isinf(permitted("y = sum(x)", {0x1p127, 0x1p127, -0x1p127})));
+  EXPECT_EQ(permitted("y = sum(x)", {std::numeric_limits<double>::infinity(), 1}), 0);
+  EXPECT_TRUE(std::isinf(permitted("y = prod(x)", {0x1p-100, 0x1p-100, 0x1p120})));
+  EXPECT_LT(permitted("y = prod(x)", {3, 5, 7}), 1e-4);
+  EXPECT_EQ(permitted("y = max(x)", {3, 5, 7}), 0);
+}
+
+// ---- spaces
+
+TEST(RowsSpace, HasConfigsForEveryProblem) {
+  for (const auto& [template_name, text] :
+       std::vector<std::pair<std::string, std::string>>{{"registers", "rows=4096 columns=4096"},
+                                                        {"registers", "rows=65536 columns=768"},
+                                                        {"registers", "rows=1000000 columns=64"},
+                                                        {"registers", "rows=100 columns=7 dtype=f64"},
+                                                        {"registers", "rows=100 columns=10007 dtype=f16"},
+                                                        {"cluster", "rows=128 columns=100003"},
+                                                        {"sweeps", "rows=128 columns=100003"},
+                                                        {"sweeps", "rows=10 columns=10000000 dtype=f64"}}) {
+    SCOPED_TRACE(template_name + " " + text);
+    const Problem wanted = problem("expression=softmax " + text);
+    const Template& tmpl = find_template(op(), template_name);
+    EXPECT_EQ(tmpl.refuses(wanted), "");
+    const Space space = tmpl.space(wanted);
+    EXPECT_GE(space.count(Space::Subset::promising), 20);
+    EXPECT_LE(space.count(Space::Subset::promising), 12000);
+    for (const Config& config : space.sample(100, 1)) EXPECT_LE(tmpl.alignment_bytes(wanted, config), 16);
+  }
+}
+
+TEST(RowsSpace, RulesAreSaid) {
+  const RuleCase cases[] = {
+      {"registers", "expression=softmax rows=3 columns=1024 x=matrix:1025", "VECTOR=2",
+       "Rows of all matrices begin"},
+      {"registers", "expression=softmax rows=3 columns=1024", "TEAM=32 ITEMS=7 VECTOR=4", "no fewer are"},
+      {"registers", "expression=softmax rows=3 columns=1024", "TEAM=32 ITEMS=8 VECTOR=4 ROWS=4",
+       "fit its registers"},
+      {"registers", "expression=softmax rows=3 columns=16", "TEAM=4 TEAMS=4 ITEMS=1 VECTOR=4",
+       "32 to 1024 threads"},
+      {"registers", "expression=softmax rows=3 columns=1024", "TEAM=64 TEAMS=16 ITEMS=4 VECTOR=4", ""},
+      {"registers", "expression=softmax rows=3 columns=1023", "TEAM=64 TEAMS=16 ITEMS=5 VECTOR=4", ""},
+      {"sweeps", "expression=softmax rows=3 columns=9 dtype=f64", "ITEMS=8 VECTOR=2", ""},
+  };
+  expect_rules(op(), cases);
+}
+
+TEST(RowsSpace, TemplatesSayWhatTheyAreNotFor) {
+  const auto refusal = [](const char* name, const char* text) {
+    return find_template(op(), name).refuses(problem(std::string("expression=softmax ") + text));
+  };
+  EXPECT_NE(refusal("registers", "rows=2 columns=40000").find("take cluster or sweeps"), std::string::npos);
+  EXPECT_NE(refusal("cluster", "rows=2 columns=400000").find("take sweeps"), std::string::npos);
+  EXPECT_NE(refusal("sweeps", "rows=2 columns=1073741824").find("take the base"), std::string::npos);
+  EXPECT_NE(refusal("registers", "rows=0 columns=5").find("take the base"), std::string::npos);
+}
+
+// ---- variants
+
+// A row that begins within a vector has its first and last elements in vectors that it shares with others.
+TEST(RowsVariants, RowsThatBeginAnywhereAreReadAndWrittenInVectors) {
+  const Shape& shape = rows_op::shape_of(problem("expression=softmax rows=5 columns=1003"));
+  EXPECT_EQ(shape.aligned, 1);
+  EXPECT_EQ(shape.congruent, 16);
+  EXPECT_EQ(rows_op::shape_of(problem("expression=softmax rows=5 columns=1004")).aligned, 4);
+  EXPECT_EQ(rows_op::shape_of(problem("expression=softmax rows=5 columns=1004 x=matrix:1006")).congruent, 2);
+  EXPECT_EQ(rows_op::shape_of(problem("expression=logsumexp rows=5 columns=1003 x=matrix:1008")).congruent,
+            16);
+}
+
+}  // namespace
+}  // namespace tunesmith

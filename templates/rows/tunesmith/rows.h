@@ -1,0 +1,64 @@
+// Results of the elements of matrices and of reductions over each of their rows, in one launch: softmax,
+// layer_norm, or any expression such as "y = x / sum(x)". The language and its accuracy:
+// templates/rows/README.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+inline namespace TUNESMITH_ABI {
+
+enum class RowsType { f32, f64, f16, bf16 };
+
+/// How an array is read: an element for each element of a row, one for each column, one for each row, or one
+/// for all.
+enum class RowsKind { matrix, per_column, per_row, scalar };
+
+struct RowsLayout {
+  RowsKind kind = RowsKind::matrix;
+  std::int64_t stride = -1;  ///< of a matrix: elements from one row to the next; -1: no gaps
+};
+
+struct RowsInput {
+  const void* data = nullptr;
+  RowsLayout layout = {};
+};
+
+/// The names of the arrays that the expression reads, in the order of their first use, which is that of the
+/// inputs below; and of its results, in the order in which they are written. Throw UsageError with the place
+/// of what is wrong in the text.
+std::vector<std::string> rows_arrays(const std::string& expression);
+std::vector<std::string> rows_results(const std::string& expression);
+
+/// The problem of the op `rows` as a text, to tune it or to plan it.
+std::string rows_problem(const std::string& expression, RowsType type, std::int64_t rows,
+                         std::int64_t columns, const std::vector<RowsLayout>& inputs);
+
+/// The plan for an expression, to launch it many times without a look-up. Arguments of launch(): the inputs,
+/// null up to six of them, and the results, null up to four. Throws where plan() throws.
+Plan rows_plan(Dispatcher& dispatcher, const std::string& expression, RowsType type, std::int64_t rows,
+               std::int64_t columns, const std::vector<RowsLayout>& inputs);
+
+/// Plans and launches; the plan is looked up by a text that is made anew, which costs some ten microseconds.
+/// `expression`: results such as "m = mean(x); y = x - m", or a word: softmax, log_softmax, logsumexp,
+/// layer_norm (of x, gamma and beta), rms_norm (of x and gamma), normalize. A result without gaps has rows *
+/// columns elements, or one for each row if it is the same along the row. Arrays are in memory of the
+/// dispatcher's device; results overlap no input. `stream` is a cudaStream_t. A null, overlapping or
+/// misaligned pointer is in the Status.
+Status rows(Dispatcher& dispatcher, const std::string& expression, RowsType type, std::int64_t rows,
+            std::int64_t columns, const std::vector<RowsInput>& inputs, const std::vector<void*>& results,
+            void* stream = nullptr);
+
+Status softmax(Dispatcher& dispatcher, const float* x, float* y, std::int64_t rows, std::int64_t columns,
+               void* stream = nullptr);
+
+/// Each row less its mean, over the root of its variance and 1e-5, times gamma, and beta: columns of each.
+Status layer_norm(Dispatcher& dispatcher, const float* x, const float* gamma, const float* beta, float* y,
+                  std::int64_t rows, std::int64_t columns, void* stream = nullptr);
+
+}  // namespace TUNESMITH_ABI
+}  // namespace tunesmith
