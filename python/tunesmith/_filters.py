@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from ._arrays import InputArray, check_each_time, chosen, launch
+from ._arrays import InputArray, check_each_time, chosen, index, launch
 from ._libraries import is_torch_type, promoted, type_name
 from ._core import is_array
 from ._results import _complex_parts
@@ -42,6 +42,47 @@ def number_of(value):
     if found.size != 1:
         raise TypeError(f"A single number is needed, and {found.size} were given.")
     return found.reshape(())[()]
+
+
+def per_axis(value, count: int, name: str) -> list:
+    """A value for each axis, of one or several."""
+    if isinstance(value, str) or not np.iterable(value):
+        return [value] * count
+    values = list(value)
+    if len(values) != count:
+        raise RuntimeError(f"sequence argument must have length equal to input rank: {name} has {len(values)}, not {count}")
+    return values
+
+
+def axes_of(axes, dimensions: int) -> tuple[int, ...]:
+    if axes is None:
+        return tuple(range(dimensions))
+    found = []
+    for axis in axes if np.iterable(axes) else (axes,):
+        axis = index(axis)
+        if not -dimensions <= axis < dimensions:
+            raise ValueError(f"specified axis: {axis} is out of range")
+        found.append(axis % dimensions)
+    if len(set(found)) != len(found):
+        raise ValueError("axes must be unique")
+    return tuple(found)
+
+
+def check_origin(origin: int, extent: int) -> int:
+    origin = index(origin)
+    if not -(extent // 2) <= origin <= (extent - 1) // 2:
+        raise ValueError(
+            "Invalid origin; origin must satisfy -(weights.shape[k] // 2) <= origin[k] <= (weights.shape[k]-1) // 2; "
+            f"it is {origin}, and the mask has {extent}."
+        )
+    return origin
+
+
+def checked_cval(given: InputArray, cval):
+    cval = number_of(cval)
+    if given.dtype not in _complex_parts and np.iscomplexobj(cval):
+        raise ValueError("Cannot provide a complex-valued cval when the input is real.")
+    return cval
 
 
 def _on_device(mask: np.ndarray, like: InputArray) -> InputArray:
@@ -253,6 +294,16 @@ def _shifted(given: InputArray, array, axis: int, shift: int, boundary: str, val
 def _set(array, place, value):
     array[place] = value
     return array
+
+
+def added(first: InputArray, second: InputArray) -> InputArray:
+    """The sum in their own type; of unsigned integers by their bits, which PyTorch does not add."""
+    dtype = first.dtype
+    if not dtype.startswith("uint"):
+        return InputArray(first.object + second.object)
+    signed = dtype.removeprefix("u")
+    total = first.contiguous().viewed(signed).object + second.contiguous().viewed(signed).object
+    return InputArray(total).viewed(dtype)
 
 
 def finish(given: InputArray, result, output, wanted: str):
