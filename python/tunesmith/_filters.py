@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import math
+import operator
 import warnings
 
 import numpy as np
@@ -76,6 +77,18 @@ def check_origin(origin: int, extent: int) -> int:
             f"it is {origin}, and the mask has {extent}."
         )
     return origin
+
+
+def spread(shape, origin, axes: tuple[int, ...], dimensions: int, name: str) -> tuple[list[int], list]:
+    """The extents of a mask over all dimensions, and its origins, of what was given for the axes."""
+    if len(shape) != len(axes):
+        raise RuntimeError(f"{name}.ndim ({len(shape)}) must match len(axes) ({len(axes)}). {name} array has incorrect shape.")
+    extents, origins = [1] * dimensions, [0] * dimensions
+    for axis, extent in zip(sorted(axes), shape):  # whatever the order of axes, as SciPy has it
+        extents[axis] = extent
+    for axis, one in zip(axes, per_axis(origin, len(axes), "origin")):
+        origins[axis] = one
+    return extents, origins
 
 
 def checked_cval(given: InputArray, cval):
@@ -296,14 +309,13 @@ def _set(array, place, value):
     return array
 
 
-def added(first: InputArray, second: InputArray) -> InputArray:
-    """The sum in their own type; of unsigned integers by their bits, which PyTorch does not add."""
+def added(first: InputArray, second: InputArray, operation=operator.add) -> InputArray:
+    """The sum (or difference) in their own type; of unsigned integers by their bits, which PyTorch does not add."""
     dtype = first.dtype
     if not dtype.startswith("uint"):
-        return InputArray(first.object + second.object)
+        return InputArray(operation(first.object, second.object))
     signed = dtype.removeprefix("u")
-    total = first.contiguous().viewed(signed).object + second.contiguous().viewed(signed).object
-    return InputArray(total).viewed(dtype)
+    return InputArray(operation(first.contiguous().viewed(signed).object, second.contiguous().viewed(signed).object)).viewed(dtype)
 
 
 def finish(given: InputArray, result, output, wanted: str):

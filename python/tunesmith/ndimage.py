@@ -36,6 +36,7 @@ from ._filters import (
     image_and_sums,
     output_type,
     per_axis,
+    spread,
     zeros,
 )
 from ._results import Axes, _complex_parts
@@ -101,18 +102,12 @@ def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, wor
     weights = _weights(weights)
     dimensions = len(given.shape)
     found = axes_of(axes, dimensions)
-    if len(weights.shape) != len(found):
-        raise RuntimeError(f"weights.ndim ({len(weights.shape)}) must match len(axes) ({len(found)}). filter weights array has incorrect shape.")
-    if dimensions == 0:
+    if len(weights.shape) == len(found) and dimensions == 0:
         raise RuntimeError("filter weights array has incorrect shape: an image has at least one dimension.")
+    extents, origins = spread(weights.shape, origin, found, dimensions, "weights")
     if 0 in weights.shape:
         return finish(given, zeros(given), *output_type(given, output))
-    origins = [0] * dimensions
-    extents = [1] * dimensions
-    for axis, extent in zip(sorted(found), weights.shape):  # whatever the order of axes, as SciPy has it
-        extents[axis] = extent
-    for axis, one in zip(found, per_axis(origin, len(found), "origin")):
-        origins[axis] = check_origin(one, extents[axis])
+    origins = [check_origin(one, extent) for one, extent in zip(origins, extents)]
     mask = _shaped(weights, extents)
     return _filter(given.object, mask, output, mode, cval, origins, word, filter_as_scipy)
 
