@@ -1,0 +1,325 @@
+// rank_filter: in each window of an image of up to three dimensions the element of a given rank, such as the
+// minimum, the median or the maximum.
+
+#include "templates/rank_filter/op.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "generator/element.h"
+#include "generator/sample.h"
+#include "templates/boundary.h"
+
+namespace tunesmith {
+namespace rank_filter_op {
+
+Dims::Dims(const Problem& problem)
+    : image{problem.integer("depth"), problem.integer("height"), problem.integer("width")},
+      window{problem.integer("window_depth"), problem.integer("window_height"),
+             problem.integer("window_width")},
+      before{window.z / 2 + problem.integer("origin_z"), window.y / 2 + problem.integer("origin_y"),
+             window.x / 2 + problem.integer("origin_x")} {}
+
+bool is_box(const Problem& problem) { return problem.string("footprint") == "box"; }
+
+std::string footprint_bits(const Problem& problem) {
+  std::string bits = is_box(problem) ? "" : problem.string("footprint");
+  std::erase(bits, '/');
+  return bits;
+}
+
+std::int64_t counted_places(const Problem& problem) {
+  if (is_box(problem)) return Dims(problem).window.product();
+  const std::string& text = problem.string("footprint");
+  return std::count(text.begin(), text.end(), '1');
+}
+
+bool is_least(const Problem& problem) { return problem.integer("rank") == 0; }
+bool is_greatest(const Problem& problem) { return problem.integer("rank") == counted_places(problem) - 1; }
+
+std::string refuses_empty(const Problem& problem) {
+  if (!Dims(problem).empty()) return "";
+  return "An image of no elements has nothing to filter; take the base template.";
+}
+
+double outside_value(double value, DType dtype) {
+  if (!is_whole(dtype)) return round_to(dtype, value);
+  return std::isnan(value) ? 0 : round_to(dtype, std::trunc(value));
+}
+
+void add_outside(Launch& launch, const Problem& problem) {
+  double value = 0;
+  const bool is_constant = boundary_of(problem) == Boundary::constant;
+  if (is_constant) reads_as_double(problem.string("value"), value);
+  launch.arguments.emplace_back(static_cast<std::int32_t>(boundary_of(problem)));
+  launch.arguments.emplace_back(outside_value(value, dtype_of(problem)));
+  if (!is_constant) return;
+  launch.numbers.assign(launch.arguments.size(), -1);
+  launch.numbers.back() = 0;
+}
+
+}  // namespace rank_filter_op
+
+namespace {
+
+using namespace rank_filter_op;
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+
+std::string refuses_footprint(const std::string& text) {
+  if (!text.empty() && text.find_first_not_of("01/") == std::string::npos) return "";
+  return "'" + text +
+         "' is no footprint; allowed are box, and a window's places row by row, such as 010/111/010.";
+}
+
+std::string check_footprint(const Problem& problem, const Extents3& window) {
+  const std::string& text = problem.string("footprint");
+  const auto row = static_cast<std::size_t>(window.x);
+  const auto rows = static_cast<std::size_t>(window.z * window.y);
+  bool has_shape = text.size() == rows * (row + 1) - 1;
+  for (std::size_t at = 0; has_shape && at < text.size(); ++at)
+    has_shape = (text[at] == '/') == (at % (row + 1) == row);
+  if (!has_shape) {
+    return "The footprint " + text + " is not one of " + std::to_string(rows) + " rows of " +
+           std::to_string(row) + " places, with a slash between two rows, as the window has.";
+  }
+  if (text.find('0') == std::string::npos) return "A footprint in which all places count is written box.";
+  if (window.product() > 64 * footprint_words) {
+    return "A window of " + std::to_string(window.product()) +
+           " places is too large for a footprint; up to " + std::to_string(64 * footprint_words) +
+           " are allowed, and any number for a box.";
+  }
+  return "";
+}
+
+std::string check(const Problem& problem) {
+  const Dims d(problem);
+  const auto real = [](const Extents3& e) {
+    return static_cast<double>(e.z) * static_cast<double>(e.y) * static_cast<double>(e.x);
+  };
+  if (real(d.image) > static_cast<double>(most_elements)) {
+    return "An image of depth=" + std::to_string(d.image.z) + " height=" + std::to_string(d.image.y) +
+           " width=" + std::to_string(d.image.x) + " has more than the 2^40 elements that are allowed.";
+  }
+  if (real(d.window) > static_cast<double>(most_window)) {
+    return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
+           std::to_string(d.window.x) + " has more than the 2^24 places that are allowed.";
+  }
+  const auto outside = [&](const char* origin, std::int64_t before, std::int64_t extent) -> std::string {
+    if (before >= 0 && before < extent) return "";
+    return std::string("The window does not hold its output with ") + origin + "=" +
+           std::to_string(problem.integer(origin)) + "; allowed are " + std::to_string(-(extent / 2)) +
+           " to " + std::to_string((extent - 1) / 2) + ".";
+  };
+  std::string wrong = outside("origin_z", d.before.z, d.window.z);
+  if (wrong.empty()) wrong = outside("origin_y", d.before.y, d.window.y);
+  if (wrong.empty()) wrong = outside("origin_x", d.before.x, d.window.x);
+  if (wrong.empty() && !is_box(problem)) wrong = check_footprint(problem, d.window);
+  if (!wrong.empty()) return wrong;
+  const std::int64_t places = counted_places(problem);
+  if (places == 0) return "A footprint without a one has no element of any rank.";
+  if (problem.integer("rank") < places) return "";
+  return "The rank " + std::to_string(problem.integer("rank")) + " is not below the " +
+         std::to_string(places) + " elements of a window.";
+}
+
+std::vector<Parameter> parameters() {
+  const auto extent = [](const char* name, const char* what, std::optional<Value> initial, UsualSizes usual) {
+    return Parameter{.name = name,
+                     .what = what,
+                     .minimum = 0,
+                     .maximum = most_elements,
+                     .initial = std::move(initial),
+                     .usual = usual};
+  };
+  const auto window = [](const char* name, const char* what, std::optional<Value> initial) {
+    return Parameter{.name = name,
+                     .what = what,
+                     .maximum = most_window,
+                     .initial = std::move(initial),
+                     .usual = UsualSizes{2, 31}};
+  };
+  const auto origin = [](const char* name, const char* what) {
+    return Parameter{.name = name,
+                     .what = what,
+                     .minimum = -most_window / 2,
+                     .maximum = most_window / 2,
+                     .initial = Value(0)};
+  };
+  return {extent("depth", "planes of the image", Value(1), {2, 512}),
+          extent("height", "rows of the image", Value(1), {16, 16384}),
+          extent("width", "columns of the image", std::nullopt, {16, 16384}),
+          window("window_depth", "planes of the window", Value(1)),
+          window("window_height", "rows of the window", Value(1)),
+          window("window_width", "columns of the window", std::nullopt),
+          {.name = "footprint",
+           .what = "which places of the window count: box, all of them; or row by row, as 010/111/010",
+           .categories = {"box"},
+           .initial = "box",
+           .refuses_text = refuses_footprint,
+           .is_computation = true},
+          {.name = "rank",
+           .what = "place of the result among a window's elements in order; 0: the minimum",
+           .minimum = 0,
+           .maximum = most_window},
+          {.name = "boundary",
+           .what = "elements outside the image, as in scipy.ndimage",
+           .categories = boundary_categories(),
+           .initial = "reflect"},
+          origin("origin_z", "planes by which the window begins before the centred one"),
+          origin("origin_y", "rows by which the window begins above the centred one"),
+          origin("origin_x", "columns by which the window begins before the centred one"),
+          {.name = "dtype",
+           .what = "element type",
+           .categories = {"f32", "f64", "f16", "bf16", "u8", "u16", "i16", "i32", "i64"},
+           .initial = "f32"},
+          value_parameter("elements outside the image, a decimal number; boundary=constant only")};
+}
+
+MakeNumbers numbers_of_launch(const Problem& problem) {
+  if (boundary_of(problem) != Boundary::constant) return nullptr;
+  return [dtype = dtype_of(problem)](std::span<const double> given, LaunchNumbers& made) -> std::string {
+    made.doubles[0] = outside_value(given[0], dtype);
+    return "";
+  };
+}
+
+// NaN after all numbers, -0 before 0.
+bool precedes(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
+  if (a == 0 && b == 0) return std::signbit(a) && !std::signbit(b);
+  return a < b;
+}
+
+void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
+               std::int64_t begin, std::int64_t end, std::span<double> value,
+               std::span<double> permitted_error) {
+  const Dims d(problem);
+  const Boundary boundary = boundary_of(problem);
+  const std::string bits = footprint_bits(problem);
+  double given = 0;
+  if (boundary == Boundary::constant) reads_as_double(problem.string("value"), given);
+  const double outside = outside_value(given, dtype_of(problem));
+  std::vector<std::int64_t> columns(static_cast<std::size_t>(d.window.x));
+  std::vector<double> window;
+  for (std::int64_t at = begin; at < end; ++at) {
+    const std::int64_t x = at % d.image.x, y = at / d.image.x % d.image.y, z = at / d.image.x / d.image.y;
+    for (std::int64_t j = 0; j < d.window.x; ++j)
+      columns[static_cast<std::size_t>(j)] = sample_at(x + j - d.before.x, d.image.x, boundary);
+    window.clear();
+    for (std::int64_t k = 0; k < d.window.z; ++k) {
+      const std::int64_t plane = sample_at(z + k - d.before.z, d.image.z, boundary);
+      for (std::int64_t i = 0; i < d.window.y; ++i) {
+        const std::int64_t row = sample_at(y + i - d.before.y, d.image.y, boundary);
+        for (std::int64_t j = 0; j < d.window.x; ++j) {
+          if (!bits.empty() && bits[static_cast<std::size_t>((k * d.window.y + i) * d.window.x + j)] == '0')
+            continue;
+          const std::int64_t column = columns[static_cast<std::size_t>(j)];
+          const bool is_inside = plane >= 0 && row >= 0 && column >= 0;
+          window.push_back(
+              is_inside
+                  ? arguments[0][static_cast<std::size_t>((plane * d.image.y + row) * d.image.x + column)]
+                  : outside);
+        }
+      }
+    }
+    const auto ranked = window.begin() + problem.integer("rank");
+    std::nth_element(window.begin(), ranked, window.end(), precedes);
+    value[static_cast<std::size_t>(at - begin)] = *ranked;
+    permitted_error[static_cast<std::size_t>(at - begin)] = 0;
+  }
+}
+
+// Images, square windows of odd sizes, medians and extremes; volumes and signals now and then.
+void usual_images(Random& random, Problem& problem) {
+  const std::vector<std::int64_t> odd = {3, 3, 3, 5, 5, 7, 9, 11, 15, 21, 31};
+  const std::int64_t size = draw(random, odd);
+  const int dimensions = draw_chance(random, 75) ? 2 : draw_chance(random, 50) ? 3 : 1;
+  problem.set("window_width", size);
+  problem.set("window_height", dimensions > 1 ? size : std::int64_t{1});
+  problem.set("window_depth", dimensions > 2 ? std::min<std::int64_t>(size, 5) : std::int64_t{1});
+  if (dimensions == 1) problem.set("height", std::int64_t{1});
+  if (dimensions < 3) problem.set("depth", std::int64_t{1});
+  for (const char* origin : {"origin_z", "origin_y", "origin_x"}) problem.set(origin, std::int64_t{0});
+  problem.set("footprint", "box");
+  if (dimensions == 2 && size <= 5 && draw_chance(random, 10)) {  // a cross
+    std::string rows;
+    for (std::int64_t y = 0; y < size; ++y) {
+      if (y > 0) rows += '/';
+      for (std::int64_t x = 0; x < size; ++x) rows += x == size / 2 || y == size / 2 ? '1' : '0';
+    }
+    problem.set("footprint", rows);
+  }
+  const std::int64_t places = counted_places(problem);
+  problem.set("rank", draw_chance(random, 60)   ? places / 2
+                      : draw_chance(random, 70) ? (draw_chance(random, 50) ? 0 : places - 1)
+                                                : places * (draw_chance(random, 50) ? 1 : 3) / 4);
+}
+
+// Beside the extents how far the rank is from the nearer end: a minimum's or maximum's is 0.
+Values sizes(const Problem& problem) {
+  const std::int64_t rank = problem.integer("rank");
+  return {{"depth", problem.integer("depth")},
+          {"height", problem.integer("height")},
+          {"width", problem.integer("width")},
+          {"window_depth", problem.integer("window_depth")},
+          {"window_height", problem.integer("window_height")},
+          {"window_width", problem.integer("window_width")},
+          {"from_end", std::min(rank, counted_places(problem) - 1 - rank)}};
+}
+
+}  // namespace
+
+Op ops_rank_filter() {
+  return {
+      .name = "rank_filter",
+      .what =
+          "output[z, y, x] = the element of rank `rank` among image[z + k - window_depth/2 - origin_z, y + i "
+          "- window_height/2 - origin_y, x + j - window_width/2 - origin_x] over the places (k, i, j) of the "
+          "window that count; `boundary` says what is outside the image.",
+      .parameters = parameters(),
+      .check = check,
+      .arguments = {{.name = "image",
+                     .role = Role::input,
+                     .extents = {"depth", "height", "width"},
+                     .contents = {{Contents::uniform, -100, 100},
+                                  {Contents::few, -1, 1},
+                                  {Contents::magnitudes, 0x1p-13, 0x1p13},
+                                  {Contents::ascending, -100, 100},
+                                  {Contents::with_nan},
+                                  {Contents::denormal}}},
+                    {.name = "output", .role = Role::output, .extents = {"depth", "height", "width"}}},
+      .templates = {base()},
+      .reference = reference,
+      .flops =
+          [](const Problem& problem) {
+            const Dims d(problem);
+            return static_cast<double>(d.image.product()) * static_cast<double>(counted_places(problem));
+          },
+      // One element, less than a window, rows of an odd size, several planes, nothing.
+      .companions = {"depth=1 height=1 width=1 boundary=mirror", "depth=1 height=2 width=3 boundary=wrap",
+                     "depth=2 height=37 width=67 boundary=nearest",
+                     "depth=1 height=43 width=260 boundary=reflect",
+                     "depth=3 height=9 width=132 boundary=constant value=0.75", "depth=0 height=3 width=5"},
+      .launch_numbers = numbers_of_launch,
+      .sizes = sizes,
+      .examples =
+          {"height=70 width=133 window_height=3 window_width=3 rank=4",
+           "height=40 width=68 window_height=5 window_width=5 rank=12 dtype=u8 boundary=mirror",
+           "height=33 width=130 window_height=7 window_width=7 rank=24 dtype=u16 boundary=wrap",
+           "height=61 width=90 window_height=9 window_width=6 rank=53 boundary=nearest dtype=f16",
+           "height=50 width=300 window_height=41 window_width=41 rank=1680 dtype=u8",
+           "height=45 width=77 window_height=3 window_width=3 footprint=010/111/010 rank=2 dtype=i16",
+           "height=30 width=64 window_height=15 window_width=15 rank=112 boundary=constant value=-0.5",
+           "depth=9 height=20 width=31 window_depth=3 window_height=3 window_width=3 rank=13 dtype=i32",
+           "width=500 window_width=31 rank=3 origin_x=-15 dtype=f64",
+           "height=25 width=40 window_height=4 window_width=3 rank=0 origin_y=1 origin_x=-1 dtype=i64",
+           "height=20 width=33 window_height=5 window_width=5 rank=6 dtype=bf16 "
+           "footprint=00100/01110/11111/01110/00100",
+           "height=0 width=7 window_width=3 rank=1"},
+      .large_examples = {"height=65539 width=32801 window_height=3 window_width=3 rank=4 dtype=u8"},
+      .sample = usual_images,
+  };
+}
+
+}  // namespace tunesmith

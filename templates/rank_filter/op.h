@@ -1,0 +1,58 @@
+// What the files of the op rank_filter share: the shape of a problem, its window, and its templates.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+#include "templates/axes.h"
+
+namespace tunesmith::rank_filter_op {
+
+/// A footprint is passed to the base by its bits, as so many numbers of 64.
+inline constexpr std::int64_t footprint_words = 32;
+inline constexpr std::int64_t most_window = std::int64_t{1} << 24;  ///< places
+
+struct Extents3 {
+  std::int64_t z, y, x;
+  std::int64_t product() const { return z * y * x; }
+  bool operator==(const Extents3&) const = default;
+};
+
+struct Dims {
+  explicit Dims(const Problem& problem);
+  bool empty() const { return image.product() == 0; }
+
+  Extents3 image, window;
+  Extents3 before;  ///< from a window's first place to its output's: half a window and the origin
+};
+
+bool is_box(const Problem& problem);  ///< whether all places of the window count
+/// The text's ones and zeros in order, without what stands between rows; empty for a box.
+std::string footprint_bits(const Problem& problem);
+std::int64_t counted_places(const Problem& problem);  ///< of the window
+bool is_least(const Problem& problem);                ///< whether the rank is that of the minimum
+bool is_greatest(const Problem& problem);
+
+Template base();
+
+// ---- what the tuned templates share
+
+inline constexpr IntegerAxis BLOCK("BLOCK");
+inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
+inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+inline constexpr IntegerAxis OUTPUTS_X("OUTPUTS_X");
+inline constexpr IntegerAxis OUTPUTS_Y("OUTPUTS_Y");
+inline constexpr IntegerAxis VECTOR("VECTOR");
+
+std::string refuses_empty(const Problem& problem);
+
+/// What stands outside, as the image's type has it: rounded to nearest; of integers cut, and clamped to the
+/// range.
+double outside_value(double value, DType dtype);
+/// Adds the boundary's number and the value as the last of a launch's arguments.
+void add_outside(Launch& launch, const Problem& problem);
+
+}  // namespace tunesmith::rank_filter_op

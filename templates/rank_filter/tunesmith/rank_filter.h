@@ -1,0 +1,95 @@
+// The minimum, median, maximum, or the element of any other rank, of a window around each element of an
+// image, as scipy.ndimage's rank_filter, median_filter, percentile_filter, minimum_filter and maximum_filter.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+inline namespace TUNESMITH_ABI {
+
+/// What stands outside the image, by the words of scipy.ndimage's modes; zero: 0.
+enum class RankFilterBoundary { zero, constant, nearest, reflect, mirror, wrap };
+
+/// An image of depth x height x width elements, row-major and contiguous, and its window. In a window of one
+/// plane, planes are images apart. Output (z, y, x) has the window that begins at z - window_depth / 2 -
+/// origin_z, and likewise along y and x; it must hold its output's own place.
+struct RankFilterShape {
+  std::int64_t depth = 1;
+  std::int64_t height = 1;
+  std::int64_t width = 0;
+  std::int64_t window_depth = 1;
+  std::int64_t window_height = 1;
+  std::int64_t window_width = 1;
+  RankFilterBoundary boundary = RankFilterBoundary::reflect;
+  double value = 0;  ///< outside, of boundary constant; integers cut it, and clamp it to their range
+  std::int64_t origin_z = 0;
+  std::int64_t origin_y = 0;
+  std::int64_t origin_x = 0;
+  /// Which places of the window count, row by row with a slash between two, as "010/111/010"; of at most 2048
+  /// places, not all of them ones. "box": all of a window of any size.
+  std::string_view footprint = "box";
+};
+
+template <typename T>
+concept RankFilterElement = std::same_as<T, float> || std::same_as<T, double> ||
+    std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> || std::same_as<T, std::int16_t> ||
+    std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
+
+template <RankFilterElement T>
+inline constexpr std::string_view rank_filter_dtype = std::is_same_v<T, float>           ? "f32"
+                                                      : std::is_same_v<T, double>        ? "f64"
+                                                      : std::is_same_v<T, std::uint8_t>  ? "u8"
+                                                      : std::is_same_v<T, std::uint16_t> ? "u16"
+                                                      : std::is_same_v<T, std::int16_t>  ? "i16"
+                                                      : std::is_same_v<T, std::int32_t>  ? "i32"
+                                                                                         : "i64";
+
+/// The elements of a window that count.
+std::int64_t rank_filter_count(const RankFilterShape& shape) noexcept;
+
+/// The plan that rank_filter() uses, to launch it many times or to see how it matched. Arguments: image,
+/// output; a launch takes the value outside as its number. `dtype` may be "f16" or "bf16" too.
+Plan rank_filter_plan(Dispatcher& dispatcher, const RankFilterShape& shape, std::int64_t rank,
+                      std::string_view dtype = "f32");
+
+/// The element of rank `rank` from 0, the minimum, to rank_filter_count() - 1, the maximum. Exact: the order
+/// is one of all elements, with -0 before 0 and NaN after all numbers, so that a minimum is NaN only where
+/// all of its window is. `image` and `output` are in memory of the dispatcher's device and do not overlap.
+/// `stream` is a cudaStream_t.
+///
+/// Throws where plan() throws: for a size, an origin, a footprint or a rank that is not allowed. All else is
+/// in the Status.
+Status rank_filter(Dispatcher& dispatcher, const void* image, void* output, const RankFilterShape& shape,
+                   std::int64_t rank, std::string_view dtype, void* stream = nullptr);
+
+template <RankFilterElement T>
+Status rank_filter(Dispatcher& dispatcher, const T* image, T* output, const RankFilterShape& shape,
+                   std::int64_t rank, void* stream = nullptr) {
+  return rank_filter(dispatcher, static_cast<const void*>(image), static_cast<void*>(output), shape, rank,
+                     rank_filter_dtype<T>, stream);
+}
+
+/// Of an even number of elements the upper of the middle two, as SciPy's.
+template <RankFilterElement T>
+Status median_filter(Dispatcher& dispatcher, const T* image, T* output, const RankFilterShape& shape,
+                     void* stream = nullptr) {
+  return rank_filter(dispatcher, image, output, shape, rank_filter_count(shape) / 2, stream);
+}
+template <RankFilterElement T>
+Status minimum_filter(Dispatcher& dispatcher, const T* image, T* output, const RankFilterShape& shape,
+                      void* stream = nullptr) {
+  return rank_filter(dispatcher, image, output, shape, 0, stream);
+}
+template <RankFilterElement T>
+Status maximum_filter(Dispatcher& dispatcher, const T* image, T* output, const RankFilterShape& shape,
+                      void* stream = nullptr) {
+  return rank_filter(dispatcher, image, output, shape, rank_filter_count(shape) - 1, stream);
+}
+
+}  // namespace TUNESMITH_ABI
+}  // namespace tunesmith
