@@ -228,7 +228,7 @@ def _over_gaps(given: InputArray, mask: np.ndarray, value: float, sums: str, pla
     return given.library.of_numpy(result, given.object)
 
 
-def _source(index: int, extent: int, boundary: str) -> int:
+def source(index: int, extent: int, boundary: str) -> int:
     """Which element stands at `index`, outside too; -1: the constant."""
     if 0 <= index < extent:
         return index
@@ -290,14 +290,19 @@ def _shifted(given: InputArray, array, axis: int, shift: int, boundary: str, val
     if shift == 0:
         return array
     extent = given.shape[axis]
-    index = np.array([_source(i + shift, extent, boundary) for i in range(extent)])
-    outside = np.flatnonzero(index < 0)
+    return gathered(given, array, axis, np.array([source(i + shift, extent, boundary) for i in range(extent)]), value)
+
+
+def gathered(given: InputArray, array, axis: int, places: np.ndarray, value: float):
+    """A copy of the elements at these places along an axis; -1: the value. `given` says of which library the array is."""
+    outside = np.flatnonzero(places < 0)
+    places = np.maximum(places, 0)
     if given.array.kind == "torch":
         import torch
 
-        moved = array.index_select(axis, torch.as_tensor(np.where(index < 0, 0, index), device=array.device))
+        moved = array.index_select(axis, torch.as_tensor(places, device=array.device))
     else:
-        moved = array.take(np.where(index < 0, 0, index), axis=axis)
+        moved = array.take(places, axis=axis)
     if outside.size:
         place = (slice(None),) * axis + (outside,)
         moved = moved.at[place].set(value) if given.array.kind == "jax" else _set(moved, place, value)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import numbers
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, SupportsIndex, Union
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -39,11 +39,44 @@ from ._filters import (
     spread,
     zeros,
 )
+from ._morphology import (
+    OneOrSeveral,
+    binary_closing,
+    binary_dilation,
+    binary_erosion,
+    binary_fill_holes,
+    binary_hit_or_miss,
+    binary_opening,
+    binary_propagation,
+    black_tophat,
+    generate_binary_structure,
+    grey_closing,
+    grey_dilation,
+    grey_erosion,
+    grey_opening,
+    iterate_structure,
+    maximum_filter,
+    maximum_filter1d,
+    median_filter,
+    minimum_filter,
+    minimum_filter1d,
+    morphological_gradient,
+    morphological_laplace,
+    percentile_filter,
+    rank_filter,
+    white_tophat,
+)
 from ._results import Axes, _complex_parts
 
-OneOrSeveral = Union[SupportsIndex, Sequence[SupportsIndex]]
-
 __all__ = [
+    "binary_closing",
+    "binary_dilation",
+    "binary_erosion",
+    "binary_fill_holes",
+    "binary_hit_or_miss",
+    "binary_opening",
+    "binary_propagation",
+    "black_tophat",
     "convolve",
     "convolve1d",
     "correlate",
@@ -52,13 +85,29 @@ __all__ = [
     "gaussian_filter1d",
     "gaussian_gradient_magnitude",
     "gaussian_laplace",
+    "generate_binary_structure",
     "generic_gradient_magnitude",
     "generic_laplace",
+    "grey_closing",
+    "grey_dilation",
+    "grey_erosion",
+    "grey_opening",
+    "iterate_structure",
     "laplace",
+    "maximum_filter",
+    "maximum_filter1d",
+    "median_filter",
+    "minimum_filter",
+    "minimum_filter1d",
+    "morphological_gradient",
+    "morphological_laplace",
+    "percentile_filter",
     "prewitt",
+    "rank_filter",
     "sobel",
     "uniform_filter",
     "uniform_filter1d",
+    "white_tophat",
 ]
 
 

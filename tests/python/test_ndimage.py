@@ -81,3 +81,141 @@ def test_functions_of_python_along_each_axis():
         assert getattr(ndimage, name)(x, second, out, extra_arguments=(1.0,)) is out
         agree(out, getattr(scipy.ndimage, name)(x, second, extra_arguments=(1.0,)), 1e-5, 1e-5)
         agree(getattr(ndimage, name)(x, second, axes=()), x)
+
+
+real_types = ("float32", "float64", "uint8", "int16", "int32", "uint16", "int64", "int8", "bool", "uint32")
+
+
+def same(found, expected):
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def drawn(seed: int):
+    """A generator, an image, a window's extents and origins, and settings. SciPy reads out of bounds where a window is longer than the image, and forgets the
+    footprint of one axis; so images have two axes and more."""
+    random = np.random.default_rng(seed)
+    dimensions, dtype = int(random.integers(2, 4)), real_types[seed % len(real_types)]
+    x = image_of(random, tuple(random.integers(3, 9, dimensions)), dtype)
+    if dtype not in ("bool", "float32", "float64"):
+        x = (x // 2 + 20 * dtype.startswith("u")).astype(dtype)  # so that nothing leaves the type's range
+    extents = tuple(int(one) for one in random.integers(1, 4, dimensions))
+    origin = [int(random.integers(-(extent // 2), (extent - 1) // 2 + 1)) for extent in extents]
+    cval = float(random.choice([20 * dtype.startswith("u"), 20, 21.5]))
+    return random, x, extents, {"mode": str(random.choice(modes)), "cval": cval, "origin": origin, "output": (None, None, np.float32, np.float64)[seed % 4]}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_ranks_and_grey_morphology_are_scipys(seed):
+    random, x, extents, settings = drawn(seed)
+    footprint, structure = random.random(extents) < 0.6, random.integers(-3, 4, extents).astype(float)
+    footprint.flat[0] = True
+    for window in ({"size": extents}, {"footprint": footprint}, {"structure": structure}, {"structure": structure, "footprint": footprint}):
+        calls = [(name, ()) for name in ("grey_erosion", "grey_dilation", "grey_opening", "grey_closing")]
+        if "structure" in window:
+            if x.dtype == bool:
+                with pytest.raises(TypeError, match="truth values"):
+                    ndimage.grey_erosion(x, **window)
+                continue
+        else:
+            calls += [("minimum_filter", ()), ("maximum_filter", ()), ("median_filter", ()), ("percentile_filter", (float(random.uniform(-100, 100)),))]
+            calls += [("rank_filter", (rank,)) for rank in (0, -1)]
+        if settings["output"] is None:
+            calls += [("white_tophat", ()), ("black_tophat", ())]
+            calls += [("morphological_gradient", ()), ("morphological_laplace", ())] if x.dtype != bool else []
+        for name, given in calls:
+            same(getattr(ndimage, name)(x, *given, **window, **settings), getattr(scipy.ndimage, name)(x, *given, **window, **settings))
+    if extents[-1] > 1:
+        line = {**settings, "origin": settings["origin"][-1]}
+        for name in ("minimum_filter1d", "maximum_filter1d"):
+            same(getattr(ndimage, name)(x, extents[-1], **line), getattr(scipy.ndimage, name)(x, extents[-1], **line))
+
+
+def test_a_median_of_one_axis_keeps_its_footprint():
+    x = np.random.default_rng(5).standard_normal(20)
+    for window in (np.array([1, 0, 1, 1, 0], bool), np.ones(30, bool)):
+        padded = np.pad(x, (window.size // 2, window.size), "symmetric")
+        expected = [np.sort(padded[k : k + window.size][window])[window.sum() // 2] for k in range(x.size)]
+        same(ndimage.median_filter(x, footprint=window), np.array(expected))
+
+
+def test_boundaries_and_outputs_of_each_axis():
+    x = np.random.default_rng(6).integers(0, 200, (7, 9)).astype(np.int16)
+    settings = {"size": (3, 4), "mode": ("wrap", "nearest"), "origin": (0, -1)}
+    for name in ("minimum_filter", "maximum_filter", "grey_opening"):
+        for output in (None, np.uint8, np.float32):  # of which the first cuts what is between the axes
+            for cval in (0, -5, 300.5):
+                for mode in (settings["mode"], "constant"):
+                    same(getattr(ndimage, name)(x, **{**settings, "mode": mode}, output=output, cval=cval), getattr(scipy.ndimage, name)(x, **{**settings, "mode": mode}, output=output, cval=cval))
+    assert ndimage.median_filter(x, 3, output=x) is x
+    with tunesmith.capture() as captured:
+        ndimage.maximum_filter(x, (3, 5))
+        ndimage.binary_dilation(x > 50, np.ones((3, 3)), iterations=5)  # a box of a box is a box
+    assert sum(one["launches"] for one in captured.problems) == 2
+
+
+def test_infinities_beside_a_structure_with_gaps():
+    x = np.array([[np.inf, 1, 2, -np.inf], [3, 4, np.inf, 5]])
+    structure, footprint = np.array([[1.0, 2, 3]]), np.array([[True, False, True]])
+    for name in ("grey_erosion", "grey_dilation"):
+        same(getattr(ndimage, name)(x, footprint=footprint, structure=structure), getattr(scipy.ndimage, name)(x, footprint=footprint, structure=structure))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_binary_morphology_is_scipys(seed):
+    random, x, extents, settings = drawn(seed)
+    x = (random.random(x.shape) < 0.7).astype(x.dtype)
+    mask, border = (random.random(x.shape) < 0.7) if seed % 2 else None, int(random.integers(0, 2))
+    for structure in (None, random.random(extents) < 0.6, np.ones(extents, bool)):
+        origin = 0 if structure is None else settings["origin"]
+        common = {"structure": structure, "origin": origin}
+        for name in ("binary_erosion", "binary_dilation", "binary_opening", "binary_closing"):
+            given = {**common, "iterations": int(random.choice([1, 2, 3])), "border_value": border, "mask": mask}
+            same(getattr(ndimage, name)(x, **given), getattr(scipy.ndimage, name)(x, **given))
+        same(ndimage.binary_hit_or_miss(x, structure, origin1=origin), scipy.ndimage.binary_hit_or_miss(x, structure, origin1=origin))
+        if structure is None or structure[tuple(extent // 2 + shift for extent, shift in zip(extents, origin))]:  # which ends
+            same(ndimage.binary_fill_holes(x, **common), scipy.ndimage.binary_fill_holes(x, **common))
+            same(ndimage.binary_propagation(x > 0, mask=mask, **common), scipy.ndimage.binary_propagation(x > 0, mask=mask, **common))
+
+
+def test_a_long_way_is_propagated_to_its_end():
+    mask = np.zeros((41, 41), bool)
+    mask[::2] = True
+    mask[1::4, -1] = mask[3::4, 0] = True  # a snake of 800 steps
+    start = np.zeros_like(mask)
+    start[0, 0] = True
+    same(ndimage.binary_propagation(start, mask=mask), mask)
+    for n in (1, 2, 3):
+        for connectivity in (1, 2, 3):
+            base = scipy.ndimage.generate_binary_structure(n, connectivity)
+            same(ndimage.generate_binary_structure(n, connectivity), base)
+            for iterations in (1, 2, 4):
+                found, expected = (one.iterate_structure(base, iterations, 1) for one in (ndimage, scipy.ndimage))
+                same(found[0], expected[0])
+                assert iterations == 1 or list(found[1]) == list(expected[1])
+
+
+def test_what_scipy_refuses_of_windows_is_refused():
+    x = np.zeros((4, 5))
+    for call, error in (
+        (lambda: ndimage.minimum_filter(x), RuntimeError),
+        (lambda: ndimage.minimum_filter(x, footprint=np.zeros((3, 3))), ValueError),
+        (lambda: ndimage.maximum_filter(x, 3, origin=2), ValueError),
+        (lambda: ndimage.maximum_filter(x * 1j, 3), TypeError),
+        (lambda: ndimage.maximum_filter(x, 3, mode="no"), RuntimeError),
+        (lambda: ndimage.minimum_filter1d(x, 0), RuntimeError),
+        (lambda: ndimage.minimum_filter1d(x, 3, axis=2), np.exceptions.AxisError),
+        (lambda: ndimage.rank_filter(x, 9, 3), RuntimeError),
+        (lambda: ndimage.rank_filter(x, 1.0, 3), TypeError),
+        (lambda: ndimage.percentile_filter(x, 101, 3), RuntimeError),
+        (lambda: ndimage.median_filter(x, footprint=np.ones(3)), RuntimeError),
+        (lambda: ndimage.median_filter(x, 3, mode=("wrap", "nearest")), RuntimeError),
+        (lambda: ndimage.grey_erosion(x), ValueError),
+        (lambda: ndimage.binary_erosion(x, np.ones(3)), RuntimeError),
+        (lambda: ndimage.binary_erosion(x, np.ones((0, 3))), RuntimeError),
+        (lambda: ndimage.binary_erosion(x, mask=np.ones((4, 4))), RuntimeError),
+        (lambda: ndimage.binary_erosion(x, iterations=1.5), TypeError),
+        (lambda: ndimage.binary_erosion(x, output=x * 1j), TypeError),
+    ):
+        with pytest.raises(error):
+            call()
