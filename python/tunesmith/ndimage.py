@@ -1,6 +1,6 @@
-"""Filters of images, with the signatures of scipy.ndimage.
+"""Filters, morphology and measurements of images, with the signatures of scipy.ndimage; docs/ndimage.md lists what each one launches.
 
-Arrays of any number of dimensions; those of one and two take one launch, so do those of more whose mask is 1 along the leading
+Weighted sums are here, ranks and morphology in _morphology.py, measurements in _measurements.py. Arrays of any number of dimensions; those of one and two take one launch, so do those of more whose mask is 1 along the leading
 axes; else there is a launch for each place of the mask along these. All boundary modes, origins and axes.
 
 Types: float32, float16 and bfloat16 are summed in float32 (SciPy: float64), float64 and integers as SciPy does it, and cut to the
@@ -38,6 +38,21 @@ from ._filters import (
     per_axis,
     spread,
     zeros,
+)
+from ._measurements import (
+    center_of_mass,
+    extrema,
+    histogram,
+    maximum,
+    maximum_position,
+    mean,
+    median,
+    minimum,
+    minimum_position,
+    standard_deviation,
+    sum,
+    sum_labels,
+    variance,
 )
 from ._morphology import (
     OneOrSeveral,
@@ -77,10 +92,12 @@ __all__ = [
     "binary_opening",
     "binary_propagation",
     "black_tophat",
+    "center_of_mass",
     "convolve",
     "convolve1d",
     "correlate",
     "correlate1d",
+    "extrema",
     "gaussian_filter",
     "gaussian_filter1d",
     "gaussian_gradient_magnitude",
@@ -92,23 +109,71 @@ __all__ = [
     "grey_dilation",
     "grey_erosion",
     "grey_opening",
+    "histogram",
     "iterate_structure",
     "laplace",
+    "maximum",
     "maximum_filter",
     "maximum_filter1d",
+    "maximum_position",
+    "mean",
+    "median",
     "median_filter",
+    "minimum",
     "minimum_filter",
     "minimum_filter1d",
+    "minimum_position",
     "morphological_gradient",
     "morphological_laplace",
     "percentile_filter",
     "prewitt",
     "rank_filter",
     "sobel",
+    "standard_deviation",
+    "sum",
+    "sum_labels",
     "uniform_filter",
     "uniform_filter1d",
+    "variance",
     "white_tophat",
 ]
+
+
+_gpu = "cupyx.scipy.ndimage on a GPU, scipy.ndimage for NumPy's arrays"
+_interpolation = f"{_gpu}; for whole steps, mirrors and transpositions tunesmith.tensor(), as in 'out[y,x] = image[2*y,99-x]'"
+_windows = "tunesmith.tensor(), as in 'out[y,x] max= abs(image[y+i,x+j] - w[i,j])', or rank_filter() and generic_laplace() here; any function of Python: scipy.ndimage"
+# What to use in place of SciPy's functions that are not here.
+not_here = {
+    "affine_transform": _interpolation,
+    "distance_transform_bf": "cupyx.scipy.ndimage.distance_transform_edt() on a GPU, scipy.ndimage for NumPy's arrays",
+    "distance_transform_cdt": "scipy.ndimage",
+    "distance_transform_edt": _gpu,
+    "find_objects": "scipy.ndimage",
+    "fourier_ellipsoid": _gpu,
+    "fourier_gaussian": f"gaussian_filter() here, or {_gpu}",
+    "fourier_shift": _gpu,
+    "fourier_uniform": f"uniform_filter() here, or {_gpu}",
+    "generic_filter": _windows,
+    "generic_filter1d": _windows,
+    "geometric_transform": "cupyx.scipy.ndimage.map_coordinates() on a GPU, scipy.ndimage for NumPy's arrays",
+    "label": f"{_gpu}; binary_propagation() here finds what is connected to a place",
+    "labeled_comprehension": f"{_gpu}; sum_labels(), mean(), median(), extrema() and the like are here",
+    "map_coordinates": _gpu,
+    "rotate": _interpolation,
+    "shift": _interpolation,
+    "spline_filter": _gpu,
+    "spline_filter1d": _gpu,
+    "value_indices": f"{_gpu}; sum_labels() and extrema() here need no indices",
+    "vectorized_filter": _windows,
+    "watershed_ift": "scipy.ndimage, or skimage.segmentation.watershed()",
+    "zoom": _interpolation,
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in not_here:
+        raise NotImplementedError(f"tunesmith.ndimage has no {name}(); use {not_here[name]}.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _weights(weights) -> np.ndarray | InputArray:

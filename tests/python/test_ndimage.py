@@ -1,5 +1,9 @@
 """The words of tunesmith.ndimage that are made of others, against SciPy's, over random shapes, types, modes and settings."""
 
+import inspect
+import pathlib
+import re
+
 import numpy as np
 import pytest
 import scipy.ndimage
@@ -219,3 +223,82 @@ def test_what_scipy_refuses_of_windows_is_refused():
     ):
         with pytest.raises(error):
             call()
+
+
+reductions = ("sum", "sum_labels", "mean", "variance", "standard_deviation", "minimum", "maximum", "median")
+
+
+def near(found, expected):
+    assert np.shape(found) == np.shape(expected)
+    single = np.asarray(found).dtype in (np.float32, np.complex64)
+    np.testing.assert_allclose(found, expected, 1e-4 if single else 1e-6, 1e-4)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_measurements_are_scipys(seed):
+    random = np.random.default_rng(seed)
+    dimensions, dtype = int(random.integers(1, 4)), (*real_types, "complex64")[seed % 11]
+    x = image_of(random, tuple(random.integers(1, 9, dimensions)), dtype) if dtype != "complex64" else image_of(random, (4, 5), dtype) * (1 + 2j)
+    if dtype.startswith("float"):
+        x += np.arange(x.size).reshape(x.shape)  # so that nothing stands twice
+    labels = random.integers(-2, 4, x.shape) if seed % 3 else random.choice([0.5, 1, 2.5], x.shape)
+    labels.flat[0] = 1
+    several = np.array([[1, 7], [3, 0]]) if seed % 3 else np.array([2.5, 0.5, 4, 1])
+    present = [one for one in several.ravel() if (labels == one).any()]
+    for given in ((), (labels,), (labels, 1), (labels, present), (labels[..., :1],)):
+        if len(given) == 1 and not (given[0] > 0).any():
+            continue
+        is_group = len(given) == 2 and given[1] is present
+        for name in reductions if dtype != "complex64" else ("sum", "mean", "variance"):
+            if dtype == "complex64" and is_group or dtype == "bool" and name in ("variance", "standard_deviation"):
+                continue  # where SciPy has an error
+            near(getattr(ndimage, name)(x, *given), getattr(scipy.ndimage, name)(x, *given))
+        if dtype == "complex64":
+            continue
+        if dtype.startswith("float"):
+            assert np.array_equal(ndimage.minimum_position(x, *given), scipy.ndimage.minimum_position(x, *given))
+            for found, expected in zip(ndimage.extrema(x, *given), scipy.ndimage.extrema(x, *given)):
+                near(found, expected)
+        total = scipy.ndimage.sum(x, *given)
+        if np.abs(total).min() > 1:
+            near(ndimage.center_of_mass(x, *given), scipy.ndimage.center_of_mass(x, *given))
+        if dtype != "bool":
+            found, expected = (one.histogram(x, -50, 100, 7, *given) for one in (ndimage, scipy.ndimage))
+            assert all(np.array_equal(a, b) for a, b in zip(np.atleast_1d(found), np.atleast_1d(expected)))
+    if dtype != "complex64":
+        for name in ("sum", "minimum", "maximum"):  # 0 of labels that are not there
+            near(getattr(ndimage, name)(x, labels, several), getattr(scipy.ndimage, name)(x, labels, several))
+        assert [one is None for one in ndimage.histogram(x, 0, 9, 3, labels, several).ravel()] == [not (labels == one).any() for one in several.ravel()]
+
+
+def test_the_first_of_equal_elements_and_nan():
+    x = np.array([[3.0, 1, 1], [4, 4, 2]])
+    assert ndimage.minimum_position(x) == (0, 1) and ndimage.maximum_position(x) == (1, 0)
+    assert ndimage.minimum_position(x, np.array([0, 0, 1])) == (0, 2)  # of labels that are broadcast
+    x[1, 1] = np.nan
+    assert np.isnan(ndimage.median(x)) and np.isnan(ndimage.minimum(x)) and ndimage.minimum_position(x) == (1, 1)
+    assert np.isnan(ndimage.median(np.zeros(0)))
+    with np.errstate(all="ignore"):
+        assert np.isnan(ndimage.mean(x, np.zeros_like(x))) and np.isnan(ndimage.variance(x, x, 77)) and ndimage.sum(x, x, 77) == 0
+        assert np.isnan(ndimage.median(x, np.ones_like(x), [2])) and np.isnan(ndimage.mean(x, np.ones_like(x), [2])).all()
+    for wrong in (lambda: ndimage.sum(x, np.ones(2)), lambda: ndimage.minimum_position(x, x, 77), lambda: ndimage.minimum(x, x, 77)):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+def test_what_is_not_there_says_what_to_use():
+    """docs/ndimage.md lists all of SciPy's functions; those without an own one raise NotImplementedError."""
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "ndimage.md").read_text()
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|$", page, re.M))
+    assert set(rows) == set(scipy.ndimage.__all__) and len(ndimage.__all__) >= 45
+    for name, text in rows.items():
+        if name in ndimage.__all__:
+            assert callable(getattr(ndimage, name)) and not text.startswith("no:"), name
+            ours, theirs = (list(inspect.signature(getattr(one, name)).parameters) for one in (ndimage, scipy.ndimage))
+            assert ours[: len([one for one in theirs if one != "kwargs"])] == [one for one in theirs if one != "kwargs"], name
+        else:
+            with pytest.raises(NotImplementedError, match=name) as error:
+                getattr(ndimage, name)
+            assert text == "no: " + ndimage.not_here[name] and ndimage.not_here[name] in str(error.value)
+    with pytest.raises(AttributeError):
+        ndimage.nonsense
