@@ -1,7 +1,7 @@
 """Measurements of images and of their labelled parts, as of scipy.ndimage.
 
 Without labels, and of one label, they are reductions and histograms of this package. Of several labels sums are added up, and extremes and medians found by
-sorting, by the array's own library (NumPy, CuPy, PyTorch, JAX), on its device; how many elements a label has is counted by a kernel of this package.
+sorting, by the array's own library (NumPy, CuPy, PyTorch; sums not in JAX), on its device; how many elements a label has is counted by a kernel of this package.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:  # noq
 
     input: any array. labels: an array of whole numbers that can be broadcast to the input's shape. index: a label or several; None: all above 0.
     Returns a number, or an array with one for each of several labels, of the caller's kind (in NumPy a number is one of its own). Sums of several labels are of
-    float64. Types and accuracy of others as of tunesmith.sum(). Raises ValueError for shapes.
+    float64 (TypeError for JAX). Types and accuracy of others as of tunesmith.sum(). Raises ValueError for shapes.
     """
     given = InputArray(input)
     if _is_one(labels, index):
