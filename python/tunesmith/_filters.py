@@ -5,11 +5,12 @@ from __future__ import annotations
 import collections
 import itertools
 import math
+import operator
 import warnings
 
 import numpy as np
 
-from ._arrays import InputArray, check_each_time, chosen, launch
+from ._arrays import InputArray, check_each_time, chosen, index, launch
 from ._libraries import is_torch_type, promoted, type_name
 from ._core import is_array
 from ._results import _complex_parts
@@ -42,6 +43,59 @@ def number_of(value):
     if found.size != 1:
         raise TypeError(f"A single number is needed, and {found.size} were given.")
     return found.reshape(())[()]
+
+
+def per_axis(value, count: int, name: str) -> list:
+    """A value for each axis, of one or several."""
+    if isinstance(value, str) or not np.iterable(value):
+        return [value] * count
+    values = list(value)
+    if len(values) != count:
+        raise RuntimeError(f"sequence argument must have length equal to input rank: {name} has {len(values)}, not {count}")
+    return values
+
+
+def axes_of(axes, dimensions: int) -> tuple[int, ...]:
+    if axes is None:
+        return tuple(range(dimensions))
+    found = []
+    for axis in axes if np.iterable(axes) else (axes,):
+        axis = index(axis)
+        if not -dimensions <= axis < dimensions:
+            raise ValueError(f"specified axis: {axis} is out of range")
+        found.append(axis % dimensions)
+    if len(set(found)) != len(found):
+        raise ValueError("axes must be unique")
+    return tuple(found)
+
+
+def check_origin(origin: int, extent: int) -> int:
+    origin = index(origin)
+    if not -(extent // 2) <= origin <= (extent - 1) // 2:
+        raise ValueError(
+            "Invalid origin; origin must satisfy -(weights.shape[k] // 2) <= origin[k] <= (weights.shape[k]-1) // 2; "
+            f"it is {origin}, and the mask has {extent}."
+        )
+    return origin
+
+
+def spread(shape, origin, axes: tuple[int, ...], dimensions: int, name: str) -> tuple[list[int], list]:
+    """The extents of a mask over all dimensions, and its origins, of what was given for the axes."""
+    if len(shape) != len(axes):
+        raise RuntimeError(f"{name}.ndim ({len(shape)}) must match len(axes) ({len(axes)}). {name} array has incorrect shape.")
+    extents, origins = [1] * dimensions, [0] * dimensions
+    for axis, extent in zip(sorted(axes), shape):  # whatever the order of axes, as SciPy has it
+        extents[axis] = extent
+    for axis, one in zip(axes, per_axis(origin, len(axes), "origin")):
+        origins[axis] = one
+    return extents, origins
+
+
+def checked_cval(given: InputArray, cval):
+    cval = number_of(cval)
+    if given.dtype not in _complex_parts and np.iscomplexobj(cval):
+        raise ValueError("Cannot provide a complex-valued cval when the input is real.")
+    return cval
 
 
 def _on_device(mask: np.ndarray, like: InputArray) -> InputArray:
@@ -174,7 +228,7 @@ def _over_gaps(given: InputArray, mask: np.ndarray, value: float, sums: str, pla
     return given.library.of_numpy(result, given.object)
 
 
-def _source(index: int, extent: int, boundary: str) -> int:
+def source(index: int, extent: int, boundary: str) -> int:
     """Which element stands at `index`, outside too; -1: the constant."""
     if 0 <= index < extent:
         return index
@@ -236,14 +290,19 @@ def _shifted(given: InputArray, array, axis: int, shift: int, boundary: str, val
     if shift == 0:
         return array
     extent = given.shape[axis]
-    index = np.array([_source(i + shift, extent, boundary) for i in range(extent)])
-    outside = np.flatnonzero(index < 0)
+    return gathered(given, array, axis, np.array([source(i + shift, extent, boundary) for i in range(extent)]), value)
+
+
+def gathered(given: InputArray, array, axis: int, places: np.ndarray, value: float):
+    """A copy of the elements at these places along an axis; -1: the value. `given` says of which library the array is."""
+    outside = np.flatnonzero(places < 0)
+    places = np.maximum(places, 0)
     if given.array.kind == "torch":
         import torch
 
-        moved = array.index_select(axis, torch.as_tensor(np.where(index < 0, 0, index), device=array.device))
+        moved = array.index_select(axis, torch.as_tensor(places, device=array.device))
     else:
-        moved = array.take(np.where(index < 0, 0, index), axis=axis)
+        moved = array.take(places, axis=axis)
     if outside.size:
         place = (slice(None),) * axis + (outside,)
         moved = moved.at[place].set(value) if given.array.kind == "jax" else _set(moved, place, value)
@@ -253,6 +312,15 @@ def _shifted(given: InputArray, array, axis: int, shift: int, boundary: str, val
 def _set(array, place, value):
     array[place] = value
     return array
+
+
+def added(first: InputArray, second: InputArray, operation=operator.add) -> InputArray:
+    """The sum (or difference) in their own type; of unsigned integers by their bits, which PyTorch does not add."""
+    dtype = first.dtype
+    if not dtype.startswith("uint"):
+        return InputArray(operation(first.object, second.object))
+    signed = dtype.removeprefix("u")
+    return InputArray(operation(first.contiguous().viewed(signed).object, second.contiguous().viewed(signed).object)).viewed(dtype)
 
 
 def finish(given: InputArray, result, output, wanted: str):

@@ -1,6 +1,6 @@
-"""Filters of images, with the signatures of scipy.ndimage.
+"""Filters, morphology and measurements of images, with the signatures of scipy.ndimage; docs/ndimage.md lists what each one launches.
 
-Arrays of any number of dimensions; those of one and two take one launch, so do those of more whose mask is 1 along the leading
+Weighted sums are here, ranks and morphology in _morphology.py, measurements in _measurements.py. Arrays of any number of dimensions; those of one and two take one launch, so do those of more whose mask is 1 along the leading
 axes; else there is a launch for each place of the mask along these. All boundary modes, origins and axes.
 
 Types: float32, float16 and bfloat16 are summed in float32 (SciPy: float64), float64 and integers as SciPy does it, and cut to the
@@ -14,28 +14,166 @@ windows that it lies in). On a GPU all weights count, since looking at the resul
 
 from __future__ import annotations
 
+import functools
 import numbers
-from collections.abc import Sequence
-from typing import Any, SupportsIndex, Union
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
 from ._arrays import InputArray, index, recorded
-from ._filters import boundary_word, by_parts, filter_all, filter_as_scipy, finish, image_and_sums, number_of, output_type, zeros
+from ._expressions import vectorize
+from ._filters import (
+    added,
+    axes_of,
+    boundary_word,
+    by_parts,
+    check_origin,
+    checked_cval,
+    filter_all,
+    filter_as_scipy,
+    finish,
+    image_and_sums,
+    output_type,
+    per_axis,
+    spread,
+    zeros,
+)
+from ._measurements import (
+    center_of_mass,
+    extrema,
+    histogram,
+    maximum,
+    maximum_position,
+    mean,
+    median,
+    minimum,
+    minimum_position,
+    standard_deviation,
+    sum,
+    sum_labels,
+    variance,
+)
+from ._morphology import (
+    OneOrSeveral,
+    binary_closing,
+    binary_dilation,
+    binary_erosion,
+    binary_fill_holes,
+    binary_hit_or_miss,
+    binary_opening,
+    binary_propagation,
+    black_tophat,
+    generate_binary_structure,
+    grey_closing,
+    grey_dilation,
+    grey_erosion,
+    grey_opening,
+    iterate_structure,
+    maximum_filter,
+    maximum_filter1d,
+    median_filter,
+    minimum_filter,
+    minimum_filter1d,
+    morphological_gradient,
+    morphological_laplace,
+    percentile_filter,
+    rank_filter,
+    white_tophat,
+)
 from ._results import Axes, _complex_parts
 
-OneOrSeveral = Union[SupportsIndex, Sequence[SupportsIndex]]
-
 __all__ = [
+    "binary_closing",
+    "binary_dilation",
+    "binary_erosion",
+    "binary_fill_holes",
+    "binary_hit_or_miss",
+    "binary_opening",
+    "binary_propagation",
+    "black_tophat",
+    "center_of_mass",
     "convolve",
     "convolve1d",
     "correlate",
     "correlate1d",
+    "extrema",
     "gaussian_filter",
     "gaussian_filter1d",
+    "gaussian_gradient_magnitude",
+    "gaussian_laplace",
+    "generate_binary_structure",
+    "generic_gradient_magnitude",
+    "generic_laplace",
+    "grey_closing",
+    "grey_dilation",
+    "grey_erosion",
+    "grey_opening",
+    "histogram",
+    "iterate_structure",
+    "laplace",
+    "maximum",
+    "maximum_filter",
+    "maximum_filter1d",
+    "maximum_position",
+    "mean",
+    "median",
+    "median_filter",
+    "minimum",
+    "minimum_filter",
+    "minimum_filter1d",
+    "minimum_position",
+    "morphological_gradient",
+    "morphological_laplace",
+    "percentile_filter",
+    "prewitt",
+    "rank_filter",
+    "sobel",
+    "standard_deviation",
+    "sum",
+    "sum_labels",
     "uniform_filter",
     "uniform_filter1d",
+    "variance",
+    "white_tophat",
 ]
+
+
+_gpu = "cupyx.scipy.ndimage on a GPU, scipy.ndimage for NumPy's arrays"
+_interpolation = f"{_gpu}; for whole steps, mirrors and transpositions tunesmith.tensor(), as in 'out[y,x] = image[2*y,99-x]'"
+_windows = "tunesmith.tensor(), as in 'out[y,x] max= abs(image[y+i,x+j] - w[i,j])', or rank_filter() and generic_laplace() here; any function of Python: scipy.ndimage"
+# What to use in place of SciPy's functions that are not here.
+not_here = {
+    "affine_transform": _interpolation,
+    "distance_transform_bf": "cupyx.scipy.ndimage.distance_transform_edt() on a GPU, scipy.ndimage for NumPy's arrays",
+    "distance_transform_cdt": "scipy.ndimage",
+    "distance_transform_edt": _gpu,
+    "find_objects": "scipy.ndimage",
+    "fourier_ellipsoid": _gpu,
+    "fourier_gaussian": f"gaussian_filter() here, or {_gpu}",
+    "fourier_shift": _gpu,
+    "fourier_uniform": f"uniform_filter() here, or {_gpu}",
+    "generic_filter": _windows,
+    "generic_filter1d": _windows,
+    "geometric_transform": "cupyx.scipy.ndimage.map_coordinates() on a GPU, scipy.ndimage for NumPy's arrays",
+    "label": f"{_gpu}; binary_propagation() here finds what is connected to a place",
+    "labeled_comprehension": f"{_gpu}; sum_labels(), mean(), median(), extrema() and the like are here",
+    "map_coordinates": _gpu,
+    "rotate": _interpolation,
+    "shift": _interpolation,
+    "spline_filter": _gpu,
+    "spline_filter1d": _gpu,
+    "value_indices": f"{_gpu}; sum_labels() and extrema() here need no indices",
+    "vectorized_filter": _windows,
+    "watershed_ift": "scipy.ndimage, or skimage.segmentation.watershed()",
+    "zoom": _interpolation,
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in not_here:
+        raise NotImplementedError(f"tunesmith.ndimage has no {name}(); use {not_here[name]}.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _weights(weights) -> np.ndarray | InputArray:
@@ -51,47 +189,6 @@ def _shaped(weights: np.ndarray | InputArray, shape) -> np.ndarray | InputArray:
     return weights.reshaped(shape) if isinstance(weights, InputArray) else weights.reshape(shape)
 
 
-def _per_axis(value, count: int, name: str) -> list:
-    """A value for each axis, of one or several."""
-    if isinstance(value, str) or not np.iterable(value):
-        return [value] * count
-    values = list(value)
-    if len(values) != count:
-        raise RuntimeError(f"sequence argument must have length equal to input rank: {name} has {len(values)}, not {count}")
-    return values
-
-
-def _axes(axes, dimensions: int) -> tuple[int, ...]:
-    if axes is None:
-        return tuple(range(dimensions))
-    found = []
-    for axis in axes if np.iterable(axes) else (axes,):
-        axis = index(axis)
-        if not -dimensions <= axis < dimensions:
-            raise ValueError(f"specified axis: {axis} is out of range")
-        found.append(axis % dimensions)
-    if len(set(found)) != len(found):
-        raise ValueError("axes must be unique")
-    return tuple(found)
-
-
-def _check_origin(origin: int, extent: int) -> int:
-    origin = index(origin)
-    if not -(extent // 2) <= origin <= (extent - 1) // 2:
-        raise ValueError(
-            "Invalid origin; origin must satisfy -(weights.shape[k] // 2) <= origin[k] <= (weights.shape[k]-1) // 2; "
-            f"it is {origin}, and the mask has {extent}."
-        )
-    return origin
-
-
-def _checked_cval(given: InputArray, cval):
-    cval = number_of(cval)
-    if given.dtype not in _complex_parts and np.iscomplexobj(cval):
-        raise ValueError("Cannot provide a complex-valued cval when the input is real.")
-    return cval
-
-
 def _filter(input, weights: np.ndarray | InputArray, output, mode: str, cval, origins, word: str, function=filter_all):  # noqa: A002
     given = InputArray(input)
     is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
@@ -104,7 +201,7 @@ def _filter(input, weights: np.ndarray | InputArray, output, mode: str, cval, or
         image, sums = image_and_sums(image, mask, kind)
         return function(image, mask, mode=word, boundary=boundary, value=value, origins=origins, sums=sums)
 
-    cval = _checked_cval(given, cval)
+    cval = checked_cval(given, cval)
     if is_complex:
         result = by_parts(real, given, weights.conj() if word == "correlation" else weights, cval, wanted)
     else:
@@ -118,19 +215,13 @@ def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, wor
     given = InputArray(input)
     weights = _weights(weights)
     dimensions = len(given.shape)
-    found = _axes(axes, dimensions)
-    if len(weights.shape) != len(found):
-        raise RuntimeError(f"weights.ndim ({len(weights.shape)}) must match len(axes) ({len(found)}). filter weights array has incorrect shape.")
-    if dimensions == 0:
+    found = axes_of(axes, dimensions)
+    if len(weights.shape) == len(found) and dimensions == 0:
         raise RuntimeError("filter weights array has incorrect shape: an image has at least one dimension.")
+    extents, origins = spread(weights.shape, origin, found, dimensions, "weights")
     if 0 in weights.shape:
         return finish(given, zeros(given), *output_type(given, output))
-    origins = [0] * dimensions
-    extents = [1] * dimensions
-    for axis, extent in zip(sorted(found), weights.shape):  # whatever the order of axes, as SciPy has it
-        extents[axis] = extent
-    for axis, one in zip(found, _per_axis(origin, len(found), "origin")):
-        origins[axis] = _check_origin(one, extents[axis])
+    origins = [check_origin(one, extent) for one, extent in zip(origins, extents)]
     mask = _shaped(weights, extents)
     return _filter(given.object, mask, output, mode, cval, origins, word, filter_as_scipy)
 
@@ -174,14 +265,18 @@ def convolve(
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "convolution")
 
 
+def _one_axis(axis, dimensions: int) -> int:
+    axis = index(axis)
+    if not -dimensions <= axis < dimensions:
+        raise np.exceptions.AxisError(axis, dimensions)
+    return axis % dimensions
+
+
 def _along(input, weights: np.ndarray | InputArray, axis: int, output, mode, cval, origin: int, word: str):  # noqa: A002
     """A mask of one dimension along an axis: rows where it is the last, else columns."""
     given = InputArray(input)
     shape = given.shape
-    axis = index(axis)
-    if not -len(shape) <= axis < len(shape):
-        raise np.exceptions.AxisError(axis, len(shape))
-    axis %= len(shape)
+    axis = _one_axis(axis, len(shape))
     is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
     output, wanted = output_type(given, output, is_complex=is_complex)
     if given.array.size == 0:
@@ -198,7 +293,7 @@ def _along(input, weights: np.ndarray | InputArray, axis: int, output, mode, cva
 
 
 def _line(input, weights, cval) -> np.ndarray | InputArray:  # noqa: A002
-    _checked_cval(InputArray(input), cval)
+    checked_cval(InputArray(input), cval)
     weights = _weights(weights)
     if len(weights.shape) != 1 or weights.shape[0] < 1:
         raise RuntimeError("no filter weights given")
@@ -222,7 +317,7 @@ def correlate1d(
     numpy.exceptions.AxisError for axes.
     """
     weights = _line(input, weights, cval)
-    return _along(input, weights, axis, output, mode, cval, _check_origin(origin, weights.shape[0]), "correlation")
+    return _along(input, weights, axis, output, mode, cval, check_origin(origin, weights.shape[0]), "correlation")
 
 
 @_recorded_with_weights
@@ -250,6 +345,87 @@ def convolve1d(
     return _along(input, weights[::-1].conj(), axis, output, mode, cval, turned, "correlation")
 
 
+class _Line(NamedTuple):
+    """A mask of one dimension along an axis, as correlate1d() takes it."""
+
+    axis: int
+    weights: np.ndarray
+    mode: str
+    origin: int = 0
+
+
+# Weights of one mask of two dimensions that take no longer than a launch for a line does. On an H200 an image of 4096 x 4096 takes 34 us for a line,
+# and 34, 37, 46 and 73 us for masks of 3 x 3, 5 x 5, 7 x 7 and 13 x 13.
+_weights_per_launch = 41
+_whole = ("int", "uint", "bool")
+
+
+def _one_mask(given: InputArray, terms: list[list[_Line]], wanted: str, cval) -> np.ndarray | None:
+    """The sum of the terms, each the product of its lines, as a mask of the last two axes; None: where they are not along these, have several
+    boundaries, are faster one by one, or would be cut in between."""
+    lines = [line for term in terms for line in term]
+    first = len(given.shape) - 2
+    if len(lines) < 2 or first < 0 or any(line.axis < first for line in lines) or len({boundary_word(line.mode) for line in lines}) > 1:
+        return None
+    is_product = any(len(term) > 1 for term in terms)
+    has_constant = boundary_word(lines[0].mode) == "constant" and cval != 0
+    if is_product and has_constant:
+        return None  # a second line has the constant beside what the first one made
+    if wanted.startswith(_whole):  # sums of whole numbers go around alike whether they are cut once or in between
+        whole = all((line.weights == np.rint(line.weights)).all() for line in lines)
+        if not whole or has_constant or not given.dtype.startswith(_whole) or wanted in ("bool", "uint64"):
+            return None  # a negative number in uint64, read again as a float64, loses its last digits, in SciPy too
+    extents = [max(line.weights.size if line.axis == axis else 1 for line in lines) for axis in (first, first + 1)]
+    if extents[0] * extents[1] > _weights_per_launch * (len(lines) + len(terms) - 1):
+        return None
+    mask = np.zeros(extents)
+    for term in terms:
+        product = np.ones((1, 1))
+        for line in term:
+            product = product * (line.weights[:, None] if line.axis == first else line.weights[None])
+        before = [(extent - own) // 2 for extent, own in zip(extents, product.shape)]
+        mask[tuple(slice(start, start + own) for start, own in zip(before, product.shape))] += product
+    return mask
+
+
+def _window(array, mask: np.ndarray, lines: list[_Line], wanted: str, cval, function):
+    """A mask of the last two axes."""
+    leading = len(InputArray(array).shape) - 2
+    origins = [0] * (leading + 2)
+    for line in lines:
+        origins[line.axis] = line.origin
+    return _filter(array, mask.reshape((1,) * leading + mask.shape), wanted, lines[0].mode, cval, origins, "correlation", function)
+
+
+def _sweep(given: InputArray, lines: list[_Line], wanted: str, cval):
+    """One line after the other, each result of the type `wanted`; the last two axes' lines in one launch where that is as good."""
+    checked_cval(given, cval)
+    if wanted == "bool":  # whose bytes SciPy cuts and reads on like any
+        wanted = "uint8"
+    pair = [line for line in lines if line.axis >= len(given.shape) - 2]
+    mask = _one_mask(given, [pair], wanted, cval)
+    result = given.object
+    for line in lines:
+        if mask is None or line not in pair:
+            result = _along(result, line.weights, line.axis, wanted, line.mode, cval, line.origin, "correlation")
+    if mask is not None:
+        result = _window(result, mask, pair, wanted, cval, filter_all)
+    return result if lines else given.library.copy(given.to(wanted).object)
+
+
+def _sum_of(given: InputArray, terms: list[list[_Line]], wanted: str, cval):
+    """The sum of the terms, each a sweep; those of the last two axes in one launch where that is as good."""
+    checked_cval(given, cval)
+    inside = [term for term in terms if term and all(line.axis >= len(given.shape) - 2 for line in term)]
+    mask = _one_mask(given, inside, wanted, cval)
+    parts = []
+    if mask is not None:
+        is_product = all(len(term) > 1 for term in inside)
+        parts.append(InputArray(_window(given.object, mask, inside[0], wanted, cval, filter_all if is_product else filter_as_scipy)))
+    parts += [InputArray(_sweep(given, term, wanted, cval)).to(wanted) for term in terms if mask is None or not any(term is one for one in inside)]
+    return functools.reduce(added, parts).object if parts else given.library.copy(given.to(wanted).object)
+
+
 def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
     """A Gaussian or a derivative of it at -radius to radius: its polynomial times the normal weights."""
     x = np.arange(-radius, radius + 1)
@@ -260,6 +436,23 @@ def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
     for _ in range(order):
         polynomial = polynomial.deriv() - polynomial * np.polynomial.Polynomial([0, 1 / (sigma * sigma)])
     return weights * polynomial(x)
+
+
+def _gaussian_line(sigma: float, order: int, truncate: float, radius) -> np.ndarray:
+    """The weights as correlate1d() takes them."""
+    sigma = float(sigma)
+    if order < 0 or order != int(order):
+        raise ValueError(f"order must be non-negative and whole; it is {order!r}.")
+    reach = int(float(truncate) * sigma + 0.5) if radius is None else radius
+    if not isinstance(reach, numbers.Integral) or reach < 0:
+        raise ValueError(f"Radius must be a nonnegative integer; it is {reach!r}.")
+    return _gaussian(sigma, int(order), int(reach))[::-1].copy()
+
+
+def _gaussian_lines(axes, sigma, order, mode, truncate, radius) -> list[_Line]:
+    count = len(axes)
+    each = zip(axes, *(per_axis(value, count, name) for value, name in ((sigma, "sigma"), (order, "order"), (mode, "mode"), (radius, "radius"))))
+    return [_Line(axis, _gaussian_line(width, k, truncate, reach), edge) for axis, width, k, edge, reach in each if width > 1e-15]
 
 
 @recorded("input", "output")
@@ -277,15 +470,7 @@ def gaussian_filter1d(
 ) -> Any:
     """scipy.ndimage.gaussian_filter1d: a Gaussian of standard deviation `sigma` elements along `axis`, or its derivative of
     `order`; cut at truncate standard deviations, or at `radius` elements."""
-    sigma = float(sigma)
-    if order < 0 or order != int(order):
-        raise ValueError(f"order must be non-negative and whole; it is {order!r}.")
-    order = int(order)
-    reach = int(float(truncate) * sigma + 0.5) if radius is None else radius
-    if not isinstance(reach, numbers.Integral) or reach < 0:
-        raise ValueError(f"Radius must be a nonnegative integer; it is {reach!r}.")
-    weights = _gaussian(sigma, order, reach)[::-1].copy()
-    return correlate1d(input, weights, axis, output, mode, cval, 0)
+    return correlate1d(input, _gaussian_line(sigma, order, truncate, radius), axis, output, mode, cval, 0)
 
 
 @recorded("input", "output")
@@ -303,22 +488,10 @@ def gaussian_filter(
 ) -> Any:
     """scipy.ndimage.gaussian_filter: gaussian_filter1d() along each axis; sigma, order, mode and radius may be one per axis."""
     given = InputArray(input)
-    found = _axes(axes, len(given.shape))
+    found = axes_of(axes, len(given.shape))
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
-    each = zip(
-        found,
-        _per_axis(sigma, len(found), "sigma"),
-        _per_axis(order, len(found), "order"),
-        _per_axis(mode, len(found), "mode"),
-        _per_axis(radius, len(found), "radius"),
-    )
-    result = given.object
-    done = False
-    for axis, width, derivative, boundary, reach in each:
-        if width > 1e-15:
-            result = gaussian_filter1d(result, width, axis, derivative, wanted, boundary, cval, truncate, radius=reach)
-            done = True
-    return finish(given, result if done else given.library.copy(result), output, wanted)
+    lines = _gaussian_lines(found, sigma, order, mode, truncate, radius)
+    return finish(given, _sweep(given, lines, wanted, cval), output, wanted)
 
 
 @recorded("input", "output")
@@ -363,18 +536,185 @@ def uniform_filter(
 ) -> Any:
     """scipy.ndimage.uniform_filter: uniform_filter1d() along each axis; size, mode and origin may be one per axis."""
     given = InputArray(input)
-    found = _axes(axes, len(given.shape))
+    found = axes_of(axes, len(given.shape))
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
-    each = zip(
-        found,
-        _per_axis(size, len(found), "size"),
-        _per_axis(origin, len(found), "origin"),
-        _per_axis(mode, len(found), "mode"),
-    )
-    result = given.object
-    done = False
-    for axis, extent, shift, boundary in each:
-        if extent > 1:
-            result = uniform_filter1d(result, int(extent), axis, wanted, boundary, cval, shift)
-            done = True
-    return finish(given, result if done else given.library.copy(result), output, wanted)
+    settings = ((size, "size"), (mode, "mode"), (origin, "origin"))
+    each = [one for one in zip(found, *(per_axis(value, len(found), name) for value, name in settings)) if one[1] > 1]
+    if given.dtype.startswith(_whole) or wanted.startswith(_whole):
+        result = given.object if each else given.library.copy(given.object)
+        for axis, extent, edge, shift in each:
+            result = uniform_filter1d(result, int(extent), axis, wanted, edge, cval, shift)
+    else:
+        lines = [_Line(axis, np.full(int(extent), 1.0 / int(extent)), edge, check_origin(shift, int(extent))) for axis, extent, edge, shift in each]
+        result = _sweep(given, lines, wanted, cval)
+    return finish(given, result, output, wanted)
+
+
+def _derivative(input, axis, output, mode, cval, smoothing: list[int]):  # noqa: A002
+    given = InputArray(input)
+    dimensions = len(given.shape)
+    axis = _one_axis(axis, dimensions)
+    output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
+    edges = per_axis(mode, dimensions, "mode")
+    lines = [_Line(k, np.array([-1.0, 0, 1] if k == axis else smoothing), edges[k]) for k in range(dimensions)]
+    lines.sort(key=lambda line: line.axis != axis)  # as SciPy cuts what is between them
+    return finish(given, _sweep(given, lines, wanted, cval), output, wanted)
+
+
+@recorded("input", "output")
+def sobel(
+    input: Any,  # noqa: A002
+    axis: SupportsIndex = -1,
+    output: Any = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: complex = 0.0,
+) -> Any:
+    """scipy.ndimage.sobel: the differences [-1, 0, 1] along `axis`, smoothed by [1, 2, 1] along all others. Of two dimensions in one launch; mode
+    may be one per axis."""
+    return _derivative(input, axis, output, mode, cval, [1, 2, 1])
+
+
+@recorded("input", "output")
+def prewitt(
+    input: Any,  # noqa: A002
+    axis: SupportsIndex = -1,
+    output: Any = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: complex = 0.0,
+) -> Any:
+    """scipy.ndimage.prewitt: sobel() with the smoothing [1, 1, 1]."""
+    return _derivative(input, axis, output, mode, cval, [1, 1, 1])
+
+
+@recorded("input", "output")
+def laplace(
+    input: Any,  # noqa: A002
+    output: Any = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: complex = 0.0,
+    *,
+    axes: Axes = None,
+) -> Any:
+    """scipy.ndimage.laplace: the sum of the second differences [1, -2, 1] along the axes. Those of the last two axes take one launch, whose mask has
+    zeros at its corners: there a NaN has no effect, but on a GPU, as of correlate(). mode may be one per axis."""
+    given = InputArray(input)
+    found = axes_of(axes, len(given.shape))
+    output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
+    edges = per_axis(mode, len(found), "mode")
+    terms = [[_Line(axis, np.array([1.0, -2, 1]), edge)] for axis, edge in zip(found, edges)]
+    return finish(given, _sum_of(given, terms, wanted, cval), output, wanted)
+
+
+def _gaussian_derivatives(given: InputArray, sigma, order: int, mode, axes, truncate, radius) -> list[list[_Line]]:
+    """For each axis a Gaussian whose derivative of that order is taken along it. As in SciPy an axis's mode is that of all lines of its term."""
+    found = axes_of(axes, len(given.shape))
+    widths = per_axis(sigma, len(found), "sigma")
+    edges = per_axis(mode, len(found), "mode")
+    return [_gaussian_lines(found, widths, [order * (axis == one) for one in found], edge, truncate, radius) for axis, edge in zip(found, edges)]
+
+
+@recorded("input", "output")
+def gaussian_laplace(
+    input: Any,  # noqa: A002
+    sigma: float | Sequence[float],
+    output: Any = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: complex = 0.0,
+    *,
+    axes: Axes = None,
+    truncate: float = 4.0,
+    radius: OneOrSeveral | None = None,
+) -> Any:
+    """scipy.ndimage.gaussian_laplace: the sum of a Gaussian's second derivatives along the axes. Of two dimensions and a sigma up to 1.6 in one launch.
+
+    sigma, mode, radius: may be one per axis; truncate and radius as of gaussian_filter1d().
+    """
+    given = InputArray(input)
+    output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
+    terms = _gaussian_derivatives(given, sigma, 2, mode, axes, truncate, radius)
+    return finish(given, _sum_of(given, terms, wanted, cval), output, wanted)
+
+
+@recorded("input", "output")
+def gaussian_gradient_magnitude(
+    input: Any,  # noqa: A002
+    sigma: float | Sequence[float],
+    output: Any = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: complex = 0.0,
+    *,
+    axes: Axes = None,
+    truncate: float = 4.0,
+    radius: OneOrSeveral | None = None,
+) -> Any:
+    """scipy.ndimage.gaussian_gradient_magnitude: the root of the sum of the squares of a Gaussian's derivatives along the axes. Parameters as of
+    gaussian_laplace(). Only `axes` are smoothed (SciPy 1.17 smooths along the others too). Squares of floats do not overflow."""
+    given = InputArray(input)
+    output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
+    terms = _gaussian_derivatives(given, sigma, 1, mode, axes, truncate, radius)
+    parts = [InputArray(_sweep(given, lines, wanted, cval)).to(wanted) for lines in terms]
+    return finish(given, _magnitude(given, parts, wanted).object, output, wanted)
+
+
+_hypot = vectorize("hypot(a, b)")
+
+
+def _magnitude(given: InputArray, parts: list[InputArray], wanted: str) -> InputArray:
+    """The root of the sum of the squares."""
+    if not parts:
+        return InputArray(given.library.copy(given.object))
+    if len(parts) > 1 and wanted in ("float32", "float64", "float16", "bfloat16"):
+        return functools.reduce(lambda sum, one: InputArray(_hypot(sum.object, one.object)), parts)
+    squares = functools.reduce(added, (InputArray(one.object * one.object) for one in parts))
+    real = squares if wanted in _complex_parts or wanted.startswith(("float", "bfloat")) else squares.to("float64")
+    return InputArray(real.library.module().sqrt(real.object))
+
+
+def _each_axis(input, function, output, mode, cval, arguments, keywords, axes) -> tuple[InputArray, list[InputArray], Any, str]:  # noqa: A002
+    """What `function` makes of the array along each axis, in the output's type: it is called as SciPy calls it, first with an array to write to."""
+    given = InputArray(input)
+    found = axes_of(axes, len(given.shape))
+    output, wanted = output_type(given, output)
+    parts: list[InputArray] = []
+    for axis, edge in zip(found, per_axis(mode, len(found), "mode")):
+        into = given.empty(given.shape, wanted).object
+        one = function(given.object, axis, parts[0].object.dtype if parts else into, edge, cval, *arguments, **(keywords or {}))
+        parts.append(InputArray(into if one is None else one).to(wanted))
+    return given, parts, output, wanted
+
+
+def generic_laplace(
+    input: Any,  # noqa: A002
+    derivative2: Callable[..., Any],
+    output: Any = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: complex = 0.0,
+    extra_arguments: Sequence[Any] = (),
+    extra_keywords: Mapping[str, Any] | None = None,
+    *,
+    axes: Axes = None,
+) -> Any:
+    """scipy.ndimage.generic_laplace: the sum over the axes of derivative2(input, axis, output, mode, cval, *extra_arguments, **extra_keywords).
+
+    derivative2: a function of Python, which may call others of this module. It is called with an array as output for the first axis, with an element type
+    for all others, and returns its result.
+    """
+    given, parts, output, wanted = _each_axis(input, derivative2, output, mode, cval, extra_arguments, extra_keywords, axes)
+    result = functools.reduce(added, parts).object if parts else given.library.copy(given.object)
+    return finish(given, result, output, wanted)
+
+
+def generic_gradient_magnitude(
+    input: Any,  # noqa: A002
+    derivative: Callable[..., Any],
+    output: Any = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: complex = 0.0,
+    extra_arguments: Sequence[Any] = (),
+    extra_keywords: Mapping[str, Any] | None = None,
+    *,
+    axes: Axes = None,
+) -> Any:
+    """scipy.ndimage.generic_gradient_magnitude: the root of the sum of the squares of what `derivative` makes along each axis; see generic_laplace()."""
+    given, parts, output, wanted = _each_axis(input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes)
+    return finish(given, _magnitude(given, parts, wanted).object, output, wanted)

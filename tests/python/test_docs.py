@@ -9,7 +9,7 @@ import pytest
 root = pathlib.Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/tensor.md", "README.md", "python/README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/tensor.md", "docs/ndimage.md", "README.md", "python/README.md"])
 def test_its_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", (root / page).read_text(), re.M | re.S)

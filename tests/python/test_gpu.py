@@ -86,6 +86,64 @@ def test_every_word_with_every_librarys_arrays(name, word):
         np.testing.assert_allclose(numbers(found), of_numpy(image), rtol=1e-4, atol=1e-4)
 
 
+parts = random.integers(0, 4, image.shape)
+cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], bool)
+# Words of ndimage by what they are given behind an image, here and in SciPy.
+near_words = {
+    "sobel": [(0,), {"mode": "wrap"}], "prewitt": [(), {}], "laplace": [(), {"mode": "nearest"}], "gaussian_laplace": [(1.0,), {}],
+    "gaussian_gradient_magnitude": [(1.0,), {}], "mean": [(), {}], "variance": [(), {}], "standard_deviation": [(parts, [1, 3]), {}], "sum": [(parts, 2), {}],
+    "sum_labels": [(parts, [2, 0, 2]), {}], "center_of_mass": [(), {}],
+}  # fmt: skip
+same_words = {
+    "minimum_filter": [(3,), {}], "maximum_filter": [(), {"footprint": cross}], "minimum_filter1d": [(4, 0), {"origin": 1}], "maximum_filter1d": [(5,), {}],
+    "median_filter": [(3,), {"mode": "mirror"}], "percentile_filter": [(20, 5), {}], "rank_filter": [(1,), {"footprint": cross, "mode": "constant", "cval": 2.0}],
+    "grey_erosion": [(), {"structure": cross * 2.0}], "grey_dilation": [(), {"footprint": cross, "structure": cross * 2.0}], "grey_opening": [(3,), {}],
+    "grey_closing": [((3, 5),), {"mode": ["wrap", "nearest"]}], "white_tophat": [(3,), {}], "black_tophat": [(3,), {}], "morphological_gradient": [(3,), {}],
+    "morphological_laplace": [(3,), {}], "minimum": [(), {}], "maximum": [(parts, [1, 2]), {}], "median": [(), {}], "minimum_position": [(), {}],
+    "maximum_position": [(parts, [3, 1]), {}], "extrema": [(parts, 2), {}], "histogram": [(-2, 2, 9, parts), {}],
+}  # fmt: skip
+binary_words = {
+    "binary_erosion": [(), {"iterations": 2, "mask": parts > 0}], "binary_dilation": [(np.ones((3, 3)),), {"iterations": 3}], "binary_opening": [(), {}],
+    "binary_closing": [(cross,), {"border_value": 1}], "binary_hit_or_miss": [(), {}], "binary_propagation": [(), {"mask": parts < 2}], "binary_fill_holes": [(), {}],
+}  # fmt: skip
+
+
+@both
+@pytest.mark.parametrize("word", [*near_words, *same_words, *binary_words])
+def test_ndimage_is_scipys(name, word):
+    give = giver(name)
+    given, settings = {**near_words, **same_words, **binary_words}[word]
+    x = image > 0.3 if word in binary_words else image
+    there = [give(one) if isinstance(one, np.ndarray) else one for one in given], {key: give(one) if isinstance(one, np.ndarray) else one for key, one in settings.items()}
+    for shift in (0, 1):  # the second with other elements
+        x = np.roll(x, shift, 0)
+        found, expected = getattr(tunesmith.ndimage, word)(give(x), *there[0], **there[1]), getattr(ndimage, word)(x, *given, **settings)
+        if not isinstance(expected, (tuple, list)):
+            found, expected = [found], [expected]
+        for one, other in zip(found, expected):
+            one = numbers(one) if not isinstance(one, (tuple, list)) else one
+            if word in near_words:
+                np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+            else:
+                np.testing.assert_array_equal(one, other)
+
+
+@both
+def test_ndimage_of_narrow_types_and_outputs(name):
+    """Among them those that PyTorch neither adds nor compares."""
+    give = giver(name)
+    for dtype in ("uint8", "uint16", "int16", "int32", "float64"):
+        x = np.abs(image * 20).astype(dtype)
+        for word, given in (("sobel", ()), ("laplace", ()), ("median_filter", (3,)), ("maximum_filter", (5,)), ("morphological_laplace", (3,)), ("white_tophat", (3,))):
+            found = getattr(tunesmith.ndimage, word)(give(x), *given)
+            np.testing.assert_array_equal(numbers(found), getattr(ndimage, word)(x, *given))
+            out = give(np.zeros(image.shape, "f"))
+            assert getattr(tunesmith.ndimage, word)(give(x), *given, output=out) is out
+            expected = getattr(ndimage, word)(x, *given, output=np.zeros(image.shape, "f"))
+            np.testing.assert_allclose(numbers(out), expected if expected is not None else numbers(out), rtol=1e-5, atol=1e-3)
+        np.testing.assert_array_equal(tunesmith.ndimage.center_of_mass(give(x))[0], ndimage.center_of_mass(x)[0])
+
+
 @libraries
 def test_counts(name):
     x = giver(name)(levels)
