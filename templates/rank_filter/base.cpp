@@ -7,9 +7,7 @@
 namespace tunesmith::rank_filter_op {
 namespace {
 
-Space base_space(const Problem& /*problem*/) {
-  return Space({{BLOCK, {256, 128, 64, 512}, "threads per block"}});
-}
+Space base_space(const Problem& /*problem*/) { return Space({{BLOCK, {256, 64}, "threads per block"}}); }
 
 Work base_work(const Problem& problem, const Config& config) {
   const Dims d(problem);

@@ -157,9 +157,9 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
       {"extreme", "height=9 width=40 window_height=2 window_width=3 rank=5", "BLOCK=64"},
       {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=0 dtype=f16", "BLOCK=64"},
       {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=8 dtype=bf16", "BLOCK=64"},
-      {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=20", "SORTED=1024 TILE_X=32"},
-      {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=55 dtype=f16",
-       "SORTED=1024 TILE_X=32"},
+      {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=20", "SORTED=2048 TILE_X=32"},
+      {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=40 dtype=f16",
+       "SORTED=2048 TILE_X=32"},
   };
   const std::unique_ptr<Device> device = make_host_device();
   for (const Case& which : cases) {
@@ -250,9 +250,9 @@ TEST(RankFilterSpace, RulesAreSaid) {
       {"extreme", "height=9 width=64 window_width=3 window_height=61 rank=0 dtype=u8", "BLOCK=512 BUFFERS=2",
        "at most 200 KiB"},
       {"extreme", "height=9 width=64 window_width=41 rank=0", "BLOCK=64", ""},
-      {"ranks", "height=9 width=64 window_width=31 window_height=31 rank=0", "SORTED=1024 TILE_X=16",
+      {"ranks", "height=9 width=64 window_width=31 window_height=31 rank=1", "SORTED=2048 TILE_X=96",
        "4 rows of outputs"},
-      {"ranks", "height=9 width=64 window_width=31 window_height=31 rank=0", "SORTED=2048 TILE_X=16", ""},
+      {"ranks", "height=9 width=64 window_width=63 window_height=63 rank=1", "SORTED=8192 TILE_X=32", ""},
   };
   expect_rules(op(), cases);
 }
@@ -269,9 +269,10 @@ TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
   EXPECT_NE(refusal("extreme", "window_width=1 rank=0").find("one place"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=49 rank=0").find("49 places is small"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=60 rank=0 dtype=f64").find("8 bytes"), std::string::npos);
-  EXPECT_NE(refusal("ranks", "window_width=8 window_height=8 window_depth=2 rank=0").find("2 planes"),
+  EXPECT_NE(refusal("ranks", "window_width=8 window_height=8 window_depth=2 rank=1").find("2 planes"),
             std::string::npos);
-  EXPECT_NE(refusal("ranks", "window_width=64 rank=0").find("63 places"), std::string::npos);
+  EXPECT_NE(refusal("ranks", "window_width=64 rank=1").find("63 places"), std::string::npos);
+  EXPECT_NE(refusal("ranks", "window_width=60 rank=59").find("extreme template"), std::string::npos);
   for (const char* name : {"network", "extreme", "ranks"}) {
     EXPECT_NE(
         find_template(op(), name).refuses(problem("height=0 width=9 window_width=60 rank=0")).find("nothing"),
