@@ -97,7 +97,7 @@ def _ranked(image: InputArray, footprint: np.ndarray, rank: int, boundary: str, 
     problem += [(f"window_{name}", extent) for name, extent in zip(names, window)]
     if not is_box:
         rows = footprint.reshape(-1, window[-1])
-        problem.append(("footprint", "/".join("".join("1" if place else "0" for place in row) for row in rows)))
+        problem.append(("footprint", "/".join("".join("x" if place else "." for place in row) for row in rows)))
     problem.append(("rank", rank))
     if boundary == "constant" and value == 0 and not math.copysign(1, value) < 0:
         boundary = "zero"

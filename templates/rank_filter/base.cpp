@@ -7,9 +7,7 @@
 namespace tunesmith::rank_filter_op {
 namespace {
 
-Space base_space(const Problem& /*problem*/) {
-  return Space({{BLOCK, {256, 128, 64, 512}, "threads per block"}});
-}
+Space base_space(const Problem& /*problem*/) { return Space({{BLOCK, {256, 64}, "threads per block"}}); }
 
 Work base_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
@@ -29,7 +27,7 @@ Work base_work(const Problem& problem, const Config& config) {
     std::uint64_t packed = 0;
     for (std::size_t n = 0; n < 64; ++n) {
       const std::size_t place = static_cast<std::size_t>(word) * 64 + n;
-      if (place < bits.size() && bits[place] == '1') packed |= std::uint64_t{1} << n;
+      if (place < bits.size() && bits[place] == 'x') packed |= std::uint64_t{1} << n;
     }
     launch.arguments.emplace_back(static_cast<std::int64_t>(packed));
   }

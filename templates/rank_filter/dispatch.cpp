@@ -34,7 +34,7 @@ Plan plan_of(Dispatcher& dispatcher, const RankFilterShape& shape, std::int64_t 
 }  // namespace
 
 std::int64_t rank_filter_count(const RankFilterShape& shape) noexcept {
-  if (shape.footprint != "box") return std::count(shape.footprint.begin(), shape.footprint.end(), '1');
+  if (shape.footprint != "box") return std::count(shape.footprint.begin(), shape.footprint.end(), 'x');
   return shape.window_depth * shape.window_height * shape.window_width;
 }
 

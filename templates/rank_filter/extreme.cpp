@@ -7,6 +7,7 @@
 namespace tunesmith::rank_filter_op {
 namespace {
 
+constexpr IntegerAxis BATCH("BATCH");
 constexpr IntegerAxis BUFFERS("BUFFERS");
 constexpr IntegerAxis RUN("RUN");
 
@@ -24,7 +25,9 @@ std::int64_t shift_of(const Problem& problem, const Config& c) {
   const Dims d(problem);
   return c[VECTOR] == 1 || d.window.x == 1 ? 0 : (columns - d.before.x % columns) % columns;
 }
-std::int64_t batch(std::int64_t window) { return window >= 8 ? window : 8 / window * window; }
+std::int64_t batch(std::int64_t window, std::int64_t most) {
+  return window >= most ? window : most / window * window;
+}
 
 std::int64_t widest_tile(const Problem& problem, const Config& c, std::int64_t taps) {
   const std::int64_t shift = taps == 1 ? 0 : shift_of(problem, c);
@@ -55,19 +58,36 @@ std::string refuses(const Problem& problem) {
 
 Space space(const Problem& problem) {
   const Dims d(problem);
-  std::vector<Axis> axes = {{BLOCK, {128, 256, 64, 512}, "threads, each with 4 bytes of a row"},
-                            {RUN, {128, 64, 32, 256}, "rows of a block, which begins with a window more"},
-                            {BUFFERS, {2, 1}, "batches of rows in shared memory"},
-                            {VECTOR, {16, 1}, "bytes per access to the image, at most"}};
+  std::vector<Axis> axes = {
+      {BLOCK, {128, 256, 64, 512}, "threads, each with 4 bytes of a row"},
+      {RUN, {128, 64, 32, 256}, "rows of a block, which begins with a window more"},
+      {BATCH, {16, 8, 32}, "rows that go to shared memory together, in whole windows; at least one"},
+      {BUFFERS, {2, 1}, "batches of rows in shared memory"},
+      {VECTOR, {16, 1}, "bytes per access to the image, at most"}};
   std::vector<Rule> must = {
       {"The image's width must be a multiple of 16 bytes for wide accesses.",
        [bytes = problem.integer("width") * element_bytes(problem)](const Config& c) {
          return c[VECTOR] == 1 || bytes % 16 == 0;
        }},
+      one_name(
+          BATCH,
+          [d](const Config& c) {
+            const auto is_same = [&](std::int64_t window, std::int64_t most) {
+              return window == 1 || batch(window, most) == batch(window, c[BATCH]);
+            };
+            for (const std::int64_t least : {8, 16, 32}) {
+              const bool in_planes = d.window.y > 1 || d.window.x > 1;
+              if (is_same(d.window.z, least) &&
+                  (!in_planes || batch(d.window.y, least) == batch(d.window.y, c[BATCH])))
+                return least;
+            }
+            return c[BATCH];
+          },
+          "Of the BATCH that are as many rows one stands for all."),
       {"A row of threads must be longer than the window's overhang.",
        [problem, d](const Config& c) { return widest_tile(problem, c, d.window.x) >= 16; }},
       {"Rows in shared memory are at most 200 KiB.", [problem, d](const Config& c) {
-         const std::int64_t rows = batch(std::max(d.window.y, d.window.z));
+         const std::int64_t rows = batch(std::max(d.window.y, d.window.z), c[BATCH]);
          return c[BUFFERS] * rows * row_bytes(problem, c) <= 200 * 1024;
        }}};
   std::vector<Rule> worth = {{"Half of a row's threads have outputs at least.",
@@ -86,11 +106,11 @@ Launch launch(const Problem& problem, const Config& c, const Extents3& image, st
   // The fewest tiles, of about the same width.
   const std::int64_t widest = widest_tile(problem, c, taps), tiles_x = ceil_divide(image.x, widest);
   const std::int64_t tile_x = std::min(widest, round_up(ceil_divide(image.x, tiles_x), 16));
-  const std::int64_t run = round_up(c[RUN], batch(window)), runs = ceil_divide(image.y, run);
+  const std::int64_t run = round_up(c[RUN], batch(window, c[BATCH])), runs = ceil_divide(image.y, run);
   return {.kernel = "rank_filter_extreme",
           .grid = {tiles_x * runs * image.z},
           .block = {c[BLOCK]},
-          .dynamic_shared_bytes = c[BUFFERS] * batch(window) * row_bytes(problem, c),
+          .dynamic_shared_bytes = c[BUFFERS] * batch(window, c[BATCH]) * row_bytes(problem, c),
           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(image.y), image.x, int32(tiles_x),
                         int32(tile_x), int32(runs), int32(run)}};
 }

@@ -196,7 +196,7 @@ template <int rows_window, int columns_window>
 __device__ __forceinline__ void march(const T* image, T* output, Word* memory, int height, long long width,
                                       int tiles_x, int tile_x, int runs, int run, int before_row,
                                       int before_column, int boundary, T outside) {
-  constexpr int groups = rows_window >= 8 ? 1 : 8 / rows_window, rows = groups * rows_window;  // of a batch
+  constexpr int groups = rows_window >= BATCH ? 1 : BATCH / rows_window, rows = groups * rows_window;  // of a batch
   constexpr int left = shift_of(columns_window);
   unsigned block = blockIdx.x;
   const long long x = static_cast<long long>(block % tiles_x) * tile_x;

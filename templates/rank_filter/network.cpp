@@ -7,6 +7,8 @@
 namespace tunesmith::rank_filter_op {
 namespace {
 
+constexpr IntegerAxis HALVES("HALVES");
+
 std::int64_t lanes_of(const Problem& problem) { return bytes(dtype_of(problem)) <= 2 ? 2 : 1; }
 std::int64_t word_bytes(const Problem& problem) { return bytes(dtype_of(problem)) == 8 ? 8 : 4; }
 
@@ -44,6 +46,10 @@ Space space(const Problem& problem) {
       {OUTPUTS_X, {4, 2, 8, 1}, "outputs of a thread beside each other, in each half of the tile"},
       {OUTPUTS_Y, {2, 4, 1}, "rows of outputs of a thread"},
       {VECTOR, {4, 1}, "elements per access to the image"},
+      {HALVES,
+       dtype_of(problem) == DType::u8 ? std::vector<Value>{std::int64_t{1}, std::int64_t{0}, std::int64_t{2}}
+                                      : std::vector<Value>{std::int64_t{0}},
+       "of bytes, what is compared as halves: minima; nothing; minima and maxima"},
       resident_warps_axis({8, 16, 24, 32})};
   const auto threads = [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; };
   std::vector<Rule> must = {

@@ -9,6 +9,32 @@
 constexpr int threads = BLOCK_X * BLOCK_Y, half_x = BLOCK_X * OUTPUTS_X, tile_y = BLOCK_Y * OUTPUTS_Y;
 #include "rank_filter/tile.inl"
 
+// Bytes are halves too, if HALVES says so: in minima, or in maxima as well.
+template <typename W>
+__device__ __forceinline__ W least(W a, W b) {
+  if constexpr (HALVES > 0 && sizeof(T) + 0 * sizeof(W) == 1) {
+    return lower_half(a, b);
+  } else {
+    return lower(a, b);
+  }
+}
+template <typename W>
+__device__ __forceinline__ W greatest(W a, W b) {
+  if constexpr (HALVES > 1 && sizeof(T) + 0 * sizeof(W) == 1) {
+    return upper_half(a, b);
+  } else {
+    return upper(a, b);
+  }
+}
+template <typename W>
+__device__ __forceinline__ W least(W a, W b, W c) {
+  return lower(a, b, c);
+}
+template <typename W>
+__device__ __forceinline__ W greatest(W a, W b, W c) {
+  return upper(a, b, c);
+}
+
 // The outputs of the windows that begin at `s` and at the next places.
 #include "generated"
 

@@ -30,6 +30,7 @@ enum class Kind { element, lower, upper };
 struct Node {
   Kind kind;
   int a = 0, b = 0;  // of lower and upper
+  int c = -1;        // of those of three
   Point point = {};  // of an element
 };
 
@@ -37,7 +38,7 @@ class Network {
  public:
   int element(const Point& point) {
     const auto [found, is_new] = elements_.try_emplace(point, size());
-    if (is_new) nodes.push_back({Kind::element, 0, 0, point});
+    if (is_new) nodes.push_back({.kind = Kind::element, .point = point});
     return found->second;
   }
   int lower(int a, int b) { return made(Kind::lower, a, b); }
@@ -60,7 +61,7 @@ class Network {
   int made(Kind kind, int a, int b) {
     if (a == b) return a;
     const auto [found, is_new] = made_.try_emplace({kind, std::min(a, b), std::max(a, b)}, size());
-    if (is_new) nodes.push_back({kind, a, b});
+    if (is_new) nodes.push_back({.kind = kind, .a = a, .b = b});
     return found->second;
   }
   void visit(int at, std::vector<bool>& seen, std::vector<int>& order) const {
@@ -82,6 +83,7 @@ class Network {
 struct Plan {
   std::int64_t tile_x, tile_y;  // outputs whose common elements are sorted first
   bool rows_first;              // whether a tile is halved into rows first
+  std::int64_t one_by_one;      // up to so many elements of two lists together are found each for itself
   Point origin;                 // where the pairs begin that are merged first
 };
 
@@ -133,14 +135,19 @@ class Planner {
           ranked(sorted, others, rank_ - below);
       return;
     }
-    List merged = merge(sorted, others);
     // An element with more before it than the rank, or more behind it than there are in a window, goes.
     const auto count = static_cast<std::int64_t>(all.size());
     const auto most = static_cast<std::int64_t>(window_.size()) - 1;
     const std::int64_t from = std::max<std::int64_t>(below, count - 1 - (most - rank_));
     const std::int64_t to =
-        std::min<std::int64_t>(below + static_cast<std::int64_t>(merged.size()), rank_ + 1);
-    merged = from < to ? List(merged.begin() + (from - below), merged.begin() + (to - below)) : List();
+        std::min<std::int64_t>(below + std::ssize(sorted) + std::ssize(others), rank_ + 1);
+    List merged;
+    if (to - from <= plan_.one_by_one && !sorted.empty() && !others.empty()) {
+      for (std::int64_t at = from; at < to; ++at) merged.push_back(ranked(sorted, others, at - below));
+    } else if (from < to) {
+      const List both = merge(sorted, others);
+      merged = List(both.begin() + (from - below), both.begin() + (to - below));
+    }
     const bool by_rows = tile.to_y - tile.from_y > 1 && (plan_.rows_first || tile.to_x - tile.from_x == 1);
     Tile one = tile, other = tile;
     if (by_rows) {
@@ -242,17 +249,47 @@ struct Found {
   std::int64_t operations = 0;
 };
 
-Found in_order(const Network& network) {
+// `of_three`: a minimum of a minimum that nothing else needs is one of three.
+Found in_order(const Network& network, bool of_three) {
+  std::vector<Node> nodes = network.nodes;
+  const auto at = [&](int n) -> Node& { return nodes[static_cast<std::size_t>(n)]; };
+  std::vector<int> order = network.needed();
+  if (of_three) {
+    std::vector<int> uses(nodes.size());
+    for (const int output : network.outputs) uses[static_cast<std::size_t>(output)] += 2;
+    for (const int n : order) {
+      if (at(n).kind == Kind::element) continue;
+      ++uses[static_cast<std::size_t>(at(n).a)];
+      ++uses[static_cast<std::size_t>(at(n).b)];
+    }
+    std::vector<bool> gone(nodes.size());
+    for (auto n = order.rbegin(); n != order.rend(); ++n) {
+      Node& node = at(*n);
+      if (node.kind == Kind::element || gone[static_cast<std::size_t>(*n)]) continue;
+      const auto is_joined = [&](int of) {
+        return at(of).kind == node.kind && uses[static_cast<std::size_t>(of)] == 1;
+      };
+      if (is_joined(node.b) && !is_joined(node.a)) std::swap(node.a, node.b);
+      if (!is_joined(node.a)) continue;
+      const int joined = node.a;
+      gone[static_cast<std::size_t>(joined)] = true;
+      node.c = node.b;
+      node.b = at(joined).b;
+      node.a = at(joined).a;
+    }
+    std::erase_if(order, [&](int n) { return gone[static_cast<std::size_t>(n)]; });
+  }
   Found found;
   std::map<int, int> place;
-  for (const int at : network.needed()) {
-    Node node = network.nodes[static_cast<std::size_t>(at)];
+  for (const int n : order) {
+    Node node = at(n);
     if (node.kind != Kind::element) {
       node.a = place.at(node.a);
       node.b = place.at(node.b);
+      if (node.c >= 0) node.c = place.at(node.c);
       ++found.operations;
     }
-    place[at] = static_cast<int>(found.nodes.size());
+    place[n] = static_cast<int>(found.nodes.size());
     found.nodes.push_back(node);
   }
   for (const int output : network.outputs) found.outputs.push_back(place.at(output));
@@ -266,7 +303,7 @@ Set window_of(const Problem& problem) {
   for (std::int64_t x = 0; x < d.window.x; ++x) {
     for (std::int64_t y = 0; y < d.window.y; ++y) {
       for (std::int64_t z = 0; z < d.window.z; ++z) {
-        if (bits.empty() || bits[static_cast<std::size_t>((z * d.window.y + y) * d.window.x + x)] == '1')
+        if (bits.empty() || bits[static_cast<std::size_t>((z * d.window.y + y) * d.window.x + x)] == 'x')
           places.push_back({x, y, z});
       }
     }
@@ -281,6 +318,9 @@ const Found& best(const Problem& problem, const NetworkShape& shape) {
   for (const char* name : {"window_depth", "window_height", "window_width", "rank"})
     key += std::to_string(problem.integer(name)) + " ";
   key += problem.string("footprint");
+  const DType dtype = dtype_of(problem);
+  const bool of_three = bytes(dtype) <= 2 || dtype == DType::i32;  // as DPX instructions have them
+  if (of_three) key += " of three";
   const std::lock_guard lock(mutex);
   const auto [entry, is_new] = known.try_emplace({std::move(key), shape});
   Found& found = entry->second;
@@ -290,12 +330,14 @@ const Found& best(const Problem& problem, const NetworkShape& shape) {
     for (std::int64_t tile_y = 1; tile_y <= std::min<std::int64_t>(shape.outputs_y, 4); tile_y *= 2) {
       for (const bool rows_first : {false, true}) {
         if (rows_first && (tile_x == 1 || tile_y == 1)) continue;
-        Network network;
-        Planner(network, window, problem.integer("rank"),
-                {tile_x, tile_y, rows_first, {tile_x - 1, tile_y - 1, 0}})
-            .make(shape);
-        Found tried = in_order(network);
-        if (found.outputs.empty() || tried.operations < found.operations) found = std::move(tried);
+        for (const std::int64_t one_by_one : {1, 2, 4}) {
+          Network network;
+          Planner(network, window, problem.integer("rank"),
+                  {tile_x, tile_y, rows_first, one_by_one, {tile_x - 1, tile_y - 1, 0}})
+              .make(shape);
+          Found tried = in_order(network, of_three);
+          if (found.outputs.empty() || tried.operations < found.operations) found = std::move(tried);
+        }
       }
     }
   }
@@ -329,8 +371,9 @@ std::string network_text(const Problem& problem, const NetworkShape& shape, std:
       continue;
     }
     names.push_back("v" + std::to_string(names.size()));
-    text += "  const Word " + names.back() + " = " + (node.kind == Kind::lower ? "lower(" : "upper(") +
-            names[static_cast<std::size_t>(node.a)] + ", " + names[static_cast<std::size_t>(node.b)] + ");\n";
+    text += "  const Word " + names.back() + " = " + (node.kind == Kind::lower ? "least(" : "greatest(") +
+            names[static_cast<std::size_t>(node.a)] + ", " + names[static_cast<std::size_t>(node.b)] +
+            (node.c >= 0 ? ", " + names[static_cast<std::size_t>(node.c)] : "") + ");\n";
   }
   for (std::size_t n = 0; n < network.outputs.size(); ++n) {
     const auto across = static_cast<std::size_t>(shape.outputs_x);

@@ -30,7 +30,7 @@ struct Dims {
 };
 
 bool is_box(const Problem& problem);  ///< whether all places of the window count
-/// The text's ones and zeros in order, without what stands between rows; empty for a box.
+/// The text's places in order, without what stands between rows; empty for a box.
 std::string footprint_bits(const Problem& problem);
 std::int64_t counted_places(const Problem& problem);  ///< of the window
 bool is_least(const Problem& problem);                ///< whether the rank is that of the minimum

@@ -33,6 +33,8 @@ std::string refuses(const Problem& problem) {
     return "A window of " + std::to_string(counted_places(problem)) +
            " places is small; take the network template.";
   }
+  if (is_least(problem) || is_greatest(problem))
+    return "A minimum or a maximum needs no order; take the extreme template.";
   if (d.window.z > 1) {
     return "A window of " + std::to_string(d.window.z) +
            " planes is not that of one plane; take the network or the base template.";
@@ -49,8 +51,8 @@ std::string refuses(const Problem& problem) {
 }
 
 Space space(const Problem& problem) {
-  return Space({{SORTED, {8192, 4096, 2048, 1024}, "elements of a tile, 8 for each thread"},
-                {TILE_X, {64, 32, 16, 96}, "columns of outputs of a block"},
+  return Space({{SORTED, {8192, 4096, 2048}, "elements of a tile, 8 for each thread"},
+                {TILE_X, {64, 32, 96}, "columns of outputs of a block"},
                 resident_warps_axis({32, 64})},
                {{"A tile must have 4 rows of outputs at least.",
                  [problem](const Config& c) { return tile_y(problem, c) >= 4; }}},
@@ -75,7 +77,7 @@ Work work(const Problem& problem, const Config& c) {
 
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
   const Dims d(problem);
-  if (is_least(problem) || is_greatest(problem) || d.window.product() <= 81) return std::nullopt;
+  if (d.window.product() <= 81) return std::nullopt;
   Values values;
   values.set("SORTED", std::int64_t{8192});
   values.set("TILE_X", std::int64_t{d.image.x > 32 ? 64 : 32});

@@ -98,3 +98,43 @@ __device__ __forceinline__ unsigned upper(unsigned a, unsigned b) {
   return __vmaxu2(a, b);
 #endif
 }
+
+// The same of numbers below 0x7c00, as halves, which another unit may compare.
+__device__ __forceinline__ unsigned lower_half(unsigned a, unsigned b) {
+#if defined(TUNESMITH_HOST) || __CUDA_ARCH__ < 800
+  return lower(a, b);
+#else
+  unsigned result;
+  asm("min.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+#endif
+}
+__device__ __forceinline__ unsigned upper_half(unsigned a, unsigned b) {
+#if defined(TUNESMITH_HOST) || __CUDA_ARCH__ < 800
+  return upper(a, b);
+#else
+  unsigned result;
+  asm("max.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+#endif
+}
+
+// Of three; from compute capability 9.0 on one instruction, where the words are integers.
+template <typename Word>
+__device__ __forceinline__ Word lower(Word a, Word b, Word c) {
+  return lower(lower(a, b), c);
+}
+template <typename Word>
+__device__ __forceinline__ Word upper(Word a, Word b, Word c) {
+  return upper(upper(a, b), c);
+}
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+__device__ __forceinline__ unsigned lower(unsigned a, unsigned b, unsigned c) {
+  return __vimin3_u16x2(a, b, c);
+}
+__device__ __forceinline__ unsigned upper(unsigned a, unsigned b, unsigned c) {
+  return __vimax3_u16x2(a, b, c);
+}
+__device__ __forceinline__ int lower(int a, int b, int c) { return __vimin3_s32(a, b, c); }
+__device__ __forceinline__ int upper(int a, int b, int c) { return __vimax3_s32(a, b, c); }
+#endif

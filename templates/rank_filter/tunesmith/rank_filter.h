@@ -30,8 +30,8 @@ struct RankFilterShape {
   std::int64_t origin_z = 0;
   std::int64_t origin_y = 0;
   std::int64_t origin_x = 0;
-  /// Which places of the window count, row by row with a slash between two, as "010/111/010"; of at most 2048
-  /// places, not all of them ones. "box": all of a window of any size.
+  /// Which places of the window count, row by row with a slash between two, x where one does, as
+  /// ".x./xxx/.x."; of at most 2048 places, not all of them x. "box": all of a window of any size.
   std::string_view footprint = "box";
 };
 

@@ -1,0 +1,284 @@
+// rank_filter in particular: the order of numbers that nobody likes, bit by bit in every template; what
+// stands outside; networks; what is refused; the spaces.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "generator/ops.h"
+#include "kernel_file/find_op.h"
+#include "runtime/toolchain.h"
+#include "templates/rank_filter/network_text.h"
+#include "tests/rules.h"
+#include "tuner/device.h"
+#include "tuner/device_memory.h"
+#include "tunesmith/rank_filter.h"
+
+namespace tunesmith {
+namespace {
+
+const Op& op() { return find_op("rank_filter"); }
+Problem problem(const std::string& text) { return complete_problem(op(), Problem::parse(text)); }
+
+std::string error_of(auto action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class RankFilterOnHost : public testing::Test {
+ protected:
+  template <typename T>
+  std::vector<T> filtered(const std::vector<T>& image, const RankFilterShape& shape, std::int64_t rank) {
+    std::vector<T> output(image.size(), T(99));
+    const Status status = rank_filter(dispatcher_, image.data(), output.data(), shape, rank);
+    EXPECT_TRUE(status) << status.message();
+    return output;
+  }
+  Dispatcher dispatcher_{{.device = "host", .database = "", .cache_folder = ""}};
+};
+
+// scipy.ndimage.rank_filter([1, 9, 2, 8, 3], 1, size=3, mode=...)
+TEST_F(RankFilterOnHost, BoundariesAndOriginsAreSciPys) {
+  using Row = std::vector<std::int32_t>;
+  const Row x = {1, 9, 2, 8, 3};
+  using enum RankFilterBoundary;
+  RankFilterShape shape{.width = 5, .window_width = 3};
+  EXPECT_EQ(filtered(x, shape, 1), Row({1, 2, 8, 3, 3}));
+  shape.boundary = mirror;
+  EXPECT_EQ(filtered(x, shape, 1), Row({9, 2, 8, 3, 8}));
+  shape.boundary = wrap;
+  EXPECT_EQ(filtered(x, shape, 1), Row({3, 2, 8, 3, 3}));
+  shape.boundary = nearest;
+  EXPECT_EQ(filtered(x, shape, 1), Row({1, 2, 8, 3, 3}));
+  shape.boundary = zero;
+  EXPECT_EQ(filtered(x, shape, 1), Row({1, 2, 8, 3, 3}));
+  shape.boundary = constant;
+  shape.value = 7.9;
+  EXPECT_EQ(filtered(x, shape, 1), Row({7, 2, 8, 3, 7}));
+  shape.boundary = reflect;
+  shape.origin_x = 1;  // the window ends at its output
+  EXPECT_EQ(filtered(x, shape, 2), Row({9, 9, 9, 9, 8}));
+  shape.origin_x = 0;
+  shape.footprint = "x.x";
+  EXPECT_EQ(filtered(x, shape, 0), Row({1, 1, 8, 2, 3}));
+  EXPECT_EQ(rank_filter_count(shape), 2);
+}
+
+TEST_F(RankFilterOnHost, IntegersCutAndClampWhatStandsOutside) {
+  RankFilterShape shape{.width = 1, .window_width = 3, .boundary = RankFilterBoundary::constant};
+  const auto outside = [&](double value, auto element) {
+    shape.value = value;
+    return filtered(std::vector{element}, shape, 1)[0];
+  };
+  EXPECT_EQ(outside(300, std::uint8_t{7}), 255);
+  EXPECT_EQ(outside(-1, std::uint8_t{7}), 0);
+  EXPECT_EQ(outside(-2.9, std::int16_t{7}), -2);
+  EXPECT_EQ(outside(std::nan(""), std::int32_t{7}), 0);
+  EXPECT_EQ(outside(0.1, 7.0F), 0.1F);
+}
+
+TEST_F(RankFilterOnHost, NothingIsFilteredAndWhatCannotBeIsRefused) {
+  std::vector<float> x(9, 1);
+  const RankFilterShape shape{.height = 3, .width = 3, .window_height = 3, .window_width = 3};
+  EXPECT_TRUE(median_filter(dispatcher_, x.data(), static_cast<float*>(nullptr), {.height = 0, .width = 3}));
+  EXPECT_EQ(median_filter(dispatcher_, x.data(), x.data(), shape).code(), Status::overlapping_arguments);
+  EXPECT_EQ(maximum_filter(dispatcher_, x.data(), static_cast<float*>(nullptr), shape).code(),
+            Status::null_argument);
+  const auto refused = [](const std::string& text) {
+    return error_of([&] { problem("height=9 width=9 " + text); });
+  };
+  EXPECT_NE(refused("window_width=3 rank=3").find("The rank 3 is not below the 3 elements"),
+            std::string::npos);
+  EXPECT_NE(refused("window_width=4 rank=0 origin_x=2").find("allowed are -2 to 1"), std::string::npos);
+  EXPECT_NE(refused("window_width=3 rank=0 footprint=x.x.").find("rows of 3 places"), std::string::npos);
+  EXPECT_NE(refused("window_width=3 rank=0 footprint=xyx").find("is no footprint"), std::string::npos);
+  EXPECT_NE(refused("window_width=3 rank=0 footprint=xxx").find("written box"), std::string::npos);
+  EXPECT_NE(refused("window_width=3 rank=0 footprint=...").find("without an x"), std::string::npos);
+  EXPECT_NE(refused("window_width=4097 window_height=4097 rank=0").find("2^24"), std::string::npos);
+  EXPECT_NE(refused("depth=1099511627776 window_width=3 rank=0").find("2^40"), std::string::npos);
+  EXPECT_NE(refused("window_width=3 rank=0 dtype=u32").find("u32"), std::string::npos);
+}
+
+TEST_F(RankFilterOnHost, TheTypedFunctionsPlanTheirProblem) {
+  EXPECT_EQ(rank_filter_plan(dispatcher_,
+                             {.height = 5,
+                              .width = 6,
+                              .window_height = 3,
+                              .window_width = 3,
+                              .boundary = RankFilterBoundary::constant,
+                              .value = 0.5,
+                              .origin_y = -1,
+                              .footprint = ".x./xxx/.x."},
+                             2, "f16")
+                .problem(),
+            "depth=1 height=5 width=6 window_depth=1 window_height=3 window_width=3 footprint=.x./xxx/.x. "
+            "rank=2 boundary=constant origin_z=0 origin_y=-1 origin_x=0 dtype=f16 value=0.5");
+}
+
+// ---- the order
+
+struct Case {
+  const char* template_name;
+  const char* problem;
+  const char* config;
+};
+
+std::uint32_t sign_of(DType dtype) { return dtype == DType::f32 ? 0x80000000U : 0x8000U; }
+std::uint32_t infinity_of(DType dtype) {
+  if (dtype == DType::f32) return 0x7F800000U;
+  return dtype == DType::f16 ? 0x7C00U : 0x7F80U;
+}
+
+// Of bits as the order has them: all NaN are one.
+std::uint32_t key(DType dtype, std::uint32_t bits) {
+  const std::uint32_t sign = sign_of(dtype), infinity = infinity_of(dtype);
+  if ((bits & (sign - 1)) > infinity) bits = sign - 1;
+  return (bits & sign) != 0 ? (sign | (sign - 1)) ^ bits : bits | sign;
+}
+
+// Numbers that comparisons take for equal, or for neither less nor greater: any place of a wrong one is seen.
+TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
+  const std::vector<Case> cases = {
+      {"base", "height=9 width=40 window_height=3 window_width=3 rank=4", ""},
+      {"base", "height=9 width=40 window_height=9 window_width=9 rank=40 dtype=bf16", ""},
+      {"network", "height=9 width=40 window_height=3 window_width=3 rank=4", ""},
+      {"network", "height=9 width=40 window_height=3 window_width=5 rank=3 dtype=f16", ""},
+      {"network", "height=9 width=40 window_height=3 window_width=3 rank=7 dtype=bf16", "OUTPUTS_X=8"},
+      {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=0", "BLOCK=64 VECTOR=1"},
+      {"extreme", "height=9 width=40 window_height=2 window_width=3 rank=5", "BLOCK=64"},
+      {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=0 dtype=f16", "BLOCK=64"},
+      {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=8 dtype=bf16", "BLOCK=64"},
+      {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=20", "SORTED=2048 TILE_X=32"},
+      {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=40 dtype=f16",
+       "SORTED=2048 TILE_X=32"},
+  };
+  const std::unique_ptr<Device> device = make_host_device();
+  for (const Case& which : cases) {
+    SCOPED_TRACE(std::string(which.template_name) + " " + which.problem);
+    const Problem wanted = problem(which.problem);
+    const DType dtype = dtype_of(wanted);
+    const std::uint32_t sign = sign_of(dtype), infinity = infinity_of(dtype);
+    const std::vector<std::uint32_t> unloved = {
+        0, sign, 1, sign | 1, infinity, sign | infinity, sign - 1, 2 * sign - 1, infinity - 1};
+    const std::int64_t height = 9, width = 40;
+    std::vector<std::uint32_t> image;
+    std::uint32_t state = 1;
+    for (std::int64_t n = 0; n < height * width; ++n) {
+      state = state * 1664525U + 1013904223U;
+      image.push_back(unloved[(state >> 16) % unloved.size()]);
+    }
+    const auto size = static_cast<std::size_t>(bytes(dtype));
+    std::string packed(image.size() * size, '\0');
+    for (std::size_t n = 0; n < image.size(); ++n) std::memcpy(packed.data() + n * size, &image[n], size);
+
+    const Template& tmpl = find_template(op(), which.template_name);
+    const Config config = tmpl.space(wanted).complete(Values::parse(which.config));
+    const Work work = tmpl.work(wanted, config);
+    const Source source = render(op(), tmpl, wanted, config, "host", template_files());
+    const Compilation compiled = make_host_toolchain()->compile(source);
+    ASSERT_TRUE(compiled.ok) << compiled.log;
+    const std::unique_ptr<Executable> executable = device->load(compiled.bytes, source.suffix, work);
+    const DeviceMemory owned[] = {{*device, std::ssize(packed)}, {*device, std::ssize(packed)}};
+    void* const arguments[] = {owned[0].get(), owned[1].get()};
+    device->upload(arguments[0], packed.data(), std::ssize(packed));
+    ASSERT_EQ(executable->launch(arguments, nullptr, nullptr), 0);
+    device->download(packed.data(), arguments[1], std::ssize(packed));
+
+    const rank_filter_op::Dims d(wanted);
+    const auto reflected = [](std::int64_t at, std::int64_t extent) {
+      return at < 0 ? -1 - at : at >= extent ? 2 * extent - 1 - at : at;
+    };
+    for (std::int64_t y = 0; y < height; ++y) {
+      for (std::int64_t x = 0; x < width; ++x) {
+        std::vector<std::uint32_t> keys;
+        for (std::int64_t i = 0; i < d.window.y; ++i) {
+          for (std::int64_t j = 0; j < d.window.x; ++j) {
+            const std::int64_t row = reflected(y + i - d.before.y, height);
+            const std::int64_t column = reflected(x + j - d.before.x, width);
+            keys.push_back(key(dtype, image[static_cast<std::size_t>(row * width + column)]));
+          }
+        }
+        std::sort(keys.begin(), keys.end());
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, packed.data() + static_cast<std::size_t>(y * width + x) * size, size);
+        ASSERT_EQ(key(dtype, bits), keys[static_cast<std::size_t>(wanted.integer("rank"))])
+            << y << ", " << x << ": " << std::hex << bits;
+      }
+    }
+  }
+}
+
+// ---- networks
+
+// As the README says them, of a thread's 4 x 2 outputs.
+TEST(RankFilterNetwork, HasAsFewOperationsAsTheReadmeSays) {
+  const auto per_output = [](const std::string& text, std::int64_t x, std::int64_t y) {
+    return static_cast<double>(rank_filter_op::network_operations(problem("width=9 " + text), {x, y})) /
+           static_cast<double>(x * y);
+  };
+  EXPECT_LE(per_output("window_height=3 window_width=3 rank=4", 4, 2), 18.5);
+  EXPECT_LE(per_output("window_height=5 window_width=5 rank=12", 4, 2), 64.25);
+  EXPECT_LE(per_output("window_height=7 window_width=7 rank=24", 4, 2), 143.75);
+  EXPECT_EQ(per_output("window_width=2 rank=0", 1, 1), 1);
+  EXPECT_EQ(per_output("window_width=3 rank=1", 1, 1), 4);
+}
+
+// ---- spaces
+
+TEST(RankFilterSpace, RulesAreSaid) {
+  const RuleCase cases[] = {
+      {"network", "height=9 width=67 window_width=3 rank=1", "VECTOR=4", "VECTOR must divide"},
+      {"network", "height=9 width=64 window_width=3 rank=1", "BLOCK_X=64 BLOCK_Y=16", "64 to 512 threads"},
+      {"network", "height=9 width=64 window_width=3 rank=1", "OUTPUTS_X=2 VECTOR=4",
+       "OUTPUTS_X of at least 4"},
+      {"network", "height=9 width=64 window_width=7 window_height=7 rank=1", "OUTPUTS_X=8 OUTPUTS_Y=4",
+       "at most 800"},
+      {"network", "height=9 width=64 window_width=3 window_height=3 rank=1",
+       "OUTPUTS_X=1 OUTPUTS_Y=1 VECTOR=1", ""},
+      {"extreme", "height=9 width=66 window_width=3 rank=2", "VECTOR=16", "multiple of 16 bytes"},
+      {"extreme", "height=9 width=64 window_width=60 rank=0", "BLOCK=64",
+       "longer than the window's overhang"},
+      {"extreme", "height=9 width=64 window_width=3 window_height=61 rank=0 dtype=u8", "BLOCK=512 BUFFERS=2",
+       "at most 200 KiB"},
+      {"extreme", "height=9 width=64 window_width=41 rank=0", "BLOCK=64", ""},
+      {"ranks", "height=9 width=64 window_width=31 window_height=31 rank=1", "SORTED=2048 TILE_X=96",
+       "4 rows of outputs"},
+      {"ranks", "height=9 width=64 window_width=63 window_height=63 rank=1", "SORTED=8192 TILE_X=32", ""},
+  };
+  expect_rules(op(), cases);
+}
+
+TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
+  const auto refusal = [](const char* name, const std::string& text) {
+    return find_template(op(), name).refuses(problem("height=9 width=9 " + text));
+  };
+  EXPECT_NE(refusal("network", "window_width=82 rank=0").find("up to 81"), std::string::npos);
+  EXPECT_NE(refusal("network", "window_width=1 rank=0").find("one place"), std::string::npos);
+  EXPECT_NE(refusal("extreme", "window_width=3 rank=1").find("The rank 1"), std::string::npos);
+  EXPECT_NE(refusal("extreme", "window_width=3 rank=0 footprint=x.x").find("no box"), std::string::npos);
+  EXPECT_NE(refusal("extreme", "window_width=65 rank=0").find("64 places"), std::string::npos);
+  EXPECT_NE(refusal("extreme", "window_width=1 rank=0").find("one place"), std::string::npos);
+  EXPECT_NE(refusal("ranks", "window_width=49 rank=0").find("49 places is small"), std::string::npos);
+  EXPECT_NE(refusal("ranks", "window_width=60 rank=0 dtype=f64").find("8 bytes"), std::string::npos);
+  EXPECT_NE(refusal("ranks", "window_width=8 window_height=8 window_depth=2 rank=1").find("2 planes"),
+            std::string::npos);
+  EXPECT_NE(refusal("ranks", "window_width=64 rank=1").find("63 places"), std::string::npos);
+  EXPECT_NE(refusal("ranks", "window_width=60 rank=59").find("extreme template"), std::string::npos);
+  for (const char* name : {"network", "extreme", "ranks"}) {
+    EXPECT_NE(
+        find_template(op(), name).refuses(problem("height=0 width=9 window_width=60 rank=0")).find("nothing"),
+        std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tunesmith
