@@ -26,6 +26,7 @@ from ._own_kernels import write_kernel
 from ._reductions import max, mean, min, sum
 from ._references import serve_reference
 from ._scans import cumprod, cumsum, scan
+from ._statistics import all, any, argmax, argmin, count_nonzero, mean_var, min_max, norm, prod, ptp, reduction, std, var
 from ._tensors import einsum, permute, tensor
 from ._transposition import transpose
 from ._tuning import Capture, capture, program, tune, winners
@@ -37,11 +38,16 @@ __all__ = [
     "Plan",
     "Vectorized",
     "__version__",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
     "bincount",
     "capture",
     "conv_covariance",
     "convolve",
     "correlate",
+    "count_nonzero",
     "cumprod",
     "cumsum",
     "current_device",
@@ -54,11 +60,17 @@ __all__ = [
     "histogram",
     "max",
     "mean",
+    "mean_var",
     "min",
+    "min_max",
     "ndimage",
+    "norm",
     "ops",
     "permute",
+    "prod",
     "program",
+    "ptp",
+    "reduction",
     "report",
     "scan",
     "serve_reference",
@@ -66,10 +78,12 @@ __all__ = [
     "set_dispatcher",
     "show_config",
     "signal",
+    "std",
     "sum",
     "tensor",
     "transpose",
     "tune",
+    "var",
     "vectorize",
     "winners",
     "write_kernel",

@@ -141,6 +141,78 @@ TEST_F(Reduce, NothingIsSummedAsInNumPy) {
   }
 }
 
+TEST_F(Reduce, PlacesAreTheFirstAndThoseOfNaN) {
+  const float quiet = std::numeric_limits<float>::quiet_NaN();
+  const auto place = [&](const std::vector<float>& x, bool greatest) {
+    std::int64_t y = 99;
+    const ReduceShape shape = {.length = std::ssize(x)};
+    EXPECT_TRUE(greatest ? reduce_argmax(dispatcher_, x.data(), &y, shape)
+                         : reduce_argmin(dispatcher_, x.data(), &y, shape));
+    return y;
+  };
+  EXPECT_EQ(place({1, 7, 7, 2, 1}, true), 1);
+  EXPECT_EQ(place({1, 7, 7, 2, 1}, false), 0);
+  EXPECT_EQ(place({-0.0f, 0, -0.0f}, true), 0);
+  EXPECT_EQ(place(std::vector<float>(300, -std::numeric_limits<float>::infinity()), true), 0);
+  for (std::size_t at = 0; at < 5000; at += 617) {
+    std::vector<float> x(5000, 3);
+    x[at] = x.back() = quiet;
+    EXPECT_EQ(place(x, true), static_cast<std::int64_t>(at));
+    EXPECT_EQ(place(x, false), static_cast<std::int64_t>(at));
+    x[at] = x.back() = 4;
+    EXPECT_EQ(place(x, true), static_cast<std::int64_t>(at));
+  }
+}
+
+// What is subtracted first is far from the mean, which is far from 0.
+TEST_F(Reduce, AVarianceKeepsItsDigits) {
+  std::vector<float> x(4096);
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = k % 2 == 0 ? 9999 : 10001;
+  x[0] = 10001;
+  x[1] = 9999;
+  float y = 0;
+  EXPECT_TRUE(reduce_var(dispatcher_, x.data(), &y, {.length = 4096}));
+  EXPECT_EQ(y, 1);
+  EXPECT_TRUE(reduce_std(dispatcher_, x.data(), &y, {.length = 4096}, 2048));
+  EXPECT_FLOAT_EQ(y, std::sqrt(2.0f));
+  x[0] = 0;
+  double wide = 0;
+  EXPECT_TRUE(
+      reduce(dispatcher_, ReduceFunction::var, x.data(), &wide, {.length = 4096}, {.sums_in_double = true}));
+  const double mean = 40949999.0 / 4096;  // of 2047 times 10001, 2048 times 9999, and 0
+  double squares = mean * mean;
+  for (std::size_t k = 1; k < x.size(); ++k) {
+    const double off = static_cast<double>(x[k]) - mean;
+    squares += off * off;
+  }
+  EXPECT_NEAR(wide, squares / 4096, 1e-9 * wide);
+  EXPECT_TRUE(reduce_var(dispatcher_, x.data(), &y, {.length = 4096}));
+  EXPECT_NEAR(y, wide, 16 * 0x1p-24 * wide);
+}
+
+TEST_F(Reduce, PairsAndOtherTypesAreWritten) {
+  const std::vector<std::int32_t> x = {5, -7, 0, 2, 2147483647, -2147483647 - 1};
+  std::int32_t both[4] = {};
+  EXPECT_TRUE(reduce(dispatcher_, ReduceFunction::min_max, x.data(), both, {.outer = 2, .length = 3}));
+  EXPECT_EQ((std::vector<std::int32_t>(both, both + 4)),
+            (std::vector<std::int32_t>{-7, 5, -2147483647 - 1, 2147483647}));
+  std::int32_t range = 0;
+  EXPECT_TRUE(reduce(dispatcher_, ReduceFunction::ptp, x.data() + 4, &range, {.length = 2}));
+  EXPECT_EQ(range, -1);  // wraps, as NumPy's
+  bool found[2] = {true, true};
+  EXPECT_TRUE(reduce(dispatcher_, ReduceFunction::all, x.data(), found, {.outer = 2, .length = 3}));
+  EXPECT_FALSE(found[0]);
+  EXPECT_TRUE(found[1]);
+  double moments[2] = {};
+  EXPECT_TRUE(reduce(dispatcher_, ReduceFunction::mean_var, x.data(), moments, {.length = 4}, {.ddof = 1}));
+  EXPECT_EQ(moments[0], 0);
+  EXPECT_EQ(moments[1], 26);
+  double product = 0;
+  const std::vector<double> large = {1e200, 1e-200, 1e200, 1e-200};
+  EXPECT_TRUE(reduce(dispatcher_, ReduceFunction::prod, large.data(), &product, {.length = 4}));
+  EXPECT_DOUBLE_EQ(product, 1);
+}
+
 TEST_F(Reduce, RefusesWhatItCannotDo) {
   std::vector<float> x(64, 1);
   float y = 0;
@@ -161,25 +233,39 @@ TEST_F(Reduce, RefusesWhatItCannotDo) {
   EXPECT_NO_THROW(problem("length=1099511627776"));
   EXPECT_NO_THROW(problem("outer=1048576 length=1048576"));
   EXPECT_NE(error_of([] { problem("length=3 stride=1099511627776"); }).find("2^40"), std::string::npos);
+  for (const auto& [text, part] : std::vector<std::pair<const char*, const char*>>{
+           {"length=0 function=argmax", "A length of 0 has no argmax"},
+           {"length=4 ddof=1", "ddof=1 is for function=var"},
+           {"length=4 function=max sum_dtype=f64", "sum_dtype=f64 with function=max"},
+           {"length=4 dtype=f64 sum_dtype=f64", "dtype=f64 is not there"},
+           {"length=4 order=atomic sum_dtype=f64", "not with sum_dtype=f64"},
+           {"length=4 sum_dtype=f16", "allowed are same and f64"}})
+    EXPECT_NE(error_of([text = text] { problem(text); }).find(part), std::string::npos) << text;
   EXPECT_NE(error_of([] { problem("length=3 function=product"); }).find("product"), std::string::npos);
 }
 
 TEST_F(Reduce, TheTypedFunctionsPlanTheirProblem) {
-  EXPECT_EQ(reduce_plan<std::int32_t>(dispatcher_, {.outer = 3, .length = 5, .inner = 7, .outer_stride = 40},
-                                      ReduceFunction::mean)
-                .problem(),
-            "outer=3 length=5 inner=7 outer_stride=40 stride=0 function=mean order=deterministic dtype=i32");
+  EXPECT_EQ(
+      reduce_plan<std::int32_t>(dispatcher_, {.outer = 3, .length = 5, .inner = 7, .outer_stride = 40},
+                                ReduceFunction::mean)
+          .problem(),
+      "outer=3 length=5 inner=7 outer_stride=40 stride=0 function=mean order=deterministic dtype=i32 ddof=0 "
+      "sum_dtype=same");
   EXPECT_EQ(
       reduce_plan<double>(dispatcher_, {.length = 5, .stride = 2}, ReduceFunction::sum, ReduceOrder::atomic)
           .problem(),
-      "outer=1 length=5 inner=1 outer_stride=0 stride=2 function=sum order=atomic dtype=f64");
+      "outer=1 length=5 inner=1 outer_stride=0 stride=2 function=sum order=atomic dtype=f64 ddof=0 "
+      "sum_dtype=same");
   EXPECT_EQ(
       reduce_plan<std::int64_t>(dispatcher_, {.length = 5, .inner = 2, .stride = 2}, ReduceFunction::max)
           .problem(),
-      "outer=1 length=5 inner=2 outer_stride=0 stride=0 function=max order=deterministic dtype=i64");
-  EXPECT_EQ(reduce_plan<float>(dispatcher_, {.outer = 4, .length = 5, .outer_stride = 5}, ReduceFunction::min)
-                .problem(),
-            "outer=4 length=5 inner=1 outer_stride=0 stride=0 function=min order=deterministic dtype=f32");
+      "outer=1 length=5 inner=2 outer_stride=0 stride=0 function=max order=deterministic dtype=i64 ddof=0 "
+      "sum_dtype=same");
+  EXPECT_EQ(
+      reduce_plan<float>(dispatcher_, {.outer = 4, .length = 5, .outer_stride = 5}, ReduceFunction::min)
+          .problem(),
+      "outer=4 length=5 inner=1 outer_stride=0 stride=0 function=min order=deterministic dtype=f32 ddof=0 "
+      "sum_dtype=same");
 }
 
 // ---- variants
@@ -248,6 +334,12 @@ const std::vector<Case>& cases() {
       {"all", "length=9001", "BLOCK=128 ITEMS=1 VECTOR=4 FINISH=launch WALK=chunked AHEAD=1"},
       {"all", "length=9001 order=atomic", "BLOCK=128 ITEMS=1 VECTOR=4 BLOCKS=8 FINISH=atomic"},
       {"all", "outer=3 length=9000 order=atomic dtype=f64", "BLOCK=128 ITEMS=1 FINISH=atomic_last"},
+      {"all", "outer=2 length=9001 function=argmax", "BLOCK=128 ITEMS=4 VECTOR=1 FINISH=last"},
+      {"all", "length=9001 function=norm1 dtype=i32", "BLOCK=128 ITEMS=1 VECTOR=4 BLOCKS=8 FINISH=mail"},
+      {"all", "length=9001 function=argmin", "BLOCK=128 ITEMS=1 VECTOR=4 FINISH=launch WALK=chunked AHEAD=1"},
+      {"columns", "outer=2 length=700 inner=33 function=count_nonzero", "BLOCK_X=16 SPLIT=8 FINISH=last"},
+      {"columns", "outer=2 length=700 inner=12 function=argmax dtype=f64",
+       "BLOCK_X=16 SPLIT=8 FINISH=launch VECTOR=2"},
       {"rows", "outer=9 length=1000 dtype=f64", "BLOCK=128 TEAM=64"},
       {"columns", "outer=2 length=700 inner=33", "BLOCK_X=16 SPLIT=8 FINISH=last"},
       {"columns", "outer=2 length=700 inner=12 dtype=f64", "BLOCK_X=16 SPLIT=8 FINISH=launch VECTOR=2"},
@@ -272,7 +364,7 @@ TEST(ReduceVariants, GiveTheSameBitsOnAnyWorkspaceAndLeaveItZeroed) {
     const ExpectedOutput expected = reference_of(reduce(), wanted, inputs, 1);
     Launched variant(wanted, which.template_name, config);
     const std::string y = variant.run(pack(dtype, inputs[0]), 0xff, false);
-    EXPECT_EQ(unpack(dtype, y), expected.value);
+    EXPECT_EQ(unpack(reduce().arguments[1].dtype(wanted), y), expected.value);
 
     const std::string fractions = pack(dtype, make_inputs(reduce(), wanted, 8)[0]);
     const std::string bits = variant.run(fractions, 0xff, false);

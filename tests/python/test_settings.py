@@ -23,14 +23,16 @@ without_arrays = set(
     "vectorize winners write_kernel".split()
 )
 
-of_any_arrays = {"einsum", "tensor"}  # whose parameters are in test_tensors.py
+of_any_arrays = {"einsum", "reduction", "tensor"}  # whose parameters are in test_tensors.py and test_statistics.py
 
 
 class Case:
-    """A call of a function: `arrays` by name, two values of each setting, what else each setting needs, and outputs, which are not settings."""
+    """A call of a function: `arrays` by name, two values of each setting, what else each setting needs, and outputs and what is refused,
+    which are not settings."""
 
-    def __init__(self, reference, arrays, settings, needs=None, outputs=()):
+    def __init__(self, reference, arrays, settings, needs=None, outputs=(), refused=()):
         self.reference, self.arrays, self.settings, self.needs, self.outputs = reference, arrays, settings, needs or {}, outputs
+        self.refused = refused
 
 
 def filters(name, **settings):
@@ -47,6 +49,15 @@ def filters(name, **settings):
 def reduction(name, **settings):
     where = (image > 0, image < 0.5)
     return Case(getattr(np, name), {"a": image}, {"axis": (0, 1), "keepdims": (False, True), "where": where, **settings}, outputs=("out",))
+
+
+def statistic(name, reference=None, outputs=("out",), refused=("where",), **settings):
+    settings = {"axis": (0, 1), "keepdims": (False, True), **settings}
+    return Case(reference or getattr(np, name), {"a": image}, settings, outputs=outputs, refused=refused)
+
+
+def pair(*functions):
+    return lambda a, axis=None, **rest: np.stack([one(a, axis, **(rest if one is np.var else {})) for one in functions], -1)
 
 
 def scanned(a, function="sum", axis=-1, exclusive=False, dtype=None):
@@ -67,6 +78,18 @@ cases = {
     "mean": reduction("mean", **dtypes),
     "min": reduction("min", **extremes),
     "max": reduction("max", **extremes),
+    "argmin": statistic("argmin", refused=()),
+    "argmax": statistic("argmax", refused=()),
+    "ptp": statistic("ptp", refused=()),
+    "any": statistic("any"),
+    "all": statistic("all"),
+    "count_nonzero": statistic("count_nonzero", outputs=(), refused=()),
+    "prod": statistic("prod", refused=("initial", "where"), **dtypes),
+    "var": statistic("var", refused=("where", "mean"), ddof=(1, 2), correction=(1, 2), dtype=("float64", "float32")),
+    "std": statistic("std", refused=("where", "mean"), ddof=(1, 2), correction=(1, 2), dtype=("float64", "float32")),
+    "min_max": Case(pair(np.min, np.max), {"a": image}, {"axis": (0, 1)}),
+    "mean_var": Case(pair(np.mean, np.var), {"a": image}, {"axis": (0, 1), "ddof": (1, 2)}, refused=("dtype",)),
+    "norm": Case(np.linalg.norm, {"x": image}, {"ord": (1, 2), "axis": (0, 1), "keepdims": (False, True)}, {"ord": {"axis": 0}}),
     "cumsum": Case(np.cumsum, {"a": image}, {"axis": (0, 1), **dtypes}, outputs=("out",)),
     "cumprod": Case(np.cumprod, {"a": image}, {"axis": (0, 1), **dtypes}, outputs=("out",)),
     "scan": Case(
@@ -126,7 +149,7 @@ def test_every_public_function_and_parameter_is_here():
     assert public == set(cases)
     for name, case in cases.items():
         parameters = set(inspect.signature(function_of(name)).parameters)
-        assert parameters == {*case.arrays, *case.settings, *case.outputs}, name
+        assert parameters == {*case.arrays, *case.settings, *case.outputs, *case.refused}, name
 
 
 def forms(value):

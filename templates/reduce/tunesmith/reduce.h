@@ -1,5 +1,5 @@
-// Sum, minimum, maximum and mean over all elements of an array, or over one of its axes, as numpy.sum, min,
-// max and mean compute them.
+// Sums, extremes and their places, moments, products, norms and logical functions over all elements of an
+// array, or over one of its axes, as numpy.sum, min, argmax, var, … compute them.
 #pragma once
 
 #include <concepts>
@@ -22,7 +22,36 @@ struct ReduceShape {
   std::int64_t stride = 0;        ///< elements; 0: inner
 };
 
-enum class ReduceFunction { sum, min, max, mean };
+/// min_max and mean_var write pairs: y[2 * k] is the minimum or the mean of output k, y[2 * k + 1] the other.
+enum class ReduceFunction {
+  sum,
+  min,
+  max,
+  mean,
+  argmin,
+  argmax,
+  var,
+  std,
+  prod,
+  any,
+  all,
+  count_nonzero,
+  ptp,
+  norm1,
+  norm2,
+  norminf,
+  min_max,
+  mean_var
+};
+
+/// What a reduction may be told beside its function.
+struct ReduceOptions {
+  /// Of var, std and mean_var: squares are divided by length - ddof.
+  std::int64_t ddof = 0;
+  /// Sums and products are computed and written as double: sum and prod of float and integers, mean, var, std
+  /// and mean_var of float.
+  bool sums_in_double = false;
+};
 
 /// deterministic: a plan gives the same bits for the same arguments in every run. atomic, for sums only:
 /// blocks add to the output as they end.
@@ -34,7 +63,7 @@ concept ReduceElement = std::same_as<T, float> || std::same_as<T, double> || std
 template <ReduceElement T>
 using ReduceSum = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;  ///< wraps beyond 64 bits
 template <ReduceElement T>
-using ReduceMean = std::conditional_t<std::is_integral_v<T>, double, T>;
+using ReduceMean = std::conditional_t<std::is_integral_v<T>, double, T>;  ///< of moments and norms too
 
 /// `x` and `y` are in memory of the dispatcher's device and do not overlap. `stream` is a cudaStream_t.
 /// Without a `workspace` the library makes one for each launch that needs one. One of your own saves some
@@ -62,22 +91,57 @@ template <ReduceElement T>
 Status reduce_max(Dispatcher& dispatcher, const T* x, T* y, const ReduceShape& shape, void* stream = nullptr,
                   void* workspace = nullptr);
 
+/// Where the least or greatest element of each line is first, by its position along the axis; a NaN is before
+/// any number. Throws for no elements.
+template <ReduceElement T>
+Status reduce_argmin(Dispatcher& dispatcher, const T* x, std::int64_t* y, const ReduceShape& shape,
+                     void* stream = nullptr, void* workspace = nullptr);
+template <ReduceElement T>
+Status reduce_argmax(Dispatcher& dispatcher, const T* x, std::int64_t* y, const ReduceShape& shape,
+                     void* stream = nullptr, void* workspace = nullptr);
+
+/// The squares of what the elements are off their mean, added and divided by length - ddof; std: its root. x
+/// is read once; the error of the squares' sum S is at most 16 u S + 256 u^2 sum x^2 (in float also n 2^-52
+/// times the squares of what the elements are off the first one), u = 2^-24 or 2^-53.
+template <ReduceElement T>
+Status reduce_var(Dispatcher& dispatcher, const T* x, ReduceMean<T>* y, const ReduceShape& shape,
+                  std::int64_t ddof = 0, void* stream = nullptr, void* workspace = nullptr);
+template <ReduceElement T>
+Status reduce_std(Dispatcher& dispatcher, const T* x, ReduceMean<T>* y, const ReduceShape& shape,
+                  std::int64_t ddof = 0, void* stream = nullptr, void* workspace = nullptr);
+
+/// Any other function, or one with options. `y` has the function's own type, as numpy's has: see README.md.
+template <ReduceElement T>
+Status reduce(Dispatcher& dispatcher, ReduceFunction function, const T* x, void* y, const ReduceShape& shape,
+              const ReduceOptions& options = {}, void* stream = nullptr, void* workspace = nullptr);
+
 /// The plan that these functions use, to launch it many times or to see how it matched. Arguments: x, y.
 template <ReduceElement T>
 Plan reduce_plan(Dispatcher& dispatcher, const ReduceShape& shape,
                  ReduceFunction function = ReduceFunction::sum,
-                 ReduceOrder order = ReduceOrder::deterministic);
+                 ReduceOrder order = ReduceOrder::deterministic, const ReduceOptions& options = {});
 
-#define TUNESMITH_REDUCE(T)                                                                                \
-  extern template Status reduce_sum(Dispatcher&, const T*, ReduceSum<T>*, const ReduceShape&, ReduceOrder, \
-                                    void*, void*);                                                         \
-  extern template Status reduce_mean(Dispatcher&, const T*, ReduceMean<T>*, const ReduceShape&, void*,     \
-                                     void*);                                                               \
-  extern template Status reduce_min(Dispatcher&, const T*, std::type_identity_t<T>*, const ReduceShape&,   \
-                                    void*, void*);                                                         \
-  extern template Status reduce_max(Dispatcher&, const T*, std::type_identity_t<T>*, const ReduceShape&,   \
-                                    void*, void*);                                                         \
-  extern template Plan reduce_plan<T>(Dispatcher&, const ReduceShape&, ReduceFunction, ReduceOrder);
+#define TUNESMITH_REDUCE(T)                                                                                  \
+  extern template Status reduce_sum(Dispatcher&, const T*, ReduceSum<T>*, const ReduceShape&, ReduceOrder,   \
+                                    void*, void*);                                                           \
+  extern template Status reduce_mean(Dispatcher&, const T*, ReduceMean<T>*, const ReduceShape&, void*,       \
+                                     void*);                                                                 \
+  extern template Status reduce_min(Dispatcher&, const T*, std::type_identity_t<T>*, const ReduceShape&,     \
+                                    void*, void*);                                                           \
+  extern template Status reduce_max(Dispatcher&, const T*, std::type_identity_t<T>*, const ReduceShape&,     \
+                                    void*, void*);                                                           \
+  extern template Status reduce_argmin(Dispatcher&, const T*, std::int64_t*, const ReduceShape&, void*,      \
+                                       void*);                                                               \
+  extern template Status reduce_argmax(Dispatcher&, const T*, std::int64_t*, const ReduceShape&, void*,      \
+                                       void*);                                                               \
+  extern template Status reduce_var(Dispatcher&, const T*, ReduceMean<T>*, const ReduceShape&, std::int64_t, \
+                                    void*, void*);                                                           \
+  extern template Status reduce_std(Dispatcher&, const T*, ReduceMean<T>*, const ReduceShape&, std::int64_t, \
+                                    void*, void*);                                                           \
+  extern template Status reduce(Dispatcher&, ReduceFunction, const T*, void*, const ReduceShape&,            \
+                                const ReduceOptions&, void*, void*);                                         \
+  extern template Plan reduce_plan<T>(Dispatcher&, const ReduceShape&, ReduceFunction, ReduceOrder,          \
+                                      const ReduceOptions&);
 TUNESMITH_REDUCE(float)
 TUNESMITH_REDUCE(double)
 TUNESMITH_REDUCE(std::int32_t)

@@ -1,0 +1,455 @@
+"""NumPy's argmin, argmax, var, std, prod, any, all, count_nonzero, ptp and norm; pairs of results; and reductions of expressions."""
+
+from __future__ import annotations
+
+import re
+import string
+import warnings
+from builtins import all as every
+from builtins import any as some
+from typing import Any
+
+import numpy as np
+
+from ._arrays import InputArray, index, launch, recorded
+from ._libraries import type_name
+from ._reductions import _as_int64, _flipped, _reduced_shape, _refuse_missing
+from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
+from ._tensors import tensor
+from ._transposition import _merged
+
+# As what an element type that the op does not have is read.
+_converted = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
+_halves = ("float16", "bfloat16")
+_orderless = ("any", "all", "prod", "var", "std", "count_nonzero", "ptp", "norm1", "norm2", "norminf", "min_max", "mean_var")
+
+
+def _laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool) -> tuple[InputArray, tuple]:
+    """The array, copied if the op cannot read it where it lies, and the problem's extents and strides: `axes` as one."""
+    shape, strides = given.shape, given.array.strides
+    if not ordered and len(axes) == len(shape):
+        given = _by_strides(given)
+        return given, (("length", given.array.size),)
+    kept = [k for k in range(len(shape)) if k not in axes and shape[k] != 1]
+    reduced = [k for k in axes if shape[k] != 1]
+    between = reduced and some(reduced[0] < k < reduced[-1] for k in kept)
+    if not between and every(stride >= 0 for stride in strides):
+        first = reduced[0] if reduced else len(shape)
+        groups = [
+            _merged((shape[k] for k in part), (strides[k] for k in part))
+            for part in ([k for k in kept if k < first], reduced, [k for k in kept if k > first])
+        ]
+        before, middle, after = groups
+        length, stride = middle[0] if middle else (1, 0)
+        inner, step = after[0] if after else (1, 1)
+        outer, outer_stride = before[0] if before else (1, 0)
+        fits = len(before) <= 1 and len(middle) <= 1 and len(after) <= 1 and step == 1
+        if fits and (length == 1 or stride > 0) and (outer == 1 or outer_stride > 0):
+            stride = 0 if length == 1 or stride == inner else stride
+            dense = length * (stride or inner)
+            outer_stride = 0 if outer == 1 or outer_stride == dense else outer_stride
+            extents = (("outer", outer), ("length", length), ("inner", inner))
+            return given, (*extents, ("outer_stride", outer_stride), ("stride", stride))
+    if between:  # those that are reduced last: one copy
+        order = [k for k in range(len(shape)) if k not in axes] + list(axes)
+        module = given.library.module()
+        moved = given.object.permute(order) if given.array.kind == "torch" else module.transpose(given.object, order)
+        given = InputArray(given.library.copy(moved))
+        return given, (("outer", _product(shape[k] for k in range(len(shape)) if k not in axes)), ("length", _product(shape[k] for k in axes)))
+    first, last = (axes[0], axes[-1]) if axes else (len(shape), len(shape) - 1)
+    extents = (
+        ("outer", _product(shape[:first])),
+        ("length", _product(shape[first : last + 1])),
+        ("inner", _product(shape[last + 1 :])),
+    )
+    return given.contiguous(), extents
+
+
+def _reduce_as(given: InputArray, axes: tuple[int, ...], function: str, result: str, out=None, *, ddof: int = 0, wide: bool = False) -> InputArray:
+    """Of one of the op's types; `result` is the output's, of the kept axes, and of 2 more behind them for a pair."""
+    shape = _reduced_shape(given.shape, axes, False) + ((2,) if function in ("min_max", "mean_var") else ())
+    into = _usable(out, shape, result, given) or given.empty(shape, result)
+    if into.array.size:
+        given, extents = _laid_out(given, axes, function not in _orderless)
+        more = (("ddof", ddof),) * (ddof != 0) + (("sum_dtype", "f64"),) * wide
+        launch("reduce", (given, into), (*extents, ("function", function), ("dtype", _short[given.dtype]), *more))
+    return into
+
+
+def _returned(value: InputArray, shape: tuple[int, ...], out, *, same_kind: bool = False):
+    if out is not None and value.object is out:
+        return out
+    return _finish(value if value.shape == shape else value.reshaped(shape), out, same_kind=same_kind)
+
+
+def _flag(keepdims) -> bool:
+    return keepdims is not np._NoValue and bool(keepdims)
+
+
+def _without(name: str, instead: str, **given) -> None:
+    """What NumPy takes and is not here."""
+    for word, value in given.items():
+        if value is not np._NoValue and value is not None and value is not True:
+            raise NotImplementedError(f"{name}() has no {word}= here; {instead}.")
+
+
+def _arg(function: str, a, axis, out, keepdims):
+    _refuse_missing(a, function)
+    given = InputArray(a)
+    dimensions = len(given.shape)
+    if given.dtype in _complex_parts:
+        raise TypeError(f"{function} of complex numbers is not defined here; take that of their magnitudes.")
+    if given.dtype == "uint64":
+        given = _flipped(given)
+    given = given.to("float32" if given.dtype in _halves else _converted.get(given.dtype, given.dtype))
+    if axis is None:
+        axes, shape = (0,), (1,) * dimensions if _flag(keepdims) else ()
+        given = given.contiguous().reshaped((given.array.size,)) if dimensions != 1 else given
+    else:
+        axis = index(axis)
+        if not dimensions and axis in (0, -1):
+            given, dimensions, shape = given.reshaped((1,)), 1, ()
+        axes = _axes(axis, dimensions)
+        shape = _reduced_shape(given.shape, axes, _flag(keepdims)) if len(given.shape) == len(np.shape(given.object)) else ()
+    if _product(given.shape[k] for k in axes) == 0 and (_product(shape) > 0 or not shape):
+        raise ValueError(f"attempt to get {function} of an empty sequence")
+    plain = _reduced_shape(given.shape, axes, False)
+    value = _reduce_as(given, axes, function, "int64", out if shape == plain else None)
+    if out is not None and InputArray(out).dtype != "int64":
+        raise TypeError(f"out= has the type {InputArray(out).dtype}; the places are of int64.")
+    if dimensions and shape == () and axis is not None and np.ndim(a) == 0:
+        return _returned(value, (), out)
+    return _returned(value, shape, out)
+
+
+@recorded("a", "out")
+def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = np._NoValue) -> Any:
+    """numpy.argmax: where the greatest element is first; a NaN is greater than any number, and the first one counts. None: in the flattened
+    array. float32, float64, int32 and int64 are read where they lie, other types are converted. Raises ValueError for no elements. See sum()."""
+    return _arg("argmax", a, axis, out, keepdims)
+
+
+@recorded("a", "out")
+def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = np._NoValue) -> Any:
+    """numpy.argmin: where the least element is first; a NaN is less than any number, and the first one counts. See argmax()."""
+    return _arg("argmin", a, axis, out, keepdims)
+
+
+def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
+    _refuse_missing(a, function)
+    given = InputArray(a)
+    axes = _axes(axis, len(given.shape)) if given.shape or axis is None else _axes(axis, 0)
+    shape = np.broadcast_shapes(_reduced_shape(given.shape, axes, _flag(keepdims)), np.shape(ddof))  # as NumPy divides
+    ddof = np.asarray(ddof).item()
+    if int(ddof) != ddof:
+        raise NotImplementedError(f"ddof= is {ddof!r}; only whole numbers are taken. Multiply the result of ddof=0 by n / (n - ddof).")
+    ddof = int(ddof)
+    own = given.dtype
+    name = None if dtype is None else type_name(dtype)
+    if own in _complex_parts:
+        if name is not None or function == "mean_var":
+            raise TypeError(f"{function} of complex numbers has no dtype= here, and no pair.")
+        parts = given.contiguous().reshaped((*given.shape, 1)).viewed(_complex_parts[own])
+        both = InputArray(_moments("var", parts.object, axes, None, None, ddof, False))
+        total = InputArray(_sum_last(both))
+        if function == "std":
+            total = InputArray(total.object**0.5)
+        return _returned(total, shape, out)
+    wanted = name or (own if _kind(own) > _kind("int64") else "float64")
+    if name is not None and _kind(name) <= _kind("int64"):
+        raise TypeError(f"dtype= is {name}; moments are computed in a type of real numbers.")
+    count = _product(given.shape[k] for k in axes)
+    if count - ddof <= 0:
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=6)
+    wide = own == "float32" and wanted == "float64"
+    if wanted == "float64" and own != "float32" and _kind(own) > _kind("int64"):
+        given = given.to("float64")
+    elif wanted == "float32" and own == "float64":
+        given = given.to("float32")
+    elif own in _halves:
+        given = given.to("float32")
+    elif own == "uint64":
+        given = given.to("float64")
+    given = given.to(_converted.get(given.dtype, given.dtype))
+    computed = "float32" if given.dtype == "float32" and not wide else "float64"
+    if not given.shape:
+        given, axes = given.reshaped((1,)), (0,)
+    elif not axes:
+        given, axes = given.reshaped((*given.shape, 1)), (len(given.shape),)
+    is_direct = wanted == computed and not _flag(keepdims) and function != "mean_var"
+    value = _reduce_as(given, axes, function, computed, out if is_direct else None, ddof=ddof, wide=wide)
+    return _returned(value if out is not None and value.object is out else value.to(wanted), shape + (2,) * (function == "mean_var"), out, same_kind=True)
+
+
+def _sum_last(pair: InputArray):
+    from ._reductions import sum as total
+
+    return total(pair.object, -1)
+
+
+_of_moments = "the mean is computed in the same pass; choose elements before, as in var(a[mask])"
+
+
+@recorded("a", "out")
+def var(
+    a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: Any = np._NoValue, *, where: Any = True,
+    mean: Any = np._NoValue, correction: Any = np._NoValue,
+) -> Any:  # fmt: skip
+    """numpy.var: the mean of the squares of what the elements are off their mean, divided by n - ddof instead of n.
+
+    a is read once, as accurately as by two passes: the error is at most 16 u var + 256 u**2 mean(a**2), u = 2**-24 or 2**-53, as long as the
+    squares' sum does not overflow. Integers give float64; dtype="float64" of float32 is computed in float64 without a copy.
+    correction: another name of ddof. where= and mean= raise NotImplementedError. See sum().
+    """
+    _without("var", _of_moments, where=where, mean=mean)
+    return _moments("var", a, axis, dtype, out, _correction(ddof, correction), keepdims)
+
+
+def _correction(ddof, correction):
+    if correction is np._NoValue:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+@recorded("a", "out")
+def std(
+    a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: Any = np._NoValue, *, where: Any = True,
+    mean: Any = np._NoValue, correction: Any = np._NoValue,
+) -> Any:  # fmt: skip
+    """numpy.std: the root of var()."""
+    _without("std", _of_moments, where=where, mean=mean)
+    return _moments("std", a, axis, dtype, out, _correction(ddof, correction), keepdims)
+
+
+@recorded("a")
+def mean_var(a: Any, axis: Axes = None, *, ddof: int = 0, dtype: Any = None) -> Any:
+    """Mean and variance in one pass over `a`: an array of the kept axes and one of 2 elements behind them. See var()."""
+    return _moments("mean_var", a, axis, dtype, None, ddof, False)
+
+
+@recorded("a")
+def min_max(a: Any, axis: Axes = None) -> Any:
+    """Least and greatest element in one pass over `a`: an array of the kept axes and one of 2 elements behind them. See min()."""
+    return _extremes("min_max", a, axis, None, False)
+
+
+def _extremes(function: str, a, axis, out, keepdims):
+    _refuse_missing(a, function)
+    given = InputArray(a)
+    own = given.dtype
+    axes = _axes(axis, len(given.shape))
+    shape = _reduced_shape(given.shape, axes, keepdims)
+    if own in _complex_parts or own == "bool" and function == "ptp":
+        raise TypeError(f"{function} of {own} is not defined here; take that of its parts or of integers.")
+    if given.array.size == 0 and _product(shape) > 0:
+        raise ValueError(f"zero-size array to reduction operation {function} which has no identity")
+    if own == "uint64":
+        given = _flipped(given)
+    given = given.to("float32" if own in _halves else _converted.get(given.dtype, given.dtype))
+    if not axes:
+        given, axes = given.reshaped((*given.shape, 1)), (len(given.shape),)
+    is_direct = given.dtype == own and function == "ptp" and not keepdims
+    value = _reduce_as(given, axes, function, given.dtype, out if is_direct else None)
+    if out is not None and value.object is out:
+        return out
+    if own == "uint64":
+        value = value.viewed("uint64") if function == "ptp" else _flipped(value)
+    return _returned(value.to(own), shape + (2,) * (function == "min_max"), out)
+
+
+@recorded("a", "out")
+def ptp(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue) -> Any:
+    """numpy.ptp: the greatest element minus the least, in the array's type, in which it may wrap. See min()."""
+    return _extremes("ptp", a, axis, out, _flag(keepdims))
+
+
+@recorded("a", "out")
+def prod(
+    a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, keepdims: Any = np._NoValue, initial: Any = np._NoValue, where: Any = True
+) -> Any:
+    """numpy.prod: the product of the elements. Integers give int64 or uint64 and wrap. Of real numbers only the result may leave the type's
+    range, not what is between; float32 is multiplied as float64. initial= and where= raise NotImplementedError. See sum()."""
+    _without("prod", "multiply the result, or choose elements before, as in prod(a[mask])", initial=initial, where=where)
+    _refuse_missing(a, "prod")
+    given = InputArray(a)
+    axes = _axes(axis, len(given.shape)) if given.shape or axis is None else ()
+    shape = _reduced_shape(given.shape, axes, _flag(keepdims))
+    own = given.dtype
+    name = None if dtype is None else type_name(dtype)
+    if own in _complex_parts or name in _complex_parts:
+        raise TypeError("A product of complex numbers is not computed here; that of their magnitudes is.")
+    wide = name == "float64" and own in ("float32", "int32", "int64")
+    wanted = name or {"uint8": "uint64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64"}.get(own, own)
+    if name is None and _kind(own) <= _kind("int64") and wanted != "uint64":
+        wanted = "int64"
+    if name is not None and not wide:
+        given = given.to(name)
+    if given.dtype == "uint64":
+        given = _as_int64(given)
+    given = given.to("float32" if given.dtype in _halves else _converted.get(given.dtype, given.dtype))
+    result = "float64" if wide else given.dtype if _kind(given.dtype) > _kind("int64") else "int64"
+    if not axes:
+        given, axes = given.reshaped((*given.shape, 1)), (len(given.shape),)
+    is_direct = result == wanted and not _flag(keepdims)
+    value = _reduce_as(given, axes, "prod", result, out if is_direct else None, wide=wide)
+    if out is not None and value.object is out:
+        return out
+    return _returned(value.viewed("uint64") if wanted == "uint64" else value.to(wanted), shape, out)
+
+
+def _truth(given: InputArray) -> InputArray:
+    """Of one of the op's types, and not 0 where the element is not."""
+    own = given.dtype
+    if own in _complex_parts:
+        given = InputArray(given.object != 0)
+    elif own in ("uint32", "uint64"):
+        return given.contiguous().viewed(own[1:])
+    return given.to("float32" if own in _halves else _converted.get(given.dtype, given.dtype))
+
+
+def _logical(function: str, a, axis, out, keepdims):
+    given = _truth(InputArray(a))
+    axes = _axes(axis, len(given.shape)) if given.shape or axis is None else ()
+    shape = _reduced_shape(given.shape, axes, _flag(keepdims))
+    if not axes:
+        given, axes = given.reshaped((*given.shape, 1)), (len(given.shape),)
+    result = "int64" if function == "count_nonzero" else "bool"
+    value = _reduce_as(given, axes, function, result, None if _flag(keepdims) else out)
+    return _returned(value, shape, out)
+
+
+@recorded("a", "out")
+def any(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:  # noqa: A001
+    """numpy.any: whether any element is not 0, as booleans; a NaN is not 0. where= raises NotImplementedError. See sum()."""
+    _without("any", "give any(a & mask)", where=where)
+    return _logical("any", a, axis, out, keepdims)
+
+
+@recorded("a", "out")
+def all(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:  # noqa: A001
+    """numpy.all: whether all elements are not 0. See any()."""
+    _without("all", "give all(a | ~mask)", where=where)
+    return _logical("all", a, axis, out, keepdims)
+
+
+@recorded("a")
+def count_nonzero(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
+    """numpy.count_nonzero: how many elements are not 0, as int64 (NumPy's own gives a Python int for all axes). See sum()."""
+    return _logical("count_nonzero", a, axis, None, keepdims)
+
+
+def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
+    if given.dtype in _complex_parts:
+        if ord != 2:
+            raise NotImplementedError(f"A norm with ord={ord!r} of complex numbers is not there; give their magnitudes, abs(x).")
+        given = given.contiguous().reshaped((*given.shape, 1)).viewed(_complex_parts[given.dtype])
+        axes = (*axes, len(given.shape) - 1)
+    if given.dtype == "uint64":
+        given = given.to("float64")
+    wanted = given.dtype if _kind(given.dtype) > _kind("int64") else "float64"
+    given = given.to("float32" if given.dtype in _halves else _converted.get(given.dtype, given.dtype))
+    if ord == 0:
+        return _reduce_as(given, axes, "count_nonzero", "int64").to(wanted)
+    if ord == -np.inf:
+        from ._reductions import min as least
+
+        return InputArray(least(abs(given.object), axes)).to(wanted)
+    if ord not in (1, 2, np.inf):
+        raise NotImplementedError(
+            f"A norm with ord={ord!r} is not there, only 0, 1, 2, inf and -inf; take "
+            f"tunesmith.reduction('abs(a) ** {ord}', x, axis=..., finish='out ** (1 / {ord})')."
+        )
+    function = {1: "norm1", 2: "norm2"}.get(ord, "norminf")
+    if function == "norminf" and _product(given.shape[k] for k in axes) == 0:
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+    computed = "float32" if given.dtype == "float32" else "float64"
+    return _reduce_as(given, axes, function, computed).to(wanted)
+
+
+@recorded("x")
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+    """numpy.linalg.norm: of vectors ord=None, 2, 1, 0, inf, -inf; of matrices (two axes) None, "fro", 1, -1, inf, -inf.
+
+    Integers give float64. The error is at most 11 u of the norm (6 for ord=2), as long as the squares do not overflow. Other ords raise
+    NotImplementedError: singular values are not computed here, and a power is an expression, as in reduction("abs(a) ** 3", x). See sum().
+    """
+    given = InputArray(x)
+    dimensions = len(given.shape)
+    ord = ord if ord is None or isinstance(ord, str) else np.asarray(ord).item()  # noqa: A001
+    if axis is None and (ord is None or dimensions == 1 and ord in (2, "fro", "f")) and ord not in ("fro", "f") or axis is None and ord in ("fro", "f") and dimensions == 2:
+        axes, ord = tuple(range(dimensions)), 2
+        is_matrix = False
+    else:
+        if axis is not None:
+            axis = tuple(axis) if isinstance(axis, (tuple, list)) else (int(axis),)  # of an axis alone NumPy makes an integer
+        given_axes = tuple(range(dimensions)) if axis is None else axis
+        axes = tuple(_axes(one, dimensions)[0] for one in given_axes)
+        is_matrix = len(axes) == 2
+        if len(axes) not in (1, 2):
+            raise ValueError("Improper number of dimensions to norm.")
+        if len(set(axes)) != len(axes):
+            raise ValueError("Duplicate axes given.")
+    shape = _reduced_shape(given.shape, axes, bool(keepdims))
+    if not is_matrix:
+        if isinstance(ord, str):
+            raise ValueError(f"Invalid norm order '{ord}' for vectors")
+        if not axes:
+            given, axes = given.reshaped((1,)), (0,)
+        return _returned(_vector_norm(given, 2 if ord is None else ord, tuple(sorted(axes))), shape, None)
+    if ord in (None, "fro", "f"):
+        return _returned(_vector_norm(given, 2, tuple(sorted(axes))), shape, None)
+    if ord in (2, -2, "nuc"):
+        raise NotImplementedError(f"A matrix norm with ord={ord!r} needs singular values, which are not computed here; use the array's own library.")
+    if ord not in (1, -1, np.inf, -np.inf):
+        raise ValueError("Invalid norm order for matrices.")
+    from ._reductions import max as most
+    from ._reductions import min as least
+
+    added, other = axes if abs(ord) == 1 else axes[::-1]
+    sums = _vector_norm(given, 1, (added,))
+    found = (most if ord > 0 else least)(sums.object, other - (other > added))
+    return _returned(InputArray(found), shape, None)
+
+
+_letters = "abcdef"
+_word = re.compile(r"(?<![\w.])([a-f])(?![\w(])")
+_signs = {"sum": "+=", "max": "max=", "min": "min="}
+
+
+def reduction(
+    expression: str, *arrays: Any, function: str = "sum", axis: Axes = None, keepdims: bool = False, finish: str = "out", dtype: Any = None
+) -> Any:
+    """A sum, maximum or minimum of an expression of arrays, and what `finish` makes of it, in one pass: reduction("exp(a - b)", x, m, axis=1).
+
+    expression: in `a` to `f`, the arrays in their order, which are broadcast as by NumPy, in the language of vectorize(). finish: a function of
+    `out`, as "sqrt(out)". function: sum, max or min. dtype: the result's type. It is a line of index notation, which tensor() computes: see there
+    for types and accuracy.
+    """
+    if function not in _signs:
+        raise ValueError(f"function= is {function!r}; allowed are {', '.join(_signs)}.")
+    if not 1 <= len(arrays) <= len(_letters):
+        raise ValueError(f"{len(arrays)} arrays were given; a reduction has 1 to {len(_letters)}.")
+    shapes = [InputArray(one).shape for one in arrays]
+    whole = np.broadcast_shapes(*shapes)
+    axes = _axes(axis, len(whole))
+    names = string.ascii_lowercase[8 : 8 + len(whole)]
+
+    def access(found: re.Match) -> str:
+        k = _letters.index(found[1])
+        if k >= len(arrays):
+            raise ValueError(f"The expression {expression!r} has {found[1]}, but {len(arrays)} arrays were given.")
+        shape, own = shapes[k], names[len(whole) - len(shapes[k]) :]
+        places = ["0" if extent == 1 and whole[names.index(name)] != 1 else name for extent, name in zip(shape, own)]
+        return f"x{k}[{','.join(places)}]"
+
+    kept = [name for k, name in enumerate(names) if k not in axes]
+    sign = _signs[function] if axes else "="
+    text = f"out[{','.join(kept)}] {sign} {_word.sub(access, expression)}" if kept else f"out {sign} {_word.sub(access, expression)}"
+    given = {f"x{k}": one for k, one in enumerate(arrays)}
+    found = tensor(text, **given, finish=finish, out_dtype=dtype, extents=dict(zip(names, whole)))
+    if keepdims:
+        value = InputArray(found)
+        return value.library.result(value.reshaped(_reduced_shape(whole, axes, True)).object)
+    return found
