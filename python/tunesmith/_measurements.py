@@ -17,7 +17,8 @@ from ._histograms import histogram as _histogram
 from ._results import _complex_parts, _kind
 from ._scans import cumsum
 
-_wide = {"bool": "uint8", "float16": "float32", "bfloat16": "float32"}
+# As what elements are put in order, and labels compared: PyTorch has neither of truth values and of wider unsigned integers.
+_wide = {"bool": "uint8", "uint16": "int32", "uint32": "int64", "float16": "float32", "bfloat16": "float32"}
 
 
 class _Groups(NamedTuple):
@@ -43,6 +44,7 @@ def _beside(labels, given: InputArray) -> InputArray:
 def _mask(given: InputArray, labels, index) -> InputArray:
     """Where an element counts: its label is the index, or above 0."""
     found = _beside(labels, given)
+    found = found.to(_wide.get(found.dtype, found.dtype))
     return InputArray(found.object > 0 if index is None else found.object == index)
 
 

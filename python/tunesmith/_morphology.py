@@ -584,6 +584,8 @@ class _Binary:
 def _bytes(given: InputArray) -> InputArray:
     """1 where an element is not 0."""
     whole = given.contiguous()
+    if given.dtype in ("uint16", "uint32", "uint64"):  # which PyTorch does not compare
+        whole = whole.viewed(given.dtype.removeprefix("u"))
     return (whole if given.dtype == "bool" else InputArray(whole.object != 0)).viewed("uint8")
 
 
