@@ -217,11 +217,11 @@ def histogram2d(
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """numpy.histogram2d: how many pairs (x, y) lie in each bin of a grid, and the edges along both axes.
 
-    x, y: one-dimensional arrays of one library and length. bins: a number or edges for both axes, or one for each. range: limits for each axis; None: the least and
-    the greatest value, which are waited for. density: divides by the number and the areas. weights: what is added for each pair.
-    The bins of single values are found by the arrays' own library (NumPy, CuPy, PyTorch, JAX), where NumPy has them; pairs are counted by a kernel, with
-    weights or more than 65535 bins by the library (TypeError for JAX).
-    Returns (counts, edges of x, edges of y): counts of float64 and of the caller's kind, edges as NumPy arrays. Raises ValueError as NumPy does.
+    x, y: one-dimensional arrays of one library and length. bins: a number or edges for both axes, or one for each. range: limits for each axis;
+    None: the least and the greatest value, which are waited for. density: divides by the number and the areas. weights: what is added for each
+    pair. The bins of single values are found by the arrays' own library (NumPy, CuPy, PyTorch, JAX), where NumPy has them; pairs are counted by a
+    kernel, with weights or more than 65535 bins by the library (TypeError for JAX). Returns (counts, edges of x, edges of y): counts of float64 and
+    of the caller's kind, edges as NumPy arrays. Raises ValueError as NumPy does.
     """
     first = InputArray(x)
     second = InputArray(y, first)

@@ -1,7 +1,8 @@
 """Filters, morphology and measurements of images, with the signatures of scipy.ndimage; docs/ndimage.md lists what each one launches.
 
-Weighted sums are here, ranks and morphology in _morphology.py, measurements in _measurements.py. Arrays of any number of dimensions; those of one and two take one launch, so do those of more whose mask is 1 along the leading
-axes; else there is a launch for each place of the mask along these. All boundary modes, origins and axes.
+Weighted sums are here, ranks and morphology in _morphology.py, measurements in _measurements.py. Arrays of any number of dimensions; those of one
+and two take one launch, so do those of more whose mask is 1 along the leading axes; else there is a launch for each place of the mask along these.
+All boundary modes, origins and axes.
 
 Types: float32, float16 and bfloat16 are summed in float32 (SciPy: float64), float64 and integers as SciPy does it, and cut to the
 output's type as there. With output=numpy.float32 (or any real type of 16 or 32 bits) images of uint8, uint16 and int16 are read as
@@ -141,7 +142,7 @@ __all__ = [
 
 _gpu = "cupyx.scipy.ndimage on a GPU, scipy.ndimage for NumPy's arrays"
 _interpolation = f"{_gpu}; for whole steps, mirrors and transpositions tunesmith.tensor(), as in 'out[y,x] = image[2*y,99-x]'"
-_windows = "tunesmith.tensor(), as in 'out[y,x] max= abs(image[y+i,x+j] - w[i,j])', or rank_filter() and generic_laplace() here; any function of Python: scipy.ndimage"
+_windows = "tunesmith.tensor(), as in 'out[y,x] max= abs(image[y+i,x+j] - w[i,j])', or scipy.ndimage for any function of Python"
 # What to use in place of SciPy's functions that are not here.
 not_here = {
     "affine_transform": _interpolation,
