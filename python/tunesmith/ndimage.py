@@ -415,15 +415,26 @@ def _sweep(given: InputArray, lines: list[_Line], wanted: str, cval):
 
 
 def _sum_of(given: InputArray, terms: list[list[_Line]], wanted: str, cval):
-    """The sum of the terms, each a sweep; those of the last two axes in one launch where that is as good."""
+    """The sum of the terms, each a sweep. Of those that are alike along the axes before the last two, these are swept once, and the last two take one launch
+    where that is as good."""
     checked_cval(given, cval)
-    inside = [term for term in terms if term and all(line.axis >= len(given.shape) - 2 for line in term)]
-    mask = _one_mask(given, inside, wanted, cval)
+    first = len(given.shape) - 2
+    groups: dict[tuple, list[list[_Line]]] = {}
+    for term in terms:
+        key = tuple((line.axis, line.weights.tobytes(), boundary_word(line.mode)) for line in term if line.axis < first)
+        groups.setdefault(key, []).append(term)
     parts = []
-    if mask is not None:
+    for group in groups.values():
+        inside = [[line for line in term if line.axis >= first] for term in group]
+        mask = _one_mask(given, inside, wanted, cval)
+        if mask is None:
+            parts += [InputArray(_sweep(given, term, wanted, cval)).to(wanted) for term in group]
+            continue
+        before = [line for line in group[0] if line.axis < first]
+        swept = _sweep(given, before, wanted, cval) if before else given.object
+        lines = [line for term in inside for line in term]
         is_product = all(len(term) > 1 for term in inside)
-        parts.append(InputArray(_window(given.object, mask, inside[0], wanted, cval, filter_all if is_product else filter_as_scipy)))
-    parts += [InputArray(_sweep(given, term, wanted, cval)).to(wanted) for term in terms if mask is None or not any(term is one for one in inside)]
+        parts.append(InputArray(_window(swept, mask, lines, wanted, cval, filter_all if is_product else filter_as_scipy)))
     return functools.reduce(added, parts).object if parts else given.library.copy(given.to(wanted).object)
 
 
@@ -680,7 +691,7 @@ def _each_axis(input, function, output, mode, cval, arguments, keywords, axes) -
     for axis, edge in zip(found, per_axis(mode, len(found), "mode")):
         into = given.empty(given.shape, wanted).object
         one = function(given.object, axis, parts[0].object.dtype if parts else into, edge, cval, *arguments, **(keywords or {}))
-        parts.append(InputArray(into if one is None else one).to(wanted))
+        parts.append(InputArray(into if one is None else one, given).to(wanted))
     return given, parts, output, wanted
 
 
