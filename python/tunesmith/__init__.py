@@ -21,7 +21,7 @@ from ._convolutions import conv_covariance, convolve, correlate
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
 from ._device import current_device, device, set_device, show_config
 from ._expressions import Vectorized, vectorize
-from ._histograms import bincount, histogram
+from ._histograms import bincount, histogram, histogram2d
 from ._own_kernels import write_kernel
 from ._reductions import max, mean, min, sum
 from ._references import serve_reference
@@ -58,6 +58,7 @@ __all__ = [
     "first_device",
     "forget_dispatchers",
     "histogram",
+    "histogram2d",
     "max",
     "mean",
     "mean_var",

@@ -1,4 +1,4 @@
-"""NumPy's histogram and bincount."""
+"""NumPy's histogram, histogram2d and bincount."""
 
 from __future__ import annotations
 
@@ -172,6 +172,83 @@ def _histogram_of_library(given: InputArray, bins, limits, density, weights):
     if density:
         counts = counts / torch.as_tensor(np.diff(edges).astype(np.float64), device=x.device) / counts.sum()
     return counts, edges
+
+
+def _edges_of(given: InputArray, bins, limits) -> np.ndarray:
+    """NumPy's, of one axis."""
+    if np.ndim(bins) == 1:
+        edges = InputArray(bins).numpy()
+        if np.any(edges[:-1] > edges[1:]):
+            raise ValueError("`bins` must be monotonically increasing, when an array")
+        return edges
+    if np.ndim(bins) != 0:
+        raise ValueError("`bins` must be a scalar or 1d array")
+    count = index(bins)
+    if count < 1:
+        raise ValueError(f"`bins` must be positive, when an integer; it is {count}.")
+    if limits is not None:
+        lo, hi = limits
+        if lo > hi:
+            raise ValueError(f"max must be larger than min in range parameter; they are {hi} and {lo}.")
+    elif given.array.size == 0:
+        lo, hi = 0, 1
+    else:
+        lo, hi = (one[()] for one in _least_and_most(given))
+    if not (np.isfinite(lo) and np.isfinite(hi)):
+        raise ValueError(f"{'autodetected' if limits is None else 'supplied'} range of [{lo}, {hi}] is not finite")
+    return np.linspace(lo - 0.5, hi + 0.5, count + 1) if lo == hi else np.linspace(lo, hi, count + 1)
+
+
+def _places(given: InputArray, edges: np.ndarray):
+    """The bin of each value, the last one with its upper edge; beyond them -1 or their number."""
+    common = np.result_type(edges.dtype, given.dtype).name
+    there, values = InputArray(edges.astype(common), given).object, given.to(common).object
+    side = {"right": True} if given.array.kind == "torch" else {"side": "right"}
+    return given.library.module().searchsorted(there, values, **side) - (values == there[-1]) * 1 - 1
+
+
+def histogram2d(
+    x: Any,
+    y: Any,
+    bins: Any = 10,
+    range: Sequence[Sequence[float] | None] | None = None,  # noqa: A002
+    density: bool | None = None,
+    weights: Any = None,
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """numpy.histogram2d: how many pairs (x, y) lie in each bin of a grid, and the edges along both axes.
+
+    x, y: one-dimensional arrays of one library and length. bins: a number or edges for both axes, or one for each. range: limits for each axis;
+    None: the least and the greatest value, which are waited for. density: divides by the number and the areas. weights: what is added for each
+    pair. The bins of single values are found by the arrays' own library (NumPy, CuPy, PyTorch, JAX), where NumPy has them; pairs are counted by a
+    kernel, with weights or more than 65535 bins by the library (TypeError for JAX). Returns (counts, edges of x, edges of y): counts of float64 and
+    of the caller's kind, edges as NumPy arrays. Raises ValueError as NumPy does.
+    """
+    first = InputArray(x)
+    second = InputArray(y, first)
+    if len(first.shape) != 1 or first.shape != second.shape:
+        raise ValueError(f"x and y must have the same length; they have the shapes {first.shape} and {second.shape}.")
+    common = np.result_type("float32" if "float16" in first.dtype else first.dtype, "float32" if "float16" in second.dtype else second.dtype).name
+    if common.startswith("complex"):
+        raise TypeError(f"Pairs of {common} cannot be counted, since complex numbers have no order.")
+    given = [one.to("uint8" if common == "bool" else common) for one in (first, second)]
+    each = [bins, bins] if not np.iterable(bins) or len(bins) not in (1, 2) else list(bins)
+    if len(each) != 2 or range is not None and len(range) != 2:
+        raise ValueError("bins and range must be given for both axes, as two elements.")
+    edges = [_edges_of(one, count, limits) for one, count, limits in zip(given, each, (None, None) if range is None else range)]
+    rows, columns = (one.size - 1 for one in edges)
+    row, column = (_places(one, own) for one, own in zip(given, edges))
+    inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
+    count = rows * columns
+    place = InputArray((row * columns + column) * inside + count * (inside == 0))  # those outside behind all others
+    if weights is None and count < _most_bins and place.array.size:
+        counts = _counted(place.to("int32").object, count + 1, "bincount")
+    else:
+        counts = _bincount_of_library(place.to("int64"), weights, count + 1)
+    table = InputArray(counts[:count]).to("float64").reshaped((rows, columns))
+    if density:
+        areas = InputArray(np.outer(*(np.diff(one) for one in edges)), table).object
+        table = InputArray(table.object / areas / table.object.sum())
+    return table.object, edges[0], edges[1]
 
 
 _countable_as = {

@@ -1,7 +1,8 @@
 """Measurements of images and of their labelled parts, as of scipy.ndimage.
 
-Without labels, and of one label, they are reductions and histograms of this package. Of several labels sums are added up, and extremes and medians found by
-sorting, by the array's own library (NumPy, CuPy, PyTorch; sums not in JAX), on its device; how many elements a label has is counted by a kernel of this package.
+Without labels, and of one label, they are reductions and histograms of this package. Of several labels sums are added up, and extremes and medians
+found by sorting, by the array's own library (NumPy, CuPy, PyTorch; sums not in JAX), on its device; how many elements a label has is counted by a
+kernel of this package.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from ._histograms import histogram as _histogram
 from ._results import _complex_parts, _kind
 from ._scans import cumsum
 
-_wide = {"bool": "uint8", "float16": "float32", "bfloat16": "float32"}
+# As what elements are put in order, and labels compared: PyTorch has neither of truth values and of wider unsigned integers.
+_wide = {"bool": "uint8", "uint16": "int32", "uint32": "int64", "float16": "float32", "bfloat16": "float32"}
 
 
 class _Groups(NamedTuple):
@@ -43,6 +45,7 @@ def _beside(labels, given: InputArray) -> InputArray:
 def _mask(given: InputArray, labels, index) -> InputArray:
     """Where an element counts: its label is the index, or above 0."""
     found = _beside(labels, given)
+    found = found.to(_wide.get(found.dtype, found.dtype))
     return InputArray(found.object > 0 if index is None else found.object == index)
 
 
@@ -100,8 +103,8 @@ def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:  # noq
     """scipy.ndimage.sum_labels: the sum of the elements, of those with a label above 0, or of those with each label of `index`.
 
     input: any array. labels: an array of whole numbers that can be broadcast to the input's shape. index: a label or several; None: all above 0.
-    Returns a number, or an array with one for each of several labels, of the caller's kind (in NumPy a number is one of its own). Sums of several labels are of
-    float64 (TypeError for JAX). Types and accuracy of others as of tunesmith.sum(). Raises ValueError for shapes.
+    Returns a number, or an array with one for each of several labels, of the caller's kind (in NumPy a number is one of its own). Sums of several
+    labels are of float64 (TypeError for JAX). Types and accuracy of others as of tunesmith.sum(). Raises ValueError for shapes.
     """
     given = InputArray(input)
     if _is_one(labels, index):
@@ -132,8 +135,8 @@ def _squares(values: InputArray, means) -> InputArray:
 
 
 def variance(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
-    """scipy.ndimage.variance: the mean of the squares of the distances from the mean, in two passes. Integers are computed in float64, all others in their own
-    type. Parameters as of sum_labels()."""
+    """scipy.ndimage.variance: the mean of the squares of the distances from the mean, in two passes. Integers are computed in float64, all others
+    in their own type. Parameters as of sum_labels()."""
     given = InputArray(input)
     real = given if _kind(given.dtype) > _kind("int64") else given.to("float64")
     if _is_one(labels, index):
@@ -229,7 +232,8 @@ def _select(input, labels, index, *which: str) -> list:  # noqa: A002
 
 
 def minimum(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
-    """scipy.ndimage.minimum: the least element; of several labels 0 where one has no elements. Parameters as of sum_labels(). Raises ValueError for no elements."""
+    """scipy.ndimage.minimum: the least element; of several labels 0 where one has no elements. Parameters as of sum_labels(). Raises ValueError for
+    no elements."""
     return _select(input, labels, index, "minimum")[0]
 
 
@@ -239,14 +243,15 @@ def maximum(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: 
 
 
 def minimum_position(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
-    """scipy.ndimage.minimum_position: where the least element stands, the first of several, as a tuple of NumPy's integers; a list of tuples for several
-    labels. It is found by the array's own library and waited for. A NaN is less and greater than all numbers, for several labels only greater. See minimum()."""
+    """scipy.ndimage.minimum_position: where the least element stands, the first of several, as a tuple of NumPy's integers; a list of tuples for
+    several labels. It is found by the array's own library and waited for. A NaN is less and greater than all numbers, for several labels only
+    greater. See minimum()."""
     return _select(input, labels, index, "minimum_position")[0]
 
 
 def maximum_position(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
-    """scipy.ndimage.maximum_position: where the greatest element stands, of several equal ones the first (for several labels the last, as in SciPy); see
-    minimum_position()."""
+    """scipy.ndimage.maximum_position: where the greatest element stands, of several equal ones the first (for several labels the last, as in
+    SciPy); see minimum_position()."""
     return _select(input, labels, index, "maximum_position")[0]
 
 
@@ -262,8 +267,8 @@ def _halfway(first, second, dtype: str):
 
 
 def median(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
-    """scipy.ndimage.median: the middle element, or the mean of the two in the middle, found by the array's own library's sort; NaN where there is a NaN (of
-    several labels: where it is in the middle), or no element. Parameters as of sum_labels()."""
+    """scipy.ndimage.median: the middle element, or the mean of the two in the middle, found by the array's own library's sort; NaN where there is a
+    NaN (of several labels: where it is in the middle), or no element. Parameters as of sum_labels()."""
     given = InputArray(input)
     if _is_one(labels, index):
         part = _part(given, labels, index)
@@ -287,8 +292,8 @@ def median(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A
 
 
 def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
-    """scipy.ndimage.center_of_mass: the mean position, weighted by the elements: a tuple with a number of float64 for each axis, and for several labels a list of
-    them. Without labels it is one reduction per axis; integers are summed exactly. Parameters as of sum_labels()."""
+    """scipy.ndimage.center_of_mass: the mean position, weighted by the elements: a tuple with a number of float64 for each axis, and for several
+    labels a list of them. Without labels it is one reduction per axis; integers are summed exactly. Parameters as of sum_labels()."""
     given = InputArray(input)
     dimensions, library = len(given.shape), given.library
     if _is_one(labels, index):
@@ -316,8 +321,8 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:  #
 
 
 def histogram(input: Any, min: float, max: float, bins: int, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
-    """scipy.ndimage.histogram: how many elements are in each of `bins` bins of equal width from `min` to `max`; see tunesmith.histogram(). For several labels a NumPy
-    array of such arrays, with None for one without elements; each is a launch of its own."""
+    """scipy.ndimage.histogram: how many elements are in each of `bins` bins of equal width from `min` to `max`; see tunesmith.histogram(). For
+    several labels a NumPy array of such arrays, with None for one without elements; each is a launch of its own."""
     given = InputArray(input)
 
     def counts(one) -> Any:

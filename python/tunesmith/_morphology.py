@@ -1,7 +1,7 @@
 """Ranks of windows and what is made of them: minima, maxima, medians, and morphology of grey and of binary images, as of scipy.ndimage.
 
-All are rank filters in the image's own type, in one launch where all axes have one boundary. Structures that are not flat are tensor expressions of a
-padded copy. Binary images are read as bytes of 0 and 1.
+All are rank filters in the image's own type, in one launch where all axes have one boundary. Structures that are not flat are tensor expressions of
+a padded copy. Binary images are read as bytes of 0 and 1.
 """
 
 from __future__ import annotations
@@ -167,9 +167,10 @@ def minimum_filter(
 ) -> Any:
     """scipy.ndimage.minimum_filter: the least element of a window around each one.
 
-    input: any real array. size: the window's extent, one or one per axis. footprint: an array of booleans, which places of the window count, in place of
-    size; it is read in ordinary memory. output, cval, origin and axes as of correlate(); mode may be one per axis where all places of the window count.
-    NaN is after all numbers (SciPy: depends on where it stands). Raises RuntimeError and ValueError as SciPy does, and TypeError for complex numbers.
+    input: any real array. size: the window's extent, one or one per axis. footprint: an array of booleans, which places of the window count, in
+    place of size; it is read in ordinary memory. output, cval, origin and axes as of correlate(); mode may be one per axis where all places of the
+    window count. NaN is after all numbers (SciPy: depends on where it stands). Raises RuntimeError and ValueError as SciPy does, and TypeError for
+    complex numbers.
     """
     return _finished(_extreme(input, size, footprint, None, output, mode, cval, origin, axes, True))
 
@@ -357,8 +358,9 @@ def grey_erosion(
 ) -> Any:
     """scipy.ndimage.grey_erosion: minimum_filter(), with a structure the least of x - structure.
 
-    structure: an array, what is subtracted at each place of the window; it is read in ordinary memory. It makes the launch a tensor expression of a copy
-    of the image with its borders. What leaves an integer type's range is cut once, from the result (in SciPy it depends on the place in the structure). Raises ValueError without size, footprint and structure; all else as of minimum_filter().
+    structure: an array, what is subtracted at each place of the window; it is read in ordinary memory. It makes the launch a tensor expression of a
+    copy of the image with its borders. What leaves an integer type's range is cut once, from the result (in SciPy it depends on the place in the
+    structure). Raises ValueError without size, footprint and structure; all else as of minimum_filter().
     """
     return _finished(_eroded(input, size, footprint, structure, output, mode, cval, origin, axes))
 
@@ -584,6 +586,8 @@ class _Binary:
 def _bytes(given: InputArray) -> InputArray:
     """1 where an element is not 0."""
     whole = given.contiguous()
+    if given.dtype in ("uint16", "uint32", "uint64"):  # which PyTorch does not compare
+        whole = whole.viewed(given.dtype.removeprefix("u"))
     return (whole if given.dtype == "bool" else InputArray(whole.object != 0)).viewed("uint8")
 
 
@@ -626,10 +630,10 @@ def binary_erosion(
 ) -> Any:
     """scipy.ndimage.binary_erosion: true where all elements under the structure are.
 
-    input: any real array; what is not 0 is true. structure: an array, read in ordinary memory; None: generate_binary_structure(n, 1). iterations: how often;
-    below 1: until nothing changes, which waits for results. A box is repeated in one launch, other structures in one each. mask: only elements
-    where it is true change. output: an array of any real type. border_value: what stands outside. brute_force: has no effect on the result.
-    Returns an array of booleans. Raises RuntimeError and TypeError as SciPy does.
+    input: any real array; what is not 0 is true. structure: an array, read in ordinary memory; None: generate_binary_structure(n, 1). iterations:
+    how often; below 1: until nothing changes, which waits for results. A box is repeated in one launch, other structures in one each. mask: only
+    elements where it is true change. output: an array of any real type. border_value: what stands outside. brute_force: has no effect on the
+    result. Returns an array of booleans. Raises RuntimeError and TypeError as SciPy does.
     """
     return _binary(input, (False,), structure, iterations, mask, output, border_value, origin, axes)
 
@@ -714,8 +718,8 @@ def binary_propagation(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.binary_propagation: binary_dilation() within the mask until nothing changes: a launch for each step, and after 1, 3, 7, ... steps, and then each 64,
-    a look at the result, which is waited for."""
+    """scipy.ndimage.binary_propagation: binary_dilation() within the mask until nothing changes: a launch for each step, and after 1, 3, 7, ...
+    steps, and then each 64, a look at the result, which is waited for."""
     return _binary(input, (True,), structure, -1, mask, output, border_value, origin, axes)
 
 

@@ -1,7 +1,8 @@
 """Filters, morphology and measurements of images, with the signatures of scipy.ndimage; docs/ndimage.md lists what each one launches.
 
-Weighted sums are here, ranks and morphology in _morphology.py, measurements in _measurements.py. Arrays of any number of dimensions; those of one and two take one launch, so do those of more whose mask is 1 along the leading
-axes; else there is a launch for each place of the mask along these. All boundary modes, origins and axes.
+Weighted sums are here, ranks and morphology in _morphology.py, measurements in _measurements.py. Arrays of any number of dimensions; those of one
+and two take one launch, so do those of more whose mask is 1 along the leading axes; else there is a launch for each place of the mask along these.
+All boundary modes, origins and axes.
 
 Types: float32, float16 and bfloat16 are summed in float32 (SciPy: float64), float64 and integers as SciPy does it, and cut to the
 output's type as there. With output=numpy.float32 (or any real type of 16 or 32 bits) images of uint8, uint16 and int16 are read as
@@ -141,7 +142,7 @@ __all__ = [
 
 _gpu = "cupyx.scipy.ndimage on a GPU, scipy.ndimage for NumPy's arrays"
 _interpolation = f"{_gpu}; for whole steps, mirrors and transpositions tunesmith.tensor(), as in 'out[y,x] = image[2*y,99-x]'"
-_windows = "tunesmith.tensor(), as in 'out[y,x] max= abs(image[y+i,x+j] - w[i,j])', or rank_filter() and generic_laplace() here; any function of Python: scipy.ndimage"
+_windows = "tunesmith.tensor(), as in 'out[y,x] max= abs(image[y+i,x+j] - w[i,j])', or scipy.ndimage for any function of Python"
 # What to use in place of SciPy's functions that are not here.
 not_here = {
     "affine_transform": _interpolation,
@@ -414,15 +415,26 @@ def _sweep(given: InputArray, lines: list[_Line], wanted: str, cval):
 
 
 def _sum_of(given: InputArray, terms: list[list[_Line]], wanted: str, cval):
-    """The sum of the terms, each a sweep; those of the last two axes in one launch where that is as good."""
+    """The sum of the terms, each a sweep. Of those that are alike along the axes before the last two, these are swept once, and the last two take one launch
+    where that is as good."""
     checked_cval(given, cval)
-    inside = [term for term in terms if term and all(line.axis >= len(given.shape) - 2 for line in term)]
-    mask = _one_mask(given, inside, wanted, cval)
+    first = len(given.shape) - 2
+    groups: dict[tuple, list[list[_Line]]] = {}
+    for term in terms:
+        key = tuple((line.axis, line.weights.tobytes(), boundary_word(line.mode)) for line in term if line.axis < first)
+        groups.setdefault(key, []).append(term)
     parts = []
-    if mask is not None:
+    for group in groups.values():
+        inside = [[line for line in term if line.axis >= first] for term in group]
+        mask = _one_mask(given, inside, wanted, cval)
+        if mask is None:
+            parts += [InputArray(_sweep(given, term, wanted, cval)).to(wanted) for term in group]
+            continue
+        before = [line for line in group[0] if line.axis < first]
+        swept = _sweep(given, before, wanted, cval) if before else given.object
+        lines = [line for term in inside for line in term]
         is_product = all(len(term) > 1 for term in inside)
-        parts.append(InputArray(_window(given.object, mask, inside[0], wanted, cval, filter_all if is_product else filter_as_scipy)))
-    parts += [InputArray(_sweep(given, term, wanted, cval)).to(wanted) for term in terms if mask is None or not any(term is one for one in inside)]
+        parts.append(InputArray(_window(swept, mask, lines, wanted, cval, filter_all if is_product else filter_as_scipy)))
     return functools.reduce(added, parts).object if parts else given.library.copy(given.to(wanted).object)
 
 
@@ -679,7 +691,7 @@ def _each_axis(input, function, output, mode, cval, arguments, keywords, axes) -
     for axis, edge in zip(found, per_axis(mode, len(found), "mode")):
         into = given.empty(given.shape, wanted).object
         one = function(given.object, axis, parts[0].object.dtype if parts else into, edge, cval, *arguments, **(keywords or {}))
-        parts.append(InputArray(into if one is None else one).to(wanted))
+        parts.append(InputArray(into if one is None else one, given).to(wanted))
     return given, parts, output, wanted
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 folder = pathlib.Path(__file__).parents[2] / "examples/python"
-needs = {"image_convolution": "scipy", "torch_convolution": "torch"}
+needs = {"cells": "scipy", "image_convolution": "scipy", "torch_convolution": "torch"}
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in folder.glob("*.py") if file.stem != "compare"))

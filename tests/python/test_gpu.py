@@ -154,6 +154,11 @@ def test_counts(name):
     counts, _ = tunesmith.histogram(x, 20, (0, 200))
     np.testing.assert_array_equal(numbers(counts), np.histogram(levels, 20, (0, 200))[0])
     np.testing.assert_array_equal(numbers(tunesmith.bincount(x)), np.bincount(levels))
+    if name in ("cupy", "torch"):
+        across = giver(name)(levels[::-1].copy())
+        for bins, weights in ((16, None), ((5, [0, 10, 200]), levels * 0.5)):
+            found = tunesmith.histogram2d(x, across, bins, weights=None if weights is None else giver(name)(weights))[0]
+            np.testing.assert_array_equal(numbers(found), np.histogram2d(levels, levels[::-1], bins, weights=weights)[0])
 
 
 @both

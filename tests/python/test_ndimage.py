@@ -47,6 +47,7 @@ def test_derivatives_are_scipys(seed):
 
 def test_derivatives_of_two_dimensions_take_one_launch():
     x = np.random.default_rng(1).random((20, 30), np.float32)
+    cube = x.reshape(5, 12, 10)
     for call, count in (
         (lambda: ndimage.sobel(x), 1),
         (lambda: ndimage.prewitt(x.astype(np.uint8), 0), 1),
@@ -55,6 +56,8 @@ def test_derivatives_of_two_dimensions_take_one_launch():
         (lambda: ndimage.gaussian_filter(x, 1.0), 1),
         (lambda: ndimage.uniform_filter(x, 5), 1),
         (lambda: ndimage.gaussian_gradient_magnitude(x, 1.0), 3),  # two derivatives and the root
+        (lambda: ndimage.laplace(cube), 2),
+        (lambda: ndimage.gaussian_laplace(cube, 1.0), 4),  # its second derivative along the first axis and all others, each along the last two together
     ):
         with tunesmith.capture() as captured:
             call()

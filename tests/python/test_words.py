@@ -273,6 +273,42 @@ def test_histogram(n, bins, dtype, ranged, seed):
     np.testing.assert_array_equal(counts, expected)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_pairs_are_counted_as_numpy_counts_them(seed):
+    random = np.random.default_rng(seed)
+    dtypes = ("float32", "float64", "int32", "uint8", "int64")
+    x, y = ((random.random(seed * 5) * 7 - 3 * (dtype != "uint8")).astype(dtype) for dtype in (dtypes[seed % 5], dtypes[seed // 5 % 5]))
+    x[::3] = np.rint(x[::3])  # on edges
+    if seed % 4 == 1 and x.dtype.kind == "f":
+        x[::7] = np.nan
+    few = int(random.integers(1, 9))
+    bins = (few, (few, int(random.integers(1, 300))), (np.array([-2, -1.5, 0, 3]), few), np.linspace(-2, 2, 9))[seed % 4]
+    limits = ((-2, 2), (-1, 3)) if seed % 4 == 1 else ((0, 3), None) if seed % 4 == 0 else None
+    weights, density = random.random(x.size) if seed % 3 == 1 else None, seed % 3 == 2 and seed > 20
+    with np.errstate(all="ignore"):
+        found, expected = (of.histogram2d(x, y, bins, limits, density, weights) for of in (tunesmith, np))
+    for one, other in zip(found, expected):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=0)
+
+
+def test_pairs_that_cannot_be_counted():
+    x = np.arange(5.0)
+    for wrong in (
+        lambda: tunesmith.histogram2d(x, x[:4]),
+        lambda: tunesmith.histogram2d(x, x, 0),
+        lambda: tunesmith.histogram2d(x, x, ([3, 2, 1], 2)),
+        lambda: tunesmith.histogram2d(x, x, 3, ((2, 1), (0, 1))),
+        lambda: tunesmith.histogram2d(x, x, 3, ((0, math.inf), (0, 1))),
+        lambda: tunesmith.histogram2d(x, x, 3, ((0, 1),)),
+        lambda: tunesmith.histogram2d(x, x, [5]),
+    ):
+        with pytest.raises(ValueError):
+            wrong()
+    with pytest.raises(TypeError, match="complex"):
+        tunesmith.histogram2d(x * 1j, x)
+
+
 def test_histogram_and_bincount_refuse_what_would_be_wrong():
     for _ in range(3):  # the second and third go the short way
         assert tunesmith.histogram(np.array([0.5, 2.0]), 2, (0, 4))[1].dtype == "f8"
