@@ -25,6 +25,7 @@ from ._histograms import bincount, histogram
 from ._own_kernels import write_kernel
 from ._reductions import max, mean, min, sum
 from ._references import serve_reference
+from ._rows import layer_norm, log_softmax, logsumexp, normalize, rms_norm, rows, softmax
 from ._scans import cumprod, cumsum, scan
 from ._tensors import einsum, permute, tensor
 from ._transposition import transpose
@@ -52,20 +53,27 @@ __all__ = [
     "first_device",
     "forget_dispatchers",
     "histogram",
+    "layer_norm",
+    "log_softmax",
+    "logsumexp",
     "max",
     "mean",
     "min",
     "ndimage",
+    "normalize",
     "ops",
     "permute",
     "program",
     "report",
+    "rms_norm",
+    "rows",
     "scan",
     "serve_reference",
     "set_device",
     "set_dispatcher",
     "show_config",
     "signal",
+    "softmax",
     "sum",
     "tensor",
     "transpose",

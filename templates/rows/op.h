@@ -14,9 +14,6 @@
 
 namespace tunesmith::rows_op {
 
-/// How an array is read: an element for each, one for each column, one for each row, or one for all.
-enum class Kind { matrix, per_column, per_row, scalar };
-
 struct InputLayout {
   Kind kind = Kind::matrix;
   std::int64_t stride = 0;  ///< of a matrix: elements from one row to the next

@@ -277,8 +277,10 @@ TEST(RowsSpace, RulesAreSaid) {
        "fit its registers"},
       {"registers", "expression=softmax rows=3 columns=16", "TEAM=4 TEAMS=4 ITEMS=1 VECTOR=4",
        "32 to 1024 threads"},
-      {"registers", "expression=softmax rows=3 columns=1024", "TEAM=64 TEAMS=16 ITEMS=4 VECTOR=4", ""},
-      {"registers", "expression=softmax rows=3 columns=1023", "TEAM=64 TEAMS=16 ITEMS=5 VECTOR=4", ""},
+      {"registers", "expression=softmax rows=3 columns=1024",
+       "TEAM=32 TEAMS=8 ITEMS=8 VECTOR=4 ROWS=2 RESIDENT_WARPS=16", ""},
+      {"registers", "expression=softmax rows=3 columns=1023 dtype=f16",
+       "TEAM=32 TEAMS=8 ITEMS=5 VECTOR=8 ROWS=2 RESIDENT_WARPS=16", ""},
       {"sweeps", "expression=softmax rows=3 columns=9 dtype=f64", "ITEMS=8 VECTOR=2", ""},
   };
   expect_rules(op(), cases);
