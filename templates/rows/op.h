@@ -97,6 +97,7 @@ constexpr std::int64_t index_limit = std::int64_t{1} << 30;  ///< columns that 3
 std::string refuses_empty(const Problem& problem);
 
 Axis load_axis();
+Axis resident_axis();
 Axis vector_axis(const Problem& problem);
 Rule vector_rule(const Problem& problem);
 
@@ -117,5 +118,8 @@ bool suits_cluster(const Problem& problem, const DeviceFacts& device);
 /// Without measurements: 16 bytes, or what the rows' starts allow.
 std::int64_t usual_vector(const Problem& problem);
 std::string usual_store(const Problem& problem);
+
+/// The RESIDENT_WARPS that stands for so many (resident_warps_rule): the least that is as many whole blocks.
+std::int64_t resident_warps(std::int64_t wanted, std::int64_t block);
 
 }  // namespace tunesmith::rows_op

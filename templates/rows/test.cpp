@@ -280,7 +280,7 @@ TEST(RowsSpace, RulesAreSaid) {
       {"registers", "expression=softmax rows=3 columns=1024",
        "TEAM=32 TEAMS=8 ITEMS=8 VECTOR=4 ROWS=2 RESIDENT_WARPS=16", ""},
       {"registers", "expression=softmax rows=3 columns=1023 dtype=f16",
-       "TEAM=32 TEAMS=8 ITEMS=5 VECTOR=8 ROWS=2 RESIDENT_WARPS=16", ""},
+       "TEAM=64 TEAMS=4 ITEMS=3 VECTOR=8 ROWS=2 RESIDENT_WARPS=16", ""},
       {"sweeps", "expression=softmax rows=3 columns=9 dtype=f64", "ITEMS=8 VECTOR=2", ""},
   };
   expect_rules(op(), cases);
