@@ -26,6 +26,7 @@
 #include "runtime/toolchain.h"
 #include "templates/elementwise/expression.h"
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/rows.h"
 #include "tunesmith/tensor.h"
 
 namespace tunesmith::python {
@@ -323,6 +324,27 @@ void add_functions(nb::module_& m) {
         return names;
       },
       "The functions that an expression of elementwise may call.");
+  m.def(
+      "rows_arrays", &rows_arrays, nb::arg("expression"),
+      "The arrays that an expression of rows reads, by name, in the order of first use. Raises ValueError.");
+  m.def("rows_expression", &rows_expression, nb::arg("expression"),
+        "The expression as a problem has it, its arrays x0, x1, ... Raises ValueError.");
+  m.def("rows_results", &rows_results, nb::arg("expression"),
+        "The results that an expression of rows has, by name. Raises ValueError.");
+  m.def(
+      "rows_results_vary",
+      [](const std::string& expression, const std::vector<std::string>& kinds) {
+        static constexpr std::array<std::string_view, 4> names = {"matrix", "per_column", "per_row",
+                                                                  "scalar"};
+        std::vector<RowsKind> inputs;
+        for (const std::string& kind : kinds)
+          inputs.push_back(
+              static_cast<RowsKind>(std::find(names.begin(), names.end() - 1, kind) - names.begin()));
+        return rows_results_vary(expression, inputs);
+      },
+      nb::arg("expression"), nb::arg("kinds"),
+      "Whether each result has an element for each element of a row, for arrays that are read as matrix, "
+      "per_column, per_row or scalar. Raises ValueError.");
   m.def(
       "tensor_arrays", &tensor_arrays, nb::arg("expression"), nb::arg("finish") = "out",
       "The arrays that an index expression reads, by name, in the order of first use, those that its finish "

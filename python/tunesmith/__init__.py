@@ -25,6 +25,7 @@ from ._histograms import bincount, histogram, histogram2d
 from ._own_kernels import write_kernel
 from ._reductions import max, mean, min, sum
 from ._references import serve_reference
+from ._rows import layer_norm, log_softmax, logsumexp, normalize, rms_norm, rows, softmax
 from ._scans import cumprod, cumsum, scan
 from ._statistics import all, any, argmax, argmin, count_nonzero, mean_var, min_max, norm, prod, ptp, reduction, std, var
 from ._tensors import einsum, permute, tensor
@@ -59,6 +60,9 @@ __all__ = [
     "forget_dispatchers",
     "histogram",
     "histogram2d",
+    "layer_norm",
+    "log_softmax",
+    "logsumexp",
     "max",
     "mean",
     "mean_var",
@@ -66,6 +70,7 @@ __all__ = [
     "min_max",
     "ndimage",
     "norm",
+    "normalize",
     "ops",
     "permute",
     "prod",
@@ -73,6 +78,8 @@ __all__ = [
     "ptp",
     "reduction",
     "report",
+    "rms_norm",
+    "rows",
     "scan",
     "serve_reference",
     "set_device",
@@ -80,6 +87,7 @@ __all__ = [
     "show_config",
     "signal",
     "std",
+    "softmax",
     "sum",
     "tensor",
     "transpose",

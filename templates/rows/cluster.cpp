@@ -29,7 +29,7 @@ Space cluster_space(const Problem& problem) {
       {ITEMS, {1, 2, 3, 4, 5, 6, 7, 8}, "vectors of a thread; what the row needs"},
       vector_axis(problem),
       load_axis(),
-      resident_warps_axis({32, 16, 48, 64}),
+      resident_axis(),
       store_axis()};
   return Space(axes,
                {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
@@ -64,6 +64,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                     {std::string(CLUSTER.name), std::int64_t{8}},
                     {std::string(ITEMS.name), items},
                     {std::string(VECTOR.name), vector},
+                    // Two blocks, one of which loads while the other waits.
+                    {std::string(RESIDENT_WARPS.name), resident_warps(block > 768 ? 16 : block / 16, block)},
                     {std::string(STORE.name), usual_store(problem)}};
     }
   }

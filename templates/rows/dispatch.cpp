@@ -33,6 +33,11 @@ rows_op::Expression parsed(const std::string& expression) {
   return std::move(result.expression);
 }
 
+std::string wrong_count(const std::string& text, const rows_op::Expression& e, std::size_t given) {
+  return "The expression \"" + text + "\" reads " + counted(e.inputs.size(), "array") + ", " +
+         listed(e.inputs) + "; rows was given " + std::to_string(given) + ".";
+}
+
 }  // namespace
 
 std::vector<std::string> rows_arrays(const std::string& expression) { return parsed(expression).inputs; }
@@ -43,13 +48,27 @@ std::vector<std::string> rows_results(const std::string& expression) {
   return names;
 }
 
+std::string rows_expression(const std::string& expression) {
+  (void)parsed(expression);
+  return rows_op::canonical_text(expression);
+}
+
+std::vector<bool> rows_results_vary(const std::string& expression, const std::vector<RowsKind>& inputs) {
+  const rows_op::Expression e = parsed(expression);
+  if (inputs.size() != e.inputs.size()) throw UsageError(wrong_count(expression, e, inputs.size()));
+  std::vector<rows_op::Kind> kinds;
+  for (const RowsKind kind : inputs) kinds.push_back(static_cast<rows_op::Kind>(kind));
+  const std::vector<char> varies = rows_op::variation(e, kinds);
+  std::vector<bool> found;
+  for (const rows_op::Output& output : e.outputs)
+    found.push_back(varies[static_cast<std::size_t>(output.value)] != 0);
+  return found;
+}
+
 std::string rows_problem(const std::string& expression, RowsType type, std::int64_t rows,
                          std::int64_t columns, const std::vector<RowsLayout>& inputs) {
-  const std::vector<std::string> names = rows_arrays(expression);
-  if (inputs.size() != names.size()) {
-    throw UsageError("The expression \"" + expression + "\" reads " + counted(names.size(), "array") + ", " +
-                     listed(names) + "; rows was given " + std::to_string(inputs.size()) + ".");
-  }
+  if (const rows_op::Expression e = parsed(expression); inputs.size() != e.inputs.size())
+    throw UsageError(wrong_count(expression, e, inputs.size()));
   Values problem = {{"expression", rows_op::canonical_text(expression)},
                     {"rows", rows},
                     {"columns", columns},

@@ -114,6 +114,20 @@ class Parser {
 
 std::string_view name(Function function) { return functions[static_cast<std::size_t>(function)]; }
 
+std::vector<char> variation(const Expression& expression, std::span<const Kind> inputs) {
+  std::vector<char> varies(expression.nodes.size(), 0);
+  for (std::size_t i = 0; i < varies.size(); ++i) {
+    const Node& node = expression.nodes[i];
+    if (is_array(node)) {
+      const Kind kind = inputs[static_cast<std::size_t>(node.input)];
+      varies[i] = kind == Kind::matrix || kind == Kind::per_column ? 1 : 0;
+    }
+    for (const int operand : node.operands)
+      if (operand >= 0 && varies[static_cast<std::size_t>(operand)] != 0) varies[i] = 1;
+  }
+  return varies;
+}
+
 std::span<const Word> words() { return frequent; }
 
 ParseResult parse(std::string_view text) {

@@ -2,6 +2,7 @@
 // into one list of operations in which each occurs once. The grammar of values is elementwise's.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,12 @@ struct Expression {
 inline bool is_array(const Node& node) {
   return node.operation == Operation::input && node.input < most_inputs;
 }
+
+/// How an array is read: an element for each, one for each column, one for each row, or one for all.
+enum class Kind { matrix, per_column, per_row, scalar };
+
+/// By node, for inputs of these kinds: 1 where its value differs along a row, else 0.
+std::vector<char> variation(const Expression& expression, std::span<const Kind> inputs);
 
 /// A name for a frequent expression.
 struct Word {

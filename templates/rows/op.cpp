@@ -39,7 +39,7 @@ double operations(const Problem& problem) {
 
 // Odd sizes, sizes of 1, rows with a gap, and none. The arrays' kinds stay.
 std::vector<Problem> companions(const Problem& problem) {
-  const Shape& own = shape_of(problem);
+  const Shape own = shape_of(problem);  // check() asks for those of others
   std::vector<Problem> found;
   const auto add = [&](std::int64_t rows, std::int64_t columns, std::int64_t gap) {
     Problem other = problem;

@@ -14,9 +14,6 @@
 
 namespace tunesmith::rows_op {
 
-/// How an array is read: an element for each, one for each column, one for each row, or one for all.
-enum class Kind { matrix, per_column, per_row, scalar };
-
 struct InputLayout {
   Kind kind = Kind::matrix;
   std::int64_t stride = 0;  ///< of a matrix: elements from one row to the next
@@ -56,6 +53,7 @@ struct Shape {
   /// same place between multiples of so many. Powers of two, at most 16.
   std::int64_t aligned = 16, congruent = 16;
 };
+/// Lasts until the thread asks for another problem's.
 const Shape& shape_of(const Problem& problem);
 
 Problem rewritten(const Problem& given);
@@ -100,6 +98,7 @@ constexpr std::int64_t index_limit = std::int64_t{1} << 30;  ///< columns that 3
 std::string refuses_empty(const Problem& problem);
 
 Axis load_axis();
+Axis resident_axis();
 Axis vector_axis(const Problem& problem);
 Rule vector_rule(const Problem& problem);
 
@@ -120,5 +119,8 @@ bool suits_cluster(const Problem& problem, const DeviceFacts& device);
 /// Without measurements: 16 bytes, or what the rows' starts allow.
 std::int64_t usual_vector(const Problem& problem);
 std::string usual_store(const Problem& problem);
+
+/// The RESIDENT_WARPS that stands for so many (resident_warps_rule): the least that is as many whole blocks.
+std::int64_t resident_warps(std::int64_t wanted, std::int64_t block);
 
 }  // namespace tunesmith::rows_op

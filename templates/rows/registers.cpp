@@ -31,7 +31,7 @@ Space registers_space(const Problem& problem) {
       {ROWS, {1, 2, 4}, "rows that a team has under way at once"},
       vector_axis(problem),
       load_axis(),
-      resident_warps_axis({32, 16, 48, 64}),
+      resident_axis(),
       store_axis()};
   const std::int64_t rows = shape_of(problem).rows, columns = shape_of(problem).columns;
   return Space(
@@ -94,7 +94,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       {std::string(TEAM.name), *team},    {std::string(TEAMS.name), side_by_side},
       {std::string(ITEMS.name), items},   {std::string(ROWS.name), std::int64_t{is_short ? 2 : 1}},
       {std::string(VECTOR.name), vector}, {std::string(STORE.name), usual_store(problem)}};
-  if (!is_plain) values.set(RESIDENT_WARPS.name, std::int64_t{16});
+  // Of one array in blocks of few elements per thread more fit a multiprocessor without spilling.
+  const bool are_small = *team >= 64 && held(*team) <= 64 && shape_of(problem).inputs.size() == 1;
+  values.set(RESIDENT_WARPS.name, resident_warps(!is_plain ? 16 : are_small ? 48 : 32, *team * side_by_side));
   return values;
 }
 

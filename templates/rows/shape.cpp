@@ -52,7 +52,9 @@ Shape::Shape(const Problem& problem)
       expression(parse(problem.string("expression")).expression) {
   for (std::size_t k = 0; k < expression.inputs.size(); ++k)
     inputs.push_back(layout_of(problem.string(input_name(k)), columns));
-  varies.resize(expression.nodes.size(), 0);
+  std::vector<Kind> kinds;
+  for (const InputLayout& input : inputs) kinds.push_back(input.kind);
+  varies = variation(expression, kinds);
   passes_before.resize(expression.nodes.size(), 0);
   for (std::size_t i = 0; i < expression.nodes.size(); ++i) {
     const Node& node = expression.nodes[i];
@@ -60,15 +62,10 @@ Shape::Shape(const Problem& problem)
       const Reduction& reduction = expression.reductions[static_cast<std::size_t>(node.input - most_inputs)];
       passes_before[i] = passes_before[static_cast<std::size_t>(reduction.argument)] + 1;
       passes = std::max(passes, passes_before[i]);
-    } else if (is_array(node)) {
-      const Kind kind = inputs[static_cast<std::size_t>(node.input)].kind;
-      varies[i] = kind == Kind::matrix || kind == Kind::per_column ? 1 : 0;
     }
     for (const int operand : node.operands) {
       if (operand < 0) continue;
-      const auto at = static_cast<std::size_t>(operand);
-      varies[i] = static_cast<char>(varies[i] | varies[at]);
-      passes_before[i] = std::max(passes_before[i], passes_before[at]);
+      passes_before[i] = std::max(passes_before[i], passes_before[static_cast<std::size_t>(operand)]);
     }
   }
   std::vector<std::int64_t> strides;

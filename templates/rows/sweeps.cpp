@@ -12,7 +12,7 @@ Space sweeps_space(const Problem& problem) {
                                   {ITEMS, {2, 1, 4, 8}, "vectors of a thread that are loaded at once"},
                                   vector_axis(problem),
                                   load_axis(),
-                                  resident_warps_axis({32, 16, 48, 64}),
+                                  resident_axis(),
                                   store_axis()};
   const std::int64_t columns = shape_of(problem).columns;
   return Space(axes,

@@ -12,6 +12,7 @@
 #include "templates/rows/op.h"
 #include "tests/rules.h"
 #include "tuner/check_data.h"
+#include "tuner/check_memory.h"
 #include "tunesmith/rows.h"
 
 namespace tunesmith {
@@ -129,6 +130,25 @@ TEST(RowsProblem, WhatDoesNotFitIsASentence) {
   EXPECT_NE(error_of([&] { problem("expression=\"" + sum + "\" rows=1 columns=1"); }).find("at most 96"),
             std::string::npos);
   EXPECT_NO_THROW(problem("expression=\"y = sum(x)\" rows=4 columns=0"));
+}
+
+// One process makes a problem's companions and their references, another counts what they take.
+TEST(RowsProblem, HasTheSameCompanionsEachTime) {
+  for (const char* text :
+       {"expression=layer_norm rows=9 columns=70 gamma=per_column beta=scalar",
+        "expression=\"y = (a - b) * c / s - min(d + e)\" rows=9 columns=70 a=matrix:80 s=per_row"}) {
+    const Problem wanted = problem(text);
+    const std::vector<Problem> companions = op().companions(wanted);
+    EXPECT_EQ(companions.size(), 7u);
+    for (const Problem& companion : companions) {
+      const Shape own(wanted), its(companion);
+      for (std::size_t k = 0; k < own.inputs.size(); ++k) EXPECT_EQ(its.inputs[k].kind, own.inputs[k].kind);
+    }
+    const std::size_t bytes = check_bytes(op(), wanted);
+    EXPECT_EQ(check_bytes(op(), problem("expression=softmax rows=3 columns=1000")),
+              check_bytes(op(), problem("expression=softmax rows=3 columns=1000")));
+    EXPECT_EQ(check_bytes(op(), complete_problem(op(), Problem::parse(wanted.text()))), bytes);
+  }
 }
 
 // ---- values
@@ -277,8 +297,10 @@ TEST(RowsSpace, RulesAreSaid) {
        "fit its registers"},
       {"registers", "expression=softmax rows=3 columns=16", "TEAM=4 TEAMS=4 ITEMS=1 VECTOR=4",
        "32 to 1024 threads"},
-      {"registers", "expression=softmax rows=3 columns=1024", "TEAM=64 TEAMS=16 ITEMS=4 VECTOR=4", ""},
-      {"registers", "expression=softmax rows=3 columns=1023", "TEAM=64 TEAMS=16 ITEMS=5 VECTOR=4", ""},
+      {"registers", "expression=softmax rows=3 columns=1024",
+       "TEAM=32 TEAMS=8 ITEMS=8 VECTOR=4 ROWS=2 RESIDENT_WARPS=16", ""},
+      {"registers", "expression=softmax rows=3 columns=1023 dtype=f16",
+       "TEAM=64 TEAMS=4 ITEMS=3 VECTOR=8 ROWS=2 RESIDENT_WARPS=16", ""},
       {"sweeps", "expression=softmax rows=3 columns=9 dtype=f64", "ITEMS=8 VECTOR=2", ""},
   };
   expect_rules(op(), cases);
@@ -298,7 +320,7 @@ TEST(RowsSpace, TemplatesSayWhatTheyAreNotFor) {
 
 // A row that begins within a vector has its first and last elements in vectors that it shares with others.
 TEST(RowsVariants, RowsThatBeginAnywhereAreReadAndWrittenInVectors) {
-  const Shape& shape = rows_op::shape_of(problem("expression=softmax rows=5 columns=1003"));
+  const Shape shape(problem("expression=softmax rows=5 columns=1003"));
   EXPECT_EQ(shape.aligned, 1);
   EXPECT_EQ(shape.congruent, 16);
   EXPECT_EQ(rows_op::shape_of(problem("expression=softmax rows=5 columns=1004")).aligned, 4);

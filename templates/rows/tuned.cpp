@@ -21,6 +21,8 @@ Axis load_axis() {
           "hint of the loads of matrices: none, first to leave the caches, past the first-level cache"};
 }
 
+Axis resident_axis() { return resident_warps_axis({32, 16, 48, 64}); }
+
 Axis vector_axis(const Problem& problem) {
   std::vector<Value> values;
   for (std::int64_t vector = 16 / bytes(dtype_of(problem)); vector > 0; vector /= 2)
@@ -81,6 +83,13 @@ std::string usual_store(const Problem& problem) {
   const Shape& shape = shape_of(problem);
   return shape.rows * shape.columns * bytes(dtype_of(problem)) >= std::int64_t{16} << 20 ? "streaming"
                                                                                          : "plain";
+}
+
+std::int64_t resident_warps(std::int64_t wanted, std::int64_t block) {
+  const auto blocks = [&](std::int64_t warps) { return std::max<std::int64_t>(1, warps * 32 / block); };
+  std::int64_t least = 16;
+  while (blocks(least) < blocks(wanted)) least += 16;
+  return least;
 }
 
 }  // namespace tunesmith::rows_op

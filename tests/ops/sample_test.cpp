@@ -50,6 +50,22 @@ TEST_P(SampleTest, WithoutDefaultsAProblemIsShorterAndTheSame) {
   EXPECT_LT(kept, all);
 }
 
+// Processes that share a problem's inputs and references each find its companions anew.
+TEST_P(SampleTest, AProblemHasTheSameCompanionsEachTime) {
+  const Op& op = *GetParam();
+  std::vector<std::vector<Problem>> first;
+  std::vector<Problem> problems = sample_problems(op, 20, 7);
+  for (const std::string& example : op.examples)
+    problems.push_back(complete_problem(op, Problem::parse(example)));
+  for (const Problem& problem : problems) first.push_back(op.companions(problem));
+  for (std::size_t i = problems.size(); i-- > 0;) {
+    const Problem again = complete_problem(op, Problem::parse(problems[i].text()));
+    EXPECT_EQ(again, problems[i]);
+    EXPECT_EQ(op.companions(again), first[i]) << again.text();
+    for (const Problem& companion : first[i]) EXPECT_NO_THROW((void)complete_problem(op, companion));
+  }
+}
+
 // A word of its own in a file of problems.
 TEST_P(SampleTest, NoParameterIsCalledWeight) {
   for (const Parameter& parameter : GetParam()->parameters) EXPECT_NE(parameter.name, "weight");

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.ndimage
 import scipy.signal
+import scipy.special
 
 import tunesmith
 
@@ -23,7 +24,7 @@ without_arrays = set(
     "vectorize winners write_kernel".split()
 )
 
-of_any_arrays = {"einsum", "reduction", "tensor"}  # whose parameters are in test_tensors.py and test_statistics.py
+of_any_arrays = {"einsum", "reduction", "rows", "tensor"}  # whose parameters are in test_tensors.py, test_statistics.py and test_rows.py
 
 
 class Case:
@@ -70,6 +71,18 @@ def scanned(a, function="sum", axis=-1, exclusive=False, dtype=None):
     return moved
 
 
+def normed(x, normalized_shape=None, weight=None, bias=None, eps=1e-5, centered=True):
+    axes = (-1,) if normalized_shape is None else tuple(-1 - k for k, one in enumerate(np.ravel(np.array(normalized_shape, object))) if operator.index(one))
+    x = x - x.mean(axes, keepdims=True) if centered else x
+    y = x / np.sqrt((x * x).mean(axes, keepdims=True) + float(eps))
+    return ((y if weight is None else y * weight) + (0 if bias is None else bias)).astype(x.dtype)
+
+
+def normalized(x, axis=-1, p=2.0, eps=1e-12):
+    norm = np.linalg.norm(x, float(p), operator.index(axis), True)
+    return x / np.maximum(norm, np.float32(float(eps)))
+
+
 extremes = {"initial": (-0.5, 0.25)}
 dtypes = {"dtype": ("float64", "int32")}
 per_axis = {"axes": ((0, 1), (1,)), "origin": (0, 1)}
@@ -94,6 +107,24 @@ cases = {
     "cumprod": Case(np.cumprod, {"a": image}, {"axis": (0, 1), **dtypes}, outputs=("out",)),
     "scan": Case(
         scanned, {"a": image}, {"function": ("product", "max"), "axis": (0, 1), "exclusive": (False, True), **dtypes}, outputs=("out",)
+    ),
+    "softmax": Case(lambda x, axis: scipy.special.softmax(x, operator.index(axis)), {"x": image}, {"axis": (0, 1)}, outputs=("out",)),
+    "log_softmax": Case(lambda x, axis: scipy.special.log_softmax(x, operator.index(axis)), {"x": image}, {"axis": (0, 1)}, outputs=("out",)),
+    "logsumexp": Case(
+        lambda x, axis=-1, keepdims=False: scipy.special.logsumexp(x, operator.index(axis), keepdims=keepdims), {"x": image}, {"axis": (0, 1), "keepdims": (False, True)}, outputs=("out",)
+    ),
+    "normalize": Case(normalized, {"x": image}, {"axis": (0, 1), "p": (1, 2), "eps": (2, 5)}, outputs=("out",)),
+    "layer_norm": Case(
+        normed,
+        {"x": image},
+        {"normalized_shape": ((9,), (7, 9)), "weight": (image[0], image[1]), "bias": (image[2], image[3]), "eps": (1, 2)},
+        outputs=("out",),
+    ),
+    "rms_norm": Case(
+        lambda x, **rest: normed(x, **{"eps": 2.0**-23, **rest}, centered=False),
+        {"x": image},
+        {"normalized_shape": ((9,), (7, 9)), "weight": (image[0], image[1]), "eps": (1, 2)},
+        outputs=("out",),
     ),
     "transpose": Case(np.transpose, {"a": cube}, {"axes": ((0, 2, 1), (2, 0, 1))}, outputs=("out",)),
     "permute": Case(lambda x, axes=(2, 1, 0): np.transpose(x, axes), {"x": cube}, {"axes": ((0, 2, 1), (2, 0, 1))}, outputs=("out",)),

@@ -34,6 +34,12 @@ struct RowsInput {
 std::vector<std::string> rows_arrays(const std::string& expression);
 std::vector<std::string> rows_results(const std::string& expression);
 
+/// The expression as a problem has it, its arrays x0, x1, … and its results y0, y1, …
+std::string rows_expression(const std::string& expression);
+
+/// Whether each result has an element for each element of a row, or else one for the row.
+std::vector<bool> rows_results_vary(const std::string& expression, const std::vector<RowsKind>& inputs);
+
 /// The problem of the op `rows` as a text, to tune it or to plan it.
 std::string rows_problem(const std::string& expression, RowsType type, std::int64_t rows,
                          std::int64_t columns, const std::vector<RowsLayout>& inputs);

@@ -1,0 +1,249 @@
+"""Reductions over rows and what uses them, in one kernel: softmax, layer_norm, and any expression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from ._arrays import InputArray, index, launch, recorded, run_recorded
+from ._core import Memo, rows_arrays, rows_expression, rows_results, rows_results_vary
+from ._libraries import type_name
+from ._results import Axes, _axes, _finish, _product, _short, _usable
+from ._tensors import _common_dtype, _together
+from ._transposition import _merged, transpose
+
+_most_arrays, _most_results = 6, 4
+_computed = ("float32", "float64", "float16", "bfloat16")
+_memos: dict[tuple, Memo] = {}
+
+
+def _computed_as(dtype: str) -> str:
+    """NumPy's own functions make float64 of integers."""
+    return dtype if dtype in _computed else "float64"
+
+
+def _matrix(given: InputArray, rank: int) -> tuple[InputArray, int]:
+    """The array as rows of its last `rank` dimensions, copied if it has no rows of contiguous elements, and what lies from one to the next."""
+    shape, strides = given.shape, given.array.strides
+    columns = _product(shape[len(shape) - rank :])
+    if given.array.size and not any(stride < 0 for stride in strides):
+        outer = _merged(shape[: len(shape) - rank], strides[: len(shape) - rank])
+        inner = _merged(shape[len(shape) - rank :], strides[len(shape) - rank :])
+        if len(outer) <= 1 and (not inner or (len(inner) == 1 and inner[0][1] == 1)):
+            return given, outer[0][1] if outer else columns
+    return given.contiguous(), columns
+
+
+def _read(given: InputArray, whole: tuple[int, ...], rank: int, name: str) -> tuple[InputArray, str]:
+    """An array that is broadcast to the shape `whole`, whose last `rank` dimensions are a row; and how its elements are read."""
+    lead, row = whole[: len(whole) - rank], whole[len(whole) - rank :]
+    shape = (1,) * (len(whole) - len(given.shape)) + tuple(given.shape)
+    if shape == whole:
+        read, stride = _matrix(given, min(rank, len(given.shape)))
+        return read, "matrix" if stride == _product(row) or _product(lead) <= 1 else f"matrix:{stride}"
+    if given.array.size == 1:
+        return given, "scalar"
+    if shape[: len(lead)] == (1,) * len(lead) and shape[len(lead) :] == row:
+        return given.contiguous(), "per_column"
+    if shape[: len(lead)] == lead and shape[len(lead) :] == (1,) * rank:
+        return given.contiguous(), "per_row"
+    raise ValueError(
+        f"{name} has the shape {tuple(given.shape)}; beside rows of the shape {row} and {lead} of them it may have the shape {whole}, one value for each "
+        "column, for each row, or for all. Broadcast it first."
+    )
+
+
+def _compute(expression: str, names: Sequence[str], arrays: Sequence[InputArray], like: InputArray, rank: int, keepdims: bool, outs: Sequence[Any]) -> list:
+    """The results, or `outs` with them; a row is of the arrays' last `rank` dimensions."""
+    try:
+        whole = np.broadcast_shapes(*(one.shape for one in arrays))
+    except ValueError:
+        raise ValueError("Arrays of the shapes " + ", ".join(str(tuple(one.shape)) for one in arrays) + " are not broadcast to one.") from None
+    if len(whole) < rank:
+        raise np.exceptions.AxisError(-rank, len(whole))
+    lead, row = tuple(whole[: len(whole) - rank]), tuple(whole[len(whole) - rank :])
+    read = [_read(one, tuple(whole), rank, name) for name, one in zip(names, arrays)]
+    vary = rows_results_vary(expression, [kind.partition(":")[0] for _, kind in read])
+    dtype = arrays[0].dtype
+    shapes = [tuple(whole) if wide else lead + (1,) * rank if keepdims else lead for wide in vary]
+    used = [_usable(out, shape, dtype, like) for out, shape in zip(outs, shapes)]
+    results = [into or like.empty(shape, dtype) for into, shape in zip(used, shapes)]
+    if any(one.array.size for one in results):
+        problem = (
+            ("expression", rows_expression(expression)),
+            ("rows", _product(lead)),
+            ("columns", _product(row)),
+            ("dtype", _short[dtype]),
+            *((f"x{k}", kind) for k, (_, kind) in enumerate(read)),
+        )
+        inputs = [one if one.array.size else None for one, _ in read]
+        padding = [None] * (_most_arrays - len(inputs)), [None] * (_most_results - len(results))
+        launch("rows", (*inputs, *padding[0], *results, *padding[1]), problem)
+    return [out if into is not None else _finish(one, out, same_kind=True) for one, out, into in zip(results, outs, used)]
+
+
+def _word(expression: str, x: Any, axis: Axes, out: Any, keepdims: bool = False) -> Any:
+    """Of one array, along any axes."""
+    given = InputArray(x)
+    given = given.to(_computed_as(given.dtype))
+    if not given.shape:
+        _axes(axis, 1)
+        given = given.reshaped((1,))
+        value = InputArray(_compute(expression, ("x",), (given,), given, 1, keepdims, (None,))[0])
+        return _finish(value.reshaped(()), out, same_kind=True)
+    axes = _axes(axis, len(given.shape))
+    if not axes:
+        raise ValueError("axis=() names no axis to reduce.")
+    others = tuple(k for k in range(len(given.shape)) if k not in axes)
+    order = others + axes
+    if order == tuple(range(len(order))):
+        return _compute(expression, ("x",), (given,), given, len(axes), keepdims, (out,))[0]
+    moved = InputArray(transpose(given.object, order))
+    if tuple(moved.shape) and rows_results_vary(expression, ["matrix"])[0]:
+        value = _compute(expression, ("x",), (moved,), moved, len(axes), False, (None,))[0]
+        return transpose(value, tuple(int(k) for k in np.argsort(order)), out=out)
+    if not keepdims:
+        return _compute(expression, ("x",), (moved,), moved, len(axes), False, (out,))[0]
+    value = InputArray(_compute(expression, ("x",), (moved,), moved, len(axes), False, (None,))[0])
+    return _finish(value.reshaped(tuple(1 if k in axes else extent for k, extent in enumerate(given.shape))), out, same_kind=True)
+
+
+@recorded("x", "out")
+def softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
+    """exp(x) over its sum along an axis, or several; None: all. As scipy.special.softmax and torch.softmax, in one kernel and without overflow.
+
+    x: any array; float32, float64, float16 and bfloat16 are computed (those of 16 bits in float32, rounded once), integers as float64. The last
+    axes are read where they lie, others are moved to the end in a copy and back. out: an array of x's shape.
+    Returns an array of the caller's own kind, on the same device, with the same bits in every run. Raises TypeError for types,
+    numpy.exceptions.AxisError for an axis that is not there. A row with NaN, +inf or nothing but -inf is NaN, as in PyTorch.
+    """
+    return _word("softmax", x, axis, out)
+
+
+@recorded("x", "out")
+def log_softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
+    """The logarithm of softmax(), which does not overflow. See softmax()."""
+    return _word("log_softmax", x, axis, out)
+
+
+# The greatest number, or 0 where it is infinite: exp() then gives the infinity, or zeros.
+_logsumexp = "y = log(sum(exp(x - (max(x) - max(x) == 0 ? max(x) : 0)))) + (max(x) - max(x) == 0 ? max(x) : 0)"
+
+
+@recorded("x", "out")
+def logsumexp(x: Any, axis: Axes = -1, *, keepdims: bool = False, out: Any = None) -> Any:
+    """log(sum(exp(x))) along an axis, or several, without overflow; None: of all. As scipy.special.logsumexp and torch.logsumexp, also of
+    infinities. keepdims: reduced axes stay with one element. See softmax()."""
+    return _word(_logsumexp, x, axis, out, bool(keepdims))
+
+
+@recorded("x", "out")
+def normalize(x: Any, axis: Axes = -1, *, p: float = 2.0, eps: float = 1e-12, out: Any = None) -> Any:
+    """x over its p-norm along an axis, or over eps where the norm is smaller: torch.nn.functional.normalize. p: above 0, or numpy.inf. See softmax()."""
+    p, eps = float(p), _number(eps, "eps")
+    if not p > 0:
+        raise ValueError(f"p={p} is not above 0.")
+    norms = {1.0: "sum(abs(x))", 2.0: "sqrt(sum(x * x))", float("inf"): "max(abs(x))"}
+    norm = norms.get(p) or f"sum(abs(x) ** {p!r}) ** {1 / p!r}"
+    return _word(f"y = x / max({norm}, {eps})", x, axis, out)
+
+
+def _number(value: Any, name: str) -> str:
+    number = float(value)
+    if not 0 <= number < float("inf"):
+        raise ValueError(f"{name}={value!r} is not a number from 0 on.")
+    return repr(number)
+
+
+def _normed(expression: str, x: Any, weights: Mapping[str, Any], normalized_shape: Any, out: Any) -> Any:
+    named = {"x": x, **{name: one for name, one in weights.items() if one is not None}}
+    read, like = _together(tuple(named.values()))
+    dtype = _computed_as(read[0].dtype)
+    arrays = [one.to(dtype) for one in read]
+    if normalized_shape is None:
+        row = tuple(arrays[1].shape) if len(arrays) > 1 else tuple(arrays[0].shape[-1:])
+    else:
+        row = tuple(index(one) for one in np.ravel(np.asarray(normalized_shape, dtype=object)))
+    shape = tuple(arrays[0].shape)
+    if not row or shape[len(shape) - len(row) :] != row:
+        raise ValueError(f"x has the shape {shape}, which does not end with the normalized shape {row}.")
+    for name, one in zip(named, arrays):
+        if name != "x" and tuple(one.shape) != row:
+            raise ValueError(f"{name} has the shape {tuple(one.shape)}, but the normalized shape is {row}.")
+    return _compute(expression, tuple(named), arrays, like, len(row), False, (out,))[0]
+
+
+@recorded("x", "weight", "bias", "out")
+def layer_norm(x: Any, normalized_shape: SupportsIndex | Sequence[int] | None = None, weight: Any = None, bias: Any = None, eps: float = 1e-5, *, out: Any = None) -> Any:
+    """(x - mean(x)) / sqrt(var(x) + eps) * weight + bias of each row: torch.nn.functional.layer_norm, in one kernel.
+
+    normalized_shape: of the last dimensions that are a row; None: the weight's or bias's shape, or the last dimension. weight, bias: arrays of that shape; they get x's
+    type. The variance is the mean of squared differences from the mean, so that no digits cancel. See softmax().
+    """
+    text = f"y = (x - mean(x)) * rsqrt(mean((x - mean(x)) ** 2) + {_number(eps, 'eps')})"
+    text += (" * weight" if weight is not None else "") + (" + bias" if bias is not None else "")
+    return _normed(text, x, {"weight": weight, "bias": bias}, normalized_shape, out)
+
+
+@recorded("x", "weight", "out")
+def rms_norm(x: Any, normalized_shape: SupportsIndex | Sequence[int] | None = None, weight: Any = None, eps: float | None = None, *, out: Any = None) -> Any:
+    """x / sqrt(mean(x**2) + eps) * weight of each row: torch.nn.functional.rms_norm. eps: None is the distance from 1 to the next number of x's
+    type. See layer_norm()."""
+    if eps is None:
+        eps = {"float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23}[_computed_as(InputArray(x).dtype)]
+    text = f"y = x * rsqrt(mean(x * x) + {_number(eps, 'eps')})" + (" * weight" if weight is not None else "")
+    return _normed(text, x, {"weight": weight}, normalized_shape, out)
+
+
+def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, keepdims: bool = False, **arrays: Any) -> Any:
+    """Results of arrays' elements and of reductions over each row, the last axis, in one kernel that reads each array once where it can:
+
+        y = tunesmith.rows("y = exp(x - max(x)) / sum(exp(x - max(x)))", x=x)
+        mean, rstd, y = tunesmith.rows("m = mean(x); r = rsqrt(mean((x - m) ** 2) + 1e-5); y = (x - m) * r * w", x=x, w=w)
+
+    expression: results, joined by ';', which may use the ones before. sum, mean, prod, and max and min of one value reduce it along the row; all
+    else is vectorize()'s language. At most 6 arrays, 4 results and 16 different reductions. Or a word: softmax, log_softmax, logsumexp,
+    layer_norm (of x, gamma, beta), rms_norm (of x, gamma), normalize.
+    values, arrays: in the order in which the expression first names them, or by name: whole ones of any number of dimensions, and beside them ones that have one
+    value for each column, for each row (an axis of 1 at the end), or for all. dtype: converts all first; None: their common type, float64 for
+    integers. out: an array for the result, or a tuple for several.
+    Returns an array, or a tuple of several results. What is the same along a row has one element for it; keepdims: with an axis of 1 at the end.
+    The same arrays give the same bits in every run. Sums are as accurate as the op's page says. Raises ValueError with the place in the text for what is
+    wrong there.
+    """
+    names, results = rows_arrays(expression), rows_results(expression)
+    unknown = [name for name in arrays if name not in names]
+    if unknown:
+        raise TypeError(f"The expression reads no array {unknown[0]}; it reads {', '.join(names)}.")
+    if values and arrays:
+        raise TypeError("Give the arrays by name, or all of them in the expression's order.")
+    missing = [name for name in names if name not in arrays]
+    if not values and missing:
+        raise TypeError(f"The array {missing[0]} of the expression was not given; it reads {', '.join(names)}.")
+    given = values or tuple(arrays[name] for name in names)
+    if len(given) != len(names):
+        raise TypeError(f"{len(given)} arrays were given; the expression reads {len(names)}: {', '.join(names)}.")
+    if len(results) > 1 and out is not None and (not isinstance(out, tuple) or len(out) != len(results)):
+        raise TypeError(f"out= is a tuple of {len(results)} arrays, or None in places of it, for the results {', '.join(results)}.")
+
+    def run(*operands, out=None, dtype=None, keepdims=False):
+        read, like = _together(operands)
+        kind = _computed_as(_common_dtype((one.dtype for one in read), "rows()")) if dtype is None else type_name(dtype)
+        if kind not in _computed:
+            raise TypeError(f"rows() does not compute elements of {kind}; allowed are {', '.join(_computed)}.")
+        outs = out if isinstance(out, tuple) else (out,) * len(results)
+        found = _compute(expression, names, [one.to(kind) for one in read], like, 1, bool(keepdims), outs)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    settings = {"out": out, "dtype": dtype, "keepdims": keepdims}
+    if len(results) > 1:
+        return run(*given, **settings)
+    key = (expression, len(given))
+    memo = _memos.get(key)
+    if memo is None:
+        if len(_memos) >= 1024:
+            _memos.clear()
+        memo = _memos[key] = Memo([*(f"x{k}" for k in range(len(given))), "out", "dtype", "keepdims"], list(range(len(given) + 1)))
+    return run_recorded(memo, run, given, settings)
