@@ -345,7 +345,7 @@ Op ops_rank_filter() {
            "height=33 width=130 window_height=7 window_width=7 rank=24 dtype=u16 boundary=wrap",
            "height=20 width=90 window_height=9 window_width=6 rank=30 boundary=nearest dtype=f16",
            "height=24 width=640 window_height=5 window_width=35 rank=174 dtype=u8",
-           "height=40 width=301 window_height=5 window_width=9 rank=0 dtype=f16 origin_x=2",
+           "height=40 width=301 window_height=33 window_width=9 rank=0 dtype=f16 origin_x=2",
            "depth=6 height=12 width=160 window_depth=3 window_height=2 window_width=4 rank=23 boundary=wrap",
            "height=45 width=77 window_height=3 window_width=3 footprint=.x./xxx/.x. rank=2 dtype=i16",
            "height=24 width=64 window_height=11 window_width=13 rank=71 boundary=constant value=-0.5",
