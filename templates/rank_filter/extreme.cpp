@@ -143,7 +143,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*devic
   Values values;
   values.set("VECTOR", std::int64_t{problem.integer("width") * element_bytes(problem) % 16 == 0 ? 16 : 1});
   values.set("BLOCK", std::int64_t{d.window.x > 16 ? 256 : 128});
-  values.set("RUN", std::int64_t{std::max(d.window.y, d.window.z) > 16 ? 128 : 64});
+  values.set("RUN", std::int64_t{128});
   values.set("BUFFERS", std::int64_t{std::max(d.window.y, d.window.z) > 16 ? 1 : 2});
   return values;
 }

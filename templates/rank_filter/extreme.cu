@@ -6,6 +6,7 @@
 // all elements between, by shuffles.
 
 #include "common/boundary.cuh"
+#include "common/integer.cuh"
 #include "common/shared.cuh"
 #include "rank_filter/words.cuh"
 
@@ -173,30 +174,14 @@ __host__ __device__ constexpr int shift_of(int taps) {
   return VECTOR == 1 || taps == 1 ? 0 : (columns - before_x % columns) % columns;
 }
 
-// A thread's columns: where they are in a row of the image.
-struct Columns {
-  long long at[columns];  // -1: outside
-  bool together;          // beside each other, and aligned
-};
-
-__device__ __forceinline__ void load_columns(Word (&to)[own_words], const T* row, const Columns& from,
-                                             T outside) {
-  Vector<T, columns> read;
-  if (VECTOR > 1 && row != nullptr && from.together) {
-    read = load_vector<columns>(row + from.at[0]);
-  } else {
-#pragma unroll
-    for (int i = 0; i < columns; ++i)
-      read.element[i] = row != nullptr && from.at[i] >= 0 ? row[from.at[i]] : outside;
-  }
-  read_words(to, read);
-}
+constexpr int ahead = 8;  // rows that are read before they are needed
 
 template <int rows_window, int columns_window>
 __device__ __forceinline__ void march(const T* image, T* output, Word* memory, int height, long long width,
                                       int tiles_x, int tile_x, int runs, int run, int before_row,
                                       int before_column, int boundary, T outside) {
-  constexpr int groups = rows_window >= BATCH ? 1 : BATCH / rows_window, rows = groups * rows_window;  // of a batch
+  constexpr int groups = rows_window >= BATCH ? 1 : BATCH / rows_window,
+                rows = groups * rows_window;  // of a batch
   constexpr int left = shift_of(columns_window);
   unsigned block = blockIdx.x;
   const long long x = static_cast<long long>(block % tiles_x) * tile_x;
@@ -206,15 +191,40 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
   const T* const from = image + plane * height * width;
   const int thread = static_cast<int>(threadIdx.x);
 
-  Columns mine;
   const long long first_column = x - before_column - left + thread * columns;
+  long long at[columns];  // -1: outside
 #pragma unroll
-  for (int i = 0; i < columns; ++i) mine.at[i] = sample_at(first_column + i, width, boundary);
-  mine.together = first_column >= 0 && first_column + columns <= width;
+  for (int i = 0; i < columns; ++i) at[i] = sample_at(first_column + i, width, boundary);
+  // Whether each thread's columns lie beside each other, aligned.
+  const bool together =
+      VECTOR > 1 && x - before_column - left >= 0 && x - before_column - left + BLOCK * columns <= width;
 
-  const auto load = [&](Word(&to)[own_words], int row) {
-    const int there = sample_at(row, height, boundary);
-    load_columns(to, there >= 0 ? from + there * width : nullptr, mine, outside);
+  // So many rows, whose loads wait for nothing.
+  using Read = Vector<T, columns>;
+  const auto fetch = [&](Read(&to)[ahead], int row, int count) {
+    if (row >= 0 && row + count <= height && (columns == 1 || together)) {
+      const T* line = from + row * width + (at[0] >= 0 ? at[0] : 0);
+#pragma unroll
+      for (int i = 0; i < ahead; ++i) {
+        if (i < count) to[i] = load_vector<columns>(line);
+        line += width;
+      }
+      if (columns > 1 || at[0] >= 0) return;
+#pragma unroll
+      for (int i = 0; i < ahead; ++i) to[i].element[0] = outside;
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < ahead; ++i) {
+      if (i >= count) break;
+      const int there = sample_at(row + i, height, boundary);
+      const T* const line = from + (there >= 0 ? there : 0) * width;
+#pragma unroll
+      for (int c = 0; c < columns; ++c) {
+        const T read = line[at[c] >= 0 ? at[c] : 0];
+        to[i].element[c] = there >= 0 && at[c] >= 0 ? read : outside;
+      }
+    }
   };
   // The extremes of a group's rows from each one on.
   Word ends[rows_window][own_words];
@@ -226,32 +236,50 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
     }
   };
   int row = y - before_row;
+  Read next[ahead];
 #pragma unroll
-  for (int i = 0; i < rows_window; ++i) load(ends[i], row + i);
+  for (int first = 0; first < rows_window; first += ahead) {
+    fetch(next, row + first, smaller(ahead, rows_window - first));
+#pragma unroll
+    for (int i = 0; i < ahead; ++i) {
+      if (first + i < rows_window) read_words(ends[first + i < rows_window ? first + i : 0], next[i]);
+    }
+  }
   close();
   row += rows_window;
+  fetch(next, row, smaller(ahead, rows));
 
   const int end = height - y < run ? height : y + run;
   int buffer = 0;
   for (int top = y; top < end; top += rows, buffer = buffer + 1 < BUFFERS ? buffer + 1 : 0) {
     Word* const written = memory + buffer * (rows * row_words);
     if (BUFFERS == 1) __syncthreads();
+    Word begin[own_words];
 #pragma unroll
-    for (int group = 0; group < groups; ++group) {
-      Word begin[own_words];
+    for (int first = 0; first < rows; first += ahead) {
+      Read now[ahead];
 #pragma unroll
-      for (int i = 0; i < rows_window; ++i) {
-        Word next[own_words];
-        load(next, row + group * rows_window + i);
+      for (int i = 0; i < ahead; ++i) now[i] = next[i];
+      if (first + ahead < rows) {
+        fetch(next, row + first + ahead, smaller(ahead, rows - first - ahead));
+      } else if (top + rows < end) {
+        fetch(next, row + rows, smaller(ahead, rows));
+      }
+#pragma unroll
+      for (int k = 0; k < ahead; ++k) {
+        const int r = first + k, i = r % rows_window;
+        if (r >= rows) break;
+        Word read[own_words];
+        read_words(read, now[k]);
 #pragma unroll
         for (int w = 0; w < own_words; ++w) {
-          Word& out = written[(group * rows_window + i) * row_words + thread * own_words + w];
+          Word& out = written[r * row_words + thread * own_words + w];
           out = i == 0 ? ends[0][w] : extreme(ends[i][w], begin[w]);
-          begin[w] = i == 0 ? next[w] : extreme(begin[w], next[w]);
-          ends[i][w] = next[w];
+          begin[w] = i == 0 ? read[w] : extreme(begin[w], read[w]);
+          ends[i][w] = read[w];
         }
+        if (i == rows_window - 1) close();
       }
-      close();
     }
     row += rows;
     __syncthreads();

@@ -13,12 +13,13 @@ std::int64_t lanes_of(const Problem& problem) { return bytes(dtype_of(problem)) 
 std::int64_t word_bytes(const Problem& problem) { return bytes(dtype_of(problem)) == 8 ? 8 : 4; }
 
 std::int64_t shift_of(const Problem& problem, const Config& c) {
-  return c[VECTOR] == 4 ? (4 - Dims(problem).before.x % 4) % 4 : 0;
+  return (c[VECTOR] - Dims(problem).before.x % c[VECTOR]) % c[VECTOR];
 }
 
 std::int64_t tile_bytes(const Problem& problem, const Config& c) {
   const Dims d(problem);
-  const std::int64_t pitch = round_up(c[BLOCK_X] * c[OUTPUTS_X] + d.window.x - 1 + shift_of(problem, c), 4);
+  const std::int64_t pitch = round_up(c[BLOCK_X] * c[OUTPUTS_X] + d.window.x - 1 + shift_of(problem, c),
+                                      std::max<std::int64_t>(4, c[VECTOR]));
   return d.window.z * (c[BLOCK_Y] * c[OUTPUTS_Y] + d.window.y - 1) * pitch * word_bytes(problem);
 }
 
@@ -40,12 +41,14 @@ std::string refuses(const Problem& problem) {
 }
 
 Space space(const Problem& problem) {
+  std::vector<Value> vectors = {std::int64_t{4}, std::int64_t{1}};
+  if (dtype_of(problem) == DType::u8) vectors.insert(vectors.begin(), std::int64_t{8});
   std::vector<Axis> axes = {
       {BLOCK_X, {32, 16, 64}, "threads side by side"},
       {BLOCK_Y, {8, 4, 16, 2}, "threads above each other"},
       {OUTPUTS_X, {4, 2, 8, 1}, "outputs of a thread beside each other, in each half of the tile"},
       {OUTPUTS_Y, {2, 4, 1}, "rows of outputs of a thread"},
-      {VECTOR, {4, 1}, "elements per access to the image"},
+      {VECTOR, vectors, "elements per access to the image"},
       {HALVES,
        dtype_of(problem) == DType::u8 ? std::vector<Value>{std::int64_t{1}, std::int64_t{0}, std::int64_t{2}}
                                       : std::vector<Value>{std::int64_t{0}},
@@ -61,7 +64,7 @@ Space space(const Problem& problem) {
        [places = counted_places(problem)](const Config& c) {
          return c[OUTPUTS_X] * c[OUTPUTS_Y] * places <= 800;
        }},
-      {"Vectors of four words need OUTPUTS_X of at least 4 where VECTOR is 4.",
+      {"Vectors of four words need OUTPUTS_X of at least 4 where VECTOR is not 1.",
        [](const Config& c) { return c[VECTOR] == 1 || c[OUTPUTS_X] >= 4; }},
       resident_warps_rule(axes, threads)};
   std::vector<Rule> worth = {
@@ -94,14 +97,16 @@ std::string generated(const Problem& problem, const Config& c) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
   const std::int64_t places = counted_places(problem);
   if (is_box(problem) && (is_least(problem) || is_greatest(problem)) && places > 9) return std::nullopt;
-  const bool is_wide = problem.integer("width") % 4 == 0;
+  const std::int64_t width = problem.integer("width");
+  const std::int64_t most = dtype_of(problem) == DType::u8 && width % 8 == 0 ? 8 : width % 4 == 0 ? 4 : 1;
+  const bool is_small = places <= 9;
   Values values;
-  values.set("VECTOR", std::int64_t{is_wide ? 4 : 1});
-  values.set("OUTPUTS_X", std::int64_t{4});
-  values.set("OUTPUTS_Y", std::int64_t{places <= 50 ? 2 : 1});
-  values.set("BLOCK_X", std::int64_t{32});
-  values.set("BLOCK_Y", std::int64_t{places <= 9 ? 8 : 4});
-  values.set("RESIDENT_WARPS", std::int64_t{places <= 9 ? 24 : places <= 30 ? 16 : 8});
+  values.set("VECTOR", most);
+  values.set("OUTPUTS_X", std::int64_t{is_small || places > 50 ? 4 : 8});
+  values.set("OUTPUTS_Y", std::int64_t{2});
+  values.set("BLOCK_X", std::int64_t{is_small ? 32 : 16});
+  values.set("BLOCK_Y", std::int64_t{8});
+  values.set("RESIDENT_WARPS", std::int64_t{places <= 30 ? 24 : 16});
   return values;
 }
 

@@ -7,6 +7,7 @@
 #include "rank_filter/words.cuh"
 
 constexpr int threads = BLOCK_X * BLOCK_Y, half_x = BLOCK_X * OUTPUTS_X, tile_y = BLOCK_Y * OUTPUTS_Y;
+constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 #include "rank_filter/tile.inl"
 
 // Bytes are halves too, if HALVES says so: in minima, or in maxima as well.
@@ -38,9 +39,7 @@ __device__ __forceinline__ W greatest(W a, W b, W c) {
 // The outputs of the windows that begin at `s` and at the next places.
 #include "generated"
 
-extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 > threads
-                                                          ? RESIDENT_WARPS * 32 / threads
-                                                          : 1)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(rank_filter_network)(const T* __restrict__ image, T* __restrict__ output, int depth, int height,
                                int width, int tiles_x, int tiles_y, int boundary, double outside) {
   DYNAMIC_SHARED(Word, tile);

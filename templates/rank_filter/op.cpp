@@ -189,6 +189,44 @@ bool precedes(double a, double b) {
   return a < b;
 }
 
+// Of a box's extremes: the extremes of a row's columns, and of these along the row.
+void extremes(const Problem& problem, const std::vector<double>& image, double outside, std::int64_t begin,
+              std::int64_t end, std::span<double> value) {
+  const Dims d(problem);
+  const Boundary boundary = boundary_of(problem);
+  const bool is_greatest = problem.integer("rank") > 0;
+  const auto extreme = [&](double a, double b) { return precedes(a, b) == is_greatest ? b : a; };
+  std::vector<double> row(static_cast<std::size_t>(d.image.x));
+  std::int64_t done = -1;
+  for (std::int64_t at = begin; at < end; ++at) {
+    const std::int64_t x = at % d.image.x, line = at / d.image.x;
+    double far = 0;
+    bool is_first = true;
+    for (std::int64_t k = 0; done != line && k < d.window.z; ++k) {
+      const std::int64_t plane = sample_at(line / d.image.y + k - d.before.z, d.image.z, boundary);
+      for (std::int64_t i = 0; i < d.window.y; ++i) {
+        const std::int64_t above = sample_at(line % d.image.y + i - d.before.y, d.image.y, boundary);
+        for (std::int64_t c = 0; c < d.image.x; ++c) {
+          const double given =
+              plane >= 0 && above >= 0
+                  ? image[static_cast<std::size_t>((plane * d.image.y + above) * d.image.x + c)]
+                  : outside;
+          double& so_far = row[static_cast<std::size_t>(c)];
+          so_far = is_first ? given : extreme(so_far, given);
+        }
+        is_first = false;
+      }
+    }
+    done = line;
+    for (std::int64_t j = 0; j < d.window.x; ++j) {
+      const std::int64_t column = sample_at(x + j - d.before.x, d.image.x, boundary);
+      const double given = column >= 0 ? row[static_cast<std::size_t>(column)] : outside;
+      far = j == 0 ? given : extreme(far, given);
+    }
+    value[static_cast<std::size_t>(at - begin)] = far;
+  }
+}
+
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
@@ -198,6 +236,10 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   double given = 0;
   if (boundary == Boundary::constant) reads_as_double(problem.string("value"), given);
   const double outside = outside_value(given, dtype_of(problem));
+  std::fill(permitted_error.begin(), permitted_error.end(), 0);
+  if (is_box(problem) && (is_least(problem) || is_greatest(problem))) {
+    if (counted_places(problem) > 1) return extremes(problem, arguments[0], outside, begin, end, value);
+  }
   std::vector<std::int64_t> columns(static_cast<std::size_t>(d.window.x));
   std::vector<double> window;
   for (std::int64_t at = begin; at < end; ++at) {
@@ -224,7 +266,6 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     const auto ranked = window.begin() + problem.integer("rank");
     std::nth_element(window.begin(), ranked, window.end(), precedes);
     value[static_cast<std::size_t>(at - begin)] = *ranked;
-    permitted_error[static_cast<std::size_t>(at - begin)] = 0;
   }
 }
 
@@ -284,6 +325,8 @@ Op ops_rank_filter() {
                     {.name = "output", .role = Role::output, .extents = {"depth", "height", "width"}}},
       .templates = {base(), network(), extreme(), ranks()},
       .reference = reference,
+      .reference_unit =
+          [](const Problem& problem) { return std::max<std::int64_t>(1, problem.integer("width")); },
       .flops =
           [](const Problem& problem) {
             const Dims d(problem);
@@ -297,12 +340,12 @@ Op ops_rank_filter() {
       .launch_numbers = numbers_of_launch,
       .sizes = sizes,
       .examples =
-          {"height=70 width=133 window_height=3 window_width=3 rank=4",
-           "height=40 width=68 window_height=5 window_width=5 rank=12 dtype=u8 boundary=mirror",
+          {"height=40 width=133 window_height=3 window_width=3 rank=4",
+           "height=60 width=600 window_height=3 window_width=3 rank=4 dtype=u8 boundary=mirror",
            "height=33 width=130 window_height=7 window_width=7 rank=24 dtype=u16 boundary=wrap",
            "height=20 width=90 window_height=9 window_width=6 rank=30 boundary=nearest dtype=f16",
-           "height=20 width=304 window_height=5 window_width=35 rank=174 dtype=u8",
-           "height=40 width=301 window_height=5 window_width=9 rank=0 dtype=f16 origin_x=2",
+           "height=24 width=640 window_height=5 window_width=35 rank=174 dtype=u8",
+           "height=40 width=301 window_height=33 window_width=9 rank=0 dtype=f16 origin_x=2",
            "depth=6 height=12 width=160 window_depth=3 window_height=2 window_width=4 rank=23 boundary=wrap",
            "height=45 width=77 window_height=3 window_width=3 footprint=.x./xxx/.x. rank=2 dtype=i16",
            "height=24 width=64 window_height=11 window_width=13 rank=71 boundary=constant value=-0.5",

@@ -7,6 +7,7 @@
 namespace tunesmith::rank_filter_op {
 namespace {
 
+constexpr IntegerAxis GROUP("GROUP");
 constexpr IntegerAxis SORTED("SORTED");
 constexpr IntegerAxis TILE_X("TILE_X");
 
@@ -18,8 +19,8 @@ std::int64_t tile_y(const Problem& problem, const Config& c) {
 }
 
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
-  const std::int64_t key = bytes(dtype_of(problem)) <= 2 ? 2 : 4, warps = c[SORTED] / 8 / 32;
-  return std::max(2 * key * c[SORTED], key * c[SORTED] + warps * c[SORTED] / 8 + 2 * c[SORTED] +
+  const std::int64_t key = bytes(dtype_of(problem)) <= 2 ? 2 : 4, groups = c[SORTED] / 8 / c[GROUP];
+  return std::max(2 * key * c[SORTED], key * c[SORTED] + groups * c[SORTED] / 8 + 2 * c[SORTED] +
                                            2 * tile_y(problem, c) * c[TILE_X]);
 }
 
@@ -53,6 +54,7 @@ std::string refuses(const Problem& problem) {
 Space space(const Problem& problem) {
   return Space({{SORTED, {8192, 4096, 2048}, "elements of a tile, 8 for each thread"},
                 {TILE_X, {64, 32, 96}, "columns of outputs of a block"},
+                {GROUP, {32, 16}, "lanes that have a window together"},
                 resident_warps_axis({32, 64})},
                {{"A tile must have 4 rows of outputs at least.",
                  [problem](const Config& c) { return tile_y(problem, c) >= 4; }}},
@@ -80,6 +82,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*devic
   if (d.window.product() <= 81) return std::nullopt;
   Values values;
   values.set("SORTED", std::int64_t{8192});
+  values.set("GROUP", std::int64_t{d.window.x <= 16 ? 16 : 32});
   values.set("TILE_X", std::int64_t{d.image.x > 32 ? 64 : 32});
   return values;
 }

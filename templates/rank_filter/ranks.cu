@@ -10,10 +10,11 @@
 #include "rank_filter/rank_filter.cuh"
 
 constexpr int per_thread = 8, threads = SORTED / per_thread, warps = threads / 32;
+constexpr int groups = threads / GROUP;  // of lanes, each with windows of its own
 constexpr int columns = TILE_X + window_width - 1, rows = SORTED / columns, elements = columns * rows;
 constexpr int tile_y = rows - window_height + 1;
 constexpr int words = SORTED / 32;  // of a window's set
-constexpr int part = 1024;          // places that a warp looks at together, a word for each lane
+constexpr int part = GROUP * 32;    // places that a warp looks at together, a word for each lane
 constexpr int place_bits = 13;      // of an element in the tile
 static_assert(SORTED <= 1 << place_bits && SORTED >= part && tile_y > 0, "a tile that can be sorted");
 
@@ -81,20 +82,20 @@ __device__ __forceinline__ void sort(Item (&item)[per_thread], Item* memory) {
 struct Window {
   unsigned* bits;
   const unsigned short* places;  // of the tile's elements
-  int lane, column;
-  int part_at, below;  // the part, and the elements in the ones before it
+  int lane, first, column;       // of the group; the group's first lane in the warp
+  int part_at, below;            // the part, and the elements in the ones before it
 
   // Takes the elements of a row in or out.
   __device__ __forceinline__ void turn(int row, int sign) {
 #pragma unroll
-    for (int first = 0; first < window_width; first += 32) {
-      const bool is_there = first + 32 <= window_width || first + lane < window_width;
+    for (int beside = 0; beside < window_width; beside += GROUP) {
+      const bool is_there = beside + GROUP <= window_width || beside + lane < window_width;
       int place = SORTED;
       if (is_there) {
-        place = places[row * columns + column + first + lane];
+        place = places[row * columns + column + beside + lane];
         atomicXor(bits + place / 32, 1u << place % 32);
       }
-      below += sign * __popc(__ballot_sync(0xffffffffu, place < part_at * part));
+      below += sign * __popc(ballot(place < part_at * part));
     }
   }
 
@@ -102,34 +103,56 @@ struct Window {
   __device__ __forceinline__ int up_to(unsigned word) const {
     int count = __popc(word);
 #pragma unroll
-    for (int by = 1; by < 32; by *= 2) {
-      const int before = __shfl_up_sync(0xffffffffu, count, by);
+    for (int by = 1; by < GROUP; by *= 2) {
+      const int before = __shfl_up_sync(0xffffffffu, count, by, GROUP);
       if (lane >= by) count += before;
     }
     return count;
   }
 
+  // The groups of a warp look on together until each has found its own.
   __device__ __forceinline__ int ranked() {
-    for (;;) {
+    int place = -1;
+    do {
       const int left = rank - below;
-      const bool is_before = left < 0;
+      const bool is_before = left < 0 && place < 0;
       if (is_before) --part_at;
-      const unsigned word = bits[part_at * 32 + lane];
-      const int count = up_to(word), all = __shfl_sync(0xffffffffu, count, 31);
+      const unsigned word = bits[part_at * GROUP + lane];
+      const int count = up_to(word), all = __shfl_sync(0xffffffffu, count, GROUP - 1, GROUP);
+      const int found = __ffs(static_cast<int>(ballot(count > left))) - 1;
+      const unsigned its = __shfl_sync(0xffffffffu, word, found, GROUP);
+      const int before = __shfl_sync(0xffffffffu, count, found, GROUP) - __popc(its);
+      if (place >= 0) continue;
       if (is_before) {
         below -= all;
       } else if (left >= all) {
         below += all;
         ++part_at;
       } else {
-        const int found = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, count > left))) - 1;
-        const unsigned its = __shfl_sync(0xffffffffu, word, found);
-        const int before = __shfl_sync(0xffffffffu, count, found) - __popc(its);
-        const bool is_it = (its >> lane & 1u) != 0 && __popc(its & ((1u << lane) - 1)) == left - before;
-        const int bit = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, is_it))) - 1;
-        return part_at * part + found * 32 + bit;
+        place = part_at * part + found * 32 + bit_of(its, left - before);
+      }
+    } while (__any_sync(0xffffffffu, place < 0));
+    return place;
+  }
+
+  // Of the bits that are set, the one with so many below it.
+  static __device__ __forceinline__ int bit_of(unsigned word, int below) {
+    int bit = 0;
+#pragma unroll
+    for (int wide = 16; wide > 0; wide /= 2) {
+      const int lower = __popc(word >> bit & ((1u << wide) - 1));
+      if (below >= lower) {
+        below -= lower;
+        bit += wide;
       }
     }
+    return bit;
+  }
+
+  // Of the group's lanes.
+  __device__ __forceinline__ unsigned ballot(bool is) const {
+    const unsigned all = __ballot_sync(0xffffffffu, is);
+    return GROUP == 32 ? all : all >> first & ((1u << GROUP % 32) - 1);
   }
 };
 
@@ -140,9 +163,9 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
   DYNAMIC_SHARED(Item, memory);
   StoredKey* const keys = reinterpret_cast<StoredKey*>(memory);
   unsigned* const sets = reinterpret_cast<unsigned*>(keys + SORTED);
-  unsigned short* const places = reinterpret_cast<unsigned short*>(sets + warps * words);
+  unsigned short* const places = reinterpret_cast<unsigned short*>(sets + groups * words);
   unsigned short* const results = places + SORTED;
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % GROUP, group = thread / GROUP;
   const int block = static_cast<int>(blockIdx.x);
   const int x = block % tiles_x * TILE_X, y = block / tiles_x % tiles_y * tile_y;
   const long long plane = static_cast<long long>(block / tiles_x / tiles_y) * height;
@@ -171,15 +194,18 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
 
   const int across = width - x < TILE_X ? width - x : TILE_X,
             down = height - y < tile_y ? height - y : tile_y;
-  for (int column = warp; column < across; column += warps) {
-    Window window = {sets + warp * words, places, lane, column, 0, 0};
-    for (int word = lane; word < words; word += 32) window.bits[word] = 0;
+  const int first = thread % 32 - lane;
+  for (int column = group; column - first / GROUP < across; column += groups) {
+    // A group beyond the last column goes along with its warp.
+    const bool is_there = column < across;
+    Window window = {sets + group * words, places, lane, first, is_there ? column : 0, 0, 0};
+    for (int word = lane; word < words; word += GROUP) window.bits[word] = 0;
     __syncwarp();
     for (int row = 0; row < window_height; ++row) window.turn(row, 1);
     for (int row = 0;; ++row) {
       __syncwarp();
       const int found = window.ranked();
-      if (lane == 0) results[row * TILE_X + column] = static_cast<unsigned short>(found);
+      if (lane == 0 && is_there) results[row * TILE_X + column] = static_cast<unsigned short>(found);
       if (row + 1 == down) break;
       __syncwarp();
       window.turn(row, -1);

@@ -159,7 +159,7 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
       {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=8 dtype=bf16", "BLOCK=64"},
       {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=20", "SORTED=2048 TILE_X=32"},
       {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=40 dtype=f16",
-       "SORTED=2048 TILE_X=32"},
+       "SORTED=2048 TILE_X=32 GROUP=16"},
   };
   const std::unique_ptr<Device> device = make_host_device();
   for (const Case& which : cases) {
