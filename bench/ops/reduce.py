@@ -6,13 +6,13 @@ import contenders as of
 from timing import Case, Expected
 
 
-def case(name, function, shape, axis, goals):
+def case(name, function, shape, axis, goals=""):
     """axis None: over all elements."""
     if axis is None:
         dims = f"length={shape[0]}"
     else:
         dims = f"length={shape[axis]} " + (f"outer={shape[0]}" if axis == 1 else f"inner={shape[1]}")
-    return Case(name=name, problem=f"function={function} {dims}", goals=goals + "; apart <= 1.02 best peer",
+    return Case(name=name, problem=f"function={function} {dims}", goals=goals + "; " * bool(goals) + "apart <= 1.02 best peer",
                 function=function, shape=shape, axis=axis)
 
 
@@ -25,6 +25,12 @@ CASES = [
 ]
 
 
+for shape, axis in (((4096, 4096), 0), ((4096, 4096), 1), ((10**5, 33), 0), ((10**5, 33), 1)):
+    # The goals of two of them are ratios to the other two.
+    for word in ("max", "argmax", "sum", "var"):
+        CASES.append(case(f"{word} of {shape[0]}×{shape[1]}, axis {axis}", word, shape, axis))
+
+
 def inputs(case):
     return (of.random(case, case.shape),)
 
@@ -34,14 +40,20 @@ def outputs(case):
 
 
 def tunesmith(case, values):
-    output = of.poisoned((outputs(case),))
+    output = of.poisoned((outputs(case),), torch.int64 if case.function == "argmax" else torch.float32)
     return [values, output], output, None
 
 
 def expected(case, values):
     if case.function == "max":
-        return Expected(values.max().reshape(1))
+        return Expected(values.max().reshape(1) if case.axis is None else values.amax(case.axis))
+    if case.function == "argmax":
+        return Expected(values.argmax(case.axis))
     exact = values.double()
+    if case.function == "var":
+        value = exact.var(case.axis, correction=0)
+        # Of numbers in [-1, 1) what is off the first one counts as the number of elements times 2^-52.
+        return Expected(value, 2.0**-24 * (18 * value + 256 * 2.0**-24) + 4 * values.shape[case.axis] * 2.0**-52)
     dims = list(range(values.dim())) if case.axis is None else [case.axis]
     value, size = exact.sum(dims).reshape(-1), exact.abs_().sum(dims).reshape(-1)
     n = values.numel() // outputs(case)
@@ -67,10 +79,49 @@ def mean_of_columns(values):
     return torch.mean(values, 0)
 
 
+def sum_of_rows(values):
+    return torch.sum(values, 1)
+
+
+def sum_of_columns(values):
+    return torch.sum(values, 0)
+
+
+def max_of_rows(values):
+    return torch.amax(values, 1)
+
+
+def max_of_columns(values):
+    return torch.amax(values, 0)
+
+
+def argmax_of_rows(values):
+    return torch.argmax(values, 1)
+
+
+def argmax_of_columns(values):
+    return torch.argmax(values, 0)
+
+
+def var_of_rows(values):
+    return torch.var(values, 1, correction=0)
+
+
+def var_of_columns(values):
+    return torch.var(values, 0, correction=0)
+
+
 def function(case):
     if case.axis is None:
         return {"sum": total, "max": largest}[case.function]
-    return mean_of_rows if case.axis == 1 else mean_of_columns
+    by_axis = {
+        "argmax": (argmax_of_columns, argmax_of_rows),
+        "max": (max_of_columns, max_of_rows),
+        "mean": (mean_of_columns, mean_of_rows),
+        "sum": (sum_of_columns, sum_of_rows),
+        "var": (var_of_columns, var_of_rows),
+    }
+    return by_axis[case.function][case.axis]
 
 
 def pytorch(case, values):

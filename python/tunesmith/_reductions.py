@@ -35,11 +35,11 @@ def _reduced_type(dtype: str, function: str) -> str:
     return {"sum": "int64", "mean": "float64"}.get(function, dtype) if dtype in ("int32", "int64") else dtype
 
 
-def _reduce_block(given: InputArray, first: int, last: int, function: str, into: InputArray | None) -> InputArray:
-    """Axes `first` to `last` of a contiguous array of one of the op's types."""
+def _reduce_block(given: InputArray, first: int, last: int, function: str, into: InputArray | None, wide: bool = False) -> InputArray:
+    """Axes `first` to `last` of a contiguous array of one of the op's types. wide: summed as float64."""
     shape = given.shape
     outer, length, inner = _product(shape[:first]), _product(shape[first : last + 1]), _product(shape[last + 1 :])
-    result = into or given.empty(shape[:first] + shape[last + 1 :], _reduced_type(given.dtype, function))
+    result = into or given.empty(shape[:first] + shape[last + 1 :], "float64" if wide else _reduced_type(given.dtype, function))
     if result.array.size:
         problem = (
             ("outer", outer),
@@ -47,6 +47,7 @@ def _reduce_block(given: InputArray, first: int, last: int, function: str, into:
             ("inner", inner),
             ("function", function),
             ("dtype", _short[given.dtype]),
+            *((("sum_dtype", "f64"),) * wide),
         )
         launch("reduce", (given, result), problem)
     return result
@@ -66,7 +67,9 @@ def _as_int64(given: InputArray) -> InputArray:
 def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
     given = InputArray(a)
     axes = _axes(axis, len(given.shape))
-    if dtype is not None:
+    # The op reads these where they lie, and sums them as float64.
+    is_wide = dtype == "float64" and axes and (given.dtype == "float32" and function in ("sum", "mean") or given.dtype in ("int32", "int64") and function == "sum")
+    if dtype is not None and not is_wide:
         given = given.to(dtype)
     shape = _reduced_shape(given.shape, axes, keepdims)
     if function in ("min", "max") and _product(shape) > 0 and given.array.size == 0:
@@ -85,7 +88,9 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
 
     computed = _reduce_types[given.dtype][0]
     wanted = _reduce_types[given.dtype][_reduce_column[function]]
-    if dtype is not None and function == "sum":
+    if is_wide:
+        wanted = "float64"
+    elif dtype is not None and function == "sum":
         wanted = given.dtype
     if not axes:
         length_one = given.reshaped((*given.shape, 1))
@@ -112,9 +117,10 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
         given = given.to("float64")  # the mean of means of groups of one size
     into = None
     for number, (first, last) in enumerate(reversed(blocks)):
-        is_direct = number == len(blocks) - 1 and not keepdims and _reduced_type(given.dtype, function) == wanted
+        wide = is_wide and number == 0
+        is_direct = number == len(blocks) - 1 and not keepdims and (wide or _reduced_type(given.dtype, function) == wanted)
         into = _usable(out, shape, wanted, given) if is_direct else None
-        given = _reduce_block(given, first, last, function, into)
+        given = _reduce_block(given, first, last, function, into, wide)
     if given is into:
         return out
     if given.dtype == "int64" and wanted == "uint64":

@@ -357,10 +357,9 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
 
         return InputArray(least(abs(given.object), axes)).to(wanted)
     if ord not in (1, 2, np.inf):
-        raise NotImplementedError(
-            f"A norm with ord={ord!r} is not there, only 0, 1, 2, inf and -inf; take "
-            f"tunesmith.reduction('abs(a) ** {ord}', x, axis=..., finish='out ** (1 / {ord})')."
-        )
+        power = float(ord)
+        found = reduction(f"pow(abs(a), {power!r})", given.to(wanted).object, axis=axes, finish=f"pow(out, {1 / power!r})")
+        return InputArray(found).to(wanted)
     function = {1: "norm1", 2: "norm2"}.get(ord, "norminf")
     if function == "norminf" and _product(given.shape[k] for k in axes) == 0:
         raise ValueError("zero-size array to reduction operation maximum which has no identity")
@@ -370,10 +369,10 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
 
 @recorded("x")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
-    """numpy.linalg.norm: of vectors ord=None, 2, 1, 0, inf, -inf; of matrices (two axes) None, "fro", 1, -1, inf, -inf.
+    """numpy.linalg.norm: of vectors any ord; of matrices (two axes) None, "fro", 1, -1, inf, -inf.
 
-    Integers give float64. The error is at most 11 u of the norm (6 for ord=2), as long as the squares do not overflow. Other ords raise
-    NotImplementedError: singular values are not computed here, and a power is an expression, as in reduction("abs(a) ** 3", x). See sum().
+    Integers give float64. The error is at most 11 u of the norm (6 for ord=2), as long as the squares do not overflow. Vectors' ords but 0, 1, 2,
+    inf and -inf are computed by reduction(). Those that need singular values (2, -2, "nuc" of matrices) raise NotImplementedError. See sum().
     """
     given = InputArray(x)
     dimensions = len(given.shape)

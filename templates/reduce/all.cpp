@@ -139,7 +139,6 @@ Work all_work(const Problem& problem, const Config& config) {
   } else if (finish == "atomic") {
     work.steps.push_back(Zero{ArgumentPointer{1}, d.outer * bytes(output_dtype(problem))});
   }
-  const std::int64_t ddof = problem.integer("ddof");
   Launch main{.kernel = "reduce_all",
               .grid = {blocks, d.outer},
               .block = {block},
@@ -147,7 +146,7 @@ Work all_work(const Problem& problem, const Config& config) {
                             WorkspacePointer{kept_at}, d.length, d.outer_stride, chunk},
               .overlaps_previous = overlaps,
               .waits_for_blocks = finish == "mail"};
-  if (is_general(problem)) main.arguments.push_back(ddof);
+  if (is_general(problem)) add_ratios(main.arguments, problem);
   work.steps.push_back(std::move(main));
   if (finish == "launch") {
     Launch kept{
@@ -157,13 +156,9 @@ Work all_work(const Problem& problem, const Config& config) {
         .arguments = {ArgumentPointer{1}, WorkspacePointer{0}, d.length, static_cast<std::int32_t>(blocks)},
         .overlaps_previous = overlaps};
     if (is_general(problem)) {
-      kept.arguments = {ArgumentPointer{0},
-                        ArgumentPointer{1},
-                        WorkspacePointer{0},
-                        d.length,
-                        d.outer_stride,
-                        static_cast<std::int32_t>(blocks),
-                        ddof};
+      kept.arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
+                        d.length,           d.outer_stride,     static_cast<std::int32_t>(blocks)};
+      add_ratios(kept.arguments, problem);
     }
     work.steps.push_back(std::move(kept));
   }

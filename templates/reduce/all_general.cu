@@ -53,7 +53,7 @@ __device__ __forceinline__ Partial part(const T* from, long long length, long lo
 // (FINISH=last), or the words of every block's partial (mail). `kept` is one partial per block.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_all)(const T* x, R::Output* y, void* marks, void* kept, long long length,
-                      long long outer_stride, long long chunk, long long ddof) {
+                      long long outer_stride, long long chunk, double mean_ratio, double variance_ratio) {
   __shared__ Partial shared[shared_partials];
   __shared__ bool last;
   start();
@@ -74,14 +74,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         total = R::combine(total, Mail<Partial>::fetch(box + b, blocks));
     }
     total = block_total(total, shared);
-    if (first_thread && collects) y[output] = R::output(total, shift, length, ddof);
+    if (first_thread && collects)
+      y[output] = R::output(total, shift, length, Ratios{mean_ratio, variance_ratio});
     if (first_thread && !collects) Mail<Partial>::post(box + blockIdx.x, blocks, total);
     return;
   }
 
   total = block_total(total, shared);
   if (blocks == 1) {
-    if (first_thread) y[output] = R::output(total, shift, length, ddof);
+    if (first_thread) y[output] = R::output(total, shift, length, Ratios{mean_ratio, variance_ratio});
     return;
   }
   Partial* const partials = static_cast<Partial*>(kept) + static_cast<long long>(output) * blocks;
@@ -91,19 +92,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     __syncthreads();
     if (!last) return;
     total = block_total(kept_part(partials, blocks), shared);
-    if (first_thread) y[output] = R::output(total, shift, length, ddof);
+    if (first_thread) y[output] = R::output(total, shift, length, Ratios{mean_ratio, variance_ratio});
   }
 }
 
 // FINISH=launch: one block per output adds up the partials of `blocks` blocks.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_all_kept)(const T* x, R::Output* y, const void* kept, long long length,
-                           long long outer_stride, int blocks, long long ddof) {
+                           long long outer_stride, int blocks, double mean_ratio, double variance_ratio) {
   __shared__ Partial shared[shared_partials];
   start();
   const unsigned output = blockIdx.x;
   const Partial* partials = static_cast<const Partial*>(kept) + static_cast<long long>(output) * blocks;
   const Partial total = block_total(kept_part(partials, static_cast<unsigned>(blocks)), shared);
   if (threadIdx.x == 0)
-    y[output] = R::output(total, R::shift(x + output * outer_stride, length), length, ddof);
+    y[output] = R::output(total, R::shift(x + output * outer_stride, length), length,
+                          Ratios{mean_ratio, variance_ratio});
 }

@@ -26,7 +26,7 @@ Work base_work(const Problem& problem, const Config& config) {
     launch.kernel = "reduce_base_general";
     launch.grid = {std::min(share, std::int64_t{1} << 20)};  // walked in strides
     if (!alone) launch.dynamic_shared_bytes = block * partial_bytes(problem);
-    launch.arguments.push_back(problem.integer("ddof"));
+    add_ratios(launch.arguments, problem);
     launch.arguments.push_back(static_cast<std::int32_t>(function_of(problem)) + (is_wide(problem) ? 32 : 0));
     launch.arguments.push_back(std::int32_t{alone});
     work.steps.push_back(std::move(launch));

@@ -6,7 +6,8 @@
 #include "reduce/general.cuh"
 
 struct Lines {
-  long long outputs, length, inner, outer_stride, stride, ddof;
+  long long outputs, length, inner, outer_stride, stride;
+  Ratios ratios;
   bool alone;  // one thread per output
 };
 
@@ -32,17 +33,18 @@ __device__ __forceinline__ void reduce_with(const T* x, void* y, unsigned char* 
       __syncthreads();  // the memory is the next output's
     }
     if (thread == 0)
-      static_cast<typename R::Output*>(y)[output] = R::output(total, shift, lines.length, lines.ddof);
+      static_cast<typename R::Output*>(y)[output] = R::output(total, shift, lines.length, lines.ratios);
   }
 }
 
 // `which` is the position of the function's word, and 32 more where sums are computed as f64.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_base_general)(const T* x, void* y, long long outputs, long long length, long long inner,
-                               long long outer_stride, long long stride, long long ddof, int which,
-                               int alone) {
+                               long long outer_stride, long long stride, double mean_ratio,
+                               double variance_ratio, int which, int alone) {
   DYNAMIC_SHARED(unsigned char, memory);
-  const Lines lines = {outputs, length, inner, outer_stride, stride, ddof, alone != 0};
+  const Lines lines = {outputs,   length, inner, outer_stride, stride, {mean_ratio, variance_ratio},
+                       alone != 0};
   constexpr bool is_whole = static_cast<T>(0.5) == 0;
   constexpr bool is_f32 = !is_whole && sizeof(T) == 4;  // f64 is wide itself, moments of integers too
   switch (which) {

@@ -127,8 +127,7 @@ Work columns_work(const Problem& problem, const Config& config) {
       .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0}, WorkspacePointer{kept_at},
                     tiles32, d.length, d.inner, d.outer_stride, d.stride, rows},
       .overlaps_previous = overlaps};
-  const std::int64_t ddof = problem.integer("ddof");
-  if (is_general(problem)) main.arguments.push_back(ddof);
+  if (is_general(problem)) add_ratios(main.arguments, problem);
   work.steps.push_back(std::move(main));
   if (finish == "launch") {
     const auto splits32 = static_cast<std::int32_t>(splits);
@@ -146,8 +145,8 @@ Work columns_work(const Problem& problem, const Config& config) {
                         d.length,
                         d.inner,
                         d.outer_stride,
-                        splits32,
-                        ddof};
+                        splits32};
+      add_ratios(kept.arguments, problem);
     }
     work.steps.push_back(std::move(kept));
   }

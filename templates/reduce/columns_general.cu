@@ -51,15 +51,15 @@ __device__ __forceinline__ void add_rows(Totals& totals, const T* from, long lon
 #include "reduce/columns_across.inl"
 
 __device__ __forceinline__ void write(R::Output* y, const Totals& totals, const Shifts& shifts,
-                                      long long length, long long ddof) {
+                                      long long length, Ratios ratios) {
 #pragma unroll
-  for (int v = 0; v < VECTOR; ++v) y[v] = R::output(totals.of[v], shifts.of[v], length, ddof);
+  for (int v = 0; v < VECTOR; ++v) y[v] = R::output(totals.of[v], shifts.of[v], length, ratios);
 }
 
 // Adds up the partials that `splits` blocks stored for a block's columns.
 __device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partial* shared,
                                        const Shifts& shifts, unsigned outer, long long column,
-                                       long long inner, long long length, int splits, long long ddof) {
+                                       long long inner, long long length, int splits, Ratios ratios) {
   Totals totals = no_totals();
   if (column < inner) {
 #pragma unroll 4
@@ -70,7 +70,7 @@ __device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partia
     }
   }
   add_across(totals, shared);
-  if (threadIdx.y == 0 && column < inner) write(y + outer * inner + column, totals, shifts, length, ddof);
+  if (threadIdx.y == 0 && column < inner) write(y + outer * inner + column, totals, shifts, length, ratios);
 }
 
 constexpr int shared_partials = BLOCK_Y > 1 ? BLOCK_X* BLOCK_Y* VECTOR : 1;
@@ -80,7 +80,7 @@ constexpr int shared_partials = BLOCK_Y > 1 ? BLOCK_X* BLOCK_Y* VECTOR : 1;
 extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     ENTRY(reduce_columns)(const T* x, R::Output* y, void* counters, void* kept, int tiles, long long length,
                           long long inner, long long outer_stride, long long stride, long long rows,
-                          long long ddof) {
+                          double mean_ratio, double variance_ratio) {
   __shared__ Partial shared[shared_partials];
   __shared__ bool last;
   start();
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
 
   const bool writes = threadIdx.y == 0 && column < inner;
   if (splits == 1) {
-    if (writes) write(y + outer * inner + column, totals, shifts, length, ddof);
+    if (writes) write(y + outer * inner + column, totals, shifts, length, Ratios{mean_ratio, variance_ratio});
     return;
   }
   Partial* const partials = static_cast<Partial*>(kept);
@@ -121,14 +121,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     if (threadIdx.x == 0 && threadIdx.y == 0)
       last = last_of(static_cast<unsigned*>(counters) + blockIdx.x, gridDim.y);
     __syncthreads();
-    if (last) finish(y, partials, shared, shifts, outer, column, inner, length, splits, ddof);
+    if (last)
+      finish(y, partials, shared, shifts, outer, column, inner, length, splits,
+             Ratios{mean_ratio, variance_ratio});
   }
 }
 
 // FINISH=launch: adds up the blocks' partials; the grid is outer x tiles.
 extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     ENTRY(reduce_columns_kept)(const T* x, R::Output* y, const void* kept, int tiles, long long length,
-                               long long inner, long long outer_stride, int splits, long long ddof) {
+                               long long inner, long long outer_stride, int splits, double mean_ratio,
+                               double variance_ratio) {
   __shared__ Partial shared[shared_partials];
   start();
   const unsigned outer = blockIdx.x / static_cast<unsigned>(tiles);
@@ -136,5 +139,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
   const long long column = static_cast<long long>(tile) * columns + threadIdx.x * VECTOR;
   Shifts shifts = {};
   if (column < inner) shifts = shifts_of(x + outer * outer_stride + column, length);
-  finish(y, static_cast<const Partial*>(kept), shared, shifts, outer, column, inner, length, splits, ddof);
+  finish(y, static_cast<const Partial*>(kept), shared, shifts, outer, column, inner, length, splits,
+         Ratios{mean_ratio, variance_ratio});
 }

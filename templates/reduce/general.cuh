@@ -25,6 +25,12 @@ __device__ __forceinline__ Pair<Number> shuffle_down(Pair<Number> x, int by, int
   return {shuffle_down(x.first, by, width), shuffle_down(x.second, by, width)};
 }
 
+// What a mean and a variance are multiplied by: 1 / n and 1 / (n - ddof), which would take a thread longer to
+// divide than to add up a short line.
+struct Ratios {
+  double mean, variance;
+};
+
 // ---- reductions of values, each made something else first
 
 struct NoShift {};
@@ -45,7 +51,7 @@ struct Fold : R {
     for (int k = 0; k < N; ++k) items[k] = all || k < there ? R::item(x[k]) : R::none();
     total = R::combine(total, R::lift(tree<R, N>(items)));
   }
-  static __device__ __forceinline__ Output output(Partial total, Shift, long long length, long long) {
+  static __device__ __forceinline__ Output output(Partial total, Shift, long long length, Ratios) {
     return R::output(settled(total), length);
   }
 };
@@ -175,7 +181,7 @@ struct Range : BothExtremes<T> {
 // The extreme, and where it is first; nowhere where there is no element yet.
 constexpr long long nowhere = 0x7fffffffffffffffll;
 template <typename T>
-struct Extremum {
+struct alignas(16) Extremum {
   T value;
   long long place;
 };
@@ -207,16 +213,24 @@ struct PlaceReduction {
   // is better than all before, which is rare in a long line. Tiles come in the order of their places.
   template <int N, bool all, typename Where>
   static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where where, Shift) {
+    if (!all && there == 0) return;
     T values[N];
 #pragma unroll
     for (int k = 0; k < N; ++k) values[k] = all || k < there ? x[k] : Value::none();
     const T best = tree<Value, N>(values);
     if (total.place != nowhere && !is_better(best, total.value)) return;
-    long long place = nowhere;  // stays if no element is there
+    int at = 0;
+    if (best == best) {
 #pragma unroll
-    for (int k = N - 1; k >= 0; --k)
-      if ((all || k < there) && is_same(x[k], best)) place = where.of(k);
-    total = {best, place};
+      for (int k = N - 1; k > 0; --k)
+        if ((all || k < there) && x[k] == best) at = k;
+      if (x[0] == best) at = 0;
+    } else {
+#pragma unroll
+      for (int k = N - 1; k >= 0; --k)
+        if ((all || k < there) && x[k] != x[k]) at = k;
+    }
+    total = {best, where.of(at)};
   }
 
   static __device__ __forceinline__ Partial combine(Partial a, Partial b) {
@@ -225,7 +239,7 @@ struct PlaceReduction {
         a.place == nowhere || is_better(b.value, a.value) || (is_same(a.value, b.value) && b.place < a.place);
     return takes_b ? b : a;
   }
-  static __device__ __forceinline__ Output output(Partial total, Shift, long long, long long) {
+  static __device__ __forceinline__ Output output(Partial total, Shift, long long, Ratios) {
     return total.place;
   }
 };
@@ -234,7 +248,7 @@ struct PlaceReduction {
 
 // Of what the elements are above a line's first one: their sum, and that of their squares.
 template <typename Sum>
-struct Moments {
+struct alignas(16) Moments {
   Sum sum, squares;
 };
 template <typename Sum>
@@ -242,30 +256,30 @@ __device__ __forceinline__ Moments<Sum> shuffle_down(Moments<Sum> x, int by, int
   return {shuffle_down(x.sum, by, width), shuffle_down(x.squares, by, width)};
 }
 
-// Adds `count` elements with this mean but for rest / count, and these squares of what they are off it.
-__device__ __forceinline__ void add_group(Moments<double>& total, double count, double shift, double mean,
-                                          double rest, double squares) {
-  const double correction = rest - rest == 0.0 ? rest / count : 0.0;  // for an infinity there is none
-  const double above = mean - shift + correction;
-  total.sum += count * above;
-  total.squares += squares - rest * correction + count * (above * above);
+// Adds `count` elements with the mean `mean + correction`, off which they have these squares.
+__device__ __forceinline__ void add_group(Moments<double>& total, int count, double shift, float mean,
+                                          float correction, float squares) {
+  const double above = static_cast<double>(mean) - shift + static_cast<double>(correction);
+  const double weighted = count * above;
+  total.sum += weighted;
+  total.squares += static_cast<double>(squares) + weighted * above;
 }
 // The same in twice the digits.
-__device__ __forceinline__ void add_group(Moments<Compensated>& total, double count, double shift,
-                                          double mean, double rest, double squares) {
-  const double correction = rest - rest == 0.0 ? rest / count : 0.0;
+__device__ __forceinline__ void add_group(Moments<Compensated>& total, int count, double shift, double mean,
+                                          double correction, double squares) {
   const Compensated above = plus(Compensated{mean, 0.0}, Compensated{-shift, correction});
-  const double sum = __dmul_rn(count, above.high);
-  total.sum = plus(total.sum, Compensated{sum, fma(count, above.high, -sum) + count * above.low});
+  const double n = count;
+  const double sum = __dmul_rn(n, above.high);
+  total.sum = plus(total.sum, Compensated{sum, fma(n, above.high, -sum) + n * above.low});
   const double square = __dmul_rn(above.high, above.high);
   const double lost = fma(above.high, above.high, -square) + 2 * above.high * above.low;
-  const double weighted = __dmul_rn(count, square);
-  total.squares = plus(total.squares, Compensated{weighted, fma(count, square, -weighted) + count * lost});
-  total.squares = plus(total.squares, Compensated{squares, -rest * correction});
+  const double weighted = __dmul_rn(n, square);
+  total.squares = plus(total.squares, Compensated{weighted, fma(n, square, -weighted) + n * lost});
+  total.squares = plus(total.squares, Compensated{squares, 0.0});
 }
 
-__device__ __forceinline__ Compensated in_two_parts(double x) { return {x, 0.0}; }
-__device__ __forceinline__ Compensated in_two_parts(Compensated x) { return x; }
+__device__ __forceinline__ float reciprocal(float x) { return __frcp_rn(x); }
+__device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
 
 // What of a line's moments is written.
 enum class Moment { variance, deviation, both };
@@ -307,20 +321,23 @@ struct MomentReduction {
   static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where, Shift shift) {
     const int count = all ? N : there;
     if (count == 0) return;
-    Number values[N];
     if constexpr (N == 1) {
-      add_group(total, 1.0, shift, static_cast<double>(static_cast<Number>(x[0])), 0.0, 0.0);
+      add_group(total, 1, shift, static_cast<Number>(x[0]), Number(0), Number(0));
     } else {
+      // The first mean need not be exact: the second pass finds what it is off.
+      const Number inverse = all ? Number(1) / Number(N) : reciprocal(static_cast<Number>(count));
+      Number values[N];
 #pragma unroll
       for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) : Number(0);
-      const Number mean = tree<Plain, N>(values) / static_cast<Number>(count);
+      const Number mean = tree<Plain, N>(values) * inverse;
 #pragma unroll
       for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) - mean : Number(0);
       const Number rest = tree<Plain, N>(values);
 #pragma unroll
       for (int k = 0; k < N; ++k) values[k] *= values[k];
       const Number squares = tree<Plain, N>(values);
-      add_group(total, count, shift, mean, rest, squares);
+      const Number correction = rest - rest == 0 ? rest * inverse : Number(0);  // an infinity has none
+      add_group(total, count, shift, mean, correction, squares - rest * correction);
     }
   }
 
@@ -331,24 +348,29 @@ struct MomentReduction {
   static __device__ __forceinline__ Compensated sum_of(Compensated a, Compensated b) { return plus(a, b); }
 
   static __device__ __forceinline__ Output output(Partial total, Shift shift, long long length,
-                                                  long long ddof) {
-    const auto n = static_cast<double>(length);
-    const Compensated sums = in_two_parts(total.sum), all = in_two_parts(total.squares);
-    const double sum = settled(sums);
-    const double above = sum / n;
-    // What the sum in one number and the division lose.
-    const double lost = (sums.high - sum) + sums.low;
-    const double rest = (fma(-above, n, sum) + lost) / n;
-    const bool is_number = rest - rest == 0.0;
-    double squares = fma(-sum, above, all.high);
-    if (is_number) squares += all.low - (sum * rest + lost * above);
-    if (squares < 0) squares = 0;
-    const double divisor = length > ddof ? static_cast<double>(length - ddof) : 0.0;
-    const double variance = squares / divisor;
-    if constexpr (moment == Moment::both) {
-      return {static_cast<Result>(shift + (is_number ? above + rest : above)), static_cast<Result>(variance)};
+                                                  Ratios ratios) {
+    double above, squares;  // of the mean; the sum of what is off it
+    if constexpr (sizeof(Sum) == sizeof(double)) {
+      above = total.sum * ratios.mean;
+      squares = fma(-total.sum, above, total.squares);
     } else {
-      return static_cast<Result>(moment == Moment::deviation ? sqrt(variance) : variance);
+      const double sum = settled(total.sum);
+      above = sum * ratios.mean;
+      // What the sum in one number and the product lose.
+      const double lost = (total.sum.high - sum) + total.sum.low;
+      const double rest = (fma(-above, static_cast<double>(length), sum) + lost) * ratios.mean;
+      squares = fma(-sum, above, total.squares.high);
+      if (rest - rest == 0.0) {  // they are numbers
+        squares += total.squares.low - (sum * rest + lost * above);
+        above += rest;
+      }
+    }
+    if (squares < 0) squares = 0;
+    const auto variance = static_cast<Result>(squares * ratios.variance);
+    if constexpr (moment == Moment::both) {
+      return {static_cast<Result>(shift + above), variance};
+    } else {
+      return moment == Moment::deviation ? sqrt(variance) : variance;
     }
   }
 };
@@ -357,7 +379,7 @@ struct MomentReduction {
 
 // A number as fraction * 2^exponent, 1 <= |fraction| < 2, so that no product leaves the range before the
 // last; 0, infinities and NaN have the exponent 0.
-struct Scaled {
+struct alignas(16) Scaled {
   double fraction;
   long long exponent;
 };
@@ -408,7 +430,7 @@ struct ProductReduction {
   static __device__ __forceinline__ Partial combine(Partial a, Partial b) {
     return scaled(a.fraction * b.fraction, a.exponent + b.exponent);
   }
-  static __device__ __forceinline__ Output output(Partial total, Shift, long long, long long) {
+  static __device__ __forceinline__ Output output(Partial total, Shift, long long, Ratios) {
     const long long most = 4096;  // beyond any type's range
     const long long exponent = total.exponent > most ? most : total.exponent < -most ? -most : total.exponent;
     return static_cast<Output>(ldexp(total.fraction, static_cast<int>(exponent)));

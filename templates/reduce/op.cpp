@@ -45,6 +45,12 @@ std::string general_preamble(const Problem& problem) {
   return is_wide(problem) ? "constexpr bool wide = true;\n" : "constexpr bool wide = false;\n";
 }
 
+void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem) {
+  const std::int64_t length = problem.integer("length"), ddof = problem.integer("ddof");
+  arguments.emplace_back(1 / static_cast<double>(length));
+  arguments.emplace_back(1 / static_cast<double>(std::max<std::int64_t>(length - ddof, 0)));
+}
+
 std::int64_t results(Function function) {
   return function == Function::min_max || function == Function::mean_var ? 2 : 1;
 }

@@ -52,6 +52,9 @@ bool is_general(const Problem& problem);
 std::function<std::string(const Problem&)> body_of(std::string name);
 std::string general_preamble(const Problem& problem);
 
+/// The last arguments of the general kernels: what a mean and a variance are multiplied by.
+void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem);
+
 /// Numbers of an output: one, or a pair.
 std::int64_t results(Function function);
 

@@ -36,7 +36,7 @@ Work rows_work(const Problem& problem, const Config& config) {
                 .block = {block},
                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outer, d.length, d.outer_stride},
                 .overlaps_previous = config[START] == "overlapped"};
-  if (is_general(problem)) launch.arguments.push_back(problem.integer("ddof"));
+  if (is_general(problem)) add_ratios(launch.arguments, problem);
   return {.steps = {std::move(launch)}};
 }
 

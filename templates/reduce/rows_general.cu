@@ -15,7 +15,7 @@ constexpr int teams = BLOCK / TEAM;
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_rows)(const T* x, R::Output* y, long long outer, long long length, long long outer_stride,
-                       long long ddof) {
+                       double mean_ratio, double variance_ratio) {
   __shared__ Partial shared[(BLOCK + 31) / 32];
   start();
   const int thread = static_cast<int>(threadIdx.x) % TEAM;
@@ -35,5 +35,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     if (rest > 0) TeamTile::add_part(total, from + end, end, thread, rest, shift);
   }
   total = team_total<R, TEAM>(total, shared);
-  if (row < outer && thread == 0) y[row] = R::output(total, shift, length, ddof);
+  if (row < outer && thread == 0)
+    y[row] = R::output(total, shift, length, Ratios{mean_ratio, variance_ratio});
 }

@@ -112,8 +112,8 @@ def test_products_leave_the_range_only_at_the_end():
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "int64"])
 def test_norms(dtype):
     a = made(dtype, (4, 5, 6))
-    for order in (None, 2, 1, 0, np.inf, -np.inf):
-        for axis in (0, 1, 2, -1):
+    for order in (None, 2, 1, 0, np.inf, -np.inf, 3):
+        for axis in (0, 1, 2, -1) if order != 3 else (1,):
             agree(tunesmith.norm(a, order, axis, keepdims=True), np.linalg.norm(a, order, axis, keepdims=True))
     for order in (None, "fro", 1, -1, np.inf, -np.inf):
         for axes in ((0, 1), (2, 0), (1, 2)):
@@ -138,9 +138,8 @@ def test_refusals():
         lambda: tunesmith.any(a, where=a > 0),
         lambda: tunesmith.prod(a, initial=3),
         lambda: tunesmith.norm(a, 2, (0, 1)),
-        lambda: tunesmith.norm(a[0], 3),
     ):
-        with pytest.raises(NotImplementedError, match="multiply|choose|give|own library|reduction"):
+        with pytest.raises(NotImplementedError, match="multiply|choose|give|own library"):
             call()
     with pytest.raises(np.exceptions.AxisError):
         tunesmith.argmax(a, 2)

@@ -48,6 +48,15 @@ def test_reductions(data, shape, dtype, function, keepdims, seed):
     agree(getattr(tunesmith, function)(x, axis=axis, keepdims=keepdims), expected, dtype)
 
 
+def test_sums_as_float64_are_those_of_converted_arrays():
+    for dtype in ("float32", "int32", "int64"):
+        x = numbers((4, 50, 6), dtype, 1)
+        for axis in (None, 0, 1, 2, (0, 2)):
+            for function in ("sum", "mean"):
+                found = getattr(tunesmith, function)(x, axis, dtype="float64")
+                np.testing.assert_allclose(found, getattr(np, function)(x, axis, dtype="float64"), rtol=1e-12, atol=1e-12, strict=True)
+
+
 def test_reductions_of_nothing_and_of_nan():
     assert tunesmith.sum(np.zeros((0, 3))) == 0 and tunesmith.sum(np.zeros((0, 3)), axis=0).tolist() == [0, 0, 0]
     assert tunesmith.sum(np.zeros((3, 0)), axis=0).shape == (0,)
