@@ -59,7 +59,7 @@ Work work(const Problem& problem, const Config& config) {
     words.push_back(word);
   }
   std::int32_t moves = 0, wide = 0;
-  std::int64_t results = 0;
+  std::int64_t results = -1;  // 255 in every byte
   for (std::size_t k = 0; k < shape.inputs.size(); ++k) {
     const Kind kind = shape.inputs[k].kind;
     if (kind == Kind::matrix || kind == Kind::per_column) moves |= 1 << k;
@@ -67,7 +67,7 @@ Work work(const Problem& problem, const Config& config) {
   for (std::size_t k = 0; k < most_outputs; ++k) {
     const bool is_there = k < e.outputs.size();
     if (is_there && shape.varies_along_row(e.outputs[k].value)) wide |= 1 << k;
-    results |= (is_there ? place[static_cast<std::size_t>(e.outputs[k].value)] : 255) << (8 * k);
+    if (is_there) results ^= (255 ^ place[static_cast<std::size_t>(e.outputs[k].value)]) << (8 * k);
   }
   std::vector<KernelArgument> arguments = kernel_arguments(problem);
   arguments.emplace_back(moves);

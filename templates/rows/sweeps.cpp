@@ -7,6 +7,13 @@
 namespace tunesmith::rows_op {
 namespace {
 
+std::string refuses(const Problem& problem) {
+  if (std::string empty = refuses_empty(problem); !empty.empty()) return empty;
+  if (shape_of(problem).rows < std::int64_t{1} << 31) return "";
+  return "A grid of 2^31 blocks or more for rows=" + std::to_string(shape_of(problem).rows) +
+         " is more than a GPU takes; take registers or the base template.";
+}
+
 Space sweeps_space(const Problem& problem) {
   const std::vector<Axis> axes = {{BLOCK, {512, 256, 1024}, "threads per block"},
                                   {ITEMS, {2, 1, 4, 8}, "vectors of a thread that are loaded at once"},
@@ -29,7 +36,7 @@ Space sweeps_space(const Problem& problem) {
 
 Work sweeps_work(const Problem& problem, const Config& config) {
   return {.steps = {Launch{.kernel = "rows_sweeps",
-                           .grid = {std::min(shape_of(problem).rows, std::int64_t{1} << 20)},  // in strides
+                           .grid = {shape_of(problem).rows},
                            .block = {config[BLOCK]},
                            .arguments = kernel_arguments(problem)}}};
 }
@@ -54,7 +61,7 @@ Template sweeps() {
       .compiled_in = {"expression", "dtype"},
       .constants = constants,
       .preamble = code,
-      .refuses = refuses_empty,
+      .refuses = refuses,
       .untuned = untuned,
       .space = sweeps_space,
       .work = sweeps_work,

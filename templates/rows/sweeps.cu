@@ -44,22 +44,19 @@ __device__ __forceinline__ void sweep(const Place& place, Row& row, int tiles,
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks) ENTRY(rows_sweeps)(ROWS_PARAMETERS) {
   __shared__ Compute shared[2][1][MOST][warps];
   ROWS_ARRAYS;
-  for (long long at = blockIdx.x; at < rows; at += gridDim.x) {
-    const Place place = place_of(at, inputs, outputs, strides, static_cast<int>(columns));
-    Row row = row_of(place);
-    const int vectors = (place.shift + place.columns + VECTOR - 1) / VECTOR;
-    const int tiles = (vectors + tile_vectors - 1) / tile_vectors;
-    sweep<0>(place, row, tiles, shared);
-    if constexpr (WIDE != 0) {
-      for (int tile = 0; tile < tiles; ++tile) {
-        const int first = vector_of<PASSES>(tile, tiles);
-        Tile held;
-        held.template load<MATRICES | PER_COLUMN>(place, first);
+  const Place place = place_of(blockIdx.x, inputs, outputs, strides, static_cast<int>(columns));
+  Row row = row_of(place);
+  const int vectors = (place.shift + place.columns + VECTOR - 1) / VECTOR;
+  const int tiles = (vectors + tile_vectors - 1) / tile_vectors;
+  sweep<0>(place, row, tiles, shared);
+  if constexpr (WIDE != 0) {
+    for (int tile = 0; tile < tiles; ++tile) {
+      const int first = vector_of<PASSES>(tile, tiles);
+      Tile held;
+      held.template load<MATRICES | PER_COLUMN>(place, first);
 #pragma unroll
-        for (int item = 0; item < ITEMS; ++item) held.store_item(place, row, first, item);
-      }
+      for (int item = 0; item < ITEMS; ++item) held.store_item(place, row, first, item);
     }
-    if (threadIdx.x == 0) store_row(place, row);
-    if constexpr (PASSES > 0) __syncthreads();  // the next row's totals do not meet these
   }
+  if (threadIdx.x == 0) store_row(place, row);
 }
