@@ -53,7 +53,7 @@ std::string refuses(const Problem& problem) {
 
 Space space(const Problem& problem) {
   return Space({{SORTED, {8192, 4096, 2048}, "elements of a tile, 8 for each thread"},
-                {TILE_X, {64, 32, 96}, "columns of outputs of a block"},
+                {TILE_X, {64, 32}, "columns of outputs of a block"},
                 {GROUP, {32, 16}, "lanes that have a window together"},
                 resident_warps_axis({32, 64})},
                {{"A tile must have 4 rows of outputs at least.",
