@@ -250,7 +250,7 @@ TEST(RankFilterSpace, RulesAreSaid) {
       {"extreme", "height=9 width=64 window_width=3 window_height=61 rank=0 dtype=u8", "BLOCK=512 BUFFERS=2",
        "at most 200 KiB"},
       {"extreme", "height=9 width=64 window_width=41 rank=0", "BLOCK=64", ""},
-      {"ranks", "height=9 width=64 window_width=31 window_height=31 rank=1", "SORTED=2048 TILE_X=96",
+      {"ranks", "height=9 width=64 window_width=31 window_height=31 rank=1", "SORTED=2048 TILE_X=64",
        "4 rows of outputs"},
       {"ranks", "height=9 width=64 window_width=63 window_height=63 rank=1", "SORTED=8192 TILE_X=32", ""},
   };
