@@ -1,5 +1,5 @@
-// How a block's threads meet, and how the partials that blocks have stored are added up, for several blocks per
-// output. Needs R, a reduction, Partial, BLOCK and TREE.
+// How a block's threads meet, and how the partials that blocks have stored are added up, for several blocks
+// per output. Needs R, a reduction, Partial, BLOCK and TREE.
 constexpr bool by_shuffles = TREE == Tree::shuffle;
 
 // The block's first thread gets the block's total.

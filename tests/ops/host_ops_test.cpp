@@ -1,7 +1,7 @@
 // Every op's templates on the host against the op's reference: as few kernels as show every value of every
 // axis and every word that is compiled in, and 8 at least, each on all problems that it was rendered for,
-// with the threads of a block in both orders, with the other sets of values, NaN and infinities among them, and
-// in turns on their companions. TUNESMITH_TEST_CONFIGS=all: all kernels.
+// with the threads of a block in both orders, with the other sets of values, NaN and infinities among them,
+// and in turns on their companions. TUNESMITH_TEST_CONFIGS=all: all kernels.
 #include <gtest/gtest.h>
 
 #include <set>
