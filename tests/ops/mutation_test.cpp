@@ -203,13 +203,15 @@ class Judge {
   Verdict judge(const Mutant& mutant, std::string& how) {
     const Files files = with(mutant, template_files());
     bool differs = false;
-    std::size_t judged = 0;
-    for (std::size_t v = 0; judged < most_judged_ && (differs || v < most_alike_); ++v) {
+    std::size_t judged = 0, alike = 0;
+    for (std::size_t v = 0; judged < most_judged_ && (differs || alike < most_alike_); ++v) {
       if (v == variants_.size() && differs) add_large();
       if (v >= variants_.size()) break;
       const VariantCase& variant = variants_[v];
       const Source& right = kernel(v).first;
       Source source = render(op_, tmpl_, variant.problem, variant.config, "host", files);
+      if (source.hash == right.hash) continue;  // of another body
+      ++alike;
       for (std::size_t at = 0; (at = source.text.find(source.suffix, at)) != std::string::npos;)
         source.text.replace(at, source.suffix.size(), right.suffix);
       if (source.text == right.text) continue;  // of another template
