@@ -88,6 +88,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                                          WORD_VALUES(e), WORD_VALUES(f), WORD_VALUES(g), WORD_VALUES(h)};
   const int thread = static_cast<int>(threadIdx.x);
   Compute values[most_words];
+  // A row's first reduction writes its result behind barriers that no thread passes in the row before.
   for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
     Place place;
     place.moves = moves;
@@ -135,6 +136,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         if ((wide >> k & 1) == 0 && at != 255) outputs[k][row] = from_float<T>(values[at]);
       }
     }
-    __syncthreads();  // the next row's reductions do not meet these
   }
 }
