@@ -95,7 +95,9 @@ class InputArray:
         return self.array.dtype
 
     def to(self, dtype: str) -> "InputArray":
-        """Of that element type: itself, or a copy."""
+        """Of that element type: itself, or a copy. Raises TypeError where imaginary parts would be lost."""
+        if self.array.dtype.startswith("complex") and not dtype.startswith("complex"):
+            raise TypeError(f"An array of {self.array.dtype} was given where {dtype} is computed; take its real or imaginary part, or its magnitude.")
         return self if self.array.dtype == dtype else InputArray(self.library.cast(self.object, dtype))
 
     def contiguous(self) -> "InputArray":

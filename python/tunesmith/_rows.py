@@ -21,6 +21,8 @@ _memos: dict[tuple, Memo] = {}
 
 def _computed_as(dtype: str) -> str:
     """NumPy's own functions make float64 of integers."""
+    if dtype.startswith("complex"):
+        raise TypeError(f"An array of {dtype} was given; rows of complex numbers are not computed. Take its real and imaginary part, or its magnitude.")
     return dtype if dtype in _computed else "float64"
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import InputArray, index, launch, recorded
+from ._filters import number_of
 from ._libraries import type_name
 from ._reductions import _as_int64, _flipped, _reduced_shape, _refuse_missing
 from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
@@ -140,7 +141,7 @@ def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
     given = InputArray(a)
     axes = _axes(axis, len(given.shape)) if given.shape or axis is None else _axes(axis, 0)
     shape = np.broadcast_shapes(_reduced_shape(given.shape, axes, _flag(keepdims)), np.shape(ddof))  # as NumPy divides
-    ddof = np.asarray(ddof).item()
+    ddof = np.asarray(number_of(ddof)).item()
     if int(ddof) != ddof:
         raise NotImplementedError(f"ddof= is {ddof!r}; only whole numbers are taken. Multiply the result of ddof=0 by n / (n - ddof).")
     ddof = int(ddof)
@@ -376,7 +377,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     """
     given = InputArray(x)
     dimensions = len(given.shape)
-    ord = ord if ord is None or isinstance(ord, str) else np.asarray(ord).item()  # noqa: A001
+    ord = ord if ord is None or isinstance(ord, str) else np.asarray(number_of(ord)).item()  # noqa: A001
     if axis is None and (ord is None or dimensions == 1 and ord in (2, "fro", "f")) and ord not in ("fro", "f") or axis is None and ord in ("fro", "f") and dimensions == 2:
         axes, ord = tuple(range(dimensions)), 2
         is_matrix = False

@@ -279,7 +279,18 @@ def test_views_that_pytorch_negates_later(monkeypatch):
         tunesmith.Array(negated(give(x)))
 
 
-complex_functions = [name for name in functions if name not in ("min", "max", "histogram", "bincount")]
+real_functions = "argmin argmax ptp prod min_max mean_var cumprod softmax log_softmax logsumexp normalize layer_norm rms_norm".split()
+complex_functions = [name for name in functions if name not in ("min", "max", "histogram", "bincount", *real_functions)]
+
+
+@pytest.mark.parametrize("name", real_functions)
+def test_complex_numbers_are_refused_where_they_are_not_computed(name):
+    """And never computed without their imaginary parts."""
+    case = cases[name]
+    for key in case.arrays:
+        arrays = {**case.arrays, key: case.arrays[key].astype("complex64")}
+        with pytest.raises(TypeError, match="complex"):
+            function_of(name)(**arrays)
 
 
 def check_conjugates(name, device):
