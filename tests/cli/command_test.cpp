@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"tune conv2d --problem 'height=2000000000 width=2000000000 mask_height=3 mask_width=3'",
                 "2^40"},
         Mistake{"tune histogram --problem 'length=9 bins=4 lo=1 hi=1'", "lo=1 and hi=1; lo must be less"},
-        Mistake{"tune reduce --problem 'length=9 function=prod'", "function is prod; allowed are sum, min"},
+        Mistake{"tune reduce --problem 'length=9 function=product'", "function is product; allowed are sum, min"},
         Mistake{"tune reduce --device host --problem 'length=1099511627776'", "give a smaller problem"},
         Mistake{"tune elementwise --problem 'function=add shape=4x3 b=4'",
                 "b is 4, which does not broadcast"},
