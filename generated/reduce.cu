@@ -686,8 +686,8 @@ __device__ __forceinline__ Partial part(const T* from, long long length, long lo
   return total;
 }
 
-// How a block's threads meet, and how the partials that blocks have stored are added up, for several blocks per
-// output. Needs R, a reduction, Partial, BLOCK and TREE.
+// How a block's threads meet, and how the partials that blocks have stored are added up, for several blocks
+// per output. Needs R, a reduction, Partial, BLOCK and TREE.
 constexpr bool by_shuffles = TREE == Tree::shuffle;
 
 // The block's first thread gets the block's total.
