@@ -130,6 +130,7 @@ TEST_P(ConditionalAxes, ResidentWarpsAreWholeBlocks) {
           text.substr(text.rfind('\n', at) + 1, text.find('\n', at) - text.rfind('\n', at));
       const bool said = line.starts_with("//") || line.starts_with("constexpr int RESIDENT_WARPS =");
       EXPECT_TRUE(said || line.find("RESIDENT_WARPS * 32 / threads") != std::string::npos ||
+                  line.find("RESIDENT_WARPS * 32 / BLOCK") != std::string::npos ||
                   line.find("RESIDENT_WARPS / warps") != std::string::npos ||
                   line.find("RESIDENT_WARPS / WARPS") != std::string::npos)
           << line;
