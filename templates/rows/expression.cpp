@@ -10,7 +10,6 @@ namespace tunesmith::rows_op {
 namespace {
 
 using elementwise_op::fail;
-using elementwise_op::quoted;
 using elementwise_op::Scanner;
 using elementwise_op::SyntaxError;
 
@@ -57,7 +56,7 @@ class Parser {
     const auto same = [&](const Output& output) { return output.name == name; };
     if (name == "pi" || std::find(found_.inputs.begin(), found_.inputs.end(), name) != found_.inputs.end() ||
         std::any_of(found_.outputs.begin(), found_.outputs.end(), same)) {
-      fail(position, quoted(name) + " is there already; give the result another name.");
+      fail(position, elementwise_op::quoted(name) + " is there already; give the result another name.");
     }
     if (found_.outputs.size() == most_outputs)
       fail(position, "There are more than " + std::to_string(most_outputs) + " results; split them up.");
@@ -70,8 +69,8 @@ class Parser {
     auto at = std::find(found_.inputs.begin(), found_.inputs.end(), word);
     if (at == found_.inputs.end()) {
       if (found_.inputs.size() == most_inputs) {
-        fail(position, quoted(word) + " is the expression's array number " + std::to_string(most_inputs + 1) +
-                           "; at most " + std::to_string(most_inputs) +
+        fail(position, elementwise_op::quoted(word) + " is the expression's array number " +
+                           std::to_string(most_inputs + 1) + "; at most " + std::to_string(most_inputs) +
                            " are allowed: " + listed(found_.inputs) + ".");
       }
       at = found_.inputs.insert(at, std::string(word));
@@ -87,8 +86,8 @@ class Parser {
     const auto function = static_cast<Function>(at - functions.begin());
     if (arguments.size() != 1) {
       if (function == Function::max || function == Function::min) return std::nullopt;  // of elements
-      fail(position, quoted(word) + " reduces one value along the row; " + std::to_string(arguments.size()) +
-                         " were given.");
+      fail(position, elementwise_op::quoted(word) + " reduces one value along the row; " +
+                         std::to_string(arguments.size()) + " were given.");
     }
     for (const Reduction& known : found_.reductions)
       if (known.function == function && known.argument == arguments[0]) return known.result;
