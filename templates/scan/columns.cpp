@@ -79,6 +79,8 @@ Work columns_work(const Problem& problem, const Config& config) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
   const Dims d(problem);
   if (d.stride == d.inner && suits_narrow(problem)) return std::nullopt;
+  // Most threads of a block would have no element; the base has enough of them with one for each line.
+  if (d.length < 32 && d.outer * d.inner >= 32768) return std::nullopt;
   const std::int64_t wide = bytes(dtype_of(problem)) == 8 ? 2 : 4;
   const bool aligned =
       d.inner % wide == 0 && d.stride % wide == 0 && (d.outer == 1 || d.outer_stride % wide == 0);
