@@ -159,14 +159,13 @@ std::string canonical_text(std::string_view text) {
       const std::string_view word = scanner.word();
       const auto input = place(expression.inputs, word, [](const std::string& name) { return name; });
       const auto output = place(expression.outputs, word, [](const Output& each) { return each.name; });
-      if (scanner.sees("(")) {
-        result += word;
-      } else if (output < std::ssize(expression.outputs)) {
+      const bool is_called = scanner.sees("(");
+      if (!is_called && output < std::ssize(expression.outputs)) {
         result += "y" + std::to_string(output);
-      } else if (input < std::ssize(expression.inputs)) {
+      } else if (!is_called && input < std::ssize(expression.inputs)) {
         result += "x" + std::to_string(input);
       } else {
-        result += word;  // pi
+        result += word;  // a function, or pi
       }
     } else if (scanner.sees_number()) {
       const std::size_t from = scanner.position();
