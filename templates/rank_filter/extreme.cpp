@@ -88,7 +88,7 @@ Space space(const Problem& problem) {
        [problem, d](const Config& c) { return widest_tile(problem, c, d.window.x) >= 16; }},
       {"Rows in shared memory are at most 200 KiB.", [problem, d](const Config& c) {
          const std::int64_t rows = batch(std::max(d.window.y, d.window.z), c[BATCH]);
-         return c[BUFFERS] * rows * row_bytes(problem, c) <= 200 * 1024;
+         return c[BUFFERS] * rows * row_bytes(problem, c) <= std::int64_t{200} * 1024;
        }}};
   std::vector<Rule> worth = {{"Half of a row's threads have outputs at least.",
                               [problem, d](const Config& c) {

@@ -352,8 +352,8 @@ Op ops_rank_filter() {
            "depth=9 height=20 width=31 window_depth=3 window_height=3 window_width=3 rank=13 dtype=i32",
            "width=500 window_width=31 rank=3 origin_x=-15 dtype=f64",
            "height=25 width=40 window_height=4 window_width=3 rank=0 origin_y=1 origin_x=-1 dtype=i64",
-           "height=20 width=33 window_height=5 window_width=5 rank=6 dtype=bf16 "
-           "footprint=..x../.xxx./xxxxx/.xxx./..x..",
+           std::string("height=20 width=33 window_height=5 window_width=5 rank=6 dtype=bf16 ") +
+               "footprint=..x../.xxx./xxxxx/.xxx./..x..",
            "height=0 width=7 window_width=3 rank=1"},
       .large_examples = {"height=65539 width=32801 window_height=3 window_width=3 rank=4 dtype=u8"},
       .sample = usual_images,
