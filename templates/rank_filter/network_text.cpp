@@ -21,7 +21,7 @@ namespace {
 
 struct Point {
   std::int64_t x, y, z;
-  auto operator<=>(const Point&) const = default;
+  auto operator<=>(const Point&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 using Set = std::vector<Point>;  // in order
 using List = std::vector<int>;   // sorted elements, as nodes

@@ -10,7 +10,7 @@ namespace tunesmith::rank_filter_op {
 /// outputs_x columns and outputs_y rows of outputs that share sorted parts of their windows.
 struct NetworkShape {
   std::int64_t outputs_x, outputs_y;
-  auto operator<=>(const NetworkShape&) const = default;
+  auto operator<=>(const NetworkShape&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// The function `select` of network.cu. `shift`: places before a thread's first column; `wide`: elements of
