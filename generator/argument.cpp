@@ -1,5 +1,7 @@
 #include "generator/argument.h"
 
+#include <algorithm>
+
 #include "generator/number_text.h"
 
 namespace tunesmith {
@@ -18,8 +20,10 @@ std::string_view name(Role role) {
 }
 
 std::int64_t elements(const Argument& argument, const Problem& problem) {
+  const std::vector<std::int64_t> extents = argument.extents(problem);
+  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;  // whatever the others are
   std::int64_t count = 1;
-  for (const std::int64_t extent : argument.extents(problem)) count *= extent;
+  for (const std::int64_t extent : extents) count *= extent;
   return count;
 }
 
