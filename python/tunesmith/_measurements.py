@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _reductions
+from . import _reductions, _statistics
 from ._arrays import InputArray, chosen
 from ._histograms import _bincount_of_library, _counted, _most_bins
 from ._histograms import histogram as _histogram
@@ -221,9 +221,7 @@ def _select(input, labels, index, *which: str) -> list:  # noqa: A002
             continue
         if part.array.size == 0:
             raise ValueError(f"There is no element with that label, so it has no {word.replace('_', ' ')}.")
-        flat = InputArray(part.library.reshape(part.object, (-1,)))
-        flat = flat.to(_wide.get(flat.dtype, flat.dtype))
-        place = (flat.object.argmin if word.startswith("min") else flat.object.argmax)()
+        place = (_statistics.argmin if word.startswith("min") else _statistics.argmax)(part.object)
         if labels is not None:
             mask = _mask(given, labels, index).object.reshape(-1).nonzero()
             place = (mask[:, 0] if given.array.kind == "torch" else mask[0])[place]

@@ -8,15 +8,14 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from ._arrays import InputArray, index, launch, recorded, run_recorded
-from ._core import Memo, rows_arrays, rows_expression, rows_results, rows_results_vary
+from ._core import rows_arrays, rows_expression, rows_results, rows_results_vary
 from ._libraries import type_name
 from ._results import Axes, _axes, _finish, _product, _short, _usable
-from ._tensors import _common_dtype, _together
+from ._tensors import _common_dtype, _memo, _operands, _together
 from ._transposition import _merged, transpose
 
 _most_arrays, _most_results = 6, 4
 _computed = ("float32", "float64", "float16", "bfloat16")
-_memos: dict[tuple, Memo] = {}
 
 
 def _computed_as(dtype: str) -> str:
@@ -216,17 +215,7 @@ def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, k
     wrong there.
     """
     names, results = rows_arrays(expression), rows_results(expression)
-    unknown = [name for name in arrays if name not in names]
-    if unknown:
-        raise TypeError(f"The expression reads no array {unknown[0]}; it reads {', '.join(names)}.")
-    if values and arrays:
-        raise TypeError("Give the arrays by name, or all of them in the expression's order.")
-    missing = [name for name in names if name not in arrays]
-    if not values and missing:
-        raise TypeError(f"The array {missing[0]} of the expression was not given; it reads {', '.join(names)}.")
-    given = values or tuple(arrays[name] for name in names)
-    if len(given) != len(names):
-        raise TypeError(f"{len(given)} arrays were given; the expression reads {len(names)}: {', '.join(names)}.")
+    given = _operands(names, values, arrays)
     if len(results) > 1 and out is not None and (not isinstance(out, tuple) or len(out) != len(results)):
         raise TypeError(f"out= is a tuple of {len(results)} arrays, or None in places of it, for the results {', '.join(results)}.")
 
@@ -242,10 +231,4 @@ def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, k
     settings = {"out": out, "dtype": dtype, "keepdims": keepdims}
     if len(results) > 1:
         return run(*given, **settings)
-    key = (expression, len(given))
-    memo = _memos.get(key)
-    if memo is None:
-        if len(_memos) >= 1024:
-            _memos.clear()
-        memo = _memos[key] = Memo([*(f"x{k}" for k in range(len(given))), "out", "dtype", "keepdims"], list(range(len(given) + 1)))
-    return run_recorded(memo, run, given, settings)
+    return run_recorded(_memo("rows", expression, len(given), ("dtype", "keepdims")), run, given, settings)

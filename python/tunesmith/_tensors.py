@@ -22,13 +22,13 @@ _computed_as = {"int16": "int32", "uint16": "int32", "uint32": "int64", "uint64"
 _summed_in_float32 = ("float16", "bfloat16")
 _types = {**_short, "int8": "i8", "uint8": "u8"}  # of what kernels read
 
-def _memo(kind: str, text: str, count: int) -> Memo:
+def _memo(kind: str, text: str, count: int, settings: Sequence[str] = ("dtype", "extents", "may", "finish", "out_dtype", "zero_outside")) -> Memo:
     key = (kind, text, count)
     found = _memos.get(key)
     if found is None:
         if len(_memos) >= 1024:
             _memos.clear()
-        found = _memos[key] = Memo([*(f"x{k}" for k in range(count)), "out", "dtype", "extents", "may", "finish", "out_dtype", "zero_outside"], list(range(count + 1)))
+        found = _memos[key] = Memo([*(f"x{k}" for k in range(count)), "out", *settings], list(range(count + 1)))
     return found
 
 
@@ -100,6 +100,22 @@ def _dtype_of(given: Sequence[InputArray], dtype: Any, what: str) -> str:
     return _common_dtype((one.dtype for one in given), what) if dtype is None else type_name(dtype)
 
 
+def _operands(names: Sequence[str], values: tuple, arrays: Mapping[str, Any]) -> tuple:
+    """The arrays of an expression in its order, all given so or all by name."""
+    unknown = [name for name in arrays if name not in names]
+    if unknown:
+        raise TypeError(f"The expression reads no array {unknown[0]}; it reads {', '.join(names)}.")
+    if values and arrays:
+        raise TypeError("Give the arrays by name, or all of them in the expression's order.")
+    missing = [name for name in names if name not in arrays]
+    if not values and missing:
+        raise TypeError(f"The array {missing[0]} of the expression was not given; it reads {', '.join(names)}.")
+    given = values or tuple(arrays[name] for name in names)
+    if len(given) != len(names):
+        raise TypeError(f"{len(given)} arrays were given; the expression reads {len(names)}: {', '.join(names)}.")
+    return given
+
+
 def tensor(
     expression: str,
     /,
@@ -138,17 +154,7 @@ def tensor(
     text for what is wrong there, or for shapes that contradict.
     """
     names = tensor_arrays(expression, finish)
-    unknown = [name for name in arrays if name not in names]
-    if unknown:
-        raise TypeError(f"The expression reads no array {unknown[0]}; it reads {', '.join(names)}.")
-    if values and arrays:
-        raise TypeError("Give the arrays by name, or all of them in the expression's order.")
-    missing = [name for name in names if name not in arrays]
-    if not values and missing:
-        raise TypeError(f"The array {missing[0]} of the expression was not given; it reads {', '.join(names)}.")
-    given = values or tuple(arrays[name] for name in names)
-    if len(given) != len(names):
-        raise TypeError(f"{len(given)} arrays were given; the expression reads {len(names)}: {', '.join(names)}.")
+    given = _operands(names, values, arrays)
     if may not in ("reorder", "distribute"):
         raise ValueError(f"may={may!r} is neither 'reorder' nor 'distribute'.")
     sizes = tuple(sorted((name, index(extent)) for name, extent in (extents or {}).items()))

@@ -1,6 +1,7 @@
 // An expression as C++: a function of one element, of one fixed statement per operation.
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "generator/number_text.h"
@@ -32,6 +33,20 @@ std::string literal(const Node& node, DType compute) {
     default:
       return printed("%af", static_cast<double>(static_cast<float>(node.number)));
   }
+}
+
+std::string apply_code(DType compute) {
+  std::string text = "using Compute = " + std::string(cuda_type(compute)) +
+                     ";\n__device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compute "
+                     "z) {\n  switch (operation) {\n";
+  for (std::size_t n = 0; n < operations().size(); ++n) {
+    const OperationFacts& known = operations()[n];
+    if (known.operands == 0 || (known.real && is_whole(compute))) continue;
+    static constexpr std::array<const char*, 3> operands = {"x", "x, y", "x, y, z"};
+    text += "    case " + std::to_string(n) + ":\n      return elementwise::" + std::string(known.name) +
+            "(" + operands[static_cast<std::size_t>(known.operands) - 1] + ");\n";
+  }
+  return text + "    default:\n      return 0;\n  }\n}\n";
 }
 
 std::string code(const Expression& expression, DType dtype) {

@@ -129,6 +129,8 @@ std::string refuses(const Expression& expression, DType dtype);
 
 /// `Compute`, ARITY and apply(), which computes one element.
 std::string code(const Expression& expression, DType dtype);
+/// As C++ too: `apply(operation, x, y, z)`, the operations that a program of numbers may name.
+std::string apply_code(DType compute);
 
 /// A number's node as C++.
 std::string literal(const Node& node, DType compute);

@@ -14,6 +14,7 @@
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "templates/rank_filter/network_text.h"
+#include "tests/refusal.h"
 #include "tests/rules.h"
 #include "tuner/device.h"
 #include "tuner/device_memory.h"
@@ -24,15 +25,6 @@ namespace {
 
 const Op& op() { return find_op("rank_filter"); }
 Problem problem(const std::string& text) { return complete_problem(op(), Problem::parse(text)); }
-
-std::string error_of(auto action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 class RankFilterOnHost : public testing::Test {
  protected:

@@ -13,6 +13,7 @@
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
+#include "tests/refusal.h"
 #include "tuner/check_data.h"
 #include "tuner/device_memory.h"
 #include "tunesmith/reduce.h"
@@ -25,15 +26,6 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const Op& reduce() { return find_op("reduce"); }
 Problem problem(const std::string& text) { return complete_problem(reduce(), Problem::parse(text)); }
-
-std::string error_of(auto action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 class Reduce : public testing::Test {
  protected:

@@ -11,23 +11,6 @@ namespace {
 
 Space space(const Problem& /*problem*/) { return Space({{BLOCK, {128, 256, 512}, "threads per block"}}); }
 
-// The operations that a program may name, for every expression alike.
-std::string preamble(const Problem& problem) {
-  const DType compute = elementwise_op::compute_dtype(dtype_of(problem));
-  std::string text = "using Compute = " + std::string(cuda_type(compute)) +
-                     ";\n__device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compute "
-                     "z) {\n  switch (operation) {\n";
-  const auto operations = elementwise_op::operations();
-  for (std::size_t n = 0; n < operations.size(); ++n) {
-    const elementwise_op::OperationFacts& known = operations[n];
-    if (known.operands == 0) continue;
-    static constexpr std::array<const char*, 3> operands = {"x", "x, y", "x, y, z"};
-    text += "    case " + std::to_string(n) + ":\n      return elementwise::" + std::string(known.name) +
-            "(" + operands[static_cast<std::size_t>(known.operands) - 1] + ");\n";
-  }
-  return text + "    default:\n      return 0;\n  }\n}\n";
-}
-
 Work work(const Problem& problem, const Config& config) {
   const Shape& shape = shape_of(problem);
   const Expression& e = shape.expression;
@@ -94,7 +77,10 @@ Template base() {
   return {.name = "base",
           .what = "A block per row, with the expression known at launch; serves every problem.",
           .kernels = {"rows_base"},
-          .preamble = preamble,
+          .preamble =
+              [](const Problem& problem) {
+                return elementwise_op::apply_code(elementwise_op::compute_dtype(dtype_of(problem)));
+              },
           .space = space,
           .work = work};
 }

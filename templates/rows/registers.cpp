@@ -17,8 +17,8 @@ constexpr std::int64_t most_items = 8;
 std::string refuses(const Problem& problem) {
   if (std::string empty = refuses_empty(problem); !empty.empty()) return empty;
   const Shape& shape = shape_of(problem);
-  const std::int64_t most = 1024 * most_items * std::min(16 / bytes(dtype_of(problem)), shape.congruent);
-  if (least_items(problem, 1024, usual_vector(problem)) <= most_items) return "";
+  const std::int64_t vector = usual_vector(problem), most = 1024 * most_items * vector;
+  if (least_items(problem, 1024, vector) <= most_items) return "";
   return "A row of columns=" + std::to_string(shape.columns) + " has more than the " + std::to_string(most) +
          " elements that a block holds in registers; take cluster or sweeps.";
 }

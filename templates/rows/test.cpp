@@ -10,6 +10,7 @@
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
 #include "templates/rows/op.h"
+#include "tests/refusal.h"
 #include "tests/rules.h"
 #include "tuner/check_data.h"
 #include "tuner/check_memory.h"
@@ -24,15 +25,6 @@ using rows_op::Shape;
 
 const Op& op() { return find_op("rows"); }
 Problem problem(const std::string& text) { return complete_problem(op(), Problem::parse(text)); }
-
-std::string error_of(auto action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 // ---- the language
 

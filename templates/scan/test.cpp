@@ -12,6 +12,7 @@
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "templates/scan/op.h"
+#include "tests/refusal.h"
 #include "tests/rules.h"
 #include "tuner/check_data.h"
 #include "tuner/device_memory.h"
@@ -24,15 +25,6 @@ using enum ScanFunction;
 
 const Op& op() { return find_op("scan"); }
 Problem problem(const std::string& text) { return complete_problem(op(), Problem::parse(text)); }
-
-std::string error_of(auto action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 class ScanOnHost : public testing::Test {
  protected:

@@ -16,23 +16,6 @@ Space space(const Problem& /*problem*/) {
                 {BLOCKS, {4096, 1024, 65536}, "blocks of the grid, at most"}});
 }
 
-// The operations that a program may name, for every expression alike.
-std::string preamble(const Problem& problem) {
-  const DType compute = compute_dtype(problem);
-  std::string text = "using Compute = " + std::string(cuda_type(compute)) +
-                     ";\n__device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compute "
-                     "z) {\n  switch (operation) {\n";
-  const auto operations = elementwise_op::operations();
-  for (std::size_t n = 0; n < operations.size(); ++n) {
-    const elementwise_op::OperationFacts& known = operations[n];
-    if (known.operands == 0 || (known.real && is_whole(compute))) continue;
-    static constexpr std::array<const char*, 3> operands = {"x", "x, y", "x, y, z"};
-    text += "    case " + std::to_string(n) + ":\n      return elementwise::" + std::string(known.name) +
-            "(" + operands[static_cast<std::size_t>(known.operands) - 1] + ");\n";
-  }
-  return text + "    default:\n      return 0;\n  }\n}\n";
-}
-
 bool is_plain_product(const Expression& e) {
   const std::vector<int> factors = product_of(e.function);
   if (e.finish.is_there() || factors.size() != e.accesses.size()) return false;
@@ -160,7 +143,7 @@ Template base() {
       .name = "base",
       .what = "The loops as they are written, a thread for each element of the output; serves every problem.",
       .kernels = {"tensor_base_product", "tensor_base"},
-      .preamble = preamble,
+      .preamble = [](const Problem& problem) { return elementwise_op::apply_code(compute_dtype(problem)); },
       .space = space,
       .work = work};
 }
