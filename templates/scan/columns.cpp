@@ -45,6 +45,7 @@ Space columns_space(const Problem& problem) {
        {"A block has 32 to 1024 threads.",
         [threads](const Config& c) { return threads(c) >= 32 && threads(c) <= 1024; }},
        {"A tile has at least 16 rows.", [](const Config& c) { return rows_of(c) >= 16; }},
+       {"VECTOR must divide inner.", [inner = d.inner](const Config& c) { return inner % c[VECTOR] == 0; }},
        vector_rule(d),
        store_rule(problem)},
       {register_rule(problem, [](const Config& c) { return c[ITEMS] * c[VECTOR]; }),

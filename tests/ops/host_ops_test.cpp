@@ -1,16 +1,40 @@
 // Every op's templates on the host against the op's reference: as few kernels as show every value of every
 // axis and every word that is compiled in, and 8 at least, each on all problems that it was rendered for,
 // with the threads of a block in both orders, with the other sets of values, NaN and infinities among them,
-// and in turns on their companions. TUNESMITH_TEST_CONFIGS=all: all kernels.
+// and in turns on their companions and on drawn problems. TUNESMITH_TEST_CONFIGS=all: all kernels.
+// TUNESMITH_TEST_DRAWN: drawn problems per kernel.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 
+#include "generator/sample.h"
 #include "runtime/toolchain.h"
 #include "tests/op_checker.h"
 
 namespace tunesmith {
 namespace {
+
+std::size_t drawn_per_kernel() {
+  const char* given = std::getenv("TUNESMITH_TEST_DRAWN");
+  return given == nullptr ? 2 : std::stoul(given);
+}
+
+// Those of `drawn`, from the one numbered `first` on, that the binary of `variant` serves.
+std::vector<Problem> served_draws(const TemplateCase& which, const VariantCase& variant,
+                                  const DeviceFacts& device, const std::vector<Problem>& drawn,
+                                  std::size_t first) {
+  const Values constants = compiled_in(*which.op, *which.tmpl, variant.problem);
+  std::vector<Problem> served;
+  for (std::size_t d = 0; d < drawn.size() && served.size() < drawn_per_kernel(); ++d) {
+    Problem problem = with_constants_of(*which.op, drawn[(first + d) % drawn.size()], variant.problem,
+                                        sample_limits(DeviceKind::host));
+    if (why_not(*which.tmpl, problem, device) || which.tmpl->space(problem).why_not(variant.config.values()))
+      continue;
+    if (compiled_in(*which.op, *which.tmpl, problem) == constants) served.push_back(std::move(problem));
+  }
+  return served;
+}
 
 class EveryTemplateOnHost : public testing::TestWithParam<TemplateCase> {
  protected:
@@ -46,17 +70,21 @@ TEST_P(EveryTemplateOnHost, IsRight) {
   for (const VariantCase& variant : variants) sources.push_back(rendered(variant));
   const std::vector<Compilation> compiled = compile_all(*make_host_toolchain(), sources);
 
+  const std::vector<Problem> drawn =
+      sample_problems(*op, std::max<std::size_t>(60, drawn_per_kernel()), 3, sample_limits(DeviceKind::host));
   OpChecker checker(*device_);
   for (std::size_t i = 0; i < variants.size(); ++i) {
     ASSERT_TRUE(compiled[i].ok) << variants[i].config.text() << "\n" << compiled[i].log;
-    const std::vector<Problem> problems = served_problems(GetParam(), variants[i], device_->facts());
+    std::vector<Problem> problems = served_problems(GetParam(), variants[i], device_->facts());
+    std::ranges::move(served_draws(GetParam(), variants[i], device_->facts(), drawn, 7 * i),
+                      std::back_inserter(problems));
     for (std::size_t p = 0; p < problems.size(); ++p) {
       for (const bool special : {false, true}) {
         for (const bool reverse : {false, true}) {
 #ifdef __SANITIZE_ADDRESS__
           constexpr bool takes_turns = true;
 #else
-          const bool takes_turns = p > 0;  // companions
+          const bool takes_turns = p > 0;  // companions and drawn ones
 #endif
           if (takes_turns && (i + p) % 4 != (special ? 2U : 0U) + (reverse ? 1U : 0U)) continue;
           // The other sets of values, one per variant, go with NaN and infinity.
