@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Problems that nobody chose, as dispatch serves them and as PyTorch's eager op does: drawn from each op's usual range by
-a seed, checked against each other, and timed apart in one run. Prints each problem and a summary of each op; the exit
-code is 1 if a result is wrong or dispatch takes more than 1.1 times as long as PyTorch.
+"""Problems that nobody chose, as dispatch serves them and as PyTorch's eager op does (of rank_filter CuPy's): drawn
+from each op's usual range by a seed, checked against each other, and timed apart in one run. Prints each problem and a
+summary of each op; the exit code is 1 if a result is wrong or dispatch takes more than 1.1 times as long as PyTorch.
 With --at-once the other side is not PyTorch but what dispatch starts with where nothing may be compiled and no binary is
 in the cache; the exit code is 1 if that takes more than 2.5 times as long as the chosen kernel."""
 
@@ -148,21 +148,123 @@ def transpose(p):
     return [memory, target], target[:, :, :height], eager, None
 
 
-def reduce(p):
+def reduced(p):
+    """The array that reduce and scan read: its memory, and its view as outer × length × inner."""
     stride = p["stride"] or p["inner"]
     outer_stride = p["outer_stride"] or p["length"] * stride
-    elements = (p["outer"] - 1) * outer_stride + (p["length"] - 1) * stride + p["inner"]
-    memory = random((elements,), p.dtype)
-    x = memory.as_strided((p["outer"], p["length"], p["inner"]), (outer_stride, stride, 1))
-    function = p["function"]
-    if function not in ("sum", "min", "max", "mean") or p["sum_dtype"] != "same":
+    memory = random(((p["outer"] - 1) * outer_stride + (p["length"] - 1) * stride + p["inner"],), p.dtype)
+    return memory, memory.as_strided((p["outer"], p["length"], p["inner"]), (outer_stride, stride, 1))
+
+
+def reduce(p):
+    memory, x = reduced(p)
+    same, whole, ddof = x.dtype, torch.int64, p["ddof"]
+    known = {  # what PyTorch calls, and the output's type of floating-point numbers and of integers
+        "sum": (lambda: x.sum(1), same, whole), "prod": (lambda: x.prod(1), same, whole),
+        "mean": (lambda: x.mean(1), same, None), "norm2": (lambda: torch.linalg.vector_norm(x, 2, 1), same, None),
+        "var": (lambda: x.var(1, correction=ddof), same, None), "std": (lambda: x.std(1, correction=ddof), same, None),
+        "min": (lambda: x.amin(1), same, same), "max": (lambda: x.amax(1), same, same),
+        "argmin": (lambda: x.argmin(1), whole, whole), "argmax": (lambda: x.argmax(1), whole, whole),
+        "any": (lambda: x.any(1), torch.bool, torch.bool), "all": (lambda: x.all(1), torch.bool, torch.bool),
+        "count_nonzero": (lambda: torch.count_nonzero(x, 1), whole, whole)}
+    eager, *types = known.get(p["function"], (None, None, None))
+    dtype = types[0 if x.is_floating_point() else 1]
+    if dtype is None or p["sum_dtype"] != "same":
         return None
-    if function == "mean" and not p.dtype.is_floating_point:
+    output = torch.empty((p["outer"], p["inner"]), dtype=dtype, device="cuda")
+    return [memory, output], output, eager, None
+
+
+def scan(p):
+    memory, x = reduced(p)
+    known = {"sum": lambda: x.cumsum(1), "product": lambda: x.cumprod(1), "max": lambda: x.cummax(1).values,
+             "min": lambda: x.cummin(1).values}
+    if p["function"] not in known or p["kind"] != "inclusive":
         return None
-    eager = {"sum": lambda: x.sum(1), "mean": lambda: x.mean(1), "min": lambda: x.amin(1), "max": lambda: x.amax(1)}
-    output = torch.empty((p["outer"], p["inner"]), dtype=torch.int64 if function == "sum" and
-                         not p.dtype.is_floating_point else p.dtype, device="cuda")
-    return [memory, output], output, eager[function], None
+    widens = p["function"] in ("sum", "product") and not x.is_floating_point()
+    output = of.poisoned(x.shape, torch.int64 if widens else x.dtype)  # unsigned where x is: the same bits
+    return [memory, output], output, known[p["function"]], None
+
+
+# What PyTorch has one op for; all else is computed as it is written.
+ROWS_WORDS = {
+    "y0 = exp(x0-max(x0))/sum(exp(x0-max(x0)))": lambda x, *_: torch.softmax(x, 1),
+    "y0 = x0-max(x0)-log(sum(exp(x0-max(x0))))": lambda x, *_: torch.log_softmax(x, 1),
+    "y0 = log(sum(exp(x0-max(x0))))+max(x0)": lambda x, *_: torch.logsumexp(x, 1, keepdim=True),
+    "y0 = (x0-mean(x0))*rsqrt(mean((x0-mean(x0))**2)+1e-5)*x1+x2":
+        lambda x, gamma, beta: functional.layer_norm(x, x.shape[1:], gamma[0], beta[0]),
+    "y0 = x0*rsqrt(mean(x0**2)+1e-5)*x1": lambda x, gamma: functional.rms_norm(x, x.shape[1:], gamma[0], 1e-5),
+    "y0 = x0/max(sqrt(sum(x0**2)),1e-12)": lambda x, *_: functional.normalize(x, dim=1)}
+
+
+def of_rows(torch_function, pairwise=None):
+    """A reduction of rows, or for two values the elementwise function of the same name."""
+    return lambda a, *b: either(*pairwise)(a, *b) if b else torch_function(a, dim=1, keepdim=True)
+
+
+ROWS_FUNCTIONS = {"sum": of_rows(torch.sum), "mean": of_rows(torch.mean), "prod": of_rows(torch.prod),
+                  "max": of_rows(torch.amax, (torch.maximum, "min")), "min": of_rows(torch.amin, (torch.minimum, "max"))}
+ROWS_FUNCTIONS |= {name: getattr(torch, name) for name in ("exp", "log", "sqrt", "rsqrt", "abs", "tanh")}
+
+
+def rows(p):
+    shape = (p["rows"], p["columns"])
+    memories, values = [], []
+    for k in range(6):
+        if not re.search(rf"\bx{k}\b", p["expression"]):
+            memories.append(None)
+            continue
+        kind, _, pitch = str(p[f"x{k}"]).partition(":")
+        extents = {"matrix": shape, "per_column": (1, shape[1]), "per_row": (shape[0], 1), "scalar": (1, 1)}[kind]
+        pitch = int(pitch or extents[1])
+        # Positive, so that no sum is a small difference.
+        memories.append(random(((extents[0] - 1) * pitch + extents[1],), p.dtype).abs_().add_(0.1))
+        values.append(memories[-1].as_strided(extents, (pitch, 1)))
+    word = ROWS_WORDS.get(p["expression"])
+    code = compile(p["expression"].partition("=")[2].strip(), "expression", "eval")
+    computed = torch.float64 if p.dtype == torch.float64 else torch.float32
+
+    def eager():
+        if word:
+            return word(*values)
+        return eval(code, ROWS_FUNCTIONS, {f"x{k}": value.to(computed) for k, value in enumerate(values)}).to(p.dtype)
+
+    output = of.poisoned(eager().shape, p.dtype)
+    return [*memories, output, None, None, None], output, eager, None
+
+
+def rank_filter(p):
+    """Beside CuPy's, since PyTorch has medians of windows by a copy of each window alone."""
+    if of.cupy is None or p.dtype == torch.bfloat16:
+        return None
+    from cupyx.scipy import ndimage
+
+    image = random((p["depth"], p["height"], p["width"]), p.dtype)
+    output = torch.empty_like(image)
+    flat = p["depth"] == 1 and p["window_depth"] == 1  # a window in fewer dimensions costs CuPy less
+    dimensions = "yx" if flat else "zyx"
+    given = of.as_cupy(image[0] if flat else image)
+    size = tuple(p["window_" + {"z": "depth", "y": "height", "x": "width"}[d]] for d in dimensions)
+    footprint = None
+    if p["footprint"] != "box":
+        bits = [place == "x" for place in p["footprint"] if place != "/"]
+        footprint = of.cupy.array(bits).reshape(size)
+    boundary = "constant" if p["boundary"] == "zero" else p["boundary"]
+    words = {"size": None if footprint is not None else size, "footprint": footprint, "mode": boundary,
+             "cval": float(p["value"]), "origin": tuple(p["origin_" + d] for d in dimensions)}
+    count = sum(bits) if footprint is not None else math.prod(size)
+
+    def eager():
+        with of.cupy.cuda.ExternalStream(of.stream()):
+            if p["rank"] == 0:
+                found = ndimage.minimum_filter(given, **words)
+            elif p["rank"] == count - 1:
+                found = ndimage.maximum_filter(given, **words)
+            else:
+                found = ndimage.rank_filter(given, p["rank"], **words)
+            return torch.from_dlpack(found).reshape(image.shape)
+
+    return [image, output], output, eager, None
 
 
 def histogram(p):
@@ -268,13 +370,14 @@ def conv_covariance(p):
 
 
 MAKERS = {"conv2d": conv2d, "conv1d": conv1d, "transpose": transpose, "reduce": reduce, "histogram": histogram,
-          "elementwise": elementwise, "conv_covariance": conv_covariance}
+          "elementwise": elementwise, "conv_covariance": conv_covariance, "scan": scan, "rank_filter": rank_filter,
+          "rows": rows}
 
 
 def agree(a, b, dtype):
     """Roundings differ, sums are in another order; what is wrong differs by far more."""
     if not dtype.is_floating_point:
-        return bool((a == b).all())
+        return bool((a.view(torch.int16) == b.view(torch.int16)).all() if dtype == torch.uint16 else (a == b).all())
     a, b = a.double(), b.double().expand_as(a) if b.dim() <= a.dim() else b.double().reshape(a.shape)
     finite = b[b.isfinite()].abs()
     scale = (finite.mean() if len(finite) else 0) + b.abs()
@@ -285,7 +388,7 @@ def agree(a, b, dtype):
 def measured(op, text, tunesmith, given, say):
     """(verdict, dispatch's us, PyTorch's us, what dispatch launched)."""
     p = Problem(text)
-    made = MAKERS[op](p)
+    made = MAKERS[op](p) if op in MAKERS else None
     if made is None:
         return "PyTorch has no op for it", None, None, ""
     arrays, output, eager, restore = made
@@ -311,7 +414,7 @@ def measured(op, text, tunesmith, given, say):
 def first_launch(op, text, tunesmith, first, given):
     """(verdict, the chosen kernel's us, the first launch's us, what the latter launched)."""
     p = Problem(text)
-    made = MAKERS[op](p)
+    made = MAKERS[op](p) if op in MAKERS else None
     if made is None:
         return "PyTorch has no op for it", None, None, ""
     arrays, output, _, restore = made
