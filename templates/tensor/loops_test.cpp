@@ -125,6 +125,26 @@ TEST(TensorLoops, ShareSplitAndChunkLongSums) {
   check_all(variants);
 }
 
+// 48 parts of 57 million outputs: a counter times a part's size must not be 32 bits wide.
+TEST(TensorLoops, CountWideWhereAnArrayIsBeyond31Bits) {
+  const Op& op = find_op("tensor");
+  const Template& tmpl = find_template(op, "loops");
+  const auto narrow_counters = [&](const std::string& extents) {
+    const Problem problem = complete_problem(
+        op, Problem::parse("expression=\"out[a,b,c,d] += v[e,b] * w[a,e,c,d]\" extents=" + extents));
+    const Config config = tmpl.space(problem).complete(
+        Values::parse("BLOCK_X=32 BLOCK_Y=4 THREAD_Y=8 THREAD_Z=2 REDUCE=1 SPLIT=64 UNROLL=64"));
+    std::string text = render(op, tmpl, problem, config, "sm_90a").text;
+    text.erase(0, text.find("ENTRY(tensor_loops_0)"));
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("for (int ", at)) != std::string::npos; ++at)
+      count += text.compare(at, 14, "for (int n = 0") == 0 ? 0 : 1;
+    return count;
+  };
+  EXPECT_EQ(narrow_counters("96x84x84x84x96"), 0U);
+  EXPECT_GT(narrow_counters("6x84x84x84x96"), 4U);
+}
+
 TEST(TensorLoops, OfKnownExpressionsAreRightInEachForm) {
   std::vector<Problem> problems;
   for (const KnownExpression& each : known_expressions()) {

@@ -53,7 +53,10 @@ class KernelText {
     ++depth_;
     if (m_.lanes > 32) line("__shared__ Compute parts[" + number(threads / 32 * tile()) + "];");
     line("start();");
-    if (!is_near(k_)) line("using Place = long long;  // of an element");
+    if (!is_near(k_)) {
+      line("using Place = long long;  // of an element");
+      counter_ = "Place ";
+    }
     write_places();
     write_pointers();
     write_sums();
@@ -307,7 +310,8 @@ class KernelText {
   }
   void open_unrolled(const std::string& variable, std::int64_t count) {
     line("#pragma unroll");
-    open("for (int " + variable + " = 0; " + variable + " < " + number(count) + "; ++" + variable + ")");
+    open("for (" + counter_ + variable + " = 0; " + variable + " < " + number(count) + "; ++" + variable +
+         ")");
   }
 
   void write_kept(const std::vector<std::size_t>& loops) {
@@ -352,9 +356,7 @@ class KernelText {
     for (const auto& [index, each] :
          {std::pair(k_.along_z, m_.thread_z), std::pair(k_.along_y, m_.thread_y)}) {
       if (each == 1) continue;
-      line("#pragma unroll");
-      open("for (int " + name(index) + "1 = 0; " + name(index) + "1 < " + number(each) + "; ++" +
-           name(index) + "1)");
+      open_unrolled(name(index) + "1", each);
     }
   }
   std::string in_tile() const {
@@ -476,6 +478,7 @@ class KernelText {
   std::map<int, Kept> kept_;       // by input
   std::int64_t window_terms_ = 0;  // that are written out
   std::string window_base_;        // the first of them, where they are not all
+  std::string counter_ = "int ";   // of unrolled loops; times a stride it must not overflow
 };
 
 }  // namespace
