@@ -205,7 +205,7 @@ Op ops_scan() {
                      "outer=1 length=130 inner=5 outer_stride=0 stride=11",
                      "outer=3 length=70 inner=1 outer_stride=144 stride=2",
                      "outer=1 length=20001 inner=1 outer_stride=0 stride=0",
-                     "outer=1 length=3001 inner=7 outer_stride=0 stride=0",
+                     "outer=1 length=17001 inner=3 outer_stride=0 stride=0",
                      "outer=0 length=7 inner=3 outer_stride=0 stride=0"},
       .sizes = sizes,
       .examples = {"length=30011", "length=20001 function=max dtype=i32",
