@@ -183,13 +183,15 @@ def scan(p):
         return None
     function = known[p["function"]]
 
+    dtype = {"dtype": torch.float64} if p["sum_dtype"] == "f64" else {}
+
     def eager():
-        return function(x, 1)
+        return function(x, 1, **dtype)
 
     widens = p["function"] in ("sum", "product") and not x.is_floating_point()
     if x.is_floating_point() and x.element_size() == 2:  # PyTorch rounds each sum
         eager.exact = lambda: function(x.double(), 1).to(x.dtype)
-    output = of.poisoned(x.shape, torch.int64 if widens else x.dtype)  # unsigned where x is: the same bits
+    output = of.poisoned(x.shape, dtype.get("dtype", torch.int64 if widens else x.dtype))  # unsigned where x is: the same bits
     return [memory, output], output, eager, None
 
 

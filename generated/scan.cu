@@ -1,8 +1,8 @@
 // To be read: nothing is built from this text. It is the base for
-// outer=1 length=67108864 inner=1 outer_stride=0 stride=0 function=sum kind=inclusive dtype=f32,
+// outer=1 length=67108864 inner=1 outer_stride=0 stride=0 function=sum kind=inclusive dtype=f32 sum_dtype=same,
 // written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
 // scan/base for sm_90a, rendered by Tunesmith from templates/scan/base.cu: change that and render again.
-// compiled in: dtype=f32
+// compiled in: dtype=f32 sum_dtype=same
 // config: BLOCK=256
 
 // ---- templates/common/shared.cuh
@@ -314,16 +314,20 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 
 
 // What sums and products of T are computed in; integers wrap.
-template <typename T>
+template <typename T, bool wide>
 struct WideType {
+  using type = double;
+};
+template <typename T>
+struct WideType<T, false> {
   using type = compute_type<T>;
 };
 template <>
-struct WideType<int> {
+struct WideType<int, false> {
   using type = long long;
 };
 template <>
-struct WideType<unsigned char> {
+struct WideType<unsigned char, false> {
   using type = unsigned long long;
 };
 // What its elements are compared in.
@@ -336,16 +340,16 @@ struct CompareType<unsigned char> {
   using type = int;
 };
 // What its sums and products are stored as.
-template <typename T>
+template <typename T, bool wide>
 struct ResultType {
-  using type = typename WideType<T>::type;
+  using type = typename WideType<T, wide>::type;
 };
 template <>
-struct ResultType<Float16> {
+struct ResultType<Float16, false> {
   using type = Float16;
 };
 template <>
-struct ResultType<BFloat16> {
+struct ResultType<BFloat16, false> {
   using type = BFloat16;
 };
 
@@ -395,21 +399,21 @@ __device__ __forceinline__ void limits(const unsigned char&, int& least, int& gr
 }
 
 // An Item is what is combined: associative, with none() as its identity. In the order of the function's
-// words.
-template <int function, typename T>
+// words; wide: sums and products are doubles.
+template <int function, typename T, bool wide>
 struct Scan;
-template <typename T>
-struct Scan<0, T> {  // sum
-  using Item = typename WideType<T>::type;
-  using Output = typename ResultType<T>::type;
+template <typename T, bool wide>
+struct Scan<0, T, wide> {  // sum
+  using Item = typename WideType<T, wide>::type;
+  using Output = typename ResultType<T, wide>::type;
   static __device__ __forceinline__ Item none() { return 0; }
   static __device__ __forceinline__ Item item(T x) { return static_cast<Item>(to_float(x)); }
   static __device__ __forceinline__ Item combine(Item a, Item b) { return plus(a, b); }
   static __device__ __forceinline__ Output output(Item x) { return from_float<Output>(x); }
 };
-template <typename T>
-struct Scan<1, T> : Scan<0, T> {  // product
-  using Item = typename WideType<T>::type;
+template <typename T, bool wide>
+struct Scan<1, T, wide> : Scan<0, T, wide> {  // product
+  using Item = typename WideType<T, wide>::type;
   static __device__ __forceinline__ Item none() { return 1; }
   static __device__ __forceinline__ Item combine(Item a, Item b) { return times(a, b); }
 };
@@ -431,10 +435,10 @@ struct Extreme {
     return from_float<T>(static_cast<compute_type<T>>(x));
   }
 };
-template <typename T>
-struct Scan<2, T> : Extreme<true, T> {};
-template <typename T>
-struct Scan<3, T> : Extreme<false, T> {};
+template <typename T, bool wide>
+struct Scan<2, T, wide> : Extreme<true, T> {};
+template <typename T, bool wide>
+struct Scan<3, T, wide> : Extreme<false, T> {};
 template <bool every, typename T>
 struct Logical {
   using Item = int;  // 0 or 1
@@ -444,10 +448,10 @@ struct Logical {
   static __device__ __forceinline__ Item combine(Item a, Item b) { return every ? a & b : a | b; }
   static __device__ __forceinline__ Output output(Item x) { return x != 0; }
 };
-template <typename T>
-struct Scan<4, T> : Logical<false, T> {};
-template <typename T>
-struct Scan<5, T> : Logical<true, T> {};
+template <typename T, bool wide>
+struct Scan<4, T, wide> : Logical<false, T> {};
+template <typename T, bool wide>
+struct Scan<5, T, wide> : Logical<true, T> {};
 
 // Streaming stores are of 4 bytes at least.
 template <bool streams, int N, typename Element>
@@ -566,13 +570,15 @@ struct Stretch {
 
 // ---- what this variant is
 using T = float;  // dtype=f32
+enum class SumDtype { same, f64 };
+constexpr SumDtype sum_dtype = SumDtype::same;
 constexpr int BLOCK = 256;
-#define ENTRY(name) name##_4c2fa219
+#define ENTRY(name) name##_776fc696
 
 // ---- templates/scan/base.cu
 // scan, the plain kernels: one thread per line; where lines are few and long, one block per line, whose
 // threads have 8 neighbouring elements each of a tile and scan their totals in shared memory. Only the
-// element type is compiled in.
+// element type and that of sums are compiled in.
 
 
 // One thread per line. 32 elements are combined before they are added to what is before them, and again 32 of
@@ -580,7 +586,7 @@ constexpr int BLOCK = 256;
 template <int which, bool exclusive>
 __device__ __forceinline__ void scan_line(const T* from, void* y, long long to, long long length,
                                           long long inner, long long stride) {
-  using S = Scan<which, T>;
+  using S = Scan<which, T, sum_dtype == SumDtype::f64>;
   typename S::Output* const result = static_cast<typename S::Output*>(y) + to;
   typename S::Item far = S::none(), near = S::none(), own = S::none();
   for (long long l = 0; l < length; ++l) {
@@ -603,7 +609,7 @@ __device__ __forceinline__ void scan_line(const T* from, void* y, long long to, 
 template <int which, bool exclusive>
 __device__ __forceinline__ void scan_long_line(const T* from, void* y, unsigned char* memory, long long to,
                                                long long length, long long inner, long long stride) {
-  using S = Scan<which, T>;
+  using S = Scan<which, T, sum_dtype == SumDtype::f64>;
   using Item = typename S::Item;
   constexpr int items = 8;
   Item* const shared = reinterpret_cast<Item*>(memory);
@@ -659,11 +665,14 @@ __device__ __forceinline__ void scan_lines(const T* x, void* y, unsigned char* m
   }
 }
 
-#define TUNESMITH_SCANS(which)                                                         \
-  if (function == which && exclusive)                                                  \
-    scan_lines<which, true>(x, y, memory, lines, length, inner, outer_stride, stride); \
-  if (function == which && !exclusive)                                                 \
-    scan_lines<which, false>(x, y, memory, lines, length, inner, outer_stride, stride);
+// Sums of another type are of sums and products alone.
+#define TUNESMITH_SCANS(which)                                                            \
+  if constexpr (which < 2 || sum_dtype == SumDtype::same) {                               \
+    if (function == which && exclusive)                                                   \
+      scan_lines<which, true>(x, y, memory, lines, length, inner, outer_stride, stride);  \
+    if (function == which && !exclusive)                                                  \
+      scan_lines<which, false>(x, y, memory, lines, length, inner, outer_stride, stride); \
+  }
 
 // One block per line; `function` is the position of the function's word.
 extern "C" __global__ void __launch_bounds__(BLOCK)

@@ -17,6 +17,7 @@ from ._arrays import InputArray, index, launch, recorded
 from ._libraries import type_name
 from ._reductions import _least_and_most
 from ._results import _by_strides, _short
+from ._scans import cumsum
 
 _most_bins = 65536
 
@@ -44,6 +45,8 @@ def histogram(
     range: tuple[float, float] | Sequence[float] | None = None,  # noqa: A002
     density: bool | None = None,
     weights: Any = None,
+    *,
+    cumulative: bool = False,
 ) -> tuple[Any, np.ndarray]:
     """numpy.histogram: counts of the values of `a` in bins of equal width, and the edges of the bins.
 
@@ -51,13 +54,18 @@ def histogram(
     float32 (NumPy has edges of float16 for them). bins: their number; edges of equal width, as numpy.linspace makes them; or the name of
     a rule of numpy.histogram_bin_edges, which then looks at a copy in ordinary memory. range: the limits;
     None: the least and the greatest value, which takes two more launches and waits for them; float32 values are counted as float64
-    where a limit is of float64. density: divides by the number and the width.
+    where a limit is of float64. density: divides by the number and the width. cumulative: counts (or weights) of each bin and all before it; with
+    density as parts of all, the last of which is 1.
     weights, bins of unequal width and more than 65536 bins are counted by the array's own library: NumPy, CuPy, or operators of PyTorch
     (TypeError for others).
     Returns (counts, edges): counts of int64 of the caller's kind, edges as NumPy array. Every value is in the bin in which NumPy
     has it with the limits as Python's floats: numpy.histogram(a, bins, (float(lo), float(hi))). (With limits of NumPy's types, and with those
     that it finds itself, NumPy computes the edges in these types, so that one may lie a unit in the last place elsewhere.)
     """
+    if cumulative:
+        counts, edges = histogram(a, bins, range, weights=weights)
+        sums = cumsum(counts)
+        return sums / sums[-1] if density else sums, edges
     edges_type = _edge_types.get(getattr(a, "dtype", None))
     if edges_type and weights is None and not density and type(bins) is int and type(range) is tuple and len(range) == 2:
         lo, hi = range  # the usual case, in few steps

@@ -18,8 +18,6 @@ _converted = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "i
 _viewed = {"bool": "uint8", "uint64": "int64"}
 # A sum or product of integers as the op has it, as what it is a sum or product of.
 _summed = {"bool": "int64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64", "uint8": "uint64"}
-
-
 def _strided(given: InputArray, axis: int) -> tuple[InputArray, tuple]:
     """The array, copied if the op cannot read it where it lies, and the problem's extents and strides."""
     if not any(stride < 0 for stride in given.array.strides):
@@ -38,8 +36,10 @@ def _strided(given: InputArray, axis: int) -> tuple[InputArray, tuple]:
     return given.contiguous(), extents
 
 
-def _result_type(dtype: str, function: str) -> str:
+def _result_type(dtype: str, function: str, wide: bool) -> str:
     """Of the op's output."""
+    if wide:
+        return "float64"
     if function in ("any", "all"):
         return "bool"
     if function in ("sum", "product"):
@@ -47,25 +47,25 @@ def _result_type(dtype: str, function: str) -> str:
     return dtype
 
 
-def _scan(given: InputArray, function: str, axis: int, exclusive: bool, wanted: str, out) -> InputArray:
-    """`wanted`: the result's element type."""
+def _scan(given: InputArray, function: str, axis: int, exclusive: bool, wanted: str, out, wide: bool = False) -> InputArray:
+    """`wanted`: the result's element type. wide: computed as float64."""
     own = given.dtype
     if own == "uint64" and function in ("max", "min"):
         return _flipped(_scan(_flipped(given), function, axis, exclusive, "int64", None))
     if own in _viewed:
         given = given.contiguous().viewed(_viewed[own])
     given = given.to(_converted.get(own, given.dtype))
-    result_type = _result_type(given.dtype, function)
+    result_type = _result_type(given.dtype, function, wide)
     into = _usable(out, given.shape, result_type, given) if result_type == wanted else None
     result = into or given.empty(given.shape, result_type)
     if result.array.size:
         given, extents = _strided(given, axis)
         kind = "exclusive" if exclusive else "inclusive"
-        problem = (*extents, ("function", function), ("kind", kind), ("dtype", _short[given.dtype]))
+        problem = (*extents, ("function", function), ("kind", kind), ("dtype", _short[given.dtype]), *((("sum_dtype", "f64"),) * wide))
         launch("scan", (given, result), problem)
     if into is not None:
         return into
-    if function in ("sum", "product"):
+    if function in ("sum", "product") and not wide:
         bits = _summed.get(own, result_type)
         return (result.viewed(bits) if bits != result_type else result).to(wanted)
     if own == "bool" and result_type == "uint8":
@@ -76,8 +76,10 @@ def _scan(given: InputArray, function: str, axis: int, exclusive: bool, wanted: 
 def _accumulate(function: str, a, axis, dtype, out, exclusive: bool):
     _refuse_missing(a, f"cum{function}")
     given = InputArray(a)
-    if dtype is not None:
-        given = given.to(type_name(dtype))
+    dtype = dtype if dtype is None else type_name(dtype)
+    wide = dtype == "float64" and function in ("sum", "product") and given.dtype == "float32"
+    if dtype is not None and not wide:
+        given = given.to(dtype)
     if axis is None or not given.shape:
         if axis is not None and index(axis) not in (0, -1):
             raise np.exceptions.AxisError(index(axis), 0)
@@ -93,12 +95,12 @@ def _accumulate(function: str, a, axis, dtype, out, exclusive: bool):
         parts = given.contiguous().reshaped((*given.shape, 1)).viewed(_complex_parts[own])
         result = _scan(parts, function, axis, exclusive, parts.dtype, None)
         return _finish(result.viewed(own).reshaped(given.shape), out)
-    wanted = own
+    wanted = "float64" if wide else own
     if function in ("any", "all"):
         wanted = "bool"
     elif function in ("sum", "product") and dtype is None and _kind(own) <= _kind("int64"):
         wanted = _summed.get(own, "int64")
-    result = _scan(given, function, axis, exclusive, wanted, out)
+    result = _scan(given, function, axis, exclusive, wanted, out, wide)
     return out if out is not None and result.object is out else _finish(result, out)
 
 
@@ -108,7 +110,8 @@ def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: An
 
     a: any array; float32, float64, float16, bfloat16, int32, int64, uint8, uint64 and booleans are read as they lie, smaller
     integers and uint32 are converted first (in a copy). Strides of an outer axis and of the scanned one are read where they lie; other views
-    are copied. dtype: converts `a` first; NumPy's or PyTorch's. out: an array of the result's shape.
+    are copied. dtype: converts `a` first; NumPy's or PyTorch's; float64 sums and products of float32 need no
+    copy, and are the more accurate ones. out: an array of the result's shape.
     Returns an array of the caller's own kind, on the same device, with the same bits in every run. Integers give int64 or uint64 and wrap.
     The error of the n-th sum is at most min(n, 256 + n / 1024) u sum|a|, u = 2**-24 or 2**-53; float16 and bfloat16 are summed in float32
     (in NumPy each sum is rounded).

@@ -38,6 +38,7 @@ Template base() {
   return {.name = "base",
           .what = "One thread or one block per line; serves every problem.",
           .kernels = {"scan_base", "scan_base_each"},
+          .compiled_in = {"dtype", "sum_dtype"},
           .space = base_space,
           .work = base_work};
 }

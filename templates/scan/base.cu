@@ -1,6 +1,6 @@
 // scan, the plain kernels: one thread per line; where lines are few and long, one block per line, whose
 // threads have 8 neighbouring elements each of a tile and scan their totals in shared memory. Only the
-// element type is compiled in.
+// element type and that of sums are compiled in.
 
 #include "common/shared.cuh"
 #include "scan/scan.cuh"
@@ -10,7 +10,7 @@
 template <int which, bool exclusive>
 __device__ __forceinline__ void scan_line(const T* from, void* y, long long to, long long length,
                                           long long inner, long long stride) {
-  using S = Scan<which, T>;
+  using S = Scan<which, T, sum_dtype == SumDtype::f64>;
   typename S::Output* const result = static_cast<typename S::Output*>(y) + to;
   typename S::Item far = S::none(), near = S::none(), own = S::none();
   for (long long l = 0; l < length; ++l) {
@@ -33,7 +33,7 @@ __device__ __forceinline__ void scan_line(const T* from, void* y, long long to, 
 template <int which, bool exclusive>
 __device__ __forceinline__ void scan_long_line(const T* from, void* y, unsigned char* memory, long long to,
                                                long long length, long long inner, long long stride) {
-  using S = Scan<which, T>;
+  using S = Scan<which, T, sum_dtype == SumDtype::f64>;
   using Item = typename S::Item;
   constexpr int items = 8;
   Item* const shared = reinterpret_cast<Item*>(memory);
@@ -89,11 +89,14 @@ __device__ __forceinline__ void scan_lines(const T* x, void* y, unsigned char* m
   }
 }
 
-#define TUNESMITH_SCANS(which)                                                         \
-  if (function == which && exclusive)                                                  \
-    scan_lines<which, true>(x, y, memory, lines, length, inner, outer_stride, stride); \
-  if (function == which && !exclusive)                                                 \
-    scan_lines<which, false>(x, y, memory, lines, length, inner, outer_stride, stride);
+// Sums of another type are of sums and products alone.
+#define TUNESMITH_SCANS(which)                                                            \
+  if constexpr (which < 2 || sum_dtype == SumDtype::same) {                               \
+    if (function == which && exclusive)                                                   \
+      scan_lines<which, true>(x, y, memory, lines, length, inner, outer_stride, stride);  \
+    if (function == which && !exclusive)                                                  \
+      scan_lines<which, false>(x, y, memory, lines, length, inner, outer_stride, stride); \
+  }
 
 // One block per line; `function` is the position of the function's word.
 extern "C" __global__ void __launch_bounds__(BLOCK)

@@ -76,22 +76,31 @@ Work columns_work(const Problem& problem, const Config& config) {
           .zeroed_bytes = space.bytes};
 }
 
-// Blocks about as wide as the columns, with 64 bytes of loads for a thread.
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+// A short length in one tile, with blocks so narrow that there are some; of a long one 64 bytes for a thread.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (d.stride == d.inner && suits_narrow(problem)) return std::nullopt;
-  // Most threads of a block would have no element; the base has enough of them with one for each line.
-  if (d.length < 32 && d.outer * d.inner >= 32768) return std::nullopt;
-  const std::int64_t wide = bytes(dtype_of(problem)) == 8 ? 2 : 4;
-  const bool aligned =
-      d.inner % wide == 0 && d.stride % wide == 0 && (d.outer == 1 || d.outer_stride % wide == 0);
-  const std::int64_t vector = aligned && d.inner >= 16 ? wide : 1;
-  const std::int64_t most = vector > 1 ? 8 : 64;
-  std::int64_t width = 4;
-  while (width < most && width * vector < d.inner) width *= 2;
+  // Most threads of a block would have no element; the base has enough of them with one for each line, or
+  // with a block for each.
+  if (d.length < 32 && d.lines() >= 32768) return std::nullopt;
+  if (d.inner == 1 && d.length < 8192) return std::nullopt;
+  std::int64_t vector = 1, width = 32, depth = d.length <= 16 ? 4 : 8, items = 4;
+  if (d.length > 32) {
+    const bool is_short = d.length <= 512;
+    const auto blocks = [&] { return d.outer * ceil_divide(d.inner, width * vector); };
+    if (d.inner >= 16 && (!is_short || blocks() >= multiprocessors_to_fill(device)))
+      vector = std::min<std::int64_t>(usual_vector(problem), 4);
+    items = vector > 1 ? 8 : 16;
+    const std::int64_t most = vector > 1 ? 8 : is_short ? 16 : 64;
+    width = 4;
+    while (width < most && width * vector < d.inner) width *= 2;
+    while (is_short && width > 4 && blocks() < 32) width /= 2;
+    depth = is_short ? 64 / width : 256 / width;
+    while (is_short && depth * items < d.length) depth *= 2;
+  }
   return Values{
-      {std::string(BLOCK_X.name), width},       {std::string(BLOCK_Y.name), 256 / width},
-      {std::string(VECTOR.name), vector},       {std::string(ITEMS.name), std::int64_t{vector > 1 ? 8 : 16}},
+      {std::string(BLOCK_X.name), width},       {std::string(BLOCK_Y.name), depth},
+      {std::string(VECTOR.name), vector},       {std::string(ITEMS.name), items},
       {std::string(FAN.name), std::int64_t{8}}, {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
@@ -102,7 +111,7 @@ Template columns() {
       .name = "columns",
       .what = "Threads side by side along inner, blocks that share the length: an outer axis, or strides.",
       .kernels = {"scan_columns"},
-      .compiled_in = {"dtype", "function", "kind"},
+      .compiled_in = {"dtype", "function", "kind", "sum_dtype"},
       .refuses = refuses,
       .untuned = untuned,
       .space = columns_space,

@@ -1,11 +1,11 @@
 // scan across rows: a thread has ITEMS neighbouring rows of VECTOR columns, a block's threads lie side by
 // side along the columns and BLOCK_Y deep along the length, and blocks pass on what their columns have before
-// their tiles. The element type, the function and the kind are compiled in.
+// their tiles. The types, the function and the kind are compiled in.
 
 #include "scan/chain.cuh"
 #include "scan/scan.cuh"
 
-using S = Scan<static_cast<int>(function), T>;
+using S = Scan<static_cast<int>(function), T, sum_dtype == SumDtype::f64>;
 using Item = S::Item;
 
 constexpr Hint load_hint = LOAD == Load::streaming ? Hint::streaming : Hint::none;

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 2> kinds = {"inclusive", "exclusive"};
 
 // Strides that say what 0 says, or that nothing depends on, are 0: one array is one problem.
 Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction function, ScanKind kind,
-               std::string_view dtype) {
+               std::string_view dtype, bool sums_in_double) {
   const std::int64_t stride = shape.stride == shape.inner || shape.length == 1 ? 0 : shape.stride;
   // Contiguous steps of more elements than there can be are refused by plan() for their sizes.
   const bool contiguous = shape.outer == 1 || static_cast<double>(shape.outer_stride) ==
@@ -28,7 +28,8 @@ Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction func
                            {"stride", stride},
                            {"function", functions.at(static_cast<std::size_t>(function))},
                            {"kind", kinds.at(static_cast<std::size_t>(kind))},
-                           {"dtype", dtype}};
+                           {"dtype", dtype},
+                           {"sum_dtype", sums_in_double ? "f64" : "same"}};
   return dispatcher.plan("scan", problem);
 }
 

@@ -48,22 +48,25 @@ Work lookback_work(const Problem& problem, const Config& config) {
           .zeroed_bytes = space.bytes};
 }
 
-// Where rows would leave multiprocessors idle.
+// Where rows would leave multiprocessors idle: tiles so large that each has a multiprocessor of its own, or
+// as large as registers hold.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  if (d.length < 8192 || d.outer >= std::int64_t{4} * multiprocessors_to_fill(device)) return std::nullopt;
-  const bool aligned = d.outer == 1 || (d.length % 4 == 0 && d.outer_stride % 4 == 0);
-  const std::int64_t vector = !aligned ? 1 : bytes(dtype_of(problem)) == 8 ? 2 : 4;
-  std::int64_t items = 8, block = 512;
-  const auto is_few = [&] {
-    return d.outer * ceil_divide(d.length, block * items * vector) <
-           std::int64_t{2} * multiprocessors_to_fill(device);
+  const std::int64_t multiprocessors = multiprocessors_to_fill(device);
+  if (d.length < 8192 || d.outer >= 4 * multiprocessors) return std::nullopt;
+  const std::int64_t vector = usual_vector(problem);
+  std::int64_t items = std::max<std::int64_t>(4, 16 / vector);
+  std::int64_t block = bytes(dtype_of(problem)) == 2 ? 256 : 128;
+  const auto takes_turns = [&] {
+    const std::int64_t tile = block * items * vector;
+    return d.outer * ceil_divide(d.length, tile) > multiprocessors && d.length >= 16 * tile;
   };
-  while (items > 2 && is_few()) items /= 2;
-  while (block > 128 && is_few()) block /= 2;
+  while (block < 512 && takes_turns()) block *= 2;
+  while (items < std::min<std::int64_t>(16, 64 / vector) && takes_turns()) items *= 2;
   return Values{{std::string(BLOCK.name), block},
                 {std::string(ITEMS.name), items},
                 {std::string(VECTOR.name), vector},
+                {std::string(RESIDENT_WARPS.name), std::int64_t{16}},
                 {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
@@ -73,7 +76,7 @@ Template lookback() {
   return {.name = "lookback",
           .what = "Several blocks per line, along contiguous elements, in one pass: few, long lines.",
           .kernels = {"scan_lookback"},
-          .compiled_in = {"dtype", "function", "kind"},
+          .compiled_in = {"dtype", "function", "kind", "sum_dtype"},
           .refuses = refuses,
           .untuned = untuned,
           .space = lookback_space,

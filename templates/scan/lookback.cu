@@ -1,10 +1,10 @@
 // scan along contiguous elements with several blocks per line, which pass on what a line has before their
-// tiles: for few, long lines. The element type, the function and the kind are compiled in.
+// tiles: for few, long lines. The types, the function and the kind are compiled in.
 
 #include "scan/chain.cuh"
 #include "scan/scan.cuh"
 
-using S = Scan<static_cast<int>(function), T>;
+using S = Scan<static_cast<int>(function), T, sum_dtype == SumDtype::f64>;
 using Item = S::Item;
 using WarpStretch = Stretch<S, T, 32, ITEMS, VECTOR>;
 

@@ -13,6 +13,11 @@ std::int64_t segments_of(const Dims& d, const Config& c) {
   return segments - segments % c[VECTOR];
 }
 
+std::int64_t shared_bytes(const Problem& problem, const Dims& d, const Config& c) {
+  const std::int64_t size = std::max(bytes(dtype_of(problem)), bytes(output_dtype(problem)));
+  return round_up(segments_of(d, c) * c[ITEMS] * d.inner * size, 16);  // of a tile
+}
+
 std::string refuses(const Problem& problem) {
   const Dims d(problem);
   if (d.inner < 2 || d.inner > most_inner || (d.stride != d.inner && d.length > 1)) {
@@ -35,19 +40,21 @@ Space narrow_space(const Problem& problem) {
                                   load_axis(),
                                   resident_warps_axis({32, 16, 48, 64}),
                                   store_axis()};
-  return Space(axes,
-               {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
-                {"A block has a thread for each column of VECTOR rows at least.",
-                 [d](const Config& c) { return segments_of(d, c) > 0; }},
-                {"VECTOR must divide what lies from one outer position to the next.",
-                 [d](const Config& c) {
-                   return d.outer == 1 ||
-                          (d.outer_stride % c[VECTOR] == 0 && d.length * d.inner % c[VECTOR] == 0);
-                 }},
-                store_rule(problem)},
-               {register_rule(problem, [](const Config& c) { return c[ITEMS]; }),
-                {"A tile has at least 1024 elements, so that blocks seldom wait.",
-                 [](const Config& c) { return c[BLOCK] * c[ITEMS] >= 1024; }}});
+  return Space(
+      axes,
+      {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
+       {"A block has a thread for each column of VECTOR rows at least.",
+        [d](const Config& c) { return segments_of(d, c) > 0; }},
+       {"VECTOR must divide what lies from one outer position to the next.",
+        [d](const Config& c) {
+          return d.outer == 1 || (d.outer_stride % c[VECTOR] == 0 && d.length * d.inner % c[VECTOR] == 0);
+        }},
+       {"A tile has at most the 216 KiB of shared memory that large GPUs have beside the fixed one.",
+        [problem, d](const Config& c) { return shared_bytes(problem, d, c) <= std::int64_t{216} << 10; }},
+       store_rule(problem)},
+      {register_rule(problem, [](const Config& c) { return c[ITEMS]; }),
+       {"A tile has at least 1024 elements, so that blocks seldom wait.",
+        [](const Config& c) { return c[BLOCK] * c[ITEMS] >= 1024; }}});
 }
 
 Work narrow_work(const Problem& problem, const Config& config) {
@@ -55,15 +62,13 @@ Work narrow_work(const Problem& problem, const Config& config) {
   const std::int64_t segments = segments_of(d, config);
   const std::int64_t tiles = ceil_divide(d.length, segments * config[ITEMS]);
   const ChainSpace space(problem, d.outer, tiles, d.inner, fan);
-  const std::int64_t element_bytes = std::max(bytes(dtype_of(problem)), bytes(output_dtype(problem)));
-  return {.steps = {Launch{
-              .kernel = "scan_narrow",
-              .grid = {d.outer * tiles},
-              .block = {config[BLOCK]},
-              .dynamic_shared_bytes = round_up(segments * config[ITEMS] * d.inner * element_bytes, 16),
-              .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
-                            WorkspacePointer{space.messages_at}, int32(d.outer), int32(tiles), d.length,
-                            int32(d.inner), d.outer_stride, int32(segments)}}},
+  return {.steps = {Launch{.kernel = "scan_narrow",
+                           .grid = {d.outer * tiles},
+                           .block = {config[BLOCK]},
+                           .dynamic_shared_bytes = shared_bytes(problem, d, config),
+                           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
+                                         WorkspacePointer{space.messages_at}, int32(d.outer), int32(tiles),
+                                         d.length, int32(d.inner), d.outer_stride, int32(segments)}}},
           .workspace_bytes = space.bytes,
           .zeroed_bytes = space.bytes};
 }
@@ -72,12 +77,27 @@ Work narrow_work(const Problem& problem, const Config& config) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (!suits_narrow(problem)) return std::nullopt;
-  // Rows of a thread: as many as registers hold and leave a block for each multiprocessor.
-  std::int64_t items = item_bytes(problem) == 8 ? 17 : 33;
-  while (items > 9 &&
-         d.outer * d.length * d.inner < std::int64_t{1024} * multiprocessors_to_fill(device) * items)
-    items = items == 33 ? 17 : 9;
-  return Values{{std::string(BLOCK.name), std::int64_t{512}}, {std::string(ITEMS.name), items}};
+  // Tiles so large that each has a multiprocessor of its own; where even the largest have not, they take
+  // turns.
+  const bool is_large = item_bytes(problem) == 8;
+  std::int64_t block = 256, items = 9;
+  const auto takes_turns = [&] {
+    return d.outer * d.length * d.inner > block * items * multiprocessors_to_fill(device);
+  };
+  if (takes_turns()) block = 512;
+  while (items < 33 && takes_turns()) items = items == 9 ? 17 : 33;
+  if (takes_turns() && !is_large) block = 1024;
+  if (takes_turns()) block = 512;
+  const bool is_alone = is_large || block == 1024;  // then a block has all registers
+  std::int64_t vector = 4;
+  while (vector > 1 && (vector * bytes(dtype_of(problem)) > 16 || vector * d.inner > 256 ||
+                        (d.outer > 1 && (d.outer_stride % vector != 0 || d.length * d.inner % vector != 0))))
+    vector /= 2;
+  return Values{{std::string(BLOCK.name), block},
+                {std::string(ITEMS.name), items},
+                {std::string(VECTOR.name), vector},
+                {std::string(RESIDENT_WARPS.name), std::int64_t{is_alone ? 16 : 32}},
+                {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
 }  // namespace
@@ -86,7 +106,7 @@ Template narrow() {
   return {.name = "narrow",
           .what = "Rows of a few elements, moved by way of shared memory, and blocks that share the length.",
           .kernels = {"scan_narrow"},
-          .compiled_in = {"dtype", "function", "kind"},
+          .compiled_in = {"dtype", "function", "kind", "sum_dtype"},
           .refuses = refuses,
           .untuned = untuned,
           .space = narrow_space,

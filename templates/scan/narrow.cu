@@ -1,12 +1,12 @@
 // scan of rows of a few elements that lie one behind the other: a tile is moved between global and shared
 // memory as one stretch; there a thread has ITEMS neighbouring rows of one column. Blocks pass on what their
-// columns have before their tiles. The element type, the function and the kind are compiled in.
+// columns have before their tiles. The types, the function and the kind are compiled in.
 
 #include "common/shared.cuh"
 #include "scan/chain.cuh"
 #include "scan/scan.cuh"
 
-using S = Scan<static_cast<int>(function), T>;
+using S = Scan<static_cast<int>(function), T, sum_dtype == SumDtype::f64>;
 using Item = S::Item;
 using Output = S::Output;
 

@@ -24,6 +24,8 @@ Function function_of(const Problem& problem) {
 
 bool is_exclusive(const Problem& problem) { return problem.string("kind") == "exclusive"; }
 
+bool is_wide(const Problem& problem) { return problem.string("sum_dtype") == "f64"; }
+
 Dims::Dims(const Problem& problem)
     : outer(problem.integer("outer")),
       length(problem.integer("length")),
@@ -39,6 +41,7 @@ std::int64_t Dims::span() const {
 DType output_dtype(const Problem& problem) {
   const DType dtype = dtype_of(problem);
   const Function function = function_of(problem);
+  if (is_wide(problem)) return DType::f64;
   if (function == Function::any || function == Function::all) return DType::boolean;
   if (function == Function::max || function == Function::min || !is_whole(dtype)) return dtype;
   return is_unsigned(dtype) ? DType::u64 : DType::i64;
@@ -73,6 +76,13 @@ std::string check(const Problem& problem) {
            " outer_stride=" + std::to_string(problem.integer("outer_stride")) +
            " reach beyond the 2^40 elements that are allowed.";
   }
+  const Function function = function_of(problem);
+  if (is_wide(problem) &&
+      ((function != Function::sum && function != Function::product) || dtype_of(problem) != DType::f32)) {
+    return "sum_dtype=f64 with function=" + problem.string("function") +
+           " and dtype=" + problem.string("dtype") +
+           " is not there: it is for sum and product of f32; leave it at same.";
+  }
   return "";
 }
 
@@ -100,7 +110,11 @@ std::vector<Parameter> parameters() {
       {.name = "dtype",
        .what = "element type of x",
        .categories = {"f32", "f64", "i32", "i64", "u8", "f16", "bf16"},
-       .initial = "f32"}};
+       .initial = "f32"},
+      {.name = "sum_dtype",
+       .what = "type in which sums and products are computed and written; same: the function's own",
+       .categories = {"same", "f64"},
+       .initial = "same"}};
 }
 
 std::vector<std::int64_t> input_extents(const Problem& problem) { return {Dims(problem).span()}; }
@@ -126,8 +140,9 @@ std::pair<double, double> usual_bounds(const Problem& problem) {
   return is_unsigned(dtype) ? std::pair(1.0, 5.0) : std::pair(-1.0, 3.0);
 }
 
-// Rows with gaps, and windows of a larger array, are rare.
+// Sums of another type, rows with gaps, and windows of a larger array, are rare.
 void usual_arrays(Random& random, Problem& problem) {
+  if (!draw_chance(random, 40)) problem.set("sum_dtype", std::string("same"));
   if (!draw_chance(random, 8)) return;
   const Dims d(problem);
   problem.set("stride", draw_chance(random, 50) ? round_up(d.inner, 32) : d.inner + 1);
@@ -190,7 +205,7 @@ Op ops_scan() {
                      "outer=1 length=130 inner=5 outer_stride=0 stride=11",
                      "outer=3 length=70 inner=1 outer_stride=144 stride=2",
                      "outer=1 length=20001 inner=1 outer_stride=0 stride=0",
-                     "outer=1 length=3001 inner=7 outer_stride=0 stride=0",
+                     "outer=1 length=17001 inner=3 outer_stride=0 stride=0",
                      "outer=0 length=7 inner=3 outer_stride=0 stride=0"},
       .sizes = sizes,
       .examples = {"length=30011", "length=20001 function=max dtype=i32",
@@ -199,7 +214,8 @@ Op ops_scan() {
                    "outer=5 length=333 inner=64 function=min dtype=bf16", "outer=3 length=1090 inner=260",
                    "length=6011 inner=7 kind=exclusive", "outer=2 length=140 inner=52 function=any dtype=i64",
                    "outer=900 length=100 function=all dtype=u8", "length=5001 inner=3 stride=4 dtype=f16",
-                   "length=0"},
+                   "outer=3 length=1500 inner=9 sum_dtype=f64", "length=20001 sum_dtype=f64",
+                   "outer=70 length=130 function=product sum_dtype=f64", "length=0"},
       // 8.6 GB of i32, and 8.6 GB of columns.
       .large_examples = {"outer=33 length=65075333 function=max dtype=i32",
                          "outer=65 length=1009 inner=32770 dtype=f32"},

@@ -18,6 +18,7 @@ enum class Function : std::int32_t { sum, product, max, min, any, all };
 const std::vector<std::string>& function_categories();
 Function function_of(const Problem& problem);
 bool is_exclusive(const Problem& problem);
+bool is_wide(const Problem& problem);  ///< computed and written as f64
 
 // An array is seen as outer x length x inner, with strides for the first two; `length` is scanned.
 struct Dims {
@@ -73,6 +74,9 @@ Rule register_rule(const Problem& problem, const std::function<std::int64_t(cons
 /// Without measurements: whether rows are so short that `narrow`, if it serves them, is better than
 /// `columns`.
 bool suits_narrow(const Problem& problem);
+/// Likewise: elements per access, at most 16 bytes of x and of y, as far as lines lie so; of `rows` each line
+/// has to be of whole accesses.
+std::int64_t usual_vector(const Problem& problem, bool rows = false);
 /// Likewise: streaming where the output is larger than what a reader would find in caches.
 std::string usual_store(const Problem& problem, std::int64_t vector);
 

@@ -39,7 +39,7 @@ class Line {
  public:
   explicit Line(const Problem& problem)
       : function_(function_of(problem)), dtype_(dtype_of(problem)), is_whole_(is_whole(dtype_)) {
-    if (!is_whole_) format_ = format_of(dtype_);
+    if (!is_whole_) format_ = format_of(is_wide(problem) ? DType::f64 : dtype_);
     double least = -infinity, most = infinity;
     if (dtype_ == DType::i32) least = -0x1p31, most = 0x1p31 - 1;
     if (dtype_ == DType::i64) least = -0x1p63, most = 0x1p63;

@@ -60,19 +60,36 @@ Work rows_work(const Problem& problem, const Config& config) {
               .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outer, d.length, d.outer_stride}}}};
 }
 
-// A team of up to a block has a line in one tile, with at most 16 elements for a thread.
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+// Small teams where they are enough threads; else a line in one tile if a team of up to a block can have it
+// so.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  const bool aligned = d.length % 4 == 0 && (d.outer == 1 || d.outer_stride % 4 == 0);
-  const std::int64_t vector = !aligned ? 1 : bytes(dtype_of(problem)) == 8 ? 2 : 4;
+  const std::int64_t vector = usual_vector(problem, true);
   std::int64_t team = 4, items = 1;
-  while (team < 32 && team * vector < d.length) team *= 2;
-  while (items < 4 && team * vector * items < d.length) items *= 2;
-  while (team < 256 && team * vector * items < d.length) team *= 2;
-  return Values{{std::string(TEAM.name), team},
+  const auto is_part = [&] { return team * vector * items < d.length; };
+  if (d.length > 32 && d.length <= 512 &&
+      8 * d.outer >= std::int64_t{1024} * multiprocessors_to_fill(device)) {
+    // Of tiles that leave as few threads without elements the larger ones.
+    team = 8;
+    const auto rounded = [&](std::int64_t number) { return round_up(d.length, team * vector * number); };
+    for (const std::int64_t number : {2, 4})
+      if (rounded(number) <= rounded(items)) items = number;
+  } else {
+    while (team < 32 && is_part()) team *= 2;
+    while (items < (vector > 1 ? 2 : 4) && is_part()) items *= 2;
+    while (team < 256 && is_part()) team *= 2;
+    while (items < 4 && vector < 4 && is_part()) items *= 2;
+  }
+  return Values{{std::string(BLOCK.name), std::max<std::int64_t>(128, team)},
+                {std::string(TEAM.name), team},
                 {std::string(ITEMS.name), items},
                 {std::string(VECTOR.name), vector},
-                {std::string(ROWS.name), std::int64_t{team * items <= 32 ? 2 : 1}},
+                {std::string(ROWS.name),
+                 std::int64_t{team * items <= 32 && !is_part() &&
+                                      d.outer >= std::int64_t{8} * multiprocessors_to_fill(device)
+                                  ? 2
+                                  : 1}},
+                {std::string(RESIDENT_WARPS.name), std::int64_t{16}},
                 {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
@@ -82,7 +99,7 @@ Template rows() {
   return {.name = "rows",
           .what = "A team of threads per line, along contiguous elements: many lines; needs no workspace.",
           .kernels = {"scan_rows"},
-          .compiled_in = {"dtype", "function", "kind"},
+          .compiled_in = {"dtype", "function", "kind", "sum_dtype"},
           .refuses = refuses,
           .untuned = untuned,
           .space = rows_space,

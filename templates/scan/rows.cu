@@ -1,9 +1,9 @@
 // scan along contiguous elements with a team of threads per line, which carries what the line has so far from
-// tile to tile: for many lines. The element type, the function and the kind are compiled in.
+// tile to tile: for many lines. The types, the function and the kind are compiled in.
 
 #include "scan/scan.cuh"
 
-using S = Scan<static_cast<int>(function), T>;
+using S = Scan<static_cast<int>(function), T, sum_dtype == SumDtype::f64>;
 using Item = S::Item;
 
 constexpr Hint load_hint = LOAD == Load::streaming ? Hint::streaming : Hint::none;

@@ -6,16 +6,20 @@
 #include "common/vector.cuh"
 
 // What sums and products of T are computed in; integers wrap.
-template <typename T>
+template <typename T, bool wide>
 struct WideType {
+  using type = double;
+};
+template <typename T>
+struct WideType<T, false> {
   using type = compute_type<T>;
 };
 template <>
-struct WideType<int> {
+struct WideType<int, false> {
   using type = long long;
 };
 template <>
-struct WideType<unsigned char> {
+struct WideType<unsigned char, false> {
   using type = unsigned long long;
 };
 // What its elements are compared in.
@@ -28,16 +32,16 @@ struct CompareType<unsigned char> {
   using type = int;
 };
 // What its sums and products are stored as.
-template <typename T>
+template <typename T, bool wide>
 struct ResultType {
-  using type = typename WideType<T>::type;
+  using type = typename WideType<T, wide>::type;
 };
 template <>
-struct ResultType<Float16> {
+struct ResultType<Float16, false> {
   using type = Float16;
 };
 template <>
-struct ResultType<BFloat16> {
+struct ResultType<BFloat16, false> {
   using type = BFloat16;
 };
 
@@ -87,21 +91,21 @@ __device__ __forceinline__ void limits(const unsigned char&, int& least, int& gr
 }
 
 // An Item is what is combined: associative, with none() as its identity. In the order of the function's
-// words.
-template <int function, typename T>
+// words; wide: sums and products are doubles.
+template <int function, typename T, bool wide>
 struct Scan;
-template <typename T>
-struct Scan<0, T> {  // sum
-  using Item = typename WideType<T>::type;
-  using Output = typename ResultType<T>::type;
+template <typename T, bool wide>
+struct Scan<0, T, wide> {  // sum
+  using Item = typename WideType<T, wide>::type;
+  using Output = typename ResultType<T, wide>::type;
   static __device__ __forceinline__ Item none() { return 0; }
   static __device__ __forceinline__ Item item(T x) { return static_cast<Item>(to_float(x)); }
   static __device__ __forceinline__ Item combine(Item a, Item b) { return plus(a, b); }
   static __device__ __forceinline__ Output output(Item x) { return from_float<Output>(x); }
 };
-template <typename T>
-struct Scan<1, T> : Scan<0, T> {  // product
-  using Item = typename WideType<T>::type;
+template <typename T, bool wide>
+struct Scan<1, T, wide> : Scan<0, T, wide> {  // product
+  using Item = typename WideType<T, wide>::type;
   static __device__ __forceinline__ Item none() { return 1; }
   static __device__ __forceinline__ Item combine(Item a, Item b) { return times(a, b); }
 };
@@ -123,10 +127,10 @@ struct Extreme {
     return from_float<T>(static_cast<compute_type<T>>(x));
   }
 };
-template <typename T>
-struct Scan<2, T> : Extreme<true, T> {};
-template <typename T>
-struct Scan<3, T> : Extreme<false, T> {};
+template <typename T, bool wide>
+struct Scan<2, T, wide> : Extreme<true, T> {};
+template <typename T, bool wide>
+struct Scan<3, T, wide> : Extreme<false, T> {};
 template <bool every, typename T>
 struct Logical {
   using Item = int;  // 0 or 1
@@ -136,10 +140,10 @@ struct Logical {
   static __device__ __forceinline__ Item combine(Item a, Item b) { return every ? a & b : a | b; }
   static __device__ __forceinline__ Output output(Item x) { return x != 0; }
 };
-template <typename T>
-struct Scan<4, T> : Logical<false, T> {};
-template <typename T>
-struct Scan<5, T> : Logical<true, T> {};
+template <typename T, bool wide>
+struct Scan<4, T, wide> : Logical<false, T> {};
+template <typename T, bool wide>
+struct Scan<5, T, wide> : Logical<true, T> {};
 
 // Streaming stores are of 4 bytes at least.
 template <bool streams, int N, typename Element>

@@ -138,14 +138,32 @@ TEST_F(ScanOnHost, NothingIsScannedAndWhatCannotBeIsRefused) {
   EXPECT_NO_THROW(problem("outer=1048576 length=1048576"));
 }
 
+// A sum of 2^24 and ones stays 2^24 in f32.
+TEST_F(ScanOnHost, FloatsAreSummedInDouble) {
+  const std::vector<float> x = {0x1p24f, 1, 1, 0.5f};
+  std::vector<double> y(4);
+  EXPECT_TRUE(scan_in_double<sum>(dispatcher_, x.data(), y.data(), {.length = 4}));
+  EXPECT_EQ(y, std::vector<double>({0x1p24, 0x1p24 + 1, 0x1p24 + 2, 0x1p24 + 2.5}));
+  EXPECT_EQ(scanned<sum>(x)[1], 0x1p24f);
+  const std::vector<float> large = {0x1p100f, 0x1p100f, 0x1p-100f};
+  EXPECT_TRUE(
+      scan_in_double<product>(dispatcher_, large.data(), y.data(), {.length = 3}, ScanKind::exclusive));
+  y.resize(3);
+  EXPECT_EQ(y, std::vector<double>({1, 0x1p100, 0x1p200}));
+  for (const char* text : {"length=4 function=max sum_dtype=f64", "length=4 dtype=f64 sum_dtype=f64"})
+    EXPECT_NE(error_of([&] { problem(text); }).find("leave it at same"), std::string::npos) << text;
+}
+
 TEST_F(ScanOnHost, TheTypedFunctionsPlanTheirProblem) {
   EXPECT_EQ(
       scan_plan(dispatcher_, {.outer = 3, .length = 5, .inner = 7, .outer_stride = 40}, product).problem(),
-      "outer=3 length=5 inner=7 outer_stride=40 stride=0 function=product kind=inclusive dtype=f32");
+      "outer=3 length=5 inner=7 outer_stride=40 stride=0 function=product kind=inclusive dtype=f32 "
+      "sum_dtype=same");
   EXPECT_EQ(
       scan_plan(dispatcher_, {.outer = 4, .length = 5, .outer_stride = 5}, all, ScanKind::exclusive, "bf16")
           .problem(),
-      "outer=4 length=5 inner=1 outer_stride=0 stride=0 function=all kind=exclusive dtype=bf16");
+      "outer=4 length=5 inner=1 outer_stride=0 stride=0 function=all kind=exclusive dtype=bf16 "
+      "sum_dtype=same");
 }
 
 // ---- variants
@@ -163,7 +181,7 @@ const std::vector<Case>& cases() {
       {"lookback", "outer=3 length=9001 dtype=f64 kind=exclusive", "BLOCK=128 ITEMS=1 VECTOR=1"},
       {"lookback", "length=20001 dtype=i32", "BLOCK=128 ITEMS=2 VECTOR=4"},
       {"columns", "outer=2 length=1500 inner=7", "BLOCK_X=4 BLOCK_Y=8 ITEMS=4 VECTOR=1 FAN=8"},
-      {"columns", "length=2500 inner=12 dtype=f64", "BLOCK_X=4 BLOCK_Y=8 ITEMS=4 VECTOR=2 FAN=8"},
+      {"columns", "length=2500 inner=12 sum_dtype=f64", "BLOCK_X=4 BLOCK_Y=8 ITEMS=4 VECTOR=2 FAN=8"},
       {"narrow", "length=9001 inner=3", "BLOCK=128 ITEMS=8 VECTOR=4"},
       {"narrow", "outer=2 length=3000 inner=33 dtype=f16", "BLOCK=128 ITEMS=8 VECTOR=1"},
       {"rows", "outer=9 length=1000 dtype=f64", "BLOCK=128 TEAM=64 ITEMS=1 VECTOR=2"},
@@ -233,6 +251,8 @@ TEST(ScanVariants, LongSumsAreMoreAccurateThanOneAfterTheOther) {
   float carried = 0;
   for (int i = 0; i < 1000000; ++i) carried += 0x1.99999ap-4f;
   EXPECT_GT(std::abs(static_cast<double>(carried) - expected.value.back()), expected.permitted_error.back());
+  const ExpectedOutput in_double = reference_of(op(), problem("length=1000000 sum_dtype=f64"), inputs, 1);
+  EXPECT_LT(in_double.permitted_error.back(), 0x1p-28 * expected.permitted_error.back());
 }
 
 TEST(ScanReference, ComputesAnyPartOfALine) {

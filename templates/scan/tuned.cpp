@@ -53,17 +53,31 @@ bool suits_narrow(const Problem& problem) {
   return d.inner > 1 && d.inner * bytes(dtype_of(problem)) < 64 && d.length >= 64;
 }
 
+std::int64_t usual_vector(const Problem& problem, bool rows) {
+  const Dims d(problem);
+  const auto fits = [&](std::int64_t vector) {
+    const auto divides = [vector](std::int64_t distance) { return distance % vector == 0; };
+    if (d.outer > 1 && !divides(d.outer_stride)) return false;
+    if (d.inner > 1) return divides(d.inner) && divides(d.stride);
+    return (d.outer == 1 && !rows) || divides(d.length);
+  };
+  std::int64_t vector =
+      std::min<std::int64_t>(8, 16 / std::max(bytes(dtype_of(problem)), bytes(output_dtype(problem))));
+  while (vector > 1 && !fits(vector)) vector /= 2;
+  return vector;
+}
+
 std::string usual_store(const Problem& problem, std::int64_t vector) {
   const std::int64_t size = bytes(output_dtype(problem));
-  const bool is_large = Dims(problem).lines() * Dims(problem).length * size >= std::int64_t{16} << 20;
+  const bool is_large = Dims(problem).lines() * Dims(problem).length * size >= std::int64_t{4} << 20;
   return is_large && vector * size >= 4 ? "streaming" : "plain";
 }
 
 Rule register_rule(const Problem& problem, const std::function<std::int64_t(const Config&)>& elements) {
-  return {"A thread has 8 to 160 bytes of items under way.",
+  return {"A thread has 8 to 256 bytes of items under way.",
           [size = item_bytes(problem), elements](const Config& c) {
             const std::int64_t bytes = elements(c) * size;
-            return bytes >= 8 && bytes <= 160;
+            return bytes >= 8 && bytes <= 256;
           }};
 }
 

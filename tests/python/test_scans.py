@@ -77,6 +77,17 @@ def test_exclusive():
     agree(tunesmith.scan(a > 3, "all", None, exclusive=True), np.array([True, False, False, False, False, False]))
 
 
+def test_float32_is_summed_as_float64():
+    a = np.array([2**24, 1, 1, 0.5], np.float32)
+    agree(tunesmith.cumsum(a, dtype="float64"), np.cumsum(a, dtype="float64"))
+    agree(tunesmith.scan(a, exclusive=True, dtype=np.float64), np.array([0, 2**24, 2**24 + 1, 2**24 + 2.0]))
+    b = made("float32", (3, 50))[:, ::2]
+    out = np.empty((3, 25))
+    assert tunesmith.cumsum(b, 1, "float64", out) is out
+    np.testing.assert_allclose(out, np.cumsum(b, 1, "float64"), rtol=0, atol=2**-48)
+    agree(tunesmith.cumprod(a[:2], dtype="f8"), np.array([2.0**24, 2.0**24]))
+
+
 def test_repeated_calls_read_their_arrays():
     for shape in ((300,), (3, 100)):
         for _ in range(3):

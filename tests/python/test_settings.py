@@ -71,6 +71,11 @@ def scanned(a, function="sum", axis=-1, exclusive=False, dtype=None):
     return moved
 
 
+def counted(a, cumulative=False, **rest):
+    counts, edges = np.histogram(a, **rest)
+    return (np.cumsum(counts) if cumulative else counts), edges
+
+
 def normed(x, normalized_shape=None, weight=None, bias=None, eps=1e-5, centered=True):
     axes = (-1,) if normalized_shape is None else tuple(-1 - k for k, one in enumerate(np.ravel(np.array(normalized_shape, object))) if operator.index(one))
     x = x - x.mean(axes, keepdims=True) if centered else x
@@ -131,10 +136,16 @@ cases = {
     "convolve": Case(np.convolve, {"a": line, "v": line[:4]}, {"mode": ("full", "same")}),
     "correlate": Case(np.correlate, {"a": line, "v": line[:4]}, {"mode": ("full", "same")}),
     "histogram": Case(
-        np.histogram,
+        counted,
         {"a": image},
-        {"bins": (5, 8), "range": ((-1.0, 1.0), (0.0, 2.0)), "density": (False, True), "weights": (np.ones_like(image), image)},
-        {"bins": {"range": (-1.0, 1.0)}, "density": {"range": (-1.0, 1.0)}},
+        {
+            "bins": (5, 8),
+            "range": ((-1.0, 1.0), (0.0, 2.0)),
+            "density": (False, True),
+            "weights": (np.ones_like(image), image),
+            "cumulative": (False, True),
+        },
+        {"bins": {"range": (-1.0, 1.0)}, "density": {"range": (-1.0, 1.0)}, "cumulative": {"range": (-1.0, 1.0)}},
     ),
     "bincount": Case(lambda x, **rest: np.bincount(x, **rest), {"x": levels}, {"minlength": (25, 30), "weights": (levels * 1.0, levels * 2.0)}),
     "conv_covariance": Case(None, dict.fromkeys(("input", "gamma", "mu", "c")), {}),

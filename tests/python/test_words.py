@@ -250,6 +250,17 @@ def test_integers_wrap(n, k, dtype, bits, seed):
         np.testing.assert_array_equal(found, expected)
 
 
+def test_cumulative_counts():
+    x = numbers(500, "float32", 6)
+    for weights in (None, np.abs(x)):
+        counts = np.cumsum(np.histogram(x, 9, (-1.0, 1.0), weights=weights)[0])
+        found, edges = tunesmith.histogram(x, 9, (-1.0, 1.0), weights=weights, cumulative=True)
+        np.testing.assert_allclose(found, counts, rtol=1e-6)
+        np.testing.assert_array_equal(edges, np.histogram_bin_edges(x, 9, (-1.0, 1.0)))
+        parts = tunesmith.histogram(x, 9, (-1.0, 1.0), True, weights, cumulative=True)[0]
+        np.testing.assert_allclose(parts, counts / counts[-1], rtol=1e-6)
+
+
 def test_many_bins():
     x = numbers(500, "float32", 6)
     for bins, limits, density in ((70000, (-50.0, 50.0), False), (100000, (-1.0, 90.0), True), (70000, None, False)):

@@ -49,9 +49,11 @@ using ScanResult = std::conditional_t<
                        T, std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>>>;
 
 /// The plan that scan() uses, to launch it many times or to see how it matched. Arguments: x, y. `dtype` is
-/// that of x; also "f16" and "bf16".
+/// that of x; also "f16" and "bf16". sums_in_double: sums and products of
+/// f32 are computed and written as double.
 Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction function = ScanFunction::sum,
-               ScanKind kind = ScanKind::inclusive, std::string_view dtype = "f32");
+               ScanKind kind = ScanKind::inclusive, std::string_view dtype = "f32",
+               bool sums_in_double = false);
 
 /// `x` and `y` are in memory of the dispatcher's device and do not overlap. `stream` is a cudaStream_t.
 /// Without a `workspace` the library makes one for each launch that needs one. One of your own saves some
@@ -70,6 +72,16 @@ Status scan(Dispatcher& dispatcher, const T* x, ScanResult<function, T>* y, cons
             ScanKind kind = ScanKind::inclusive, void* stream = nullptr, void* workspace = nullptr) {
   void* const arguments[] = {const_cast<T*>(x), y};
   return scan_plan(dispatcher, shape, function, kind, scan_dtype<T>).launch(arguments, stream, workspace);
+}
+
+/// Sums or products as of scan(), but computed and written as doubles: with u = 2^-53.
+template <ScanFunction function>
+Status scan_in_double(Dispatcher& dispatcher, const float* x, double* y, const ScanShape& shape,
+                      ScanKind kind = ScanKind::inclusive, void* stream = nullptr,
+                      void* workspace = nullptr) {
+  static_assert(function == ScanFunction::sum || function == ScanFunction::product);
+  void* const arguments[] = {const_cast<float*>(x), y};
+  return scan_plan(dispatcher, shape, function, kind, "f32", true).launch(arguments, stream, workspace);
 }
 
 }  // namespace TUNESMITH_ABI
