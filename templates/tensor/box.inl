@@ -132,14 +132,15 @@ BOX_FUNCTION Shares shares_of(const Rows& rows, long long block) {
 // shared memory too: a vector that is read around a row's end is put there as it is.
 struct Places {
   long long strides[most_box_dimensions];
-  bool vectors;  // whether whole vectors are put there
+  long long piece;  // so many elements of a vector are put there at once
   long long all;
 };
 BOX_FUNCTION Places places_of(const Permutation& p, const Box& box, const Rows& rows, long long vector,
                               long long pad) {
   const int padded = padded_dimension(p);
   if (padded < 0 || box.tiles[padded] == 1) pad = 0;
-  Places places = {{}, rows.shifted || pad % vector == 0, 0};
+  Places places = {{}, vector, 0};
+  while (!rows.shifted && pad % places.piece != 0) places.piece /= 2;
   long long stride = 1;
   for (int n = 0; n < rows.dimensions; ++n) {
     places.strides[p.input_order[n]] = stride;
@@ -152,7 +153,7 @@ BOX_FUNCTION Places places_of(const Permutation& p, const Box& box, const Rows& 
     stride = size + (d == padded ? pad : 0) + (rows.shifted ? vector - 1 : 0);
     // Like the array's modulo a vector.
     const long long like = rows.shifted ? p.input_strides[d] : 0;
-    if (places.vectors) stride += ((like - stride) % vector + vector) % vector;
+    stride += ((like - stride) % places.piece + places.piece) % places.piece;
     places.strides[d] = stride;
     size += (box.tiles[d] - 1) * stride;
   }

@@ -22,8 +22,8 @@ namespace {
 constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
 constexpr CategoricalAxis COPY("COPY");
 constexpr CategoricalAxis ORDER_K("ORDER_K");
+constexpr CategoricalAxis OUT_BY("OUT_BY");
 constexpr CategoricalAxis PACK("PACK");
-constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 constexpr IntegerAxis SPAN_K("SPAN_K");
 constexpr IntegerAxis SPAN_M("SPAN_M");
 constexpr IntegerAxis SPAN_N("SPAN_N");
@@ -64,7 +64,7 @@ std::int64_t index_bits(const Problem& problem) {
   return std::all_of(nest.inputs.begin(), nest.inputs.end(), is_near) && is_near(nest.output) ? 32 : 64;
 }
 
-// As Tables, Terms and Operand in contract.cu.
+// As Tables, Terms, Run and Operand in contract_body.inl and contract_operand.inl.
 std::int64_t table_bytes(const Problem& problem, const Config& c) {
   return 2 * (c[TILE_M] + c[TILE_N]) * index_bits(problem) / 8;
 }
@@ -89,28 +89,34 @@ PackedGroups packed(const Problem& problem, const Groups& groups, bool packs_fir
   return {groups, packs_first, packs_second, 16 / bytes(dtype_of(problem))};
 }
 
-// Of the groups where they are packed.
-std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, const Config& c) {
-  const std::int64_t element = bytes(compute_dtype(problem)), lanes = 16 / element;
-  const bool padded = c[SMEM_LAYOUT] == "padded", tensor_cores = uses_tensor_cores(c);
-  const std::int64_t rows = padded && (first_along_k(groups) || c[SPAN_M] > 1 || tensor_cores)
-                                ? pitch(c[TILE_M], c[THREAD_M], c[SPAN_M], tensor_cores, lanes)
-                                : c[TILE_M];
-  const std::int64_t columns = padded && (second_along_k(groups) || c[SPAN_N] > 1 || tensor_cores)
-                                   ? pitch(c[TILE_N], c[THREAD_N], c[SPAN_N], tensor_cores, lanes)
-                                   : c[TILE_N];
-  const std::int64_t terms =
-      k.digits.size() > 1 && c[PACK] != "both" ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
-  const std::int64_t stages = is_asynchronous(problem, c) ? c[STAGES] : 2;
-  return table_bytes(problem, c) + stages * (terms + c[TILE_K] * (rows + columns) * element);
-}
-
 struct Parts {
   std::int64_t splits, terms;
 };
 Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
   const std::int64_t terms = round_up(ceil_divide(k, split), tile_k);
   return {ceil_divide(k, terms), terms};
+}
+
+// Of the groups where they are packed.
+std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, const Config& c) {
+  const std::int64_t element = bytes(compute_dtype(problem)), lanes = 16 / element;
+  const bool tensor_cores = uses_tensor_cores(c), by_rows = tensor_cores && is_asynchronous(problem, c);
+  const auto operand = [&](bool along, std::int64_t tile, std::int64_t thread, std::int64_t span,
+                           std::int64_t row_padding) {
+    if (along && by_rows) return tile * (c[TILE_K] + row_padding);
+    return c[TILE_K] *
+           (along || span > 1 || tensor_cores ? pitch(tile, thread, span, tensor_cores, lanes) : tile);
+  };
+  const std::int64_t operands = operand(first_along_k(groups), c[TILE_M], c[THREAD_M], c[SPAN_M], 2) +
+                                operand(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4);
+  const std::int64_t terms =
+      k.digits.size() > 1 && c[PACK] != "both" ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
+  const std::int64_t stages = is_asynchronous(problem, c) ? c[STAGES] : 2;
+  const std::int64_t tiles = stages * operands * element;
+  const std::int64_t fixed = table_bytes(problem, c) + stages * terms;
+  if (c[OUT_BY] == "registers" || parts_of(k.size(), c[SPLIT], c[TILE_K]).splits > 1) return fixed + tiles;
+  return fixed + c[TILE_N] / c[VECTOR_OUT] * (index_bits(problem) == 32 ? 16 : 24) +
+         std::max(tiles, c[TILE_M] * c[TILE_N] * bytes(out_dtype(problem)));
 }
 
 // Whether terms of zeros may be added.
@@ -242,8 +248,9 @@ std::vector<Axis> axes(const Problem& problem) {
       {WARP_N, {8, 4, 2, 16}, "threads of a warp along N; the others are along M"},
       {TILE_K, {16, 8, 32, 24}, "terms of a tile"},
       {STAGES, {3, 2, 4}, "tiles of each operand in shared memory"},
-      {SMEM_LAYOUT, categories({"padded", "flat"}),
-       "whether tiles avoid bank conflicts of copies along K and of runs"},
+      {OUT_BY, categories({"registers", "shared"}),
+       "how sums come into the output: from registers, or by way of shared memory, where neighbours of "
+       "different threads are joined"},
       {SPLIT, {1, 2, 4, 8, 16, 32}, "blocks that share the terms of a tile, at most"},
       {BLOCK_ORDER, categories({"row", "column", "banded"}),
        "in which order blocks take tiles; banded: 8 rows of tiles, column by column"},
@@ -289,12 +296,14 @@ struct Widest {
   // Of a config.
   std::int64_t of_a(const Config& c) const {
     if (!first_along) return a[static_cast<std::size_t>(c[SPAN_M])];
-    return c[COPY] == "async" ? 1 : k_first[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
+    return turns(c) ? 1 : k_first[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
   }
   std::int64_t of_b(const Config& c) const {
     if (!second_along) return b[static_cast<std::size_t>(c[SPAN_N])];
-    return c[COPY] == "async" ? 1 : k_second[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
+    return turns(c) ? 1 : k_second[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
   }
+  // Asynchronous copies turn terms into rows one by one, but for tensor cores, for which they leave them.
+  static bool turns(const Config& c) { return c[COPY] == "async" && !uses_tensor_cores(c); }
   std::int64_t of_out(const Config& c) const { return out[static_cast<std::size_t>(c[SPAN_N])]; }
 
   std::array<std::int64_t, 21> a = {}, b = {}, out = {};
@@ -319,6 +328,14 @@ struct Packings {
   }
   const Widest& of(const Config& c) const { return widest[packs_of(c)]; }
 };
+
+// How long the output's neighbours along N are.
+std::int64_t run_bytes(const Problem& problem, const Groups& groups) {
+  const Digit& along = *std::min_element(
+      groups.n.begin(), groups.n.end(),
+      [](const Digit& a, const Digit& b) { return distance_of(a.out) < distance_of(b.out); });
+  return along.extent * bytes(out_dtype(problem));
+}
 
 // Whether an operand's neighbours are terms, or its nearest rows not the output's, or several indices make K.
 bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride) {
@@ -376,7 +393,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
           "By way of registers two stages are used."),
       {"VECTOR_A, VECTOR_B and VECTOR_OUT are as wide as the arrays allow, or 1 for pointers of any "
        "alignment, but for packed operands: an operand's along the first index of M or N, or by way of "
-       "registers of K, the output's along the first index of N.",
+       "registers or for tensor cores of K, the output's along the first index of N.",
        [=](const Config& c) {
          const Widest& widest = packings->of(c);
          const std::int64_t a = widest.of_a(c), b = widest.of_b(c), out = widest.of_out(c);
@@ -398,6 +415,9 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
           },
           "Of the SPLIT that make as many parts of K one stands for all."),
       conditional(
+          OUT_BY, "registers", [](const Config& c) { return c[SPLIT] == 1; },
+          "Parts of K are written from registers."),
+      conditional(
           BLOCK_ORDER, "row", [=](const Config& c) { return m > c[TILE_M] && n > c[TILE_N]; },
           "One row or column of tiles has one order."),
       resident_warps_rule(its_axes, tile_threads),
@@ -407,22 +427,20 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
         COPY, "registers", [](const Config&) { return false; },
         "Elements of 8 and 16 bits become wider on their way."));
   }
-  rules.push_back(conditional(
-      SMEM_LAYOUT, "flat",
-      [=](const Config& c) {
-        const Widest& widest = packings->of(c);
-        return widest.first_along || widest.second_along || c[SPAN_M] > 1 || c[SPAN_N] > 1 ||
-               uses_tensor_cores(c);
-      },
-      "Padding is for copies along K, runs and tensor cores."));
   return rules;
+}
+
+// Whether the sums of so many warps do with what is multiplied, of so many words each.
+bool fits_registers(std::int64_t thread_m, std::int64_t thread_n, std::int64_t words, std::int64_t warps) {
+  const std::int64_t numbers = thread_m * thread_n + 2 * (thread_m + thread_n);
+  return (numbers * words + 32) * 32 * warps <= 65536 + 2048;
 }
 
 std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const Packings>& packings,
                         const Problem& problem) {
   const std::int64_t words = bytes(compute_dtype(problem)) / 4;
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
-  const std::int64_t batch = size_of(groups.batch);
+  const std::int64_t batch = size_of(groups.batch), run = run_bytes(problem, groups);
   const bool packs_a = n >= 128 && is_packed_with_gain(groups, groups.m, &Digit::first);
   const bool packs_b = m >= 128 && is_packed_with_gain(groups, groups.n, &Digit::second);
   return {
@@ -435,9 +453,8 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const Packin
        }},
       {"The sums of RESIDENT_WARPS fit into 65536 registers with what is multiplied.",
        [=](const Config& c) {
-         const std::int64_t numbers = c[THREAD_M] * c[THREAD_N] + 2 * (c[THREAD_M] + c[THREAD_N]);
-         return (numbers * words + 32) * 32 * std::max(c[RESIDENT_WARPS], tile_threads(c) / 32) <=
-                65536 + 2048;
+         return fits_registers(c[THREAD_M], c[THREAD_N], words,
+                               std::max(c[RESIDENT_WARPS], tile_threads(c) / 32));
        }},
       {"A side of a tile is not twice as long as what there is.",
        [=](const Config& c) {
@@ -450,6 +467,10 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const Packin
        }},
       {"A store's hint is for outputs that are most of what is moved.",
        [=](const Config& c) { return c[STORE] == "plain" || k <= 256; }},
+      {"Sums go through shared memory where the output's neighbours along N are shorter than 512 bytes, and "
+       "K "
+       "is short.",
+       [=](const Config& c) { return c[OUT_BY] == "registers" || (run < 512 && k <= 256); }},
       {"Accesses are as wide as the arrays allow.",
        [=](const Config& c) {
          const Widest& widest = packings->of(c);
@@ -610,6 +631,18 @@ std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
       config[VECTOR_OUT] * bytes(out_dtype(problem)));
 }
 
+// The most warps whose sums fit into registers, by the name of as many blocks.
+std::int64_t most_resident(std::int64_t thread_m, std::int64_t thread_n, std::int64_t area,
+                           std::int64_t words) {
+  const std::int64_t threads = area / (thread_m * thread_n);
+  std::int64_t warps = 16;
+  while (warps > 8 && !fits_registers(thread_m, thread_n, words, warps)) warps -= 4;
+  const auto blocks = [&](std::int64_t its) { return std::max<std::int64_t>(1, its * 32 / threads); };
+  std::int64_t name = 8;
+  while (blocks(name) != blocks(warps)) name += 4;
+  return name;
+}
+
 // Tiles as large as the sides allow, for the least that is multiplied in vain; parts of K where tiles are
 // few.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
@@ -626,18 +659,19 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 4, 16, 0.85}, {256, 48, 8, 12, 4, 0.9},
       {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},   {32, 256, 8, 8, 8, 0.85},
       {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},    {16, 256, 4, 8, 8, 0.6}};
-  // Where storing takes as long as multiplying: a warp has all columns of a row.
+  // Where storing takes as long as multiplying: many small blocks, some of which store at any time.
   static const std::vector<Shape> of_few_words = {
-      {96, 64, 16, 4, 16, 1},    {64, 64, 16, 4, 16, 0.98},  {24, 256, 12, 4, 16, 0.95},
-      {48, 256, 12, 4, 16, 0.9}, {32, 128, 16, 4, 16, 0.95}, {256, 24, 8, 12, 2, 0.7},
-      {256, 48, 8, 12, 4, 0.7},  {16, 128, 8, 4, 16, 0.8},   {128, 32, 8, 4, 8, 0.7},
-      {32, 32, 4, 4, 8, 0.4},    {256, 16, 8, 4, 4, 0.5}};
+      {64, 64, 8, 8, 8, 1},       {32, 128, 8, 8, 16, 0.99}, {96, 64, 16, 4, 16, 0.9},
+      {24, 256, 12, 4, 16, 0.87}, {48, 256, 12, 4, 16, 0.8}, {256, 24, 8, 12, 2, 0.65},
+      {256, 48, 8, 12, 4, 0.65},  {16, 128, 8, 4, 16, 0.75}, {128, 32, 8, 4, 8, 0.65},
+      {32, 32, 4, 4, 8, 0.4},     {256, 16, 8, 4, 4, 0.5}};
   // Where M or N is small.
   static const std::vector<Shape> of_thin_words = {
-      {32, 128, 8, 8, 16, 1},   {24, 128, 12, 4, 16, 1},  {16, 128, 8, 4, 16, 0.85}, {128, 32, 8, 8, 4, 0.95},
-      {256, 24, 8, 12, 2, 0.9}, {256, 16, 8, 4, 4, 0.75}, {32, 32, 4, 4, 8, 0.5},    {32, 64, 4, 4, 8, 0.8},
-      {64, 32, 4, 4, 8, 0.8},   {16, 64, 4, 4, 16, 0.6},  {32, 16, 4, 4, 4, 0.4},    {64, 128, 8, 8, 16, 1},
-      {64, 64, 8, 4, 8, 0.9},   {32, 256, 8, 8, 16, 1}};
+      {48, 128, 12, 8, 8, 1.16}, {32, 128, 8, 8, 16, 1.1}, {24, 128, 12, 4, 16, 1},
+      {16, 128, 8, 4, 16, 0.85}, {128, 32, 4, 8, 4, 0.95}, {256, 24, 8, 12, 2, 0.9},
+      {256, 16, 8, 4, 4, 0.75},  {32, 32, 4, 4, 8, 0.5},   {32, 64, 4, 4, 8, 0.8},
+      {64, 32, 4, 4, 8, 0.8},    {16, 64, 4, 4, 16, 0.6},  {32, 16, 4, 4, 4, 0.4},
+      {64, 128, 8, 8, 16, 1},    {64, 64, 8, 4, 8, 0.9},   {32, 256, 8, 8, 16, 1}};
   static const std::vector<Shape> of_doubles = {
       {64, 64, 4, 4, 8, 1},    {128, 64, 8, 4, 8, 1},   {64, 128, 4, 8, 8, 1},    {128, 32, 4, 4, 8, 0.9},
       {32, 128, 4, 4, 8, 0.9}, {32, 32, 4, 2, 8, 0.6},  {128, 24, 4, 6, 4, 0.9},  {24, 128, 6, 4, 8, 0.9},
@@ -647,8 +681,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       {32, 256, 4, 8, 4, 0.7}, {48, 128, 6, 8, 4, 0.8}, {128, 48, 8, 4, 4, 0.75}, {32, 32, 2, 4, 4, 0.5},
       {128, 16, 4, 4, 4, 0.5}, {16, 128, 2, 8, 4, 0.5}};
   static const std::vector<Shape> of_few_in_tensor_cores = {
-      {64, 64, 4, 4, 4, 1},     {64, 128, 4, 8, 4, 0.95}, {32, 256, 4, 8, 4, 0.95}, {128, 32, 4, 8, 4, 0.8},
-      {48, 128, 6, 8, 4, 0.85}, {32, 32, 2, 4, 4, 0.5},   {128, 16, 4, 4, 4, 0.5},  {16, 128, 2, 8, 4, 0.5}};
+      {64, 64, 8, 8, 4, 1.05},  {32, 64, 4, 8, 4, 1},    {64, 64, 4, 4, 4, 0.95},  {64, 128, 4, 8, 4, 0.95},
+      {32, 256, 4, 8, 4, 0.95}, {128, 32, 4, 8, 4, 0.8}, {48, 128, 6, 8, 4, 0.85}, {32, 32, 2, 4, 4, 0.5},
+      {128, 16, 4, 4, 4, 0.5},  {16, 128, 2, 8, 4, 0.5}};
+  // Runs that leave sectors of 32 bytes half empty are joined with the next ones, best by tiles of whole
+  // runs.
+  const std::int64_t run = run_bytes(problem, groups);
+  const bool joins = run < 128 && run % 32 != 0;
   const bool few = k <= 64, thin = std::min(m, n) <= 128;
   const bool in_tensor_cores = has_tensor_cores(problem, device);
   const std::vector<Shape>& shapes = in_tensor_cores ? (few ? of_few_in_tensor_cores : of_tensor_cores)
@@ -687,11 +726,15 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                    {std::string(THREAD_M.name), best->thread_m}, {std::string(THREAD_N.name), best->thread_n},
                    {std::string(WARP_N.name), best->warp_n},     {std::string(SPLIT.name), split}};
   values.set(UNIT.name, in_tensor_cores ? "tensor_core" : "fma");
+  if (!in_tensor_cores)
+    values.set(RESIDENT_WARPS.name,
+               most_resident(best->thread_m, best->thread_n, best->tile_m * best->tile_n, wide ? 2 : 1));
   const bool asynchronous = bytes(dtype_of(problem)) >= 4;
   if (few) {
     values.set(TILE_K.name, 8);
     if (asynchronous) values.set(STAGES.name, k <= 32 ? 4 : 2);
     values.set(STORE.name, "streaming");
+    if (in_tensor_cores && best->thread_m * best->thread_n == 64) values.set(RESIDENT_WARPS.name, 8);
   } else if (in_tensor_cores) {
     values.set(STAGES.name, 2);
     if (best->tile_m * best->tile_n == 128 * best->thread_m * best->thread_n)
@@ -702,6 +745,19 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     values.set(COPY.name, "registers");
     values.set(STAGES.name, 2);
   }
+  // Where the operands are more than a second-level cache holds, blocks that run at the same time read as few
+  // rows and columns as they can.
+  const std::int64_t tiles_m = ceil_divide(m, best->tile_m), tiles_n = ceil_divide(n, best->tile_n);
+  const std::int64_t operand_bytes = (m + n) * k * size_of(groups.batch) * bytes(dtype_of(problem));
+  if (tiles_m > 1 && tiles_n > 1 && operand_bytes > std::int64_t{32} << 20) {
+    const std::int64_t blocks = 2 * multiprocessors_to_fill(device);
+    const auto read = [&](std::int64_t along, std::int64_t side, std::int64_t across, std::int64_t other) {
+      return std::min(blocks, along) * side + std::min(ceil_divide(blocks, along), across) * other;
+    };
+    if (read(tiles_m, best->tile_m, tiles_n, best->tile_n) <
+        read(tiles_n, best->tile_n, tiles_m, best->tile_m))
+      values.set(BLOCK_ORDER.name, "column");
+  }
   // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
   // and one where their terms are in different orders.
   const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
@@ -709,6 +765,11 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
   const bool packs_second = (both >= 800 || (std::min(m, n) >= 128 && !one_order)) &&
                             is_packed_with_gain(groups, groups.n, &Digit::second);
+  if (in_tensor_cores && !few && !packs_first && !packs_second && !has_windows(expression_of(problem)) &&
+      (first_along_k(groups) || second_along_k(groups))) {
+    values.set(TILE_K.name, 8);
+    values.set(STAGES.name, 3);
+  }
   values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
   // Runs of about eight neighbours of the output, of which few are beyond its end.
   const auto set_span = [&](const IntegerAxis& axis, std::int64_t tile, const auto& counted) {
@@ -726,11 +787,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     values.set(axis.name, chosen);
   };
   // Runs in M are worth it where those in N leave sectors of 32 bytes half empty.
-  const Digit& along = *std::min_element(
-      groups.n.begin(), groups.n.end(),
-      [](const Digit& a, const Digit& b) { return distance_of(a.out) < distance_of(b.out); });
-  const std::int64_t run_bytes = along.extent * bytes(out_dtype(problem));
-  if (run_bytes < 128 && run_bytes % 32 != 0 && !packs_first) set_span(SPAN_M, best->tile_m, counted_m);
+  if (joins && few && split == 1) values.set(OUT_BY.name, "shared");
+  if (joins && !packs_first) set_span(SPAN_M, best->tile_m, counted_m);
   if (!packs_second) set_span(SPAN_N, best->tile_n, counted_n);
   // K is counted in the order of the larger operand that has its neighbours there, or in runs.
   const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
@@ -738,6 +796,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (adds_nothing(problem) && counted_k(groups, "first", 8)) {
     values.set(SPAN_K.name, 8);
     values.set(TILE_K.name, 32);
+    if (in_tensor_cores) values.set(STAGES.name, 2);
   } else if (second_along && (!first_along || n > m) && !one_order) {
     values.set(ORDER_K.name, "second");
   }

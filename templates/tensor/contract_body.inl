@@ -26,9 +26,9 @@ constexpr int piece_n = alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Comp
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 
-using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, SPAN_M, 1, threads_m * piece_m>;
+using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, SPAN_M, 1, threads_m * piece_m, 2>;
 using Second =
-    Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second, SPAN_N, SPAN_K, threads_n * piece_n>;
+    Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second, SPAN_N, SPAN_K, threads_n * piece_n, 4>;
 
 // Shared memory begins with these: of each row of M where it begins in the first operand and in the output,
 // and of each column of N. Where several digits make K, what the terms of each stage add in both operands
@@ -42,6 +42,24 @@ struct Terms {
 constexpr int stage_elements = First::elements + Second::elements;
 constexpr int terms_bytes = counted_terms ? stages * static_cast<int>(sizeof(Terms)) : 0;
 
+// Where the output's neighbours are joined, of each vector of columns the run of neighbours that it is of
+// comes before the tiles, and the finished sums take the tiles' place: run by run, in each row by row.
+struct alignas(INDEX == 32 ? 16 : 8) Run {
+  Offset out;            // where the run begins in the output, less its place in shared memory, in elements
+  unsigned twice_place;  // that place in vectors, twice: TILE_M times its first in the tile
+  int back;              // the elements of one of its rows, negative
+  unsigned multiplier;   // 2^31 divided by the vectors of a row, rounded up or one more
+
+  __device__ __forceinline__ int place() const { return static_cast<int>(twice_place / 2); }
+  __device__ __forceinline__ int first() const { return static_cast<int>(twice_place / (2 * TILE_M)); }
+  __device__ __forceinline__ int length() const {
+    return static_cast<int>(static_cast<unsigned>(-back) / VECTOR_OUT);
+  }
+};
+constexpr bool joins = OUT_BY == OutBy::shared && SPLIT == 1;
+constexpr int vectors_n = TILE_N / VECTOR_OUT;
+constexpr int runs_bytes = joins ? vectors_n * static_cast<int>(sizeof(Run)) : 0;
+
 // Which tile a block has.
 struct Tile {
   unsigned m, n, batch, split;
@@ -51,7 +69,7 @@ __device__ __forceinline__ Tile tile_of(unsigned at, unsigned tiles_m, unsigned 
   const unsigned all = at / (tiles_m * tiles_n);
   at -= all * (tiles_m * tiles_n);
   Tile tile;
-  tile.batch = splits == 1 ? all : all / splits;
+  tile.batch = SPLIT == 1 || splits == 1 ? all : all / splits;
   tile.split = all - tile.batch * splits;
   if constexpr (BLOCK_ORDER == BlockOrder::row) {
     tile.m = at / tiles_n;
@@ -74,17 +92,18 @@ struct Sizes {
   int m, n, k, runs_m, runs_n, runs_k;
 };
 
-// All threads fill the tables for rows from `from_m` on and columns from `from_n` on. Those beyond the end
-// read the first ones, and are not stored.
+// All threads fill the tables for rows from `from_m` on and columns from `from_n` on, of vectors the first
+// ones. Those beyond the end read the first ones, and are not stored.
+constexpr int step_n = smaller(VECTOR_OUT, Second::offset_step);
 __device__ __forceinline__ void fill(Tables& tables, const Digits& digits, const Sizes& sizes,
                                      unsigned from_m, unsigned from_n) {
-  for (int row = static_cast<int>(threadIdx.x); row < TILE_M + TILE_N; row += threads) {
+  for (int row = static_cast<int>(threadIdx.x); row < TILE_M + TILE_N / step_n; row += threads) {
     if (row < TILE_M) {
       const Place place = M::place(digits, from_m + row, sizes.m, sizes.runs_m);
       tables.first[row] = place.out == nowhere ? 0 : place.first;
       tables.out_m[row] = place.out;
     } else {
-      const int column = row - TILE_M;
+      const int column = (row - TILE_M) * step_n;
       const Place place = N::place(digits, from_n + column, sizes.n, sizes.runs_n);
       tables.second[column] = place.out == nowhere ? 0 : place.second;
       tables.out_n[column] = place.out;
@@ -104,78 +123,7 @@ __device__ __forceinline__ void fill(Terms* terms, int stages, const Digits& dig
   }
 }
 
-// Where a thread's columns are in the output.
-struct Columns {
-  Offset at[THREAD_N / VECTOR_OUT];
-};
-__device__ __forceinline__ Columns columns_of(const Tables& tables, const Sums& sums) {
-  Columns columns;
-#pragma unroll
-  for (int j = 0; j < THREAD_N; j += VECTOR_OUT) columns.at[j / VECTOR_OUT] = tables.out_n[sums.column(j)];
-  return columns;
-}
-
-// What a finish reads beside the sum: of each access its begin, and in the digits' strides how far they move
-// the first, the second and the third.
-struct FinishOperands {
-  const T* from[larger(1, FINISH_ACCESSES)];
-  Digits digits;
-};
-template <int ACCESSES>
-struct Finish {
-  FinishOperands operands;
-  Tile tile;
-  Sizes sizes;
-  Place columns[THREAD_N];
-
-  __device__ __forceinline__ Finish(const FinishOperands& its, const Tile& its_tile, const Sizes& its_sizes,
-                                    const Sums& sums)
-      : operands(its), tile(its_tile), sizes(its_sizes) {
-    const Place batch = Batch::place(operands.digits, tile.batch, 2147483647, 0);
-#pragma unroll
-    for (int f = 0; f < ACCESSES; ++f) operands.from[f] += of_access(f, batch);
-#pragma unroll
-    for (int j = 0; j < THREAD_N; ++j)
-      columns[j] = N::place(operands.digits, tile.n * TILE_N + sums.column(j), sizes.n, sizes.runs_n);
-  }
-  static __device__ __forceinline__ Offset of_access(int f, const Place& place) {
-    return f == 0 ? place.first : f == 1 ? place.second : place.out;
-  }
-  __device__ __forceinline__ Place row(int at) const {
-    return M::place(operands.digits, tile.m * TILE_M + at, sizes.m, sizes.runs_m);
-  }
-  __device__ __forceinline__ Compute of(Compute sum, const Place& row, int j) const {
-    Compute input[ACCESSES + 1] = {sum};
-#pragma unroll
-    for (int f = 0; f < ACCESSES; ++f)
-      input[f + 1] = to_float(operands.from[f][of_access(f, row) + of_access(f, columns[j])]);
-    return finish::apply(input);
-  }
-};
-template <>
-struct Finish<0> {
-  __device__ __forceinline__ Finish(const FinishOperands&, const Tile&, const Sizes&, const Sums&) {}
-  __device__ __forceinline__ Place row(int) const { return {0, 0, 0}; }
-  __device__ __forceinline__ Compute of(Compute sum, const Place&, int) const { return finish::apply({sum}); }
-};
-using ItsFinish = Finish<FINISH_ACCESSES>;
-
-// A thread's sums of a row, to where they belong.
-__device__ __forceinline__ void store_row(Out* out, Offset to_row, const Columns& columns,
-                                          const Compute (&sum)[THREAD_N], const ItsFinish& finish,
-                                          const Place& row) {
-  if (to_row == nowhere) return;
-#pragma unroll
-  for (int j = 0; j < THREAD_N; j += VECTOR_OUT) {
-    const Offset to_column = columns.at[j / VECTOR_OUT];
-    if (to_column == nowhere) continue;
-    Vector<Out, VECTOR_OUT> vector;
-#pragma unroll
-    for (int e = 0; e < VECTOR_OUT; ++e)
-      vector.element[e] = converted<Out>(finish.of(sum[j + e], row, j + e));
-    store_hinted<store_hint>(reinterpret_cast<Vector<Out, VECTOR_OUT>*>(out + (to_row + to_column)), vector);
-  }
-}
+#include "tensor/contract_out.inl"
 
 // Where a block's j-th sums of the i-th row of all its threads lie among those of all blocks.
 __device__ __forceinline__ long long kept_at(long long block, int i, int j) {
@@ -195,7 +143,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   DYNAMIC_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   Terms* const terms = reinterpret_cast<Terms*>(memory + sizeof(Tables));
-  Compute* const shared = reinterpret_cast<Compute*>(memory + sizeof(Tables) + terms_bytes);
+  Run* const runs = reinterpret_cast<Run*>(memory + sizeof(Tables) + terms_bytes);
+  Compute* const shared = reinterpret_cast<Compute*>(memory + sizeof(Tables) + terms_bytes + runs_bytes);
   const Digits digits = {SIXTEEN_AS(int, extent), SIXTEEN_AS(int, multiplier),
                          SIXTEEN_AS(Offset, first_stride), SIXTEEN_AS(Offset, second_stride),
                          SIXTEEN_AS(Offset, out_stride)};
@@ -208,8 +157,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   fill(terms, stages, digits, sizes, first_term);
   start();
   __syncthreads();
+  fill(runs, tables, digits, tile.n * TILE_N);
 
-  const int thread = static_cast<int>(threadIdx.x);
   const T* const from_first = first + (first_start + batch.first);
   const T* const from_second = second + (second_start + batch.second);
   const T* const held_first = held_in_register(from_first);
@@ -217,9 +166,9 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const Offset first_step = digits.first[K::first], second_step = digits.second[K::first];
   First a;
   Second b;
-  a.share(thread, tables.first);
-  b.share(thread, tables.second);
-  Sums sums(thread);
+  a.share(threadIdx.x, tables.first);
+  b.share(threadIdx.x, tables.second);
+  Sums sums(threadIdx.x);
 
   // The t-th tile of K, in a stage.
   const bool whole = runs_k % SPAN_K == 0;
@@ -279,9 +228,23 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     stage = stage + 1 == stages ? 0 : stage + 1;
   }
 
-  Out* const to = out + (out_start + batch.out);
-  const Columns columns = columns_of(tables, sums);
+  Out* const to = held_in_register(out + (out_start + batch.out));
   const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);
+  if constexpr (joins) {
+    __syncthreads();  // the tiles have been read
+    Out* const finished = reinterpret_cast<Out*>(shared);
+    keep(finished, runs, tables, sums, finish);
+    __syncthreads();
+    const bool whole_m = tile.m * TILE_M + TILE_M <= static_cast<unsigned>(m) && runs_m % SPAN_M == 0;
+    const bool whole_n = tile.n * TILE_N + TILE_N <= static_cast<unsigned>(n) && runs_n % SPAN_N == 0;
+    if (whole_m && whole_n) {
+      store_joined<true>(to, finished, runs, tables);
+    } else {
+      store_joined<false>(to, finished, runs, tables);
+    }
+    return;
+  }
+  const Columns columns = columns_of(tables, sums);
 #pragma unroll
   for (int i = 0; i < THREAD_M; ++i) {
     if (SPLIT > 1 && splits > 1) {
@@ -324,8 +287,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (int j = 0; j < THREAD_N; ++j)
       sum[j] = added(sum[j], kept[kept_at(first + static_cast<long long>(split) * tiles, i, j)]);
   }
-  const Sums sums(static_cast<int>(threadIdx.x));
+  const Sums sums(threadIdx.x);
   const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);
-  store_row(out + (out_start + batch.out), tables.out_m[sums.row(i)], columns_of(tables, sums), sum, finish,
-            finish.row(sums.row(i)));
+  store_row(held_in_register(out + (out_start + batch.out)), tables.out_m[sums.row(i)],
+            columns_of(tables, sums), sum, finish, finish.row(sums.row(i)));
 }

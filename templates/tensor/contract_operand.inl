@@ -1,5 +1,5 @@
 // How a block brings an operand's tile into shared memory. Needs contract_nest.inl, COPY, STAGES,
-// SMEM_LAYOUT, TILE_K, T, Compute, `threads`.
+// TILE_K, T, Compute, `threads`.
 
 constexpr bool asynchronous = COPY == Copy::async && sizeof(T) == sizeof(Compute);
 constexpr int stages = asynchronous ? STAGES : 2;
@@ -9,13 +9,14 @@ constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Compute));  // elements 
 
 // TILE rows of TILE_K terms, in shared memory term by term. A copy moves VECTOR neighbours.
 // ALONG_K: they are terms of a row, and so are those of neighbouring threads, TERM_STEP terms apart: eight
-// and four rows a warp, so that with padding all 32 write to different banks. Else they are rows of a term;
-// where the rows are counted in runs of SPAN, eight threads have the rows that are as many apart, and four
-// the neighbours in the run, for which the padding is within a term. REACH: where a thread's next piece of
-// the tile begins.
-template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int TERM_STEP, int REACH>
+// and four rows a warp, so that with padding all 32 write to different banks. Copied asynchronously for
+// tensor cores, they stay where they are, row by row at a pitch with which their reads hit different banks.
+// Else they are rows of a term; where the rows are counted in runs of SPAN, eight threads have the rows that
+// are as many apart, and four the neighbours in the run, for which the padding is within a term. REACH: where
+// a thread's next piece of the tile begins.
+template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int TERM_STEP, int REACH, int ROW_PADDING>
 struct Operand {
-  static constexpr bool padded = SMEM_LAYOUT == SmemLayout::padded && (ALONG_K || SPAN > 1 || tensor_cores);
+  static constexpr bool padded = ALONG_K || SPAN > 1 || tensor_cores;
   static constexpr bool skewed = padded && SPAN > 1 && SPAN % 8 != 4 && REACH % (8 * bank_lanes) == 0;
   static __device__ __forceinline__ constexpr int place_of(int row) {
     return skewed ? row + row / (8 * bank_lanes) * bank_lanes : row;
@@ -27,8 +28,17 @@ struct Operand {
                                : tensor_cores ? round_up(skewed_tile + 4, 8) - 4
                                : skewed       ? skewed_tile
                                               : TILE + bank_lanes;
-  static constexpr int elements = TILE_K * pitch;
+  static constexpr bool by_rows = ALONG_K && tensor_cores && asynchronous;
+  static constexpr int row_pitch = TILE_K + ROW_PADDING;
+  static constexpr int elements = by_rows ? TILE * row_pitch : TILE_K * pitch;
+  static __device__ __forceinline__ constexpr int place_of(int row, int term) {
+    return by_rows ? row * row_pitch + term : place_of(row) + term * pitch;
+  }
+  // Between a thread's pieces, neighbouring rows and neighbouring terms.
+  static constexpr int piece_step = by_rows ? REACH * row_pitch : reach;
+  static constexpr int row_step = by_rows ? row_pitch : 1, term_step = by_rows ? 1 : pitch;
 
+  static constexpr int offset_step = ALONG_K || SPAN > 1 ? 1 : VECTOR;  // between rows whose offsets are read
   static constexpr int vector_k = ALONG_K ? VECTOR : 1;
   static constexpr int units = TILE / (ALONG_K ? 1 : VECTOR);  // of a term
   static constexpr int units_k = TILE_K / vector_k;
@@ -72,9 +82,9 @@ struct Operand {
   }
 
   // `row_offsets` holds those of all rows of the tile.
-  __device__ __forceinline__ void share(int thread, const Offset* row_offsets) {
-    unit = ALONG_K ? thread / lanes_k : thread % lanes;
-    unit_k = ALONG_K ? thread % lanes_k : thread / lanes;
+  __device__ __forceinline__ void share(unsigned thread, const Offset* row_offsets) {
+    unit = static_cast<int>(ALONG_K ? thread / lanes_k : thread % lanes);
+    unit_k = static_cast<int>(ALONG_K ? thread % lanes_k : thread / lanes);
     idle = !all_busy && (unit >= lanes || unit_k >= lanes_k);
 #pragma unroll
     for (int r = 0; r < rows; ++r)
@@ -102,7 +112,8 @@ struct Operand {
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
         if (!has_unit(r)) break;
-        visit(s, r, term * pitch + place_of_unit(r), source + (exists ? offset[r] + along : 0), exists);
+        visit(s, r, term * term_step + place_of_unit(r) * row_step, source + (exists ? offset[r] + along : 0),
+              exists);
       }
     }
   }

@@ -36,9 +36,9 @@ struct Sums {
   // Of a warp's threads the lowest bit is a column and the next a row: neighbours and neighbours but one then
   // read the same rows and columns, and two accesses of 16 bytes pass shared memory at once. Tensor cores
   // have four lanes along N.
-  __device__ __forceinline__ explicit Sums(int thread) {
-    const int warp = thread / 32, lane = thread % 32;
-    int lane_m, lane_n;
+  __device__ __forceinline__ explicit Sums(unsigned thread) {
+    const unsigned warp = thread / 32, lane = thread % 32;
+    unsigned lane_m, lane_n;
     if constexpr (WARP_N > 1 && warp_m > 1 && !tensor_cores) {
       lane_n = lane % 2 + lane / 4 % (WARP_N / 2) * 2;
       lane_m = lane / 2 % 2 + lane / (2 * WARP_N) * 2;
@@ -46,8 +46,8 @@ struct Sums {
       lane_n = lane % WARP_N;
       lane_m = lane / WARP_N;
     }
-    m = (warp / (threads_n / WARP_N) * warp_m + lane_m) * piece_m;
-    n = (warp % (threads_n / WARP_N) * WARP_N + lane_n) * piece_n;
+    m = static_cast<int>(warp / (threads_n / WARP_N) * warp_m + lane_m) * piece_m;
+    n = static_cast<int>(warp % (threads_n / WARP_N) * WARP_N + lane_n) * piece_n;
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i) {
 #pragma unroll
@@ -62,11 +62,18 @@ struct Sums {
     return n + j / piece_n * threads_n * piece_n + j % piece_n;
   }
 
-  template <int PIECE, int STRIDE, int N>
+  // Pieces that are STRIDE apart, of numbers that are STEP apart.
+  template <int PIECE, int STRIDE, int STEP = 1, int N>
   static __device__ __forceinline__ void read(Compute (&numbers)[N], const Compute* from) {
 #pragma unroll
     for (int p = 0; p < N / PIECE; ++p) {
-      const Vector<Compute, PIECE> vector = load_vector<PIECE>(from + p * STRIDE);
+      Vector<Compute, PIECE> vector;
+      if constexpr (STEP == 1) {
+        vector = load_vector<PIECE>(from + p * STRIDE);
+      } else {
+#pragma unroll
+        for (int e = 0; e < PIECE; ++e) vector.element[e] = from[p * STRIDE + e * STEP];
+      }
 #pragma unroll
       for (int e = 0; e < PIECE; ++e) numbers[p * PIECE + e] = vector.element[e];
     }
@@ -125,24 +132,23 @@ struct Sums {
     for (int k = 0; k < TILE_K; ++k) {
       for (int i = 0; i < THREAD_M; ++i) {
         for (int j = 0; j < THREAD_N; ++j) {
-          sum[i][j] = added(sum[i][j], term(first[First::place_of(row(i)) + k * First::pitch],
-                                            second[Second::place_of(column(j)) + k * Second::pitch]));
+          sum[i][j] = added(sum[i][j],
+                            term(first[First::place_of(row(i), k)], second[Second::place_of(column(j), k)]));
         }
       }
     }
 #else
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const Compute* rows = first + (First::place_of(m) + lane % 4 * First::pitch);
-    const Compute* columns =
-        second + (Second::place_of(n - lane % 4 * 2 + lane / 4) + lane % 4 * Second::pitch);
+    const Compute* rows = first + First::place_of(m, lane % 4);
+    const Compute* columns = second + Second::place_of(n - lane % 4 * 2 + lane / 4, lane % 4);
     Compute row[2][THREAD_M], column[2][THREAD_N / 2];
-    read<2, First::reach>(row[0], rows);
-    read<1, Second::reach>(column[0], columns);
+    read<2, First::piece_step, First::row_step>(row[0], rows);
+    read<1, Second::piece_step>(column[0], columns);
 #pragma unroll
     for (int k = 0; k < TILE_K / 4; ++k) {
       if (k + 1 < TILE_K / 4) {
-        read<2, First::reach>(row[(k + 1) % 2], rows + (k + 1) * 4 * First::pitch);
-        read<1, Second::reach>(column[(k + 1) % 2], columns + (k + 1) * 4 * Second::pitch);
+        read<2, First::piece_step, First::row_step>(row[(k + 1) % 2], rows + (k + 1) * 4 * First::term_step);
+        read<1, Second::piece_step>(column[(k + 1) % 2], columns + (k + 1) * 4 * Second::term_step);
       }
 #pragma unroll
       for (int i = 0; i < THREAD_M; i += 2) {

@@ -316,18 +316,20 @@ std::int64_t place_in_row(const Permutation& p, const BlockWork& work, std::int6
   return place;
 }
 
-// Those of the first warp's first load or store; of all elements of a vector the last stands for the others.
-double wavefronts(const Permutation& p, const Choice& c, const BlockWork& work, bool reads, bool of_vectors) {
+// Those of the first warp's first load or store, which moves `piece` elements at once; of a vector's pieces
+// the last stands for the others.
+double wavefronts(const Permutation& p, const Choice& c, const BlockWork& work, bool reads,
+                  std::int64_t piece) {
   const std::int64_t vector = reads ? c.vector_in : c.vector_out;
   SharedAccess access;
   for (std::int64_t thread = 0; thread < 32; ++thread) {
     const Lane lane = lane_of(p, work, reads, vector, thread);
-    const std::int64_t element = std::max<std::int64_t>(lane.first + (of_vectors ? 0 : vector - 1), 0);
+    const std::int64_t element = std::max<std::int64_t>(lane.first + vector - piece, 0);
     if (!lane.is_there || element >= (reads ? work.in : work.out).elements) continue;
     const std::int64_t place = lane.place + (reads ? element : place_in_row(p, work, element));
-    access.add(place * p.input_bytes, (of_vectors ? vector : 1) * p.input_bytes);
+    access.add(place * p.input_bytes, piece * p.input_bytes);
   }
-  return access.wavefronts() * static_cast<double>(of_vectors ? 1 : vector);
+  return access.wavefronts() * static_cast<double>(vector / piece);
 }
 
 double sectors(const Permutation& p, const Rows& rows, bool reads) {
@@ -359,12 +361,14 @@ Cost cost_of(const Permutation& p, const Choice& c, const BlockWork& work) {
   const bool gathers = gathers_vectors(p, work.box, work.in, work.out, work.places, c.vector_out);
   const auto warps = static_cast<double>(c.block) / 32;
   const std::int64_t inner = work.box.tiles[p.output_order[0]];
+  const std::int64_t piece = work.places.piece;
+  const bool in_pieces = piece == c.vector_in || (work.in.whole && piece * p.input_bytes % 4 == 0);
+  const std::int64_t put = in_pieces ? piece : 1;
   const bool crosses = work.out.shifted || inner % c.vector_out != 0;
   return {.bytes = 32 * (sectors(p, work.in, true) + sectors(p, work.out, false)),
-          .wavefronts =
-              warps *
-              (static_cast<double>(work.loads.passes) * wavefronts(p, c, work, true, work.places.vectors) +
-               static_cast<double>(work.stores.passes) * wavefronts(p, c, work, false, gathers)),
+          .wavefronts = warps * (static_cast<double>(work.loads.passes) * wavefronts(p, c, work, true, put) +
+                                 static_cast<double>(work.stores.passes) *
+                                     wavefronts(p, c, work, false, gathers ? c.vector_out : 1)),
           .instructions = instructions(c, work, !crosses || inner + 1 >= c.vector_out, gathers)};
 }
 

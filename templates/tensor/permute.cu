@@ -156,7 +156,46 @@ __device__ __forceinline__ Spot spot_of(int n, const Corner& corner) {
   return spot;
 }
 
-using In = Vector<T, VECTOR_IN>;
+// What is on its way: short elements as whole words, which compilers would else take apart and put together.
+template <int WIDTH, bool WORDS>
+struct HeldAs {
+  using Type = Vector<T, WIDTH>;
+};
+template <int WIDTH>
+struct HeldAs<WIDTH, true> {
+  using Type = Vector<unsigned, WIDTH* static_cast<int>(sizeof(T)) / 4>;
+};
+template <int WIDTH>
+using Held = typename HeldAs<WIDTH, sizeof(T) < 4 && WIDTH * sizeof(T) % 4 == 0>::Type;
+template <typename To, typename From>
+__device__ __forceinline__ To same_bits(const From& from) {
+  static_assert(sizeof(To) == sizeof(From), "the same bytes");
+  To to;
+  memcpy(&to, &from, sizeof(To));
+  return to;
+}
+
+// Between a box in shared memory and registers.
+template <int WIDTH>
+__device__ __forceinline__ Held<WIDTH> held_of(const T* from) {
+#ifdef TUNESMITH_HOST
+  Held<WIDTH> held;
+  memcpy(&held, from, sizeof(held));
+  return held;
+#else
+  return *reinterpret_cast<const Held<WIDTH>*>(from);
+#endif
+}
+template <typename V>
+__device__ __forceinline__ void hold(T* to, const V& held) {
+#ifdef TUNESMITH_HOST
+  memcpy(to, &held, sizeof(held));
+#else
+  *reinterpret_cast<V*>(to) = held;
+#endif
+}
+
+using In = Held<VECTOR_IN>;
 using Stored = Vector<Out, VECTOR_OUT>;
 
 // `left`: elements from the corner to the array's end.
@@ -165,11 +204,11 @@ __device__ __forceinline__ In load(const T* corner, const Spot& spot, Offset lef
   const Offset at = spot.from + spot.first * static_cast<Offset>(input_stride_of(input_order_of(0)));
   if constexpr (!rows.whole && input_elements % VECTOR_IN != 0) {
     if (at + VECTOR_IN > left) {
-      In vector = {};
+      Vector<T, VECTOR_IN> vector = {};
 #pragma unroll
       for (int i = 0; i < VECTOR_IN; ++i)
         if (at + i < left) vector.element[i] = corner[at + i];
-      return vector;
+      return same_bits<In>(vector);
     }
   }
   return load_hinted<load_hint>(reinterpret_cast<const In*>(corner + at));
@@ -177,12 +216,20 @@ __device__ __forceinline__ In load(const T* corner, const Spot& spot, Offset lef
 
 __device__ __forceinline__ void put(T* box, const Spot& spot, const In& vector) {
   constexpr Rows rows = make_rows<true>();
-  if constexpr (make_places().vectors) {
-    store_vector(box + spot.place + spot.first, vector);
+  constexpr int piece = static_cast<int>(make_places().piece);
+  if constexpr (piece == VECTOR_IN) {
+    hold(box + spot.place + spot.first, vector);
+  } else if constexpr (rows.whole && piece * sizeof(T) % 4 == 0) {
+    using Piece = Held<piece>;
+    const auto pieces = same_bits<Vector<Piece, VECTOR_IN / piece>>(vector);
+#pragma unroll
+    for (int i = 0; i < VECTOR_IN / piece; ++i)
+      hold(box + spot.place + spot.first + i * piece, pieces.element[i]);
   } else {
+    const auto its = same_bits<Vector<T, VECTOR_IN>>(vector);
 #pragma unroll
     for (int i = 0; i < VECTOR_IN; ++i)
-      if (rows.whole || spot.first + i < spot.length) box[spot.place + spot.first + i] = vector.element[i];
+      if (rows.whole || spot.first + i < spot.length) box[spot.place + spot.first + i] = its.element[i];
   }
 }
 
@@ -246,25 +293,44 @@ BOX_FUNCTION bool gathers() {
                          VECTOR_OUT);
 }
 
-__device__ __forceinline__ void store(Out* corner, const Spot& spot, const T* box) {
+__device__ __forceinline__ Stored stored_of(const Held<VECTOR_OUT>& held) {
+  const auto its = same_bits<Vector<T, VECTOR_OUT>>(held);
+  Stored vector;
+#pragma unroll
+  for (int i = 0; i < VECTOR_OUT; ++i) vector.element[i] = finished(its.element[i]);
+  return vector;
+}
+__device__ __forceinline__ void store_whole(Out* to, const Held<VECTOR_OUT>& held) {
+  if constexpr (IDENTITY) {
+    store_hinted<store_hint>(reinterpret_cast<Held<VECTOR_OUT>*>(to), held);
+  } else {
+    store_hinted<store_hint>(reinterpret_cast<Stored*>(to), stored_of(held));
+  }
+}
+
+// The box begins in shared memory at `shift`.
+__device__ __forceinline__ void store(Out* corner, const Spot& spot, const T* memory, int shift,
+                                      const int (&places)[VECTOR_OUT]) {
   constexpr Rows rows = make_rows<false>();
-  const T* const row = box + spot.place;
+  const int row = shift + spot.place;
   const auto has = [&](int i) {  // one comparison: below 0 is large
     return rows.whole || static_cast<unsigned>(spot.first + i) < static_cast<unsigned>(spot.length);
   };
-  int places[VECTOR_OUT];
-  places_in_row(spot.first, places);
+  const Offset at = spot.to + spot.first * static_cast<Offset>(output_stride_of(output_order_of(0)));
   Stored vector;
   if constexpr (gathers()) {
-    const Vector<T, VECTOR_OUT> its = load_vector<VECTOR_OUT>(row + places[0]);
-#pragma unroll
-    for (int i = 0; i < VECTOR_OUT; ++i) vector.element[i] = finished(its.element[i]);
+    const auto held = held_of<VECTOR_OUT>(memory + row + places[0]);
+    if constexpr (rows.whole) return store_whole(corner + at, held);
+    vector = stored_of(held);
   } else {
 #pragma unroll
-    for (int i = 0; i < VECTOR_OUT; ++i)
-      if (has(i)) vector.element[i] = finished(row[places[i]]);
+    for (int i = 0; i < VECTOR_OUT; ++i) {
+      // What is beside the row may be read anywhere.
+      unsigned place = static_cast<unsigned>(row + places[i]);
+      if constexpr (!rows.whole) place = min(place, static_cast<unsigned>(make_places().all - 1));
+      vector.element[i] = finished(memory[place]);
+    }
   }
-  const Offset at = spot.to + spot.first * static_cast<Offset>(output_stride_of(output_order_of(0)));
   if (has(0) && has(VECTOR_OUT - 1)) {
     store_hinted<store_hint>(reinterpret_cast<Stored*>(corner + at), vector);
   } else {
@@ -274,11 +340,10 @@ __device__ __forceinline__ void store(Out* corner, const Spot& spot, const T* bo
   }
 }
 
-// 64 registers suffice where loads take no more than half of them, 80 for bytes; compilers would take more
-// for addresses.
+// 64 registers suffice where loads take no more than half of them; compilers would take more for addresses.
 constexpr int bytes_held = static_cast<int>(shares_of(make_rows<staged>(), BLOCK).passes) *
                            static_cast<int>(sizeof(T)) * (staged ? VECTOR_IN : VECTOR_OUT);
-constexpr int resident_threads = bytes_held > 128 ? 512 : sizeof(T) == 1 ? 768 : 1024;
+constexpr int resident_threads = bytes_held > 128 ? 512 : 1024;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
     ENTRY(tensor_permute)(InputPointer<T> input, InOutPointer<Out> output) {
@@ -291,7 +356,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
     constexpr Places places = make_places();
     __shared__ __align__(16) T memory[places.all];
     // A vector lies in shared memory as it does in the array.
-    T* const box = memory + (rows.shifted ? static_cast<int>(corner.from) & (VECTOR_IN - 1) : 0);
+    const int shift = rows.shifted ? static_cast<int>(corner.from) & (VECTOR_IN - 1) : 0;
+    T* const box = memory + shift;
     const long long all_left = input_elements - corner.from;
     const auto left = static_cast<Offset>(all_left < (1 << 30) || sizeof(Offset) == 8 ? all_left : 1 << 30);
     constexpr int loads = static_cast<int>(shares_of(rows, BLOCK).passes);
@@ -307,17 +373,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
       if (spot.inside) put(box, spot, loaded[n]);
     }
     __syncthreads();
-    constexpr int stores = static_cast<int>(shares_of(make_rows<false>(), BLOCK).passes);
+    constexpr Shares shares = shares_of(make_rows<false>(), BLOCK);
+    constexpr bool same = shares.steady && !make_rows<false>().shifted;  // place in each of a thread's rows
+    int in_row[VECTOR_OUT];
+    if constexpr (same) places_in_row(spot_of<false, VECTOR_OUT>(0, corner).first, in_row);
 #pragma unroll
-    for (int n = 0; n < stores; ++n) {
+    for (int n = 0; n < static_cast<int>(shares.passes); ++n) {
       const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
-      if (spot.inside) store(to, spot, box);
+      if (!spot.inside) continue;
+      if constexpr (!same) places_in_row(spot.first, in_row);
+      store(to, spot, memory, shift, in_row);
     }
   } else {
     constexpr int moves = static_cast<int>(shares_of(make_rows<false>(), BLOCK).passes);
     constexpr auto input_step = static_cast<Offset>(input_stride_of(output_order_of(0)));
     constexpr auto output_step = static_cast<Offset>(output_stride_of(output_order_of(0)));
-    using Loaded = Vector<T, VECTOR_OUT>;
+    using Loaded = Held<VECTOR_OUT>;
     Loaded loaded[moves];
 #pragma unroll
     for (int n = 0; n < moves; ++n) {
@@ -329,11 +400,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
 #pragma unroll
     for (int n = 0; n < moves; ++n) {
       const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
-      if (!spot.inside) continue;
-      Stored vector;
-#pragma unroll
-      for (int i = 0; i < VECTOR_OUT; ++i) vector.element[i] = finished(loaded[n].element[i]);
-      store_hinted<store_hint>(reinterpret_cast<Stored*>(to + spot.to + spot.first * output_step), vector);
+      if (spot.inside) store_whole(to + spot.to + spot.first * output_step, loaded[n]);
     }
   }
 }

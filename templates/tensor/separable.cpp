@@ -122,6 +122,13 @@ constexpr std::array<std::int64_t, 5> blocks_y = {4, 8, 2, 1, 16};
 constexpr std::array<std::int64_t, 4> blocks_x = {32, 64, 128, 256};
 constexpr std::array<std::int64_t, 3> widths = {16, 8, 4};
 
+// Whether there is but one window, along the output's neighbours. Where a thread then has three vectors of
+// outputs, neighbouring threads' reads of shared memory hit all banks, which else limit many taps.
+bool is_row(const Separable& s) {
+  const auto& [x, y, march] = s.directions;
+  return x.taps > 1 && !s.has_y() && !s.has_mask() && march.taps == 1;
+}
+
 std::int64_t least_block_x(const Separable& s, std::int64_t block_x, std::int64_t outputs) {
   return least_alike(blocks_x, block_x, [&](std::int64_t each) {
     return s.has_mask() ? even_part(ceil_divide(s.directions[Separable::x].extent, outputs), each) : each;
@@ -154,7 +161,7 @@ Space space(const Problem& problem) {
        {blocks_y.begin(), blocks_y.end()},
        "threads along the second of three windows; with a mask planes beside each other"},
       {OUTPUTS,
-       {4, 8, 2, 1},
+       {4, 8, 2, 1, 12},
        "outputs of a thread at each step: neighbours, or along the second of three windows"},
       {RUN, {runs.begin(), runs.end()}, "steps that a block marches along the outermost window, at most"},
       {STAGES, {4, 8, 6, 3, 2}, "steps whose inputs are in shared memory, or on their way"},
@@ -166,6 +173,8 @@ Space space(const Problem& problem) {
   std::vector<Rule> must = {
       {"A block has 32 to 512 threads.",
        [=](const Config& c) { return tiling_of(problem, *s, c).threads <= 512; }},
+      {"OUTPUTS=12 is for one window of words along the output's neighbours.",
+       [=](const Config& c) { return c[OUTPUTS] != 12 || (is_row(*s) && element_bytes(problem) == 4); }},
       one_name(
           BLOCK_X, [=](const Config& c) { return least_block_x(*s, c[BLOCK_X], c[OUTPUTS]); },
           "Of the BLOCK_X that are as many threads the least stands for all."),
@@ -439,12 +448,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (x.extent < 16) return std::nullopt;  // most threads would have nothing to do
   // Neighbours that share nothing of several arrays: loops keep these in registers.
   if (x.taps == 1 && s.element.accesses.size() > 1) return std::nullopt;
-  const bool is_row = x.taps > 1 && !has_y && !has_mask && march.taps == 1;  // one window
-  if (is_row && x.taps < shortest_row) return std::nullopt;
+  const bool row = is_row(s);
+  if (row && x.taps < shortest_row) return std::nullopt;
   // Registers: unfinished sums and weights.
   std::int64_t outputs = has_y || element_bytes(problem) < 4 ? 8 : 4;
-  if (has_mask || is_row) outputs = 8;
-  while (outputs > 1 && !is_row &&
+  if (has_mask || row) outputs = 8;
+  while (outputs > 1 && !row &&
          (has_mask ? partial_words(problem, s, outputs) + words * x.taps > 160
                    : partial_words(problem, s, outputs) + words * (x.taps + y.taps + march.taps) >
                          (has_y ? 120 : 230)))
@@ -453,8 +462,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                          : has_mask ? x.extent < 4 * outputs
                                     : x.extent <= 16 * outputs))
     outputs /= 2;
+  if (row && x.taps >= 24 && x.extent >= 4096 && element_bytes(problem) == 4) outputs = 12;
   Values values = {{"OUTPUTS", outputs}, {"START", std::string("plain")}};
-  const std::int64_t block_x = is_row && x.extent > 64 * outputs   ? 128
+  const std::int64_t block_x = row && x.extent > 64 * outputs      ? 128
                                : !has_y && x.extent > 32 * outputs ? 64
                                                                    : 32;
   std::int64_t block_y = !has_y ? 1 : outputs < 8 ? 8 : 4;
@@ -475,7 +485,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // windows.
   const std::int64_t threads = round_up(lanes * block_y, 32),
                      blocks = std::int64_t{multiprocessors_to_fill(device)} * (has_y ? 512 : 256) / threads;
-  const std::int64_t warps = has_y || is_row ? 16 : has_mask && march.taps >= 10 ? 12 : 8;
+  const std::int64_t warps = has_y || row ? 16 : has_mask && march.taps >= 10 ? 12 : 8;
   std::int64_t run = 1024;
   if (has_mask) {
     // The run with the fewest steps of all blocks that a multiprocessor has one after the other.

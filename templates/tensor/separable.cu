@@ -181,17 +181,40 @@ __device__ __forceinline__ void for_neighbours(const T* from, const Use& use) {
   }
 }
 
-// Windows along x, of `count` neighbours from `from` on.
-template <int count, typename Weights>
-__device__ __forceinline__ void reduce_x(Compute (&sum)[count], const T* from, const Weights& weights) {
+// Windows along x, of `count` neighbours from `from` on: `taps` of them from the tap `begin` on, of which the
+// first is the sum's first.
+template <int count, int taps, bool first, typename Weights>
+__device__ __forceinline__ void reduce_taps(Compute (&sum)[count], const T* from, const Weights& weights,
+                                            int begin) {
   constexpr int wide = count < per_16_bytes ? count : per_16_bytes;
-  for_neighbours<count + taps_x - 1, wide>(from, [&](int n, Compute value) {
+  for_neighbours<count + taps - 1, wide>(from + begin, [&](int n, Compute value) {
 #pragma unroll
     for (int r = 0; r < count; ++r) {
       const int tap = n - r;
-      if (tap >= 0 && tap < taps_x) sum[r] = weights.add(sum[r], tap, value);
+      if (tap < 0 || tap >= taps) continue;
+      if constexpr (first) {
+        sum[r] = weights.add(sum[r], tap, value);
+      } else {
+        sum[r] = How::of(sum[r], weights.times(begin + tap, value));
+      }
     }
   });
+}
+// Long windows are not written out as a whole, but in pieces.
+template <int count, typename Weights>
+__device__ __forceinline__ void reduce_x(Compute (&sum)[count], const T* from, const Weights& weights) {
+  constexpr int piece = 32;
+  if constexpr (taps_x <= 72) {
+    reduce_taps<count, taps_x, true>(sum, from, weights, 0);
+  } else {
+#pragma unroll
+    for (int r = 0; r < count; ++r) sum[r] = How::none();
+#pragma unroll 1
+    for (int begin = 0; begin <= taps_x - piece; begin += piece)
+      reduce_taps<count, piece, false>(sum, from, weights, begin);
+    if constexpr (taps_x % piece != 0)
+      reduce_taps<count, taps_x % piece, false>(sum, from, weights, taps_x / piece * piece);
+  }
 }
 
 // The mask of a thread's plane: in registers where it is small, else row by row from shared memory.

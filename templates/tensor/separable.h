@@ -13,7 +13,7 @@
 
 namespace tunesmith::tensor_op {
 
-constexpr std::int64_t longest_window = 128;
+constexpr std::int64_t longest_window = 128, longest_lone_window = 1024;
 
 /// result = finish(reduced along x, y, march of weight * weight * weight * element), or with a mask
 /// finish(reduced along x and march of term(element, mask)), where the accesses of element move by as much

@@ -131,9 +131,11 @@ Separable separable_of(const Problem& problem) {
                      " does not stand with an index of the output, as in y+i, in all that is read in "
                      "windows; take another template.");
     }
-    if (nest.extents[r] > longest_window) {
-      return refused("The window along " + nest.names[r] + " has " + std::to_string(nest.extents[r]) +
-                     " elements; this template is for at most 128 along each dimension.");
+    const std::int64_t longest = nest.rank() - nest.free == 1 ? longest_lone_window : longest_window;
+    if (nest.extents[r] > longest) {
+      return refused(
+          "The window along " + nest.names[r] + " has " + std::to_string(nest.extents[r]) +
+          " elements; this template is for at most 128 along each dimension, or 1024 along one alone.");
     }
     is_used[f] = 1;
     windows.push_back({static_cast<int>(f), static_cast<int>(r), nest.extents[f], nest.extents[r],

@@ -88,6 +88,8 @@ TEST(TensorSeparable, IsRightAtEveryEnd) {
       // One window: of signals side by side, of one signal, of a function of two arrays.
       {"expression=\"o[b,x] += v[b,x+j] * g[j]\" b=5 x=700 j=31", "BLOCK_X=64 OUTPUTS=8 RUN=16 STAGES=3"},
       {"expression=\"o[x] += g[j] * v[x+j]\" x=5003 j=101 dtype=f64", "BLOCK_X=128 OUTPUTS=4 STAGES=2"},
+      {"expression=\"o[x] += g[j] * v[x+j]\" x=5003 j=255", "BLOCK_X=128 OUTPUTS=12 STAGES=2"},
+      {"expression=\"o[b,x] max= v[b,x+j]\" b=2 x=900 j=96 dtype=i32", "OUTPUTS=12"},
       {"expression=\"o[x,b] max= abs(v[b,x+j] - u[b,x+j])\" b=70 x=19 j=4 dtype=f16", "OUTPUTS=1 RUN=16"},
       // Masks: planes that share one, that have their own, and none; a row in registers, and not; skipped
       // rows.
