@@ -138,14 +138,20 @@ Work work(const Problem& problem, const Config& c) {
   return work;
 }
 
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  Values values;
-  values.set("VECTOR", std::int64_t{problem.integer("width") * element_bytes(problem) % 16 == 0 ? 16 : 1});
-  values.set("BLOCK", std::int64_t{d.window.x > 16 ? 256 : 128});
-  values.set("RUN", std::int64_t{128});
-  values.set("BUFFERS", std::int64_t{std::max(d.window.y, d.window.z) > 16 ? 1 : 2});
-  return values;
+  const std::int64_t block = d.window.x > 16 ? 256 : 128;
+  // Runs as long as they leave each multiprocessor some blocks.
+  std::int64_t run = 128;
+  const std::int64_t tiles_x = ceil_divide(d.image.x, block * columns_of(problem) - d.window.x);
+  while (run > 32 && tiles_x * ceil_divide(d.image.y, run) * d.image.z < 6 * multiprocessors_to_fill(device))
+    run /= 2;
+  return Values{
+      {"VECTOR", std::int64_t{problem.integer("width") * element_bytes(problem) % 16 == 0 ? 16 : 1}},
+      {"BLOCK", block},
+      {"RUN", run},
+      {"BATCH", std::int64_t{8}},
+      {"BUFFERS", std::int64_t{std::max(d.window.y, d.window.z) > 16 ? 1 : 2}}};
 }
 
 }  // namespace

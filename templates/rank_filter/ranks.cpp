@@ -54,7 +54,7 @@ std::string refuses(const Problem& problem) {
 Space space(const Problem& problem) {
   return Space({{SORTED, {8192, 4096, 2048}, "elements of a tile, 8 for each thread"},
                 {TILE_X, {64, 32, 16}, "columns of outputs of a block"},
-                {GROUP, {32, 16}, "lanes that have a window together"},
+                {GROUP, {16, 8}, "lanes that have a window together"},
                 resident_warps_axis({32, 64})},
                {{"A tile must have 4 rows of outputs at least.",
                  [problem](const Config& c) { return tile_y(problem, c) >= 4; }}},
@@ -77,20 +77,20 @@ Work work(const Problem& problem, const Config& c) {
   return {.steps = {std::move(launch)}};
 }
 
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (d.window.product() <= 81) return std::nullopt;
-  // Small tiles, of which several are on a multiprocessor, as long as the overhang is not most of them.
-  const bool is_short = d.window.x <= 20 && d.window.y <= 20, is_narrow = bytes(dtype_of(problem)) <= 2;
-  const std::int64_t tile_x = is_short && is_narrow ? 16 : 32, columns = tile_x + d.window.x - 1;
-  std::int64_t sorted = is_short ? 2048 : 4096;
-  if (sorted / columns < d.window.y + 7) sorted = 8192;
-  Values values;
-  values.set("SORTED", sorted);
-  values.set("TILE_X", tile_x);
-  values.set("GROUP", std::int64_t{32});
-  values.set("RESIDENT_WARPS", std::int64_t{is_short && !is_narrow ? 32 : 64});
-  return values;
+  // Small tiles for small images, small windows and bytes, where sorting is not most of the time; but as
+  // large ones as have rows of outputs.
+  const bool is_small =
+      d.image.product() < 1000 * multiprocessors_to_fill(device) || bytes(dtype_of(problem)) == 1;
+  std::int64_t tile_x = is_small ? 16 : 32;
+  std::int64_t sorted = is_small || d.window.x <= 12 ? 2048 : 4096;
+  while (sorted < 8192 && sorted / (tile_x + d.window.x - 1) < d.window.y + 7) sorted *= 2;
+  return Values{{"SORTED", sorted},
+                {"TILE_X", tile_x},
+                {"GROUP", std::int64_t{16}},
+                {"RESIDENT_WARPS", std::int64_t{sorted == 2048 ? 32 : 64}}};
 }
 
 }  // namespace

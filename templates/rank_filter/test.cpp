@@ -144,6 +144,7 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
       {"base", "height=9 width=40 window_height=9 window_width=9 rank=40 dtype=bf16", ""},
       {"network", "height=9 width=40 window_height=3 window_width=3 rank=4", ""},
       {"network", "height=9 width=40 window_height=3 window_width=5 rank=3 dtype=f16", ""},
+      {"network", "height=9 width=40 window_height=5 window_width=2 rank=9", "OUTPUTS_X=2 VECTOR=4"},
       {"network", "height=9 width=40 window_height=3 window_width=3 rank=7 dtype=bf16", "OUTPUTS_X=8"},
       {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=0", "BLOCK=64 VECTOR=1"},
       {"extreme", "height=9 width=40 window_height=2 window_width=3 rank=5", "BLOCK=64"},
@@ -151,7 +152,7 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
       {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=8 dtype=bf16", "BLOCK=64"},
       {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=20", "SORTED=2048 TILE_X=32"},
       {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=40 dtype=f16",
-       "SORTED=2048 TILE_X=32 GROUP=16"},
+       "SORTED=2048 TILE_X=32 GROUP=8"},
   };
   const std::unique_ptr<Device> device = make_host_device();
   for (const Case& which : cases) {
@@ -222,6 +223,8 @@ TEST(RankFilterNetwork, HasAsFewOperationsAsTheReadmeSays) {
   EXPECT_LE(per_output("window_height=7 window_width=7 rank=24", 4, 2), 143.75);
   EXPECT_EQ(per_output("window_width=2 rank=0", 1, 1), 1);
   EXPECT_EQ(per_output("window_width=3 rank=1", 1, 1), 4);
+  EXPECT_LE(per_output("window_height=9 window_width=9 rank=0", 4, 2), 16.75);
+  EXPECT_LE(per_output("window_height=9 window_width=9 rank=80", 8, 4), 9.125);
 }
 
 // ---- spaces
@@ -230,11 +233,12 @@ TEST(RankFilterSpace, RulesAreSaid) {
   const RuleCase cases[] = {
       {"network", "height=9 width=67 window_width=3 rank=1", "VECTOR=4", "VECTOR must divide"},
       {"network", "height=9 width=64 window_width=3 rank=1", "BLOCK_X=64 BLOCK_Y=16", "64 to 512 threads"},
-      {"network", "height=9 width=64 window_width=3 rank=1", "OUTPUTS_X=2 VECTOR=4",
-       "OUTPUTS_X of at least 4"},
+      {"network", "height=9 width=64 window_width=3 rank=1 dtype=u8", "OUTPUTS_X=4 OUTPUTS_Y=2 ADDED=20",
+       "too few operations"},
+      {"network", "height=9 width=64 window_width=3 rank=2 dtype=u8", "ADDED=20", "ADDED"},
       {"network", "height=9 width=64 window_width=7 window_height=7 rank=1", "OUTPUTS_X=8 OUTPUTS_Y=4",
        "at most 800"},
-      {"network", "height=9 width=64 window_width=3 window_height=3 rank=1",
+      {"network", "height=4096 width=4096 window_width=3 window_height=3 rank=1",
        "OUTPUTS_X=1 OUTPUTS_Y=1 VECTOR=1", ""},
       {"extreme", "height=9 width=66 window_width=3 rank=2", "VECTOR=16", "multiple of 16 bytes"},
       {"extreme", "height=9 width=64 window_width=60 rank=0", "BLOCK=64",
@@ -253,7 +257,8 @@ TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
   const auto refusal = [](const char* name, const std::string& text) {
     return find_template(op(), name).refuses(problem("height=9 width=9 " + text));
   };
-  EXPECT_NE(refusal("network", "window_width=82 rank=0").find("up to 81"), std::string::npos);
+  EXPECT_NE(refusal("network", "window_width=82 rank=1").find("up to 81"), std::string::npos);
+  EXPECT_EQ(refusal("network", "window_width=82 rank=0"), "");
   EXPECT_NE(refusal("network", "window_width=1 rank=0").find("one place"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=3 rank=1").find("The rank 1"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=3 rank=0 footprint=x.x").find("no box"), std::string::npos);
