@@ -63,7 +63,7 @@ Space space(const Problem& problem, const DeviceFacts& device) {
   if (dtype_of(problem) == DType::u8) vectors.insert(vectors.begin(), std::int64_t{8});
   std::vector<Axis> axes = {
       {BLOCK_X, {32, 16, 64}, "threads side by side"},
-      {BLOCK_Y, {8, 4, 16, 2, 1}, "threads above each other"},
+      {BLOCK_Y, {8, 4, 16, 2}, "threads above each other"},
       {OUTPUTS_X, {4, 2, 8, 1}, "outputs of a thread beside each other, in each half of the tile"},
       {OUTPUTS_Y, {2, 4, 1}, "rows of outputs of a thread"},
       {VECTOR, vectors, "elements per access to the image"},
@@ -127,20 +127,23 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Size size = size_of(problem, device);
   const bool is_extreme = is_box_extreme(problem);
   if (is_extreme && places > 81 && size >= Size::large) return std::nullopt;
-  const bool is_row = Dims(problem).image.y == 1;
   const std::int64_t most = dtype_of(problem) == DType::u8 && width % 8 == 0 ? 8 : width % 4 == 0 ? 4 : 1;
   struct Guess {
     std::int64_t block_x, block_y, outputs_x, outputs_y, vector, resident_warps;
   } guess = {32, 4, 1, 1, 1, 8};
+  if (size == Size::tiny && Dims(problem).image.y == 1) {  // other threads help to read a tall window's rows
+    const bool is_long = width >= 128 && places <= 40;
+    guess.block_x = is_long ? 64 : 16;
+    guess.block_y = is_long ? 2 : 8;
+  }
   if (size == Size::small) guess = {16, 8, 2, 1, 1, 24};
-  if (size >= Size::large) guess = {32, 8, 2, 4, most, places <= 30 ? 24 : 16};
+  if (size >= Size::large) guess = {places > 40 ? 16 : 32, 8, 2, 4, most, places <= 30 ? 24 : 16};
   if (size == Size::huge && most > 1 && word_bytes(problem) == 4) {
     guess.outputs_y = is_extreme ? 4 : 2;
     const bool is_short = places <= 9 || is_extreme;
     guess.outputs_x = (places > 50 && !is_extreme) || (is_short && lanes_of(problem) == 1) ? 4 : 8;
     if (places > 9) guess.block_x = 16;
   }
-  if (is_row) guess.block_x = 64, guess.block_y = guess.outputs_y = 1;
   return Values{{"BLOCK_X", guess.block_x},     {"BLOCK_Y", guess.block_y},
                 {"OUTPUTS_X", guess.outputs_x}, {"OUTPUTS_Y", guess.outputs_y},
                 {"VECTOR", guess.vector},       {"RESIDENT_WARPS", guess.resident_warps}};

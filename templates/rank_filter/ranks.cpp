@@ -87,6 +87,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   std::int64_t tile_x = is_small ? 16 : 32;
   std::int64_t sorted = is_small || d.window.x <= 12 ? 2048 : 4096;
   while (sorted < 8192 && sorted / (tile_x + d.window.x - 1) < d.window.y + 7) sorted *= 2;
+  const auto tiles = [&] { return ceil_divide(d.image.x, tile_x) * d.image.y * d.image.z; };
+  while (d.image.y <= 8 && tile_x < 64 && tiles() > multiprocessors_to_fill(device) &&
+         sorted / (2 * tile_x + d.window.x - 1) >= d.window.y + 7)
+    tile_x *= 2;  // of few rows a tile need not be high
   return Values{{"SORTED", sorted},
                 {"TILE_X", tile_x},
                 {"GROUP", std::int64_t{16}},

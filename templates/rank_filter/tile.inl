@@ -73,7 +73,8 @@ __device__ __forceinline__ void find_rows(long long* rows, int depth, int height
                                           const Place& place, int boundary) {
   for (int row = static_cast<int>(threadIdx.x); row < all_rows; row += threads) {
     const int z = sample_at(place.z + row / tile_rows - before_z, depth, boundary);
-    const int y = sample_at(place.y + row % tile_rows - before_y, height, boundary);
+    const int at = place.y + row % tile_rows - before_y;
+    const int y = at < height + window_height ? sample_at(at, height, boundary) : -1;  // nobody needs more
     rows[row] = z >= 0 && y >= 0 ? (static_cast<long long>(z) * height + y) * width : -1;
   }
   __syncthreads();
@@ -101,7 +102,8 @@ template <typename E>
 __device__ __forceinline__ void fill_pairs(Word* tile, const E* image, const long long* rows, int first_x,
                                            int width, int boundary, E outside) {
   if constexpr (VECTOR < 4) {
-    fill_columns(tile, image, rows, first_x, width, boundary, outside, 0, needed);
+    fill_columns(tile, image, rows, first_x, width, boundary, outside, 0,
+                 smaller(needed, width + window_width - first_x));
   } else {
     using Unit = typename UnitOf<E>::Type;
     constexpr unsigned units = pitch / unit_columns, all = all_rows * units;
@@ -168,6 +170,7 @@ __device__ __forceinline__ void fill_tile(Word* tile, const E* image, int depth,
       const E* const from = image + rows[row];
       const bool is_there = rows[row] >= 0;
       const int x = first_x + column;
+      if (x >= width + window_width) continue;
       Word* const to = tile + row * pitch + column;
       const bool is_whole = VECTOR >= 4 && is_there && x >= 0 && x + 4 <= width;
       if constexpr (Words<E>::is_plain) {
