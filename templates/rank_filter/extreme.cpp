@@ -147,20 +147,16 @@ Work work(const Problem& problem, const Config& c) {
   return work;
 }
 
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
   const Dims d(problem);
-  const std::int64_t block = d.window.x > 16 ? 256 : 128;
-  // Runs as long as they leave each multiprocessor some blocks.
-  std::int64_t run = 128;
-  const std::int64_t tiles_x = ceil_divide(d.image.x, block * columns_of(problem) - d.window.x);
-  while (run > 32 && tiles_x * ceil_divide(d.image.y, run) * d.image.z < 6 * multiprocessors_to_fill(device))
-    run /= 2;
-  return Values{
-      {"VECTOR", std::int64_t{problem.integer("width") * element_bytes(problem) % 16 == 0 ? 16 : 1}},
-      {"BLOCK", block},
-      {"RUN", run},
-      {"BATCH", std::int64_t{8}},
-      {"BUFFERS", std::int64_t{std::max(d.window.y, d.window.z) > 16 ? 1 : 2}}};
+  const std::int64_t each = element_bytes(problem), longest = std::max(d.window.y, d.window.z);
+  const bool is_long = batch(longest, 8) > 8 && (each == 2 || each == 4);
+  return Values{{"VECTOR", std::int64_t{problem.integer("width") * each % 16 == 0 ? 16 : 1}},
+                {"BLOCK", std::int64_t{d.window.x <= 48 || each < 4 ? 128 : 256}},
+                {"RUN", std::int64_t{longest <= 32 ? 32 : 64}},
+                {"BATCH", std::int64_t{8}},
+                {"AHEAD", std::int64_t{is_long ? 16 : 8}},
+                {"BUFFERS", std::int64_t{2}}};
 }
 
 }  // namespace

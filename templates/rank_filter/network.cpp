@@ -69,10 +69,10 @@ Space space(const Problem& problem, const DeviceFacts& device) {
       {VECTOR, vectors, "elements per access to the image"},
       {ADDED,
        dtype_of(problem) == DType::u8 && !is_least(problem) && !is_greatest(problem)
-           ? std::vector<Value>{std::int64_t{20}, std::int64_t{0}, std::int64_t{10}}
+           ? std::vector<Value>{std::int64_t{20}, std::int64_t{0}, std::int64_t{30}}
            : std::vector<Value>{std::int64_t{0}},
        "of bytes, percent of the minima with their maxima that additions of halves make"},
-      resident_warps_axis({8, 16, 24, 32})};
+      resident_warps_axis({8, 16, 20, 24, 32})};
   const auto threads = [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; };
   std::vector<Rule> must = {
       {"VECTOR must divide the image's width.",
@@ -125,8 +125,8 @@ std::string generated(const Problem& problem, const Config& c) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t places = counted_places(problem), width = problem.integer("width");
   const Size size = size_of(problem, device);
-  const bool is_extreme = is_box_extreme(problem);
-  if (is_extreme && places > 81 && size >= Size::large) return std::nullopt;
+  const bool is_extreme = is_box_extreme(problem), has_pairs = lanes_of(problem) == 2;
+  if (is_extreme && !has_pairs && places > 25 && size >= Size::large) return std::nullopt;
   const std::int64_t most = dtype_of(problem) == DType::u8 && width % 8 == 0 ? 8 : width % 4 == 0 ? 4 : 1;
   struct Guess {
     std::int64_t block_x, block_y, outputs_x, outputs_y, vector, resident_warps;
@@ -139,10 +139,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (size == Size::small) guess = {16, 8, 2, 1, 1, 24};
   if (size >= Size::large) guess = {places > 40 ? 16 : 32, 8, 2, 4, most, places <= 30 ? 24 : 16};
   if (size == Size::huge && most > 1 && word_bytes(problem) == 4) {
-    guess.outputs_y = is_extreme ? 4 : 2;
-    const bool is_short = places <= 9 || is_extreme;
-    guess.outputs_x = (places > 50 && !is_extreme) || (is_short && lanes_of(problem) == 1) ? 4 : 8;
-    if (places > 9) guess.block_x = 16;
+    if (has_pairs && (places <= 9 || is_extreme)) {
+      guess = {32, 4, 8, 4, most, places <= 9 ? 32 : 24};
+    } else if (places <= 9) {
+      guess = {32, 8, 4, 2, most, 24};
+    } else {
+      guess = {16, 8, places <= 50 ? 8 : 4, 2, most, places <= 30 && !has_pairs ? 24 : 16};
+    }
   }
   return Values{{"BLOCK_X", guess.block_x},     {"BLOCK_Y", guess.block_y},
                 {"OUTPUTS_X", guess.outputs_x}, {"OUTPUTS_Y", guess.outputs_y},

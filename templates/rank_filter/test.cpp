@@ -153,6 +153,11 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
       {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=20", "SORTED=2048 TILE_X=32"},
       {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=40 dtype=f16",
        "SORTED=2048 TILE_X=32 GROUP=8"},
+      {"ranks",
+       "height=9 width=40 window_height=9 window_width=11 rank=40 "
+       "footprint=...xxxxx.../.xxxxxxxxx./.xxxxxxxxx./xxxxxxxxxxx/xx.xxxxxxxx/xxxxxxxxxxx/.xxxxxxxxx./"
+       ".xxxxxxxxx./...xxxxx...",
+       "SORTED=2048 TILE_X=16"},
   };
   const std::unique_ptr<Device> device = make_host_device();
   for (const Case& which : cases) {
@@ -187,6 +192,7 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
     device->download(packed.data(), arguments[1], std::ssize(packed));
 
     const rank_filter_op::Dims d(wanted);
+    const std::string bits = rank_filter_op::footprint_bits(wanted);
     const auto reflected = [](std::int64_t at, std::int64_t extent) {
       return at < 0 ? -1 - at : at >= extent ? 2 * extent - 1 - at : at;
     };
@@ -195,6 +201,7 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
         std::vector<std::uint32_t> keys;
         for (std::int64_t i = 0; i < d.window.y; ++i) {
           for (std::int64_t j = 0; j < d.window.x; ++j) {
+            if (!bits.empty() && bits[static_cast<std::size_t>(i * d.window.x + j)] == '.') continue;
             const std::int64_t row = reflected(y + i - d.before.y, height);
             const std::int64_t column = reflected(x + j - d.before.x, width);
             keys.push_back(key(dtype, image[static_cast<std::size_t>(row * width + column)]));
@@ -266,9 +273,9 @@ TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
   EXPECT_NE(refusal("extreme", "window_width=1 rank=0").find("one place"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=49 rank=0").find("49 places is small"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=60 rank=0 dtype=f64").find("8 bytes"), std::string::npos);
-  EXPECT_NE(refusal("ranks", "window_width=8 window_height=8 window_depth=2 rank=1").find("2 planes"),
+  EXPECT_NE(refusal("ranks", "window_width=25 window_height=25 window_depth=9 rank=1").find("8192 elements"),
             std::string::npos);
-  EXPECT_NE(refusal("ranks", "window_width=64 rank=1").find("63 places"), std::string::npos);
+  EXPECT_NE(refusal("ranks", "window_width=64 rank=1").find("the 63 rows"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=60 rank=59").find("extreme template"), std::string::npos);
   for (const char* name : {"network", "extreme", "ranks"}) {
     EXPECT_NE(
