@@ -10,6 +10,9 @@ namespace {
 constexpr IntegerAxis ADDED("ADDED");
 
 std::int64_t lanes_of(const Problem& problem) { return bytes(dtype_of(problem)) <= 2 ? 2 : 1; }
+std::int64_t most_vector(const Problem& problem) {
+  return lanes_of(problem) == 2 ? 16 / bytes(dtype_of(problem)) : 4;
+}
 std::int64_t word_bytes(const Problem& problem) { return bytes(dtype_of(problem)) == 8 ? 8 : 4; }
 
 std::int64_t shift_of(const Problem& problem, const Config& c) {
@@ -59,8 +62,9 @@ Size size_of(const Problem& problem, const DeviceFacts& device) {
 }
 
 Space space(const Problem& problem, const DeviceFacts& device) {
-  std::vector<Value> vectors = {std::int64_t{4}, std::int64_t{1}};
-  if (dtype_of(problem) == DType::u8) vectors.insert(vectors.begin(), std::int64_t{8});
+  std::vector<Value> vectors;
+  for (std::int64_t vector = most_vector(problem); vector >= 4; vector /= 2) vectors.emplace_back(vector);
+  vectors.emplace_back(std::int64_t{1});
   std::vector<Axis> axes = {
       {BLOCK_X, {32, 16, 64}, "threads side by side"},
       {BLOCK_Y, {8, 4, 16, 2}, "threads above each other"},
@@ -127,7 +131,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Size size = size_of(problem, device);
   const bool is_extreme = is_box_extreme(problem), has_pairs = lanes_of(problem) == 2;
   if (is_extreme && !has_pairs && places > 25 && size >= Size::large) return std::nullopt;
-  const std::int64_t most = dtype_of(problem) == DType::u8 && width % 8 == 0 ? 8 : width % 4 == 0 ? 4 : 1;
+  std::int64_t most = most_vector(problem);
+  while (width % most != 0) most = most > 4 ? most / 2 : 1;
   struct Guess {
     std::int64_t block_x, block_y, outputs_x, outputs_y, vector, resident_warps;
   } guess = {32, 4, 1, 1, 1, 8};

@@ -80,14 +80,15 @@ __device__ __forceinline__ void find_rows(long long* rows, int depth, int height
   __syncthreads();
 }
 
-// The columns from `begin` to `end` of all rows, each element for itself.
-template <typename E>
+// The columns from `begin` to `end` of all rows, each element for itself; `most`: 0, or no fewer columns.
+template <int most, typename E>
 __device__ __forceinline__ void fill_columns(Word* tile, const E* image, const long long* rows, int first_x,
                                              int width, int boundary, E outside, int begin, int end) {
-  const int count = end - begin;  // none, if less than 1
+  const int count = most > 0 ? most : end - begin;
 #pragma unroll 2
   for (int n = static_cast<int>(threadIdx.x); n < all_rows * count; n += threads) {
     const int row = n / count, column = begin + n - row * count;
+    if (most > 0 && column >= end) continue;
     const E* const from = image + rows[row];
     const bool is_there = rows[row] >= 0;
     const int x = first_x + column;
@@ -102,12 +103,12 @@ template <typename E>
 __device__ __forceinline__ void fill_pairs(Word* tile, const E* image, const long long* rows, int first_x,
                                            int width, int boundary, E outside) {
   if constexpr (VECTOR < 4) {
-    fill_columns(tile, image, rows, first_x, width, boundary, outside, 0,
-                 smaller(needed, width + window_width - first_x));
+    fill_columns<needed>(tile, image, rows, first_x, width, boundary, outside, 0,
+                         smaller(needed, width + window_width - first_x));
   } else {
     using Unit = typename UnitOf<E>::Type;
     constexpr unsigned units = pitch / unit_columns, all = all_rows * units;
-    constexpr int together = 4;
+    constexpr int together = unit_columns > 8 ? 2 : 4;
     constexpr int parts = unit_columns * static_cast<int>(sizeof(E)) / static_cast<int>(sizeof(Unit));
     for (unsigned begin = threadIdx.x; begin < all; begin += together * threads) {
       Vector<Unit, parts> low[together], high[together];
@@ -149,7 +150,7 @@ __device__ __forceinline__ void fill_pairs(Word* tile, const E* image, const lon
       const int begin = n == 0 ? shift : larger(behind, shift);
       const int end = n == 0 ? -first_x : behind + window_width;
       if (begin < end)
-        fill_columns(tile, image, rows, first_x, width, boundary, outside, begin, smaller(end, needed));
+        fill_columns<0>(tile, image, rows, first_x, width, boundary, outside, begin, smaller(end, needed));
     }
   }
 }
