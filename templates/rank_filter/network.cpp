@@ -67,7 +67,7 @@ Space space(const Problem& problem, const DeviceFacts& device) {
   vectors.emplace_back(std::int64_t{1});
   std::vector<Axis> axes = {
       {BLOCK_X, {32, 16, 64}, "threads side by side"},
-      {BLOCK_Y, {8, 4, 16, 2}, "threads above each other"},
+      {BLOCK_Y, {8, 4, 16, 2, 1}, "threads above each other"},
       {OUTPUTS_X, {4, 2, 8, 1}, "outputs of a thread beside each other, in each half of the tile"},
       {OUTPUTS_Y, {2, 4, 1}, "rows of outputs of a thread"},
       {VECTOR, vectors, "elements per access to the image"},
@@ -130,16 +130,18 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t places = counted_places(problem), width = problem.integer("width");
   const Size size = size_of(problem, device);
   const bool is_extreme = is_box_extreme(problem), has_pairs = lanes_of(problem) == 2;
-  if (is_extreme && !has_pairs && places > 25 && size >= Size::large) return std::nullopt;
+  if (is_extreme && (size == Size::tiny || (size >= Size::large && !has_pairs && places > 25)))
+    return std::nullopt;
   std::int64_t most = most_vector(problem);
   while (width % most != 0) most = most > 4 ? most / 2 : 1;
   struct Guess {
     std::int64_t block_x, block_y, outputs_x, outputs_y, vector, resident_warps;
   } guess = {32, 4, 1, 1, 1, 8};
-  if (size == Size::tiny && Dims(problem).image.y == 1) {  // other threads help to read a tall window's rows
+  const Dims d(problem);
+  if (size == Size::tiny && d.image.y == 1) {  // other threads help to read a high window's rows
     const bool is_long = width >= 128 && places <= 40;
     guess.block_x = is_long ? 64 : 16;
-    guess.block_y = is_long ? 2 : 8;
+    guess.block_y = is_long ? (d.window.y == 1 ? 1 : 2) : 8;
   }
   if (size == Size::small) guess = {16, 8, 2, 1, 1, 24};
   if (size >= Size::large) guess = {places > 40 ? 16 : 32, 8, 2, 4, most, places <= 30 ? 24 : 16};
