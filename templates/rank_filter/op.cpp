@@ -345,13 +345,13 @@ Op ops_rank_filter() {
            "height=20 width=130 window_height=7 window_width=7 rank=24 dtype=u16 boundary=wrap",
            "depth=2 height=9 width=20 window_depth=2 window_height=4 window_width=7 rank=30 boundary=nearest "
            "dtype=f16",
-           "height=24 width=640 window_height=5 window_width=35 rank=174 dtype=u8",
-           "height=20 width=301 window_height=33 window_width=9 rank=0 dtype=f16 origin_x=2",
+           "height=12 width=640 window_height=5 window_width=35 rank=174 dtype=u8",
+           "height=12 width=301 window_height=33 window_width=9 rank=0 dtype=f16 origin_x=2",
            "depth=6 height=12 width=160 window_depth=3 window_height=2 window_width=4 rank=23 boundary=wrap",
            "height=45 width=77 window_height=3 window_width=3 footprint=.x./xxx/.x. rank=2 dtype=i16",
            "height=24 width=64 window_height=8 window_width=7 rank=20 boundary=constant value=-0.5",
            "depth=9 height=20 width=31 window_depth=3 window_height=3 window_width=3 rank=13 dtype=i32",
-           "width=500 window_width=31 rank=3 origin_x=-15 dtype=f64",
+           "width=90 window_width=55 rank=3 origin_x=-27 dtype=f64",
            "height=25 width=40 window_height=4 window_width=3 rank=0 origin_y=1 origin_x=-1 dtype=i64",
            std::string("height=20 width=33 window_height=5 window_width=5 rank=6 dtype=bf16 ") +
                "footprint=..x../.xxx./xxxxx/.xxx./..x..",

@@ -22,7 +22,8 @@ std::int64_t tile_y(const Problem& problem, const Config& c) {
 }
 
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
-  const std::int64_t key = bytes(dtype_of(problem)) <= 2 ? 2 : 4, groups = c[SORTED] / 8 / c[GROUP];
+  const std::int64_t key = std::max<std::int64_t>(2, bytes(dtype_of(problem)));
+  const std::int64_t groups = c[SORTED] / 8 / c[GROUP];
   return std::max(2 * key * c[SORTED], key * c[SORTED] + groups * c[SORTED] / 8 + 2 * c[SORTED] +
                                            2 * tile_y(problem, c) * c[TILE_X]);
 }
@@ -30,8 +31,6 @@ std::int64_t shared_bytes(const Problem& problem, const Config& c) {
 std::string refuses(const Problem& problem) {
   if (std::string no = refuses_empty(problem); !no.empty()) return no;
   const Dims d(problem);
-  if (bytes(dtype_of(problem)) == 8)
-    return "Elements of 8 bytes are not sorted here; take the network or the base template.";
   if (counted_places(problem) < 50 && d.window.product() <= 256) {
     return "A window of " + std::to_string(counted_places(problem)) +
            " places is small; take the network template.";
@@ -52,10 +51,12 @@ std::string refuses(const Problem& problem) {
 }
 
 Space space(const Problem& problem) {
+  const bool is_wide = bytes(dtype_of(problem)) == 8;
   return Space({{SORTED, {most_sorted, 4096, 2048}, "elements of a tile, 8 for each thread"},
                 {TILE_X, {64, 32, least_tile_x}, "columns of outputs of a block"},
                 {GROUP, {8, 16}, "lanes that have a window together"},
-                resident_warps_axis({32, 64})},
+                resident_warps_axis(is_wide ? std::vector<Value>{std::int64_t{32}, std::int64_t{16}}
+                                            : std::vector<Value>{std::int64_t{32}, std::int64_t{64}})},
                {{"A tile must have 4 rows of outputs at least.",
                  [problem](const Config& c) { return tile_y(problem, c) >= least_tile_y; }}},
                {{"A tile of which windows' overhang is the most is sorted for little.",
@@ -123,7 +124,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   return Values{{"SORTED", sorted},
                 {"TILE_X", tile_x},
                 {"GROUP", std::int64_t{is_small ? 16 : 8}},
-                {"RESIDENT_WARPS", std::int64_t{sorted == 2048 ? 32 : 64}}};
+                {"RESIDENT_WARPS", std::int64_t{sorted == 2048 || bytes(dtype_of(problem)) == 8 ? 32 : 64}}};
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ static_assert(SORTED <= 1 << place_bits && SORTED >= part && tile_y > 0, "a tile
 // Of a window that begins at element 0: the places of a footprint that count, and its columns' ends.
 #include "generated"
 
-// An element as it is sorted: its key, and where in the tile it is.
+// An element as it is sorted: its key, and where in the tile it is, in one number where that is long enough.
 template <int bytes>
 struct ItemOf {
   using Type = unsigned long long;
@@ -36,11 +36,53 @@ struct ItemOf<2> {
 };
 template <>
 struct ItemOf<1> : ItemOf<2> {};
+template <>
+struct ItemOf<8> {
+  using Key = unsigned long long;
+  struct Type {
+    Key key;
+    unsigned element;
+  };
+};
 using Item = ItemOf<sizeof(T)>::Type;
 using StoredKey = ItemOf<sizeof(T)>::Key;
 
+template <typename I>
+struct Items {
+  static __device__ __forceinline__ I of(I key, int element) {
+    return key << place_bits | static_cast<I>(element);
+  }
+  static __device__ __forceinline__ I last() { return ~I(0); }
+  static __device__ __forceinline__ I key(I item) { return item >> place_bits; }
+  static __device__ __forceinline__ int element(I item) {
+    return static_cast<int>(item & ((1 << place_bits) - 1));
+  }
+  static __device__ __forceinline__ bool is_before(I a, I b) { return a < b; }
+  static __device__ __forceinline__ I of_lane(I item, int distance) {
+    return __shfl_xor_sync(0xffffffffu, item, distance);
+  }
+};
+template <>
+struct Items<ItemOf<8>::Type> {
+  using I = ItemOf<8>::Type;
+  using Key = ItemOf<8>::Key;
+  static __device__ __forceinline__ I of(Key key, int element) {
+    return {key, static_cast<unsigned>(element)};
+  }
+  static __device__ __forceinline__ I last() { return {~Key(0), ~0u}; }
+  static __device__ __forceinline__ Key key(const I& item) { return item.key; }
+  static __device__ __forceinline__ int element(const I& item) { return static_cast<int>(item.element); }
+  static __device__ __forceinline__ bool is_before(const I& a, const I& b) {
+    return a.key < b.key || (a.key == b.key && a.element < b.element);
+  }
+  static __device__ __forceinline__ I of_lane(const I& item, int distance) {
+    return {__shfl_xor_sync(0xffffffffu, item.key, distance),
+            __shfl_xor_sync(0xffffffffu, item.element, distance)};
+  }
+};
+
 __device__ __forceinline__ void take(Item& own, Item other, bool lesser) {
-  own = (other < own) == lesser ? other : own;
+  own = Items<Item>::is_before(other, own) == lesser ? other : own;
 }
 
 // In order over the threads, per_thread beside each other: a bitonic sort, whose distances decide whether
@@ -56,8 +98,7 @@ __device__ __forceinline__ void sort(Item (&item)[per_thread], Item* memory) {
       const bool lesser = ((thread & distance) == 0) == up;
       if (distance < 32) {
 #pragma unroll
-        for (int i = 0; i < per_thread; ++i)
-          take(item[i], __shfl_xor_sync(0xffffffffu, item[i], distance), lesser);
+        for (int i = 0; i < per_thread; ++i) take(item[i], Items<Item>::of_lane(item[i], distance), lesser);
       } else {
         __syncthreads();
 #pragma unroll
@@ -74,7 +115,7 @@ __device__ __forceinline__ void sort(Item (&item)[per_thread], Item* memory) {
       for (int i = 0; i < per_thread; ++i) {
         if ((i & apart) != 0) continue;
         const Item a = item[i], b = item[i + apart];
-        const bool swap = (b < a) == (((thread * per_thread + i) & size) == 0);
+        const bool swap = Items<Item>::is_before(b, a) == (((thread * per_thread + i) & size) == 0);
         item[i] = swap ? b : a;
         item[i + apart] = swap ? a : b;
       }
@@ -193,7 +234,7 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
 #pragma unroll
   for (int i = 0; i < per_thread; ++i) {
     const int place = i * threads + thread;
-    item[i] = ~Item(0);
+    item[i] = Items<Item>::last();
     if (place >= elements) continue;
     const int in_plane = window_depth == 1 ? place : place % plane_elements;
     const int plane = sample_at(z + place / plane_elements - before_z, depth, boundary);
@@ -202,14 +243,14 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
     const T value = plane >= 0 && row >= 0 && column >= 0
                         ? image[(static_cast<long long>(plane) * height + row) * width + column]
                         : from_outside<T>(outside);
-    item[i] = static_cast<Item>(Keys<T>::key(value)) << place_bits | static_cast<Item>(place);
+    item[i] = Items<Item>::of(Keys<T>::key(value), place);
   }
   sort(item, memory);
 #pragma unroll
   for (int i = 0; i < per_thread; ++i) {
     const int rank_of_it = thread * per_thread + i;
-    const int place = static_cast<int>(item[i] & ((1 << place_bits) - 1));
-    keys[i * threads + thread] = static_cast<StoredKey>(item[i] >> place_bits);
+    const int place = Items<Item>::element(item[i]);
+    keys[i * threads + thread] = static_cast<StoredKey>(Items<Item>::key(item[i]));
     if (rank_of_it < elements) places[place] = static_cast<unsigned short>(rank_of_it);
   }
   __syncthreads();
