@@ -7,6 +7,7 @@
 namespace tunesmith::rank_filter_op {
 namespace {
 
+constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis BATCH("BATCH");
 constexpr IntegerAxis BUFFERS("BUFFERS");
 constexpr IntegerAxis RUN("RUN");
@@ -58,11 +59,14 @@ std::string refuses(const Problem& problem) {
 
 Space space(const Problem& problem) {
   const Dims d(problem);
+  std::vector<Value> ahead = {std::int64_t{8}};  // of others a compiler has no registers for more
+  if (element_bytes(problem) == 2 || element_bytes(problem) == 4) ahead.push_back(std::int64_t{16});
   std::vector<Axis> axes = {
       {BLOCK, {128, 256, 64, 512}, "threads, each with 4 bytes of a row"},
       {RUN, {128, 64, 32, 256}, "rows of a block, which begins with a window more"},
       {BATCH, {16, 8, 32}, "rows that go to shared memory together, in whole windows; at least one"},
       {BUFFERS, {2, 1}, "batches of rows in shared memory"},
+      {AHEAD, ahead, "rows that are read before they are needed"},
       {VECTOR, {16, 1}, "bytes per access to the image, at most"}};
   std::vector<Rule> must = {
       {"The image's width must be a multiple of 16 bytes for wide accesses.",
@@ -84,6 +88,10 @@ Space space(const Problem& problem) {
             return c[BATCH];
           },
           "Of the BATCH that are as many rows one stands for all."),
+      {"Of a batch no more rows are read ahead than it has.",
+       [d](const Config& c) {
+         return c[AHEAD] == 8 || std::max(batch(d.window.y, c[BATCH]), batch(d.window.z, c[BATCH])) > 8;
+       }},
       {"A row of threads must be longer than the window's overhang.",
        [problem, d](const Config& c) { return widest_tile(problem, c, d.window.x) >= 16; }},
       {"Rows in shared memory are at most 200 KiB.", [problem, d](const Config& c) {
@@ -110,7 +118,8 @@ Launch launch(const Problem& problem, const Config& c, const Extents3& image, st
   return {.kernel = "rank_filter_extreme",
           .grid = {tiles_x * runs * image.z},
           .block = {c[BLOCK]},
-          .dynamic_shared_bytes = c[BUFFERS] * batch(window, c[BATCH]) * row_bytes(problem, c),
+          .dynamic_shared_bytes =
+              c[BUFFERS] * batch(window, c[BATCH]) * row_bytes(problem, c) + 8 * (run + window),
           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(image.y), image.x, int32(tiles_x),
                         int32(tile_x), int32(runs), int32(run)}};
 }
@@ -140,12 +149,17 @@ Work work(const Problem& problem, const Config& c) {
 
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
   const Dims d(problem);
-  Values values;
-  values.set("VECTOR", std::int64_t{problem.integer("width") * element_bytes(problem) % 16 == 0 ? 16 : 1});
-  values.set("BLOCK", std::int64_t{d.window.x > 16 ? 256 : 128});
-  values.set("RUN", std::int64_t{128});
-  values.set("BUFFERS", std::int64_t{std::max(d.window.y, d.window.z) > 16 ? 1 : 2});
-  return values;
+  const std::int64_t each = element_bytes(problem), longest = std::max(d.window.y, d.window.z);
+  const bool is_long = batch(longest, 8) > 8 && (each == 2 || each == 4);
+  const std::int64_t block = d.image.x <= 256 && d.window.x <= 32 ? 64
+                             : d.window.x <= 48 || each < 4       ? 128
+                                                                  : 256;
+  return Values{{"VECTOR", std::int64_t{problem.integer("width") * each % 16 == 0 ? 16 : 1}},
+                {"BLOCK", block},
+                {"RUN", std::int64_t{longest <= 32 ? 32 : 64}},
+                {"BATCH", std::int64_t{8}},
+                {"AHEAD", std::int64_t{is_long ? 16 : 8}},
+                {"BUFFERS", std::int64_t{2}}};
 }
 
 }  // namespace

@@ -18,6 +18,16 @@ constexpr int own_words = columns / lanes > 0 ? columns / lanes : 1;
 constexpr int lane_words = own_words * BLOCK / 32;  // of a lane, when a warp takes a row
 constexpr int lane_elements = lane_words * lanes;
 constexpr int row_words = own_words * BLOCK;
+constexpr int kept_words = own_words * larger(window_height, window_depth);  // of a thread, in registers
+constexpr int resident_warps = kept_words > 64 ? 8 : sizeof(T) == 1 ? 12 : 16;
+constexpr int resident_blocks = larger(1, resident_warps * 32 / BLOCK);
+
+// A row's words lie in shared memory so that the vectors that lanes read together are in different banks.
+constexpr int wide = 16 / sizeof(Word) < lane_words ? 16 / sizeof(Word) : lane_words;
+__device__ __forceinline__ int in_row(int word) {
+  const int vector = word / wide;
+  return (vector ^ (vector >> 3 & (lane_words / wide - 1))) * wide + word % wide;
+}
 
 __device__ __forceinline__ Word extreme(Word a, Word b) { return rank > 0 ? upper(a, b) : lower(a, b); }
 
@@ -174,7 +184,7 @@ __host__ __device__ constexpr int shift_of(int taps) {
   return VECTOR == 1 || taps == 1 ? 0 : (columns - before_x % columns) % columns;
 }
 
-constexpr int ahead = 8;  // rows that are read before they are needed
+constexpr int ahead = AHEAD;  // rows that are read before they are needed
 
 template <int rows_window, int columns_window>
 __device__ __forceinline__ void march(const T* image, T* output, Word* memory, int height, long long width,
@@ -188,41 +198,57 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
   block /= tiles_x;
   const int y = static_cast<int>(block % runs) * run;
   const long long plane = block / runs;
-  const T* const from = image + plane * height * width;
   const int thread = static_cast<int>(threadIdx.x);
+
+  // Where each row begins that the block reads, in bytes.
+  constexpr int words_written = BUFFERS * rows * row_words;
+  long long* const lines = reinterpret_cast<long long*>(memory + words_written);
+  for (int n = thread; n < run + rows_window; n += BLOCK) {
+    const int there = sample_at(y - before_row + n, height, boundary);
+    lines[n] = (plane * height + (there >= 0 ? there : 0)) * width * static_cast<long long>(sizeof(T));
+  }
+  __syncthreads();
 
   const long long first_column = x - before_column - left + thread * columns;
   long long at[columns];  // -1: outside
+  bool together = VECTOR > 1 || columns == 1;
 #pragma unroll
-  for (int i = 0; i < columns; ++i) at[i] = sample_at(first_column + i, width, boundary);
-  // Whether each thread's columns lie beside each other, aligned.
-  const bool together =
-      VECTOR > 1 && x - before_column - left >= 0 && x - before_column - left + BLOCK * columns <= width;
+  for (int i = 0; i < columns; ++i) {
+    at[i] = sample_at(first_column + i, width, boundary);
+    together = together && (i == 0 || (at[0] >= 0 && at[i] == at[0] + i));
+  }
+
+  const T* const own = image + (at[0] >= 0 ? at[0] : 0);
+  const auto in_line = [&](const T* first, int line) {
+    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(first) + lines[line]);
+  };
 
   // So many rows, whose loads wait for nothing.
   using Read = Vector<T, columns>;
-  const auto fetch = [&](Read(&to)[ahead], int row, int count) {
-    if (row >= 0 && row + count <= height && (columns == 1 || together)) {
-      const T* line = from + row * width + (at[0] >= 0 ? at[0] : 0);
+  const auto fetch = [&](Read(&to)[ahead], int first, int count) {
+    if (together) {
 #pragma unroll
       for (int i = 0; i < ahead; ++i) {
-        if (i < count) to[i] = load_vector<columns>(line);
-        line += width;
+        if (i < count) to[i] = load_vector<columns>(in_line(own, first + i));
       }
-      if (columns > 1 || at[0] >= 0) return;
+    } else {
 #pragma unroll
-      for (int i = 0; i < ahead; ++i) to[i].element[0] = outside;
-      return;
+      for (int i = 0; i < ahead; ++i) {
+        if (i >= count) break;
+#pragma unroll
+        for (int c = 0; c < columns; ++c)
+          to[i].element[c] = in_line(image, first + i)[at[c] >= 0 ? at[c] : 0];
+      }
     }
+    if (boundary > boundary_constant) return;
+    const int row = y - before_row + first;
+    const bool all_rows = row >= 0 && row + count <= height;
+    if (all_rows && together && at[0] >= 0) return;
 #pragma unroll
     for (int i = 0; i < ahead; ++i) {
-      if (i >= count) break;
-      const int there = sample_at(row + i, height, boundary);
-      const T* const line = from + (there >= 0 ? there : 0) * width;
 #pragma unroll
       for (int c = 0; c < columns; ++c) {
-        const T read = line[at[c] >= 0 ? at[c] : 0];
-        to[i].element[c] = there >= 0 && at[c] >= 0 ? read : outside;
+        if (at[c] < 0 || row + i < 0 || row + i >= height) to[i].element[c] = outside;
       }
     }
   };
@@ -235,21 +261,21 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
       for (int w = 0; w < own_words; ++w) ends[i][w] = extreme(ends[i][w], ends[i + 1][w]);
     }
   };
-  int row = y - before_row;
   Read next[ahead];
 #pragma unroll
   for (int first = 0; first < rows_window; first += ahead) {
-    fetch(next, row + first, smaller(ahead, rows_window - first));
+    fetch(next, first, smaller(ahead, rows_window - first));
 #pragma unroll
     for (int i = 0; i < ahead; ++i) {
       if (first + i < rows_window) read_words(ends[first + i < rows_window ? first + i : 0], next[i]);
     }
   }
   close();
-  row += rows_window;
+  int row = rows_window;
   fetch(next, row, smaller(ahead, rows));
 
   const int end = height - y < run ? height : y + run;
+  const int own_place = in_row(thread * own_words);
   int buffer = 0;
   for (int top = y; top < end; top += rows, buffer = buffer + 1 < BUFFERS ? buffer + 1 : 0) {
     Word* const written = memory + buffer * (rows * row_words);
@@ -273,7 +299,7 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
         read_words(read, now[k]);
 #pragma unroll
         for (int w = 0; w < own_words; ++w) {
-          Word& out = written[r * row_words + thread * own_words + w];
+          Word& out = written[r * row_words + own_place + w];
           out = i == 0 ? ends[0][w] : extreme(ends[i][w], begin[w]);
           begin[w] = i == 0 ? read[w] : extreme(begin[w], read[w]);
           ends[i][w] = read[w];
@@ -286,11 +312,10 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
     const int there = end - top < rows ? end - top : rows;
     for (int r = thread / 32; r < there; r += BLOCK / 32) {
       Word own[lane_words], elements[lane_words], result[lane_words];
-      const Word* const words = written + r * row_words + thread % 32 * lane_words;
-      constexpr int wide = 16 / sizeof(Word) < lane_words ? 16 / sizeof(Word) : lane_words;
+      const Word* const words = written + r * row_words;
 #pragma unroll
       for (int n = 0; n < lane_words; n += wide) {
-        const auto read = load_vector<wide>(words + n);
+        const auto read = load_vector<wide>(words + in_row(thread % 32 * lane_words + n));
 #pragma unroll
         for (int i = 0; i < wide; ++i) own[n + i] = read.element[i];
       }
@@ -303,7 +328,7 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
   }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     ENTRY(rank_filter_extreme)(const T* __restrict__ image, T* __restrict__ output, int height,
                                long long width, int tiles_x, int tile_x, int runs, int run, int boundary,
                                double outside) {
@@ -313,7 +338,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 
 // Along the planes, as rows of a whole plane each.
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     ENTRY(rank_filter_extreme_planes)(const T* __restrict__ image, T* __restrict__ output, int height,
                                       long long width, int tiles_x, int tile_x, int runs, int run,
                                       int boundary, double outside) {

@@ -7,30 +7,41 @@
 namespace tunesmith::rank_filter_op {
 namespace {
 
-constexpr IntegerAxis HALVES("HALVES");
+constexpr IntegerAxis ADDED("ADDED");
 
 std::int64_t lanes_of(const Problem& problem) { return bytes(dtype_of(problem)) <= 2 ? 2 : 1; }
+std::int64_t most_vector(const Problem& problem) {
+  return lanes_of(problem) == 2 ? 16 / bytes(dtype_of(problem)) : 4;
+}
 std::int64_t word_bytes(const Problem& problem) { return bytes(dtype_of(problem)) == 8 ? 8 : 4; }
 
 std::int64_t shift_of(const Problem& problem, const Config& c) {
   return (c[VECTOR] - Dims(problem).before.x % c[VECTOR]) % c[VECTOR];
 }
 
+bool is_box_extreme(const Problem& problem) {
+  return is_box(problem) && (is_least(problem) || is_greatest(problem));
+}
+
+// As tile.inl has it.
 std::int64_t tile_bytes(const Problem& problem, const Config& c) {
   const Dims d(problem);
-  const std::int64_t pitch = round_up(c[BLOCK_X] * c[OUTPUTS_X] + d.window.x - 1 + shift_of(problem, c),
-                                      std::max<std::int64_t>(4, c[VECTOR]));
-  return d.window.z * (c[BLOCK_Y] * c[OUTPUTS_Y] + d.window.y - 1) * pitch * word_bytes(problem);
+  const std::int64_t whole =
+      std::max({std::int64_t{4}, c[VECTOR], lanes_of(problem) == 2 ? c[OUTPUTS_X] : 1});
+  const std::int64_t pitch =
+      round_up(c[BLOCK_X] * c[OUTPUTS_X] + d.window.x - 1 + shift_of(problem, c), whole);
+  return d.window.z * (c[BLOCK_Y] * c[OUTPUTS_Y] + d.window.y - 1) * (pitch * word_bytes(problem) + 8);
 }
 
 std::string refuses(const Problem& problem) {
   if (std::string no = refuses_empty(problem); !no.empty()) return no;
   const Dims d(problem);
   const std::int64_t places = counted_places(problem);
-  if (places > 81 || d.window.product() > 256) {
+  if ((places > 81 && !is_box_extreme(problem)) || d.window.product() > 256) {
     return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
            std::to_string(d.window.x) + " of which " + std::to_string(places) +
-           " places count is too large for a network; up to 81 of 256 are allowed.";
+           " places count is too large for a network; up to 81 of 256 are allowed, and all of them for the "
+           "minimum or maximum of a box.";
   }
   if (places == 1) return "A window of one place has nothing to compare; take the base template.";
   if (std::max({d.image.z, d.image.y, d.image.x}) >= std::int64_t{1} << 30 ||
@@ -40,37 +51,55 @@ std::string refuses(const Problem& problem) {
   return "";
 }
 
-Space space(const Problem& problem) {
-  std::vector<Value> vectors = {std::int64_t{4}, std::int64_t{1}};
-  if (dtype_of(problem) == DType::u8) vectors.insert(vectors.begin(), std::int64_t{8});
+// Of an image, by the outputs that a lane of a full device would have.
+enum class Size { tiny, small, large, huge };
+Size size_of(const Problem& problem, const DeviceFacts& device) {
+  const std::int64_t words = Dims(problem).image.product() / lanes_of(problem);
+  const std::int64_t of_each = words / multiprocessors_to_fill(device);
+  if (of_each < 300) return Size::tiny;
+  if (of_each < (counted_places(problem) > 40 ? 1500 : 3000)) return Size::small;
+  return of_each < 15000 ? Size::large : Size::huge;
+}
+
+Space space(const Problem& problem, const DeviceFacts& device) {
+  std::vector<Value> vectors;
+  for (std::int64_t vector = most_vector(problem); vector >= 4; vector /= 2) vectors.emplace_back(vector);
+  vectors.emplace_back(std::int64_t{1});
   std::vector<Axis> axes = {
       {BLOCK_X, {32, 16, 64}, "threads side by side"},
-      {BLOCK_Y, {8, 4, 16, 2}, "threads above each other"},
+      {BLOCK_Y, {8, 4, 16, 2, 1}, "threads above each other"},
       {OUTPUTS_X, {4, 2, 8, 1}, "outputs of a thread beside each other, in each half of the tile"},
       {OUTPUTS_Y, {2, 4, 1}, "rows of outputs of a thread"},
       {VECTOR, vectors, "elements per access to the image"},
-      {HALVES,
-       dtype_of(problem) == DType::u8 ? std::vector<Value>{std::int64_t{1}, std::int64_t{0}, std::int64_t{2}}
-                                      : std::vector<Value>{std::int64_t{0}},
-       "of bytes, what is compared as halves: minima; nothing; minima and maxima"},
-      resident_warps_axis({8, 16, 24, 32})};
+      {ADDED,
+       dtype_of(problem) == DType::u8 && !is_least(problem) && !is_greatest(problem)
+           ? std::vector<Value>{std::int64_t{20}, std::int64_t{0}, std::int64_t{30}}
+           : std::vector<Value>{std::int64_t{0}},
+       "of bytes, percent of the minima with their maxima that additions of halves make"},
+      resident_warps_axis({8, 16, 20, 24, 32})};
   const auto threads = [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; };
   std::vector<Rule> must = {
       {"VECTOR must divide the image's width.",
        [width = problem.integer("width")](const Config& c) { return width % c[VECTOR] == 0; }},
       {"A block has 64 to 512 threads.",
        [threads](const Config& c) { return threads(c) >= 64 && threads(c) <= 512; }},
-      {"Outputs times elements of a window are at most 800, so that a compiler has them in registers.",
-       [places = counted_places(problem)](const Config& c) {
-         return c[OUTPUTS_X] * c[OUTPUTS_Y] * places <= 800;
+      {"A thread must have what it needs in registers: outputs times elements of a window are at most 800, "
+       "of "
+       "a box's extremes columns times rows of outputs at most 100.",
+       [places = counted_places(problem), is_extreme = is_box_extreme(problem),
+        overhang = Dims(problem).window.x - 1](const Config& c) {
+         return is_extreme ? (c[OUTPUTS_X] + overhang) * c[OUTPUTS_Y] <= 100
+                           : c[OUTPUTS_X] * c[OUTPUTS_Y] * places <= 800;
        }},
-      {"Vectors of four words need OUTPUTS_X of at least 4 where VECTOR is not 1.",
-       [](const Config& c) { return c[VECTOR] == 1 || c[OUTPUTS_X] >= 4; }},
+      {"Of few outputs and elements too few operations are added to tell.",
+       [places = counted_places(problem)](const Config& c) {
+         return c[ADDED] == 0 || c[OUTPUTS_X] * c[OUTPUTS_Y] * places >= 36;
+       }},
       resident_warps_rule(axes, threads)};
   std::vector<Rule> worth = {
-      {"A thread of few outputs shares little.", [places = counted_places(problem)](const Config& c) {
-         return places < 9 || c[OUTPUTS_X] * c[OUTPUTS_Y] >= 4;
-       }}};
+      {"In a large image a thread of few outputs shares little.",
+       [is_small = size_of(problem, device) < Size::large, places = counted_places(problem)](
+           const Config& c) { return is_small || places < 9 || c[OUTPUTS_X] * c[OUTPUTS_Y] >= 4; }}};
   return Space(std::move(axes), std::move(must), std::move(worth));
 }
 
@@ -90,24 +119,44 @@ Work work(const Problem& problem, const Config& c) {
 }
 
 std::string generated(const Problem& problem, const Config& c) {
-  const std::int64_t wide = std::min(16 / word_bytes(problem), c[OUTPUTS_X]);
-  return network_text(problem, {c[OUTPUTS_X], c[OUTPUTS_Y]}, shift_of(problem, c), wide);
+  const std::int64_t most = lanes_of(problem) == 2 ? 2 : 16 / word_bytes(problem);
+  return network_text(
+      problem, {c[OUTPUTS_X], c[OUTPUTS_Y]},
+      {.shift = shift_of(problem, c), .vector = std::min(most, c[OUTPUTS_X]), .percent_added = c[ADDED]});
 }
 
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
-  const std::int64_t places = counted_places(problem);
-  if (is_box(problem) && (is_least(problem) || is_greatest(problem)) && places > 9) return std::nullopt;
-  const std::int64_t width = problem.integer("width");
-  const std::int64_t most = dtype_of(problem) == DType::u8 && width % 8 == 0 ? 8 : width % 4 == 0 ? 4 : 1;
-  const bool is_small = places <= 9;
-  Values values;
-  values.set("VECTOR", most);
-  values.set("OUTPUTS_X", std::int64_t{is_small || places > 50 ? 4 : 8});
-  values.set("OUTPUTS_Y", std::int64_t{2});
-  values.set("BLOCK_X", std::int64_t{is_small ? 32 : 16});
-  values.set("BLOCK_Y", std::int64_t{8});
-  values.set("RESIDENT_WARPS", std::int64_t{places <= 30 ? 24 : 16});
-  return values;
+// What is small has a thread for each output, what is large threads that share.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const std::int64_t places = counted_places(problem), width = problem.integer("width");
+  const Size size = size_of(problem, device);
+  const bool is_extreme = is_box_extreme(problem), has_pairs = lanes_of(problem) == 2;
+  if (is_extreme && (size == Size::tiny || (size >= Size::large && !has_pairs && places > 25)))
+    return std::nullopt;
+  std::int64_t most = most_vector(problem);
+  while (width % most != 0) most = most > 4 ? most / 2 : 1;
+  struct Guess {
+    std::int64_t block_x, block_y, outputs_x, outputs_y, vector, resident_warps;
+  } guess = {32, 4, 1, 1, 1, 8};
+  const Dims d(problem);
+  if (size == Size::tiny && d.image.y == 1) {  // other threads help to read a high window's rows
+    const bool is_long = width >= 128 && places <= 40;
+    guess.block_x = is_long ? 64 : 16;
+    guess.block_y = is_long ? (d.window.y == 1 ? 1 : 2) : 8;
+  }
+  if (size == Size::small) guess = {16, 8, 2, 1, 1, 24};
+  if (size >= Size::large) guess = {places > 40 ? 16 : 32, 8, 2, 4, most, places <= 30 ? 24 : 16};
+  if (size == Size::huge && most > 1 && word_bytes(problem) == 4) {
+    if (has_pairs && (places <= 9 || is_extreme)) {
+      guess = {32, 4, 8, 4, most, places <= 9 ? 32 : 24};
+    } else if (places <= 9) {
+      guess = {32, 8, 4, 2, most, 24};
+    } else {
+      guess = {16, 8, places <= 50 ? 8 : 4, 2, most, places <= 30 && !has_pairs ? 24 : 16};
+    }
+  }
+  return Values{{"BLOCK_X", guess.block_x},     {"BLOCK_Y", guess.block_y},
+                {"OUTPUTS_X", guess.outputs_x}, {"OUTPUTS_Y", guess.outputs_y},
+                {"VECTOR", guess.vector},       {"RESIDENT_WARPS", guess.resident_warps}};
 }
 
 }  // namespace

@@ -3,38 +3,13 @@
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"
+#include "common/integer.cuh"
 #include "common/shared.cuh"
 #include "rank_filter/words.cuh"
 
 constexpr int threads = BLOCK_X * BLOCK_Y, half_x = BLOCK_X * OUTPUTS_X, tile_y = BLOCK_Y * OUTPUTS_Y;
 constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 #include "rank_filter/tile.inl"
-
-// Bytes are halves too, if HALVES says so: in minima, or in maxima as well.
-template <typename W>
-__device__ __forceinline__ W least(W a, W b) {
-  if constexpr (HALVES > 0 && sizeof(T) + 0 * sizeof(W) == 1) {
-    return lower_half(a, b);
-  } else {
-    return lower(a, b);
-  }
-}
-template <typename W>
-__device__ __forceinline__ W greatest(W a, W b) {
-  if constexpr (HALVES > 1 && sizeof(T) + 0 * sizeof(W) == 1) {
-    return upper_half(a, b);
-  } else {
-    return upper(a, b);
-  }
-}
-template <typename W>
-__device__ __forceinline__ W least(W a, W b, W c) {
-  return lower(a, b, c);
-}
-template <typename W>
-__device__ __forceinline__ W greatest(W a, W b, W c) {
-  return upper(a, b, c);
-}
 
 // The outputs of the windows that begin at `s` and at the next places.
 #include "generated"
@@ -48,13 +23,12 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const int thread_x = static_cast<int>(threadIdx.x) % BLOCK_X * OUTPUTS_X,
             thread_y = static_cast<int>(threadIdx.x) / BLOCK_X * OUTPUTS_Y;
   Word out[OUTPUTS_Y][OUTPUTS_X];
-  select(tile + thread_y * pitch + thread_x, out);
+  select(tile + thread_y * pitch + in_row(thread_x), out);
 #pragma unroll
   for (int n = 0; n < OUTPUTS_Y; ++n) {
     const int y = place.y + thread_y + n, x = place.x + thread_x;
     if (y >= height) break;
     T* const to = output + (static_cast<long long>(place.z) * height + y) * width + x;
-    store_elements<0>(to, out[n], width - x);
-    if constexpr (lanes == 2) store_elements<1>(to + half_x, out[n], width - x - half_x);
+    store_words(to, out[n], width - x);
   }
 }

@@ -243,6 +243,62 @@ class Planner {
   std::map<Set, List> sorted_;
 };
 
+// Of a box's extremes the planes' first, then those along columns and along rows.
+class Extremes {
+ public:
+  Extremes(Network& network, const Extents3& window, bool is_least)
+      : network_(network), window_(window), is_least_(is_least) {}
+
+  void make(const NetworkShape& shape) {
+    std::vector<List> columns;  // of each the outputs' rows
+    for (std::int64_t x = 0; x < shape.outputs_x + window_.x - 1; ++x) {
+      List column;
+      for (std::int64_t y = 0; y < shape.outputs_y + window_.y - 1; ++y) {
+        List planes;
+        for (std::int64_t z = 0; z < window_.z; ++z) planes.push_back(network_.element({x, y, z}));
+        column.push_back(running(planes, window_.z)[0]);
+      }
+      columns.push_back(running(column, window_.y));
+    }
+    for (std::size_t y = 0; y < static_cast<std::size_t>(shape.outputs_y); ++y) {
+      List row;
+      for (const List& column : columns) row.push_back(column[y]);
+      for (const int output : running(row, window_.x)) network_.outputs.push_back(output);
+    }
+  }
+
+ private:
+  int extreme(int a, int b) { return is_least_ ? network_.lower(a, b) : network_.upper(a, b); }
+
+  // Of each window of so many. Up to as many windows together have a middle in common: each has the extreme
+  // from its first element on to the first window's last, and that of what is behind.
+  List running(const List& given, std::int64_t length) {
+    const auto at = [&](std::int64_t n) { return given[static_cast<std::size_t>(n)]; };
+    const std::int64_t all = std::ssize(given) - length + 1;
+    List found;
+    for (std::int64_t first = 0; first < all; first += length) {
+      const std::int64_t count = std::min(length, all - first);
+      List windows(static_cast<std::size_t>(count));
+      int so_far = at(first + length - 1);
+      for (std::int64_t n = length - 1; n >= 0; --n) {
+        if (n < length - 1) so_far = extreme(at(first + n), so_far);
+        if (n < count) windows[static_cast<std::size_t>(n)] = so_far;
+      }
+      for (std::int64_t n = 1; n < count; ++n) {
+        so_far = n == 1 ? at(first + length) : extreme(so_far, at(first + length + n - 1));
+        int& window = windows[static_cast<std::size_t>(n)];
+        window = extreme(window, so_far);
+      }
+      found.insert(found.end(), windows.begin(), windows.end());
+    }
+    return found;
+  }
+
+  Network& network_;
+  Extents3 window_;
+  bool is_least_;
+};
+
 struct Found {
   std::vector<Node> nodes;  // as they are computed; lower and upper name earlier ones
   std::vector<int> outputs;
@@ -325,6 +381,11 @@ const Found& best(const Problem& problem, const NetworkShape& shape) {
   const auto [entry, is_new] = known.try_emplace({std::move(key), shape});
   Found& found = entry->second;
   if (!is_new) return found;
+  if (is_box(problem) && (is_least(problem) || is_greatest(problem))) {
+    Network network;
+    Extremes(network, Dims(problem).window, is_least(problem)).make(shape);
+    return found = in_order(network, of_three);
+  }
   const Set window = window_of(problem);
   for (std::int64_t tile_x = 1; tile_x <= std::min<std::int64_t>(shape.outputs_x, 4); tile_x *= 2) {
     for (std::int64_t tile_y = 1; tile_y <= std::min<std::int64_t>(shape.outputs_y, 4); tile_y *= 2) {
@@ -344,36 +405,69 @@ const Found& best(const Problem& problem, const NetworkShape& shape) {
   return found;
 }
 
+// Of pairs of a minimum and a maximum of the same two, spread over the network: each one's other.
+std::map<int, int> added(const Found& network, std::int64_t percent) {
+  std::vector<std::pair<int, int>> pairs;
+  std::map<std::pair<int, int>, int> single;
+  for (int n = 0; n < static_cast<int>(network.nodes.size()); ++n) {
+    const Node& node = network.nodes[static_cast<std::size_t>(n)];
+    if (node.kind == Kind::element || node.c >= 0) continue;
+    const auto [found, is_new] = single.try_emplace(std::minmax(node.a, node.b), n);
+    if (!is_new) pairs.emplace_back(found->second, n);
+  }
+  const std::int64_t all = std::ssize(pairs), wanted = std::min(all, network.operations * percent / 100);
+  std::map<int, int> other;
+  for (std::int64_t n = 0; n < all; ++n) {
+    if (n * wanted / all == (n + 1) * wanted / all) continue;
+    const auto [first, second] = pairs[static_cast<std::size_t>(n)];
+    other[first] = second;
+    other[second] = first;
+  }
+  return other;
+}
+
 }  // namespace
 
 std::int64_t network_operations(const Problem& problem, const NetworkShape& shape) {
   return best(problem, shape).operations;
 }
 
-std::string network_text(const Problem& problem, const NetworkShape& shape, std::int64_t shift,
-                         std::int64_t wide) {
+std::string network_text(const Problem& problem, const NetworkShape& shape, const NetworkWriting& writing) {
   const Found& network = best(problem, shape);
+  const auto name_of = [](std::size_t node) { return "v" + std::to_string(node); };
+  const auto text_of = [](std::int64_t number) { return std::to_string(number); };
+  const std::map<int, int> other = added(network, writing.percent_added);
   std::string text =
       "__device__ __forceinline__ void select(const Word* s, Word (&out)[OUTPUTS_Y][OUTPUTS_X]) {\n";
   std::vector<std::string> names;
   std::map<std::array<std::int64_t, 3>, std::string> rows;  // vectors that are read
   for (const Node& node : network.nodes) {
+    const std::size_t at = names.size();
     if (node.kind == Kind::element) {
-      const std::int64_t column = node.point.x + shift;
+      const std::int64_t wide = writing.vector, column = node.point.x + writing.shift;
       const auto [read, is_new] = rows.try_emplace({node.point.z, node.point.y, column / wide});
       if (is_new) {
         read->second = "r" + std::to_string(rows.size());
-        text += "  const Vector<Word, " + std::to_string(wide) + "> " + read->second + " = load_vector<" +
-                std::to_string(wide) + ">(s + (" + std::to_string(node.point.z) + " * tile_rows + " +
-                std::to_string(node.point.y) + ") * pitch + " + std::to_string(column / wide * wide) + ");\n";
+        text += "  const Vector<Word, " + text_of(wide) + "> " + read->second + " = load_vector<" +
+                text_of(wide) + ">(s + (" + text_of(node.point.z) + " * tile_rows + " +
+                text_of(node.point.y) + ") * pitch + in_row(" + text_of(column / wide * wide) + "));\n";
       }
-      names.push_back(read->second + ".element[" + std::to_string(column % wide) + "]");
+      names.push_back(read->second + ".element[" + text_of(column % wide) + "]");
       continue;
     }
-    names.push_back("v" + std::to_string(names.size()));
-    text += "  const Word " + names.back() + " = " + (node.kind == Kind::lower ? "least(" : "greatest(") +
-            names[static_cast<std::size_t>(node.a)] + ", " + names[static_cast<std::size_t>(node.b)] +
-            (node.c >= 0 ? ", " + names[static_cast<std::size_t>(node.c)] : "") + ");\n";
+    names.push_back(name_of(at));
+    const std::string &a = names[static_cast<std::size_t>(node.a)],
+                      &b = names[static_cast<std::size_t>(node.b)];
+    const auto found = other.find(static_cast<int>(at));
+    if (found == other.end()) {
+      text += "  const Word " + names.back() + (node.kind == Kind::lower ? " = lower(" : " = upper(") + a +
+              ", " + b + (node.c >= 0 ? ", " + names[static_cast<std::size_t>(node.c)] : "") + ");\n";
+    } else if (static_cast<int>(at) < found->second) {
+      const std::string both[] = {names.back(), name_of(static_cast<std::size_t>(found->second))};
+      const bool is_lower = node.kind == Kind::lower;
+      text += "  Word " + both[0] + ", " + both[1] + ";\n  order_by_adding(" + a + ", " + b + ", " +
+              both[is_lower ? 0 : 1] + ", " + both[is_lower ? 1 : 0] + ");\n";
+    }
   }
   for (std::size_t n = 0; n < network.outputs.size(); ++n) {
     const auto across = static_cast<std::size_t>(shape.outputs_x);

@@ -13,10 +13,14 @@ struct NetworkShape {
   auto operator<=>(const NetworkShape&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// The function `select` of network.cu. `shift`: places before a thread's first column; `wide`: elements of
-/// its vectors.
-std::string network_text(const Problem& problem, const NetworkShape& shape, std::int64_t shift,
-                         std::int64_t wide);
+struct NetworkWriting {
+  std::int64_t shift;          ///< places before a thread's first column
+  std::int64_t vector;         ///< words that are read together
+  std::int64_t percent_added;  ///< of the operations: pairs of a minimum and a maximum that are added
+};
+
+/// The function `select` of network.cu.
+std::string network_text(const Problem& problem, const NetworkShape& shape, const NetworkWriting& writing);
 
 /// Minima and maxima of two that the network has, of all of its outputs.
 std::int64_t network_operations(const Problem& problem, const NetworkShape& shape);

@@ -1,4 +1,4 @@
-// rank_filter/ranks: large windows, as sets of places among a tile's sorted elements.
+// rank_filter/ranks: large windows of any footprint, as sets of places among a tile's sorted elements.
 
 #include <algorithm>
 
@@ -11,15 +11,19 @@ constexpr IntegerAxis GROUP("GROUP");
 constexpr IntegerAxis SORTED("SORTED");
 constexpr IntegerAxis TILE_X("TILE_X");
 
+constexpr std::int64_t least_tile_x = 16, least_tile_y = 4, most_sorted = 8192;
+
 std::int64_t columns(const Problem& problem, const Config& c) {
   return c[TILE_X] + Dims(problem).window.x - 1;
 }
 std::int64_t tile_y(const Problem& problem, const Config& c) {
-  return c[SORTED] / columns(problem, c) - Dims(problem).window.y + 1;
+  const Dims d(problem);
+  return c[SORTED] / (columns(problem, c) * d.window.z) - d.window.y + 1;
 }
 
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
-  const std::int64_t key = bytes(dtype_of(problem)) <= 2 ? 2 : 4, groups = c[SORTED] / 8 / c[GROUP];
+  const std::int64_t key = std::max<std::int64_t>(2, bytes(dtype_of(problem)));
+  const std::int64_t groups = c[SORTED] / 8 / c[GROUP];
   return std::max(2 * key * c[SORTED], key * c[SORTED] + groups * c[SORTED] / 8 + 2 * c[SORTED] +
                                            2 * tile_y(problem, c) * c[TILE_X]);
 }
@@ -27,22 +31,17 @@ std::int64_t shared_bytes(const Problem& problem, const Config& c) {
 std::string refuses(const Problem& problem) {
   if (std::string no = refuses_empty(problem); !no.empty()) return no;
   const Dims d(problem);
-  if (!is_box(problem)) return "A footprint in which not all places count is no box; take another template.";
-  if (bytes(dtype_of(problem)) == 8)
-    return "Elements of 8 bytes are not sorted here; take the network or the base template.";
-  if (counted_places(problem) < 50) {
+  if (counted_places(problem) < 50 && d.window.product() <= 256) {
     return "A window of " + std::to_string(counted_places(problem)) +
            " places is small; take the network template.";
   }
-  if (is_least(problem) || is_greatest(problem))
-    return "A minimum or a maximum needs no order; take the extreme template.";
-  if (d.window.z > 1) {
-    return "A window of " + std::to_string(d.window.z) +
-           " planes is not that of one plane; take the network or the base template.";
-  }
-  if (std::max(d.window.y, d.window.x) > 63) {
-    return "A window of " + std::to_string(d.window.y) + " x " + std::to_string(d.window.x) +
-           " is longer than the 63 places that a tile has beside its outputs.";
+  if (is_box(problem) && (is_least(problem) || is_greatest(problem)))
+    return "A box's minimum or maximum needs no order; take the extreme template.";
+  if (std::max(d.window.y, d.window.x) > 63 ||
+      (least_tile_x + d.window.x - 1) * (least_tile_y + d.window.y - 1) * d.window.z > most_sorted) {
+    return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
+           std::to_string(d.window.x) + " is larger than the 63 rows and columns of one plane, or the " +
+           std::to_string(most_sorted) + " elements with the outputs' own, that a tile has.";
   }
   if (std::max({d.image.z, d.image.y, d.image.x}) >= std::int64_t{1} << 30 ||
       d.image.z * ceil_divide(d.image.y, 4) * ceil_divide(d.image.x, 16) >= std::int64_t{1} << 31) {
@@ -52,12 +51,14 @@ std::string refuses(const Problem& problem) {
 }
 
 Space space(const Problem& problem) {
-  return Space({{SORTED, {8192, 4096, 2048}, "elements of a tile, 8 for each thread"},
-                {TILE_X, {64, 32, 16}, "columns of outputs of a block"},
-                {GROUP, {32, 16}, "lanes that have a window together"},
-                resident_warps_axis({32, 64})},
+  const bool is_wide = bytes(dtype_of(problem)) == 8;
+  return Space({{SORTED, {most_sorted, 4096, 2048}, "elements of a tile, 8 for each thread"},
+                {TILE_X, {64, 32, least_tile_x}, "columns of outputs of a block"},
+                {GROUP, {8, 16}, "lanes that have a window together"},
+                resident_warps_axis(is_wide ? std::vector<Value>{std::int64_t{32}, std::int64_t{16}}
+                                            : std::vector<Value>{std::int64_t{32}, std::int64_t{64}})},
                {{"A tile must have 4 rows of outputs at least.",
-                 [problem](const Config& c) { return tile_y(problem, c) >= 4; }}},
+                 [problem](const Config& c) { return tile_y(problem, c) >= least_tile_y; }}},
                {{"A tile of which windows' overhang is the most is sorted for little.",
                  [problem](const Config& c) { return 8 * tile_y(problem, c) * c[TILE_X] >= c[SORTED]; }}});
 }
@@ -71,26 +72,59 @@ Work work(const Problem& problem, const Config& c) {
                 .grid = {tiles_x * tiles_y * d.image.z},
                 .block = {c[SORTED] / 8},
                 .dynamic_shared_bytes = shared_bytes(problem, c),
-                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(d.image.y), int32(d.image.x),
-                              int32(tiles_x), int32(tiles_y)}};
+                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(d.image.z), int32(d.image.y),
+                              int32(d.image.x), int32(tiles_x), int32(tiles_y)}};
   add_outside(launch, problem);
   return {.steps = {std::move(launch)}};
 }
 
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+// The lists of elements that ranks.cu names, of a footprint.
+std::string generated(const Problem& problem, const Config& /*config*/) {
+  if (is_box(problem)) {  // needs none
+    return "constexpr bool is_box = true;\n"
+           "__device__ const int counted[] = {0}, upper_ends[] = {0}, lower_ends[] = {0};\n";
+  }
   const Dims d(problem);
-  if (d.window.product() <= 81) return std::nullopt;
-  // Small tiles, of which several are on a multiprocessor, as long as the overhang is not most of them.
-  const bool is_short = d.window.x <= 20 && d.window.y <= 20, is_narrow = bytes(dtype_of(problem)) <= 2;
-  const std::int64_t tile_x = is_short && is_narrow ? 16 : 32, columns = tile_x + d.window.x - 1;
-  std::int64_t sorted = is_short ? 2048 : 4096;
-  if (sorted / columns < d.window.y + 7) sorted = 8192;
-  Values values;
-  values.set("SORTED", sorted);
-  values.set("TILE_X", tile_x);
-  values.set("GROUP", std::int64_t{32});
-  values.set("RESIDENT_WARPS", std::int64_t{is_short && !is_narrow ? 32 : 64});
-  return values;
+  const std::string bits = footprint_bits(problem);
+  const auto counts = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    return y >= 0 && y < d.window.y &&
+           bits[static_cast<std::size_t>((z * d.window.y + y) * d.window.x + x)] == 'x';
+  };
+  std::string counted, upper, lower;
+  for (std::int64_t z = 0; z < d.window.z; ++z) {
+    for (std::int64_t y = 0; y < d.window.y; ++y) {
+      for (std::int64_t x = 0; x < d.window.x; ++x) {
+        if (!counts(z, y, x)) continue;
+        const std::string element = "  " + std::to_string(z) + " * plane_elements + " + std::to_string(y) +
+                                    " * columns + " + std::to_string(x) + ",\n";
+        counted += element;
+        if (!counts(z, y - 1, x)) upper += element;
+        if (!counts(z, y + 1, x)) lower += element;
+      }
+    }
+  }
+  return "constexpr bool is_box = false;\n__device__ const int counted[] = {\n" + counted +
+         "};\n__device__ const int upper_ends[] = {\n" + upper +
+         "};\n__device__ const int lower_ends[] = {\n" + lower + "};\n";
+}
+
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Dims d(problem);
+  if (counted_places(problem) <= 81 && d.window.product() <= 256) return std::nullopt;
+  // Small tiles for small images, which are to have a block for each multiprocessor, and for small windows.
+  const bool is_small = d.image.product() < 1000 * multiprocessors_to_fill(device);
+  std::int64_t tile_x = is_small ? 16 : 32, sorted = is_small || d.window.x <= 20 ? 2048 : 4096;
+  const auto rows = [&](std::int64_t across) { return sorted / ((across + d.window.x - 1) * d.window.z); };
+  while (sorted < most_sorted && rows(tile_x) < d.window.y + 7) sorted *= 2;
+  if (rows(tile_x) < d.window.y + least_tile_y - 1) tile_x = least_tile_x;
+  const auto tiles = [&] { return ceil_divide(d.image.x, tile_x) * d.image.y * d.image.z; };
+  while (d.image.y <= 8 && tile_x < 64 && tiles() > multiprocessors_to_fill(device) &&
+         rows(2 * tile_x) >= d.window.y + 7)
+    tile_x *= 2;  // of few rows a tile need not be high
+  return Values{{"SORTED", sorted},
+                {"TILE_X", tile_x},
+                {"GROUP", std::int64_t{is_small ? 16 : 8}},
+                {"RESIDENT_WARPS", std::int64_t{sorted == 2048 || bytes(dtype_of(problem)) == 8 ? 32 : 64}}};
 }
 
 }  // namespace
@@ -104,6 +138,7 @@ Template ranks() {
           .compiled_in = {"window_depth", "window_height", "window_width", "footprint", "rank", "origin_z",
                           "origin_y", "origin_x", "dtype"},
           .constants = window_constants,
+          .generated = generated,
           .refuses = refuses,
           .untuned = untuned,
           .space = space,

@@ -2,7 +2,8 @@
 // that no other has, and a window is a set of places: bits in shared memory. A warp slides a window down a
 // column of outputs. Of each step it turns the bits of the row that leaves and of the one that enters, and
 // finds the bit that has `rank` others before it, from where the last one was. Its time depends little on the
-// window.
+// window. Of a footprint that is no box, what leaves are the upper ends of its columns, and what enters the
+// lower ones.
 
 #include "common/boundary.cuh"
 #include "common/float16.cuh"
@@ -11,14 +12,18 @@
 
 constexpr int per_thread = 8, threads = SORTED / per_thread, warps = threads / 32;
 constexpr int groups = threads / GROUP;  // of lanes, each with windows of its own
-constexpr int columns = TILE_X + window_width - 1, rows = SORTED / columns, elements = columns * rows;
+constexpr int columns = TILE_X + window_width - 1, rows = SORTED / (columns * window_depth);
+constexpr int plane_elements = columns * rows, elements = plane_elements * window_depth;
 constexpr int tile_y = rows - window_height + 1;
 constexpr int words = SORTED / 32;  // of a window's set
 constexpr int part = GROUP * 32;    // places that a warp looks at together, a word for each lane
 constexpr int place_bits = 13;      // of an element in the tile
 static_assert(SORTED <= 1 << place_bits && SORTED >= part && tile_y > 0, "a tile that can be sorted");
 
-// An element as it is sorted: its key, and where in the tile it is.
+// Of a window that begins at element 0: the places of a footprint that count, and its columns' ends.
+#include "generated"
+
+// An element as it is sorted: its key, and where in the tile it is, in one number where that is long enough.
 template <int bytes>
 struct ItemOf {
   using Type = unsigned long long;
@@ -31,11 +36,53 @@ struct ItemOf<2> {
 };
 template <>
 struct ItemOf<1> : ItemOf<2> {};
+template <>
+struct ItemOf<8> {
+  using Key = unsigned long long;
+  struct Type {
+    Key key;
+    unsigned element;
+  };
+};
 using Item = ItemOf<sizeof(T)>::Type;
 using StoredKey = ItemOf<sizeof(T)>::Key;
 
+template <typename I>
+struct Items {
+  static __device__ __forceinline__ I of(I key, int element) {
+    return key << place_bits | static_cast<I>(element);
+  }
+  static __device__ __forceinline__ I last() { return ~I(0); }
+  static __device__ __forceinline__ I key(I item) { return item >> place_bits; }
+  static __device__ __forceinline__ int element(I item) {
+    return static_cast<int>(item & ((1 << place_bits) - 1));
+  }
+  static __device__ __forceinline__ bool is_before(I a, I b) { return a < b; }
+  static __device__ __forceinline__ I of_lane(I item, int distance) {
+    return __shfl_xor_sync(0xffffffffu, item, distance);
+  }
+};
+template <>
+struct Items<ItemOf<8>::Type> {
+  using I = ItemOf<8>::Type;
+  using Key = ItemOf<8>::Key;
+  static __device__ __forceinline__ I of(Key key, int element) {
+    return {key, static_cast<unsigned>(element)};
+  }
+  static __device__ __forceinline__ I last() { return {~Key(0), ~0u}; }
+  static __device__ __forceinline__ Key key(const I& item) { return item.key; }
+  static __device__ __forceinline__ int element(const I& item) { return static_cast<int>(item.element); }
+  static __device__ __forceinline__ bool is_before(const I& a, const I& b) {
+    return a.key < b.key || (a.key == b.key && a.element < b.element);
+  }
+  static __device__ __forceinline__ I of_lane(const I& item, int distance) {
+    return {__shfl_xor_sync(0xffffffffu, item.key, distance),
+            __shfl_xor_sync(0xffffffffu, item.element, distance)};
+  }
+};
+
 __device__ __forceinline__ void take(Item& own, Item other, bool lesser) {
-  own = (other < own) == lesser ? other : own;
+  own = Items<Item>::is_before(other, own) == lesser ? other : own;
 }
 
 // In order over the threads, per_thread beside each other: a bitonic sort, whose distances decide whether
@@ -51,8 +98,7 @@ __device__ __forceinline__ void sort(Item (&item)[per_thread], Item* memory) {
       const bool lesser = ((thread & distance) == 0) == up;
       if (distance < 32) {
 #pragma unroll
-        for (int i = 0; i < per_thread; ++i)
-          take(item[i], __shfl_xor_sync(0xffffffffu, item[i], distance), lesser);
+        for (int i = 0; i < per_thread; ++i) take(item[i], Items<Item>::of_lane(item[i], distance), lesser);
       } else {
         __syncthreads();
 #pragma unroll
@@ -69,7 +115,7 @@ __device__ __forceinline__ void sort(Item (&item)[per_thread], Item* memory) {
       for (int i = 0; i < per_thread; ++i) {
         if ((i & apart) != 0) continue;
         const Item a = item[i], b = item[i + apart];
-        const bool swap = (b < a) == (((thread * per_thread + i) & size) == 0);
+        const bool swap = Items<Item>::is_before(b, a) == (((thread * per_thread + i) & size) == 0);
         item[i] = swap ? b : a;
         item[i + apart] = swap ? a : b;
       }
@@ -85,17 +131,31 @@ struct Window {
   int lane, first, column;       // of the group; the group's first lane in the warp
   int part_at, below;            // the part, and the elements in the ones before it
 
-  // Takes the elements of a row in or out.
+  // Takes an element in or out, of lanes that have one.
+  __device__ __forceinline__ void turn_one(bool is_there, int element, int sign) {
+    int place = SORTED;
+    if (is_there) {
+      place = places[element];
+      atomicXor(bits + place / 32, 1u << place % 32);
+    }
+    below += sign * __popc(ballot(place < part_at * part));
+  }
+  // The same of all elements of a row of a box, and of as many as a list has.
   __device__ __forceinline__ void turn(int row, int sign) {
+    constexpr int count = window_depth * window_width;
 #pragma unroll
-    for (int beside = 0; beside < window_width; beside += GROUP) {
-      const bool is_there = beside + GROUP <= window_width || beside + lane < window_width;
-      int place = SORTED;
-      if (is_there) {
-        place = places[row * columns + column + beside + lane];
-        atomicXor(bits + place / 32, 1u << place % 32);
-      }
-      below += sign * __popc(ballot(place < part_at * part));
+    for (int beside = 0; beside < count; beside += GROUP) {
+      const int n = beside + lane;
+      const int from = window_depth == 1 ? n : n / window_width * plane_elements + n % window_width;
+      turn_one(beside + GROUP <= count || n < count, row * columns + column + from, sign);
+    }
+  }
+  template <int count>
+  __device__ __forceinline__ void turn(const int (&list)[count], int row, int sign) {
+#pragma unroll 4
+    for (int beside = 0; beside < count; beside += GROUP) {
+      const bool is_there = beside + lane < count;
+      turn_one(is_there, row * columns + column + list[is_there ? beside + lane : 0], sign);
     }
   }
 
@@ -157,8 +217,8 @@ struct Window {
 };
 
 extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
-    ENTRY(rank_filter_ranks)(const T* __restrict__ image, T* __restrict__ output, int height, int width,
-                             int tiles_x, int tiles_y, int boundary, double outside) {
+    ENTRY(rank_filter_ranks)(const T* __restrict__ image, T* __restrict__ output, int depth, int height,
+                             int width, int tiles_x, int tiles_y, int boundary, double outside) {
   // What is sorted is exchanged where the sets are later.
   DYNAMIC_SHARED(Item, memory);
   StoredKey* const keys = reinterpret_cast<StoredKey*>(memory);
@@ -168,26 +228,29 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
   const int thread = static_cast<int>(threadIdx.x), lane = thread % GROUP, group = thread / GROUP;
   const int block = static_cast<int>(blockIdx.x);
   const int x = block % tiles_x * TILE_X, y = block / tiles_x % tiles_y * tile_y;
-  const long long plane = static_cast<long long>(block / tiles_x / tiles_y) * height;
+  const int z = block / tiles_x / tiles_y;
 
   Item item[per_thread];
 #pragma unroll
   for (int i = 0; i < per_thread; ++i) {
     const int place = i * threads + thread;
-    item[i] = ~Item(0);
+    item[i] = Items<Item>::last();
     if (place >= elements) continue;
-    const int row = sample_at(y + place / columns - before_y, height, boundary);
-    const int column = sample_at(x + place % columns - before_x, width, boundary);
-    const T value =
-        row >= 0 && column >= 0 ? image[(plane + row) * width + column] : from_outside<T>(outside);
-    item[i] = static_cast<Item>(Keys<T>::key(value)) << place_bits | static_cast<Item>(place);
+    const int in_plane = window_depth == 1 ? place : place % plane_elements;
+    const int plane = sample_at(z + place / plane_elements - before_z, depth, boundary);
+    const int row = sample_at(y + in_plane / columns - before_y, height, boundary);
+    const int column = sample_at(x + in_plane % columns - before_x, width, boundary);
+    const T value = plane >= 0 && row >= 0 && column >= 0
+                        ? image[(static_cast<long long>(plane) * height + row) * width + column]
+                        : from_outside<T>(outside);
+    item[i] = Items<Item>::of(Keys<T>::key(value), place);
   }
   sort(item, memory);
 #pragma unroll
   for (int i = 0; i < per_thread; ++i) {
     const int rank_of_it = thread * per_thread + i;
-    const int place = static_cast<int>(item[i] & ((1 << place_bits) - 1));
-    keys[i * threads + thread] = static_cast<StoredKey>(item[i] >> place_bits);
+    const int place = Items<Item>::element(item[i]);
+    keys[i * threads + thread] = static_cast<StoredKey>(Items<Item>::key(item[i]));
     if (rank_of_it < elements) places[place] = static_cast<unsigned short>(rank_of_it);
   }
   __syncthreads();
@@ -201,15 +264,24 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
     Window window = {sets + group * words, places, lane, first, is_there ? column : 0, 0, 0};
     for (int word = lane; word < words; word += GROUP) window.bits[word] = 0;
     __syncwarp();
-    for (int row = 0; row < window_height; ++row) window.turn(row, 1);
+    if constexpr (is_box) {
+      for (int row = 0; row < window_height; ++row) window.turn(row, 1);
+    } else {
+      window.turn(counted, 0, 1);
+    }
     for (int row = 0;; ++row) {
       __syncwarp();
       const int found = window.ranked();
       if (lane == 0 && is_there) results[row * TILE_X + column] = static_cast<unsigned short>(found);
       if (row + 1 == down) break;
       __syncwarp();
-      window.turn(row, -1);
-      window.turn(row + window_height, 1);
+      if constexpr (is_box) {
+        window.turn(row, -1);
+        window.turn(row + window_height, 1);
+      } else {
+        window.turn(upper_ends, row, -1);
+        window.turn(lower_ends, row + 1, 1);
+      }
     }
   }
   __syncthreads();
@@ -217,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
     const int row = n / TILE_X, column = n % TILE_X;
     if (column >= across) continue;
     const int place = results[n];
-    output[(plane + y + row) * width + x + column] =
+    output[(static_cast<long long>(z) * height + y + row) * width + x + column] =
         Keys<T>::value(keys[place % per_thread * threads + place / per_thread]);
   }
 }

@@ -144,6 +144,7 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
       {"base", "height=9 width=40 window_height=9 window_width=9 rank=40 dtype=bf16", ""},
       {"network", "height=9 width=40 window_height=3 window_width=3 rank=4", ""},
       {"network", "height=9 width=40 window_height=3 window_width=5 rank=3 dtype=f16", ""},
+      {"network", "height=9 width=40 window_height=5 window_width=2 rank=9", "OUTPUTS_X=2 VECTOR=4"},
       {"network", "height=9 width=40 window_height=3 window_width=3 rank=7 dtype=bf16", "OUTPUTS_X=8"},
       {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=0", "BLOCK=64 VECTOR=1"},
       {"extreme", "height=9 width=40 window_height=2 window_width=3 rank=5", "BLOCK=64"},
@@ -151,7 +152,12 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
       {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=8 dtype=bf16", "BLOCK=64"},
       {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=20", "SORTED=2048 TILE_X=32"},
       {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=40 dtype=f16",
-       "SORTED=2048 TILE_X=32 GROUP=16"},
+       "SORTED=2048 TILE_X=32 GROUP=8"},
+      {"ranks",
+       "height=9 width=40 window_height=9 window_width=11 rank=40 "
+       "footprint=...xxxxx.../.xxxxxxxxx./.xxxxxxxxx./xxxxxxxxxxx/xx.xxxxxxxx/xxxxxxxxxxx/.xxxxxxxxx./"
+       ".xxxxxxxxx./...xxxxx...",
+       "SORTED=2048 TILE_X=16"},
   };
   const std::unique_ptr<Device> device = make_host_device();
   for (const Case& which : cases) {
@@ -186,6 +192,7 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
     device->download(packed.data(), arguments[1], std::ssize(packed));
 
     const rank_filter_op::Dims d(wanted);
+    const std::string bits = rank_filter_op::footprint_bits(wanted);
     const auto reflected = [](std::int64_t at, std::int64_t extent) {
       return at < 0 ? -1 - at : at >= extent ? 2 * extent - 1 - at : at;
     };
@@ -194,6 +201,7 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
         std::vector<std::uint32_t> keys;
         for (std::int64_t i = 0; i < d.window.y; ++i) {
           for (std::int64_t j = 0; j < d.window.x; ++j) {
+            if (!bits.empty() && bits[static_cast<std::size_t>(i * d.window.x + j)] == '.') continue;
             const std::int64_t row = reflected(y + i - d.before.y, height);
             const std::int64_t column = reflected(x + j - d.before.x, width);
             keys.push_back(key(dtype, image[static_cast<std::size_t>(row * width + column)]));
@@ -222,6 +230,8 @@ TEST(RankFilterNetwork, HasAsFewOperationsAsTheReadmeSays) {
   EXPECT_LE(per_output("window_height=7 window_width=7 rank=24", 4, 2), 143.75);
   EXPECT_EQ(per_output("window_width=2 rank=0", 1, 1), 1);
   EXPECT_EQ(per_output("window_width=3 rank=1", 1, 1), 4);
+  EXPECT_LE(per_output("window_height=9 window_width=9 rank=0", 4, 2), 16.75);
+  EXPECT_LE(per_output("window_height=9 window_width=9 rank=80", 8, 4), 9.125);
 }
 
 // ---- spaces
@@ -230,11 +240,12 @@ TEST(RankFilterSpace, RulesAreSaid) {
   const RuleCase cases[] = {
       {"network", "height=9 width=67 window_width=3 rank=1", "VECTOR=4", "VECTOR must divide"},
       {"network", "height=9 width=64 window_width=3 rank=1", "BLOCK_X=64 BLOCK_Y=16", "64 to 512 threads"},
-      {"network", "height=9 width=64 window_width=3 rank=1", "OUTPUTS_X=2 VECTOR=4",
-       "OUTPUTS_X of at least 4"},
+      {"network", "height=9 width=64 window_width=3 rank=1 dtype=u8", "OUTPUTS_X=4 OUTPUTS_Y=2 ADDED=20",
+       "too few operations"},
+      {"network", "height=9 width=64 window_width=3 rank=2 dtype=u8", "ADDED=20", "ADDED"},
       {"network", "height=9 width=64 window_width=7 window_height=7 rank=1", "OUTPUTS_X=8 OUTPUTS_Y=4",
        "at most 800"},
-      {"network", "height=9 width=64 window_width=3 window_height=3 rank=1",
+      {"network", "height=4096 width=4096 window_width=3 window_height=3 rank=1",
        "OUTPUTS_X=1 OUTPUTS_Y=1 VECTOR=1", ""},
       {"extreme", "height=9 width=66 window_width=3 rank=2", "VECTOR=16", "multiple of 16 bytes"},
       {"extreme", "height=9 width=64 window_width=60 rank=0", "BLOCK=64",
@@ -253,17 +264,17 @@ TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
   const auto refusal = [](const char* name, const std::string& text) {
     return find_template(op(), name).refuses(problem("height=9 width=9 " + text));
   };
-  EXPECT_NE(refusal("network", "window_width=82 rank=0").find("up to 81"), std::string::npos);
+  EXPECT_NE(refusal("network", "window_width=82 rank=1").find("up to 81"), std::string::npos);
+  EXPECT_EQ(refusal("network", "window_width=82 rank=0"), "");
   EXPECT_NE(refusal("network", "window_width=1 rank=0").find("one place"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=3 rank=1").find("The rank 1"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=3 rank=0 footprint=x.x").find("no box"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=65 rank=0").find("64 places"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=1 rank=0").find("one place"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=49 rank=0").find("49 places is small"), std::string::npos);
-  EXPECT_NE(refusal("ranks", "window_width=60 rank=0 dtype=f64").find("8 bytes"), std::string::npos);
-  EXPECT_NE(refusal("ranks", "window_width=8 window_height=8 window_depth=2 rank=1").find("2 planes"),
+  EXPECT_NE(refusal("ranks", "window_width=25 window_height=25 window_depth=9 rank=1").find("8192 elements"),
             std::string::npos);
-  EXPECT_NE(refusal("ranks", "window_width=64 rank=1").find("63 places"), std::string::npos);
+  EXPECT_NE(refusal("ranks", "window_width=64 rank=1").find("the 63 rows"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=60 rank=59").find("extreme template"), std::string::npos);
   for (const char* name : {"network", "extreme", "ranks"}) {
     EXPECT_NE(

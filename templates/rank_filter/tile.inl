@@ -7,8 +7,16 @@ constexpr int lanes = Words<T>::lanes;
 
 // The first column is moved to the left so far that vectors of the image are vectors of the tile.
 constexpr int shift = (VECTOR - before_x % VECTOR) % VECTOR, unit_columns = VECTOR > 4 ? VECTOR : 4;
-constexpr int pitch = (half_x + window_width - 1 + shift + unit_columns - 1) / unit_columns * unit_columns,
-              tile_rows = tile_y + window_height - 1;
+// Two neighbouring words of a pair's row have those beside them that the next thread reads at the same time.
+constexpr int thread_columns = lanes == 1 ? 1 : OUTPUTS_X > 2 ? OUTPUTS_X : 2;
+constexpr int whole = unit_columns > thread_columns ? unit_columns : thread_columns;
+constexpr int needed = half_x + window_width - 1 + shift;  // columns of a half with its windows
+constexpr int pitch = (needed + whole - 1) / whole * whole, tile_rows = tile_y + window_height - 1;
+__host__ __device__ constexpr int in_row(unsigned column) {
+  return static_cast<int>(lanes == 1 ? column
+                                     : column % thread_columns / 2 * (2 * pitch / thread_columns) +
+                                           column / thread_columns * 2 + column % 2);
+}
 
 struct Place {
   int x, y, z;  // of the tile's first output
@@ -19,133 +27,222 @@ __device__ __forceinline__ Place place_of(unsigned block, unsigned tiles_x, unsi
           static_cast<int>(block / tiles_x % tiles_y) * tile_y, static_cast<int>(block / tiles_x / tiles_y)};
 }
 
-// Of a tile that lies within the image, of pairs: loads that wait for nothing, some at a time.
 template <typename E>
-__device__ __forceinline__ void fill_pairs(typename Words<E>::Word* tile, const E* first, int height,
-                                           int width) {
-  constexpr int units = pitch / unit_columns, all = window_depth * tile_rows * units, together = 4;
-  using Read = Vector<E, unit_columns>;
-  for (int begin = static_cast<int>(threadIdx.x); begin < all; begin += together * threads) {
-    Read low[together], high[together];
+__device__ __forceinline__ Word pair_of(E low, E high) {
+  return Words<E>::of(low, high) | (sizeof(E) == 1 ? bytes_as_halves : 0u);
+}
+
+// Pairs of so many columns from those of both halves.
+template <typename E, int count>
+__device__ __forceinline__ void make_pairs(Word (&to)[count], const Vector<E, count>& low,
+                                           const Vector<E, count>& high) {
 #pragma unroll
-    for (int n = 0; n < together; ++n) {
-      const int unit = begin + n * threads, row = unit / units;
-      if (unit >= all) break;
-      const long long y =
-          window_depth == 1 ? row : static_cast<long long>(row / tile_rows) * height + row % tile_rows;
-      const E* const from = first + y * width + (unit - row * units) * unit_columns;
-      low[n] = load_vector<unit_columns>(from);
-      high[n] = load_vector<unit_columns>(from + half_x);
-    }
+  for (int i = 0; i < count; ++i) to[i] = pair_of(low.element[i], high.element[i]);
+}
+template <int count>
+__device__ __forceinline__ void make_pairs(Word (&to)[4 * count], const Vector<unsigned, count>& low,
+                                           const Vector<unsigned, count>& high) {
+  const auto even = [](unsigned bytes) { return __byte_perm(bytes, bytes_as_halves, 0x5250); };
+  const auto odd = [](unsigned bytes) { return __byte_perm(bytes, bytes_as_halves, 0x5351); };
 #pragma unroll
-    for (int n = 0; n < together; ++n) {
-      const int unit = begin + n * threads;
-      if (unit >= all) break;
-#pragma unroll
-      for (int part = 0; part < unit_columns; part += 4) {
-        Vector<typename Words<E>::Word, 4> words;
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          words.element[i] = Words<E>::of(low[n].element[part + i], high[n].element[part + i]);
-        store_vector<4>(tile + unit * unit_columns + part, words);
-      }
-    }
+  for (int i = 0; i < count; ++i) {
+    const unsigned a = low.element[i], b = high.element[i];
+    to[4 * i] = __byte_perm(even(a), even(b), 0x5410);
+    to[4 * i + 1] = __byte_perm(odd(a), odd(b), 0x5410);
+    to[4 * i + 2] = __byte_perm(even(a), even(b), 0x7632);
+    to[4 * i + 3] = __byte_perm(odd(a), odd(b), 0x7632);
   }
 }
 
+// What is read of the image: of bytes four together.
+template <typename E, int bytes = sizeof(E)>
+struct UnitOf {
+  using Type = E;
+  static __device__ __forceinline__ Type repeated(E value) { return value; }
+};
 template <typename E>
-__device__ __forceinline__ void fill_tile(typename Words<E>::Word* tile, const E* image, int depth,
-                                          int height, int width, const Place& place, int boundary,
-                                          E outside) {
-  constexpr int units = pitch / 4, all = window_depth * tile_rows * units;
-  const int first_x = place.x - before_x - shift;
-  if constexpr (Words<E>::lanes == 2 && VECTOR >= 4) {
-    const int first_y = place.y - before_y, first_z = place.z - before_z;
-    if (first_x >= 0 && first_x + half_x + pitch <= width && first_y >= 0 && first_y + tile_rows <= height &&
-        first_z >= 0 && first_z + window_depth <= depth) {
-      fill_pairs(tile, image + (static_cast<long long>(first_z) * height + first_y) * width + first_x, height,
-                 width);
-      __syncthreads();
-      return;
-    }
-  }
-#pragma unroll 2
-  for (int unit = static_cast<int>(threadIdx.x); unit < all; unit += threads) {
-    const int row = unit / units, column = (unit - row * units) * 4;
+struct UnitOf<E, 1> {
+  using Type = unsigned;
+  static __device__ __forceinline__ Type repeated(E value) { return value * 0x01010101u; }
+};
+
+constexpr int all_rows = window_depth * tile_rows;
+
+// Where in the image each row of the tile begins, or -1.
+__device__ __forceinline__ void find_rows(long long* rows, int depth, int height, int width,
+                                          const Place& place, int boundary) {
+  for (int row = static_cast<int>(threadIdx.x); row < all_rows; row += threads) {
     const int z = sample_at(place.z + row / tile_rows - before_z, depth, boundary);
-    const int y = sample_at(place.y + row % tile_rows - before_y, height, boundary);
-    const E* const from = image + (static_cast<long long>(z) * height + y) * width;
-    const bool there = z >= 0 && y >= 0;
-    const int x = first_x + column;
-    auto* const to = tile + row * pitch + column;
-    const bool whole = there && x >= 0 && x + (lanes - 1) * half_x + 4 <= width;
-    if constexpr (Words<E>::is_plain) {
-      if (VECTOR >= 4 && whole) {
-        copy_async<4>(to, from + x, true);
-        continue;
-      }
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int at = there ? sample_at(x + i, width, boundary) : -1;
-        if (at >= 0) {
-          copy_async<1>(to + i, from + at, true);
-        } else {
-          to[i] = outside;
-        }
-      }
-    } else {
-      E element[lanes][4];
-#pragma unroll
-      for (int lane = 0; lane < lanes; ++lane) {
-        if (VECTOR >= 4 && whole) {
-          constexpr int wide = sizeof(E) == 8 ? 2 : 4;
-#pragma unroll
-          for (int n = 0; n < 4; n += wide) {
-            const auto read = load_vector<wide>(from + x + lane * half_x + n);
-#pragma unroll
-            for (int i = 0; i < wide; ++i) element[lane][n + i] = read.element[i];
-          }
-        } else {
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            const int at = there ? sample_at(x + lane * half_x + i, width, boundary) : -1;
-            element[lane][i] = at >= 0 ? from[at] : outside;
-          }
-        }
-      }
-      Vector<typename Words<E>::Word, 4> words;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if constexpr (Words<E>::lanes == 2) {
-          words.element[i] = Words<E>::of(element[0][i], element[1][i]);
-        } else {
-          words.element[i] = Words<E>::of(element[0][i]);
-        }
-      }
-      store_vector<4>(to, words);
-    }
+    const int at = place.y + row % tile_rows - before_y;
+    const int y = at < height + window_height ? sample_at(at, height, boundary) : -1;  // nobody needs more
+    rows[row] = z >= 0 && y >= 0 ? (static_cast<long long>(z) * height + y) * width : -1;
   }
-  wait_for_copies();
   __syncthreads();
 }
 
-// Writes the lane's elements of `count` words beside each other to `to`, of which `left` are in the image.
-template <int lane, int count, typename E>
-__device__ __forceinline__ void store_elements(E* to, const typename Words<E>::Word (&words)[count],
-                                               int left) {
-  constexpr int wide = VECTOR < 4 || count % 4 != 0 ? 1 : VECTOR >= 8 && count % 8 == 0 ? 8 : 4;
+// The columns from `begin` to `end` of all rows, each element for itself; `most`: 0, or no fewer columns.
+template <int most, typename E>
+__device__ __forceinline__ void fill_columns(Word* tile, const E* image, const long long* rows, int first_x,
+                                             int width, int boundary, E outside, int begin, int end) {
+  const int count = most > 0 ? most : end - begin;
+#pragma unroll 2
+  for (int n = static_cast<int>(threadIdx.x); n < all_rows * count; n += threads) {
+    const int row = n / count, column = begin + n - row * count;
+    if (most > 0 && column >= end) continue;
+    const E* const from = image + rows[row];
+    const bool is_there = rows[row] >= 0;
+    const int x = first_x + column;
+    const int low = sample_at(x, width, boundary), high = sample_at(x + half_x, width, boundary);
+    tile[row * pitch + in_row(column)] =
+        pair_of(is_there && low >= 0 ? from[low] : outside, is_there && high >= 0 ? from[high] : outside);
+  }
+}
+
+// Vectors lie within the image or outside; then what windows have outside is filled in.
+template <typename E>
+__device__ __forceinline__ void fill_pairs(Word* tile, const E* image, const long long* rows, int first_x,
+                                           int width, int boundary, E outside) {
+  if constexpr (VECTOR < 4) {
+    fill_columns<needed>(tile, image, rows, first_x, width, boundary, outside, 0,
+                         smaller(needed, width + window_width - first_x));
+  } else {
+    using Unit = typename UnitOf<E>::Type;
+    constexpr unsigned units = pitch / unit_columns, all = all_rows * units;
+    constexpr int together = unit_columns > 8 ? 2 : 4;
+    constexpr int parts = unit_columns * static_cast<int>(sizeof(E)) / static_cast<int>(sizeof(Unit));
+    for (unsigned begin = threadIdx.x; begin < all; begin += together * threads) {
+      Vector<Unit, parts> low[together], high[together];
+#pragma unroll
+      for (int n = 0; n < together; ++n) {
+        const unsigned unit = begin + n * threads, row = unit / units;
+        if (unit >= all) break;
+        const long long from = rows[row];
+        const int x = first_x + static_cast<int>((unit - row * units) * unit_columns);
+        const auto read = [&](int at) {
+          if (from >= 0 && at >= 0 && at < width)
+            return load_vector<parts>(reinterpret_cast<const Unit*>(image + from + at));
+          Vector<Unit, parts> all_outside;
+#pragma unroll
+          for (int i = 0; i < parts; ++i) all_outside.element[i] = UnitOf<E>::repeated(outside);
+          return all_outside;
+        };
+        low[n] = read(x);
+        high[n] = read(x + half_x);
+      }
+#pragma unroll
+      for (int n = 0; n < together; ++n) {
+        const unsigned unit = begin + n * threads, row = unit / units;
+        if (unit >= all) break;
+        Word words[unit_columns];
+        make_pairs(words, low[n], high[n]);
+        const unsigned column = (unit - row * units) * unit_columns;
+#pragma unroll
+        for (int i = 0; i < unit_columns; i += 2)
+          store_vector<2>(tile + row * pitch + in_row(column + i), Vector<Word, 2>{words[i], words[i + 1]});
+      }
+    }
+    if (first_x + shift >= 0 && first_x + half_x + needed <= width) return;
+    __syncthreads();
+    // Before the image, behind it, and where the second half is behind it.
+#pragma unroll 1
+    for (int n = 0; n < 3; ++n) {
+      const int behind = width - first_x - (n == 2 ? half_x : 0);
+      const int begin = n == 0 ? shift : larger(behind, shift);
+      const int end = n == 0 ? -first_x : behind + window_width;
+      if (begin < end)
+        fill_columns<0>(tile, image, rows, first_x, width, boundary, outside, begin, smaller(end, needed));
+    }
+  }
+}
+
+template <typename E>
+__device__ __forceinline__ void fill_tile(Word* tile, const E* image, int depth, int height, int width,
+                                          const Place& place, int boundary, E outside) {
+  long long* const rows = reinterpret_cast<long long*>(tile + all_rows * pitch);
+  find_rows(rows, depth, height, width, place, boundary);
+  const int first_x = place.x - before_x - shift;
+  if constexpr (Words<E>::lanes == 2) {
+    fill_pairs(tile, image, rows, first_x, width, boundary, outside);
+  } else {
+    constexpr int units = pitch / 4, all = all_rows * units;
+#pragma unroll 2
+    for (int unit = static_cast<int>(threadIdx.x); unit < all; unit += threads) {
+      const int row = unit / units, column = (unit - row * units) * 4;
+      const E* const from = image + rows[row];
+      const bool is_there = rows[row] >= 0;
+      const int x = first_x + column;
+      if (x >= width + window_width) continue;
+      Word* const to = tile + row * pitch + column;
+      const bool is_whole = VECTOR >= 4 && is_there && x >= 0 && x + 4 <= width;
+      if constexpr (Words<E>::is_plain) {
+        if (is_whole) {
+          copy_async<4>(to, from + x, true);
+          continue;
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int at = is_there ? sample_at(x + i, width, boundary) : -1;
+          if (at >= 0) {
+            copy_async<1>(to + i, from + at, true);
+          } else {
+            to[i] = outside;
+          }
+        }
+      } else {
+        Vector<E, 4> read;
+        if (is_whole) {
+          read = load_vector<4>(from + x);
+        } else {
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            const int at = is_there ? sample_at(x + i, width, boundary) : -1;
+            read.element[i] = at >= 0 ? from[at] : outside;
+          }
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) to[i] = Words<E>::of(read.element[i]);
+      }
+    }
+    wait_for_copies();
+  }
+  __syncthreads();
+}
+
+// Writes the elements of `count` words beside each other to `to`, of which `left` are in the image, and those
+// of the words' second elements half a tile further.
+template <int count, typename E>
+__device__ __forceinline__ void store_words(E* to, const Word (&words)[count], int left) {
+  constexpr int wide = VECTOR < 4 ? 1 : VECTOR >= 8 && count % 8 == 0 ? 8 : count < 4 ? count : 4;
 #pragma unroll
   for (int n = 0; n < count; n += wide) {
     if (n >= left) break;
-    Vector<E, wide> results;
+    if constexpr (sizeof(E) == 1 && wide >= 4) {
+      Vector<unsigned, wide / 4> low, high;
 #pragma unroll
-    for (int i = 0; i < wide; ++i) {
-      if constexpr (Words<E>::is_plain) {
-        results.element[i] = words[n + i];
-      } else {
-        results.element[i] = Words<E>::template element<lane>(words[n + i]);
+      for (int i = 0; i < wide / 4; ++i) {
+        const Word* const four = words + n + 4 * i;
+        const unsigned first = __byte_perm(four[0], four[1], 0x6240),
+                       second = __byte_perm(four[2], four[3], 0x6240);
+        low.element[i] = __byte_perm(first, second, 0x5410);
+        high.element[i] = __byte_perm(first, second, 0x7632);
+      }
+      store_vector<wide / 4>(reinterpret_cast<unsigned*>(to + n), low);
+      if (n + half_x < left) store_vector<wide / 4>(reinterpret_cast<unsigned*>(to + n + half_x), high);
+    } else {
+      Vector<E, wide> results[lanes];
+#pragma unroll
+      for (int i = 0; i < wide; ++i) {
+        if constexpr (Words<E>::is_plain) {
+          results[0].element[i] = words[n + i];
+        } else {
+          results[0].element[i] = Words<E>::template element<0>(words[n + i]);
+          if constexpr (lanes == 2) results[1].element[i] = Words<E>::template element<1>(words[n + i]);
+        }
+      }
+      store_vector<wide>(to + n, results[0]);
+      if constexpr (lanes == 2) {
+        if (n + half_x < left) store_vector<wide>(to + n + half_x, results[1]);
       }
     }
-    store_vector<wide>(to + n, results);
   }
 }

@@ -99,23 +99,18 @@ __device__ __forceinline__ unsigned upper(unsigned a, unsigned b) {
 #endif
 }
 
-// The same of numbers below 0x7c00, as halves, which another unit may compare.
-__device__ __forceinline__ unsigned lower_half(unsigned a, unsigned b) {
+// Both of two bytes each, as the halves 1024 + byte, by exact additions: another unit makes these than
+// comparisons.
+constexpr unsigned bytes_as_halves = 0x64006400u;
+__device__ __forceinline__ void order_by_adding(unsigned a, unsigned b, unsigned& least, unsigned& greatest) {
 #if defined(TUNESMITH_HOST) || __CUDA_ARCH__ < 800
-  return lower(a, b);
+  least = lower(a, b);
+  greatest = upper(a, b);
 #else
-  unsigned result;
-  asm("min.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-  return result;
-#endif
-}
-__device__ __forceinline__ unsigned upper_half(unsigned a, unsigned b) {
-#if defined(TUNESMITH_HOST) || __CUDA_ARCH__ < 800
-  return upper(a, b);
-#else
-  unsigned result;
-  asm("max.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-  return result;
+  unsigned excess;  // a - b, or 0
+  asm("fma.rn.relu.f16x2 %0, %1, %2, %3;" : "=r"(excess) : "r"(b), "r"(0xbc00bc00u), "r"(a));
+  asm("sub.f16x2 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(excess));
+  asm("add.f16x2 %0, %1, %2;" : "=r"(greatest) : "r"(b), "r"(excess));
 #endif
 }
 
