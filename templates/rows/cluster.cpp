@@ -9,8 +9,6 @@ namespace {
 
 constexpr IntegerAxis CLUSTER("CLUSTER");
 
-constexpr std::int64_t most_items = 8;
-
 std::string refuses(const Problem& problem) {
   if (std::string empty = refuses_empty(problem); !empty.empty()) return empty;
   const Shape& shape = shape_of(problem);
@@ -53,21 +51,18 @@ Work cluster_work(const Problem& problem, const Config& config) {
                            .arguments = kernel_arguments(problem)}}};
 }
 
+// Small blocks wait for less.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
-  if (!suits_cluster(problem, device)) return std::nullopt;
+  if (suited(problem, device) != Suited::cluster) return std::nullopt;
   const std::int64_t vector = usual_vector(problem);
-  for (const std::int64_t most : {80, 128}) {
-    for (const std::int64_t block : {256, 384, 512, 640, 768, 1024}) {
-      const std::int64_t items = least_items(problem, 8 * block, vector);
-      if (items > most_items || held_bytes(problem, items * vector) > most) continue;
-      return Values{{std::string(BLOCK.name), block},
-                    {std::string(CLUSTER.name), std::int64_t{8}},
-                    {std::string(ITEMS.name), items},
-                    {std::string(VECTOR.name), vector},
-                    // Two blocks, one of which loads while the other waits.
-                    {std::string(RESIDENT_WARPS.name), resident_warps(block > 768 ? 16 : block / 16, block)},
-                    {std::string(STORE.name), usual_store(problem)}};
-    }
+  for (const std::int64_t block : {128, 256, 384, 512, 640, 768, 1024}) {
+    if (!holds_row(problem, 8 * block, vector, 128)) continue;
+    return Values{{std::string(BLOCK.name), block},
+                  {std::string(CLUSTER.name), std::int64_t{8}},
+                  {std::string(ITEMS.name), least_items(problem, 8 * block, vector)},
+                  {std::string(VECTOR.name), vector},
+                  {std::string(RESIDENT_WARPS.name), usual_resident_warps(problem, vector, block)},
+                  {std::string(STORE.name), usual_store(problem)}};
   }
   return std::nullopt;
 }

@@ -77,7 +77,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(BLO
   ROWS_ARRAYS;
   const int rank = static_cast<int>(blockIdx.x) % CLUSTER;
   const int vector = rank * BLOCK + static_cast<int>(threadIdx.x);
-  const Place place = place_of(static_cast<long long>(blockIdx.x / CLUSTER), inputs, outputs, strides,
+  const Place place = place_of(static_cast<long long>(blockIdx.x / CLUSTER), inputs, outputs, strides, rows,
                                static_cast<int>(columns));
   ClusterHeld held;
   held.template load<MATRICES | EARLY>(place, vector);

@@ -12,8 +12,6 @@ constexpr IntegerAxis ROWS("ROWS");
 constexpr IntegerAxis TEAM("TEAM");
 constexpr IntegerAxis TEAMS("TEAMS");
 
-constexpr std::int64_t most_items = 8;
-
 std::string refuses(const Problem& problem) {
   if (std::string empty = refuses_empty(problem); !empty.empty()) return empty;
   const Shape& shape = shape_of(problem);
@@ -66,38 +64,40 @@ Work registers_work(const Problem& problem, const Config& config) {
                            .arguments = kernel_arguments(problem)}}};
 }
 
-// A thread has at most 4 vectors of 16 bytes, up to 8 where a block would not hold the row else; short rows
-// are read two at a time.
+// A thread has 4 to 8 elements of rows that a few neighbouring threads read, and up to 8 vectors of long
+// ones. Short rows that begin within vectors have narrower ones: each warp would write some in parts. Where
+// all is over in two microseconds, a vector of 8 elements has too long a chain of conversions.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
-  if (suits_cluster(problem, device)) return std::nullopt;
-  const std::int64_t vector = usual_vector(problem);
-  const auto held = [&](std::int64_t team) {
-    return held_bytes(problem, least_items(problem, team, vector) * vector);
-  };
+  if (suited(problem, device) != Suited::registers) return std::nullopt;
+  const Shape& shape = shape_of(problem);
+  const bool is_small = shape.rows * shape.columns <= 1 << 18;
+  const std::int64_t widest = usual_vector(problem), aligned = std::min(widest, shape.aligned);
+  const std::int64_t vector = std::min<std::int64_t>(
+      least_items(problem, 128, aligned) <= most_items ? aligned : widest, is_small ? 4 : 8);
+  const std::int64_t usual_bytes = is_small || dtype_of(problem) == DType::f32 ? 32 : 64;
   static constexpr std::array<std::int64_t, 15> teams = {1,   2,   4,   8,   16,  32,  64,  96,
                                                          128, 192, 256, 384, 512, 768, 1024};
-  const auto suits = [&](std::int64_t team, std::int64_t most) {
-    return held(team) <= most && least_items(problem, team, vector) <= most_items;
+  const auto suits = [&](std::int64_t team) {
+    const std::int64_t items = least_items(problem, team, vector);
+    if (team < 32) return items == 1 || (items <= most_items && items * vector <= (is_small ? 4 : 8));
+    return team <= 512 && holds_row(problem, team, vector, team < 128 ? usual_bytes : 64);
   };
-  // Rows that begin within vectors take more registers, and arithmetic in double.
-  const bool is_plain = vector <= shape_of(problem).aligned && bytes(dtype_of(problem)) < 8;
-  auto team = std::find_if(teams.begin(), teams.end(), [&](std::int64_t each) {
-    return suits(each, each < 32 ? 16 : each == 32 && is_plain ? 96 : 64);
-  });
-  if (team == teams.end())
-    team = std::find_if(teams.begin(), teams.end(), [&](std::int64_t each) { return suits(each, 128); });
+  const auto holds = [&](std::int64_t team) { return team >= 256 && holds_row(problem, team, vector, 128); };
+  auto team = std::find_if(teams.begin(), teams.end(), suits);
+  if (team == teams.end()) team = std::find_if(teams.begin(), teams.end(), holds);
   if (team == teams.end()) return std::nullopt;
-  const std::int64_t items = least_items(problem, *team, vector);
-  const bool is_short = *team <= 32 && held(*team) <= 32 && shape_of(problem).rows >= 1 << 14;
-  std::int64_t side_by_side = std::max<std::int64_t>(1, 128 / *team);
-  Values values = {
-      {std::string(TEAM.name), *team},    {std::string(TEAMS.name), side_by_side},
-      {std::string(ITEMS.name), items},   {std::string(ROWS.name), std::int64_t{is_short ? 2 : 1}},
-      {std::string(VECTOR.name), vector}, {std::string(STORE.name), usual_store(problem)}};
-  // Of one array in blocks of few elements per thread more fit a multiprocessor without spilling.
-  const bool are_small = *team >= 64 && held(*team) <= 64 && shape_of(problem).inputs.size() == 1;
-  values.set(RESIDENT_WARPS.name, resident_warps(!is_plain ? 16 : are_small ? 48 : 32, *team * side_by_side));
-  return values;
+  const std::int64_t side_by_side = std::max<std::int64_t>(1, 128 / *team);
+  // Of blocks of 768 threads there is room for two.
+  const bool are_two = *team == 768 && vector <= shape.aligned && holds_row(problem, *team, vector, 96);
+  const std::int64_t resident_warps =
+      are_two ? 48 : usual_resident_warps(problem, vector, *team * side_by_side);
+  return Values{{std::string(TEAM.name), *team},
+                {std::string(TEAMS.name), side_by_side},
+                {std::string(ITEMS.name), least_items(problem, *team, vector)},
+                {std::string(ROWS.name), std::int64_t{1}},
+                {std::string(VECTOR.name), vector},
+                {std::string(RESIDENT_WARPS.name), resident_warps},
+                {std::string(STORE.name), usual_store(problem)}};
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks) ENTRY(rows_
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) {
     const long long at = first + n * TEAMS;  // behind the last row it is read once more
-    place[n] = place_of(at < rows ? at : rows - 1, inputs, outputs, strides, static_cast<int>(columns));
+    place[n] = place_of(at < rows ? at : rows - 1, inputs, outputs, strides, rows, static_cast<int>(columns));
     held[n].template load<MATRICES | EARLY>(place[n], thread);
   }
 #pragma unroll

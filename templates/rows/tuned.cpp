@@ -41,12 +41,16 @@ std::int64_t least_items(const Problem& problem, std::int64_t threads, std::int6
   return ceil_divide(shape.columns + before, std::max<std::int64_t>(1, threads * vector));
 }
 
-std::int64_t held_bytes(const Problem& problem, std::int64_t elements) {
+std::int64_t matrices_of(const Problem& problem) {
   const Shape& shape = shape_of(problem);
-  const auto matrices = std::count_if(shape.inputs.begin(), shape.inputs.end(),
-                                      [](const InputLayout& input) { return input.kind == Kind::matrix; });
+  return std::count_if(shape.inputs.begin(), shape.inputs.end(),
+                       [](const InputLayout& input) { return input.kind == Kind::matrix; });
+}
+
+std::int64_t held_bytes(const Problem& problem, std::int64_t elements) {
   // Of 16 bits too: what is computed of an element has 32.
-  return std::max<std::int64_t>(1, matrices) * elements * std::max<std::int64_t>(4, bytes(dtype_of(problem)));
+  return std::max<std::int64_t>(1, matrices_of(problem)) * elements *
+         std::max<std::int64_t>(4, bytes(dtype_of(problem)));
 }
 
 std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
@@ -68,28 +72,43 @@ std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
 }
 
 std::int64_t usual_vector(const Problem& problem) {
-  return std::min(16 / bytes(dtype_of(problem)), shape_of(problem).congruent);
+  const Shape& shape = shape_of(problem);
+  return std::min(16 / bytes(dtype_of(problem)), shape.aligned >= 4 ? shape.aligned : shape.congruent);
 }
 
-bool suits_cluster(const Problem& problem, const DeviceFacts& device) {
-  if (device.compute_capability < 90) return false;
-  const std::int64_t row_bytes = held_bytes(problem, shape_of(problem).columns);
-  const bool are_few = shape_of(problem).rows < multiprocessors_to_fill(device) && row_bytes > 1024 * 16;
-  const std::int64_t vector = usual_vector(problem), items = least_items(problem, 8 * 1024, vector);
-  return (row_bytes > 1024 * 64 || are_few) && items <= 8 && held_bytes(problem, items * vector) <= 128;
+bool holds_row(const Problem& problem, std::int64_t threads, std::int64_t vector, std::int64_t most_bytes) {
+  const std::int64_t items = least_items(problem, threads, vector);
+  return items <= most_items && held_bytes(problem, items * vector) <= most_bytes;
+}
+
+// Blocks of more than 512 threads are alone on a multiprocessor: rows that are a few more than those wait for
+// a second turn. A cluster costs a microsecond, which pays where few multiprocessors had work else.
+Suited suited(const Problem& problem, const DeviceFacts& device) {
+  const Shape& shape = shape_of(problem);
+  const std::int64_t vector = usual_vector(problem), full = multiprocessors_to_fill(device);
+  const bool clusters = device.compute_capability >= 90 && holds_row(problem, 8 * 1024, vector, 128);
+  const std::int64_t row_bytes = matrices_of(problem) * shape.columns * bytes(dtype_of(problem));
+  if (clusters && shape.rows * 2 <= full && row_bytes >= 24 << 10) return Suited::cluster;
+  if (holds_row(problem, 512, vector, 128)) return Suited::registers;
+  const bool is_wide =
+      std::any_of(shape.expression.outputs.begin(), shape.expression.outputs.end(),
+                  [&](const Output& output) { return shape.varies_along_row(output.value); });
+  const bool fills = shape.rows <= full || shape.rows >= 4 * full;
+  if (holds_row(problem, 1024, vector, 128)) return fills ? Suited::registers : Suited::sweeps;
+  return clusters && is_wide ? Suited::cluster : Suited::sweeps;
 }
 
 std::string usual_store(const Problem& problem) {
   const Shape& shape = shape_of(problem);
-  return shape.rows * shape.columns * bytes(dtype_of(problem)) >= std::int64_t{16} << 20 ? "streaming"
-                                                                                         : "plain";
+  return shape.rows * shape.columns * bytes(dtype_of(problem)) >= std::int64_t{8} << 20 ? "streaming"
+                                                                                        : "plain";
 }
 
-std::int64_t resident_warps(std::int64_t wanted, std::int64_t block) {
-  const auto blocks = [&](std::int64_t warps) { return std::max<std::int64_t>(1, warps * 32 / block); };
-  std::int64_t least = 16;
-  while (blocks(least) < blocks(wanted)) least += 16;
-  return least;
+// Rows that begin within vectors take more registers, and arithmetic in double.
+std::int64_t usual_resident_warps(const Problem& problem, std::int64_t vector, std::int64_t block) {
+  const bool are_many = usual_store(problem) == "streaming" && vector <= shape_of(problem).aligned &&
+                        bytes(dtype_of(problem)) < 8;
+  return are_many && block <= 512 ? 32 : 16;
 }
 
 }  // namespace tunesmith::rows_op
