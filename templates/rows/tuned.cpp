@@ -104,11 +104,10 @@ std::string usual_store(const Problem& problem) {
                                                                                         : "plain";
 }
 
-// Rows that begin within vectors take more registers, and arithmetic in double.
+// Rows that begin within vectors of 8 elements take more registers, and arithmetic in double.
 std::int64_t usual_resident_warps(const Problem& problem, std::int64_t vector, std::int64_t block) {
-  const bool are_many = usual_store(problem) == "streaming" && vector <= shape_of(problem).aligned &&
-                        bytes(dtype_of(problem)) < 8;
-  return are_many && block <= 512 ? 32 : 16;
+  const bool takes_few = bytes(dtype_of(problem)) < 8 && (vector < 8 || vector <= shape_of(problem).aligned);
+  return takes_few && block <= 512 && usual_store(problem) == "streaming" ? 32 : 16;
 }
 
 }  // namespace tunesmith::rows_op
