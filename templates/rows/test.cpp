@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "choose/select.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
@@ -294,8 +295,33 @@ TEST(RowsSpace, RulesAreSaid) {
       {"registers", "expression=softmax rows=3 columns=1023 dtype=f16",
        "TEAM=64 TEAMS=4 ITEMS=3 VECTOR=8 ROWS=2 RESIDENT_WARPS=16", ""},
       {"sweeps", "expression=softmax rows=3 columns=9 dtype=f64", "ITEMS=8 VECTOR=2", ""},
+      {"sweeps", "expression=softmax rows=3 columns=90000", "KEEP=shared", ""},
+      {"sweeps", "expression=\"y = x * 2\" rows=3 columns=90000", "KEEP=shared",
+       "for a pass behind the first"},
+      {"sweeps", "expression=\"y = w - sum(w)\" rows=3 columns=90000 w=per_column", "KEEP=shared",
+       "keeps a tile at least"},
   };
   expect_rules(op(), cases);
+}
+
+// What fits one block is there; what few rows have, and what is longer, is a cluster's where there are some.
+TEST(RowsSpace, OneTemplateIsTheFirstGuess) {
+  const auto first = [](const char* text, int compute_capability) {
+    const std::vector<UntunedVariant> guesses =
+        untuned(op(), problem(std::string("expression=") + text), facts_of_capability(compute_capability));
+    EXPECT_EQ(guesses.size(), 1u) << text;
+    return guesses.empty() ? "" : guesses.front().tmpl->name;
+  };
+  EXPECT_EQ(first("softmax rows=262144 columns=32 dtype=f16", 90), "registers");
+  EXPECT_EQ(first("softmax rows=1 columns=1", 90), "registers");
+  EXPECT_EQ(first("softmax rows=5000 columns=32768", 90), "registers");
+  EXPECT_EQ(first("softmax rows=140 columns=32768", 90), "sweeps");
+  EXPECT_EQ(first("softmax rows=16 columns=7680", 90), "cluster");
+  EXPECT_EQ(first("softmax rows=16 columns=7680", 80), "registers");
+  EXPECT_EQ(first("softmax rows=128 columns=100003", 90), "cluster");
+  EXPECT_EQ(first("softmax rows=128 columns=100003", 80), "sweeps");
+  EXPECT_EQ(first("logsumexp rows=128 columns=100003", 90), "sweeps");
+  EXPECT_EQ(first("softmax rows=128 columns=1000003 dtype=f64", 90), "sweeps");
 }
 
 TEST(RowsSpace, TemplatesSayWhatTheyAreNotFor) {
