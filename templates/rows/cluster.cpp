@@ -29,7 +29,9 @@ Space cluster_space(const Problem& problem) {
       vector_axis(problem),
       load_axis(),
       resident_axis(),
-      store_axis()};
+      store_axis(),
+      start_axis(),
+      trigger_axis()};
   return Space(axes,
                {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
                 vector_rule(problem),
@@ -43,17 +45,21 @@ Space cluster_space(const Problem& problem) {
                  [row_bytes = held_bytes(problem, shape_of(problem).columns)](const Config& c) {
                    return c[CLUSTER] <= 8 || row_bytes >= 128 << 10;
                  }},
-                {"A thread holds 32 to 160 bytes.", [problem](const Config& c) {
+                {"A thread holds 32 to 160 bytes.",
+                 [problem](const Config& c) {
                    const std::int64_t held = held_bytes(problem, c[ITEMS] * c[VECTOR]);
                    return held >= 32 && held <= 160;
-                 }}});
+                 }},
+                start_rule(problem),
+                trigger_rule()});
 }
 
 Work cluster_work(const Problem& problem, const Config& config) {
   return {.steps = {Launch{.kernel = "rows_cluster",
                            .grid = {shape_of(problem).rows * config[CLUSTER]},
                            .block = {config[BLOCK]},
-                           .arguments = kernel_arguments(problem)}}};
+                           .arguments = kernel_arguments(problem),
+                           .overlaps_previous = config[START] == "overlapped"}}};
 }
 
 // Small blocks wait for less.

@@ -9,6 +9,7 @@ constexpr Hint load_hint = LOAD == Load::streaming     ? Hint::streaming
                            : LOAD == Load::no_allocate ? Hint::no_allocate
                                                        : Hint::none;
 constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
+#include "common/overlap.inl"
 #include "rows/held.inl"
 
 constexpr int resident_blocks = RESIDENT_WARPS * 32 > BLOCK ? RESIDENT_WARPS * 32 / BLOCK : 1;
@@ -70,7 +71,7 @@ __device__ __forceinline__ void reduce_row(const ClusterHeld& held, const Place&
 }
 
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(BLOCK, resident_blocks)
-    ENTRY(rows_cluster)(ROWS_PARAMETERS) {
+    ENTRY(rows_cluster)(ROWS_PARAMETERS_OF(InputPointer<T>, InOutPointer<T>)) {
   __shared__ Compute shared[2][1][MOST][warps];
   __shared__ Compute totals[PASSES + 1][MOST][CLUSTER];
   if constexpr (PASSES > 0) arrive();
@@ -79,6 +80,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(BLO
   const int vector = rank * BLOCK + static_cast<int>(threadIdx.x);
   const Place place = place_of(static_cast<long long>(blockIdx.x / CLUSTER), inputs, outputs, strides, rows,
                                static_cast<int>(columns));
+  start();
   ClusterHeld held;
   held.template load<MATRICES | EARLY>(place, vector);
   Row row = row_of(place);

@@ -103,6 +103,8 @@ Axis resident_axis();
 Axis vector_axis(const Problem& problem);
 Rule vector_rule(const Problem& problem);
 
+Rule start_rule(const Problem& problem);
+
 /// ITEMS vectors for each of a row's threads are no more than the row needs, wherever it begins.
 std::int64_t least_items(const Problem& problem, std::int64_t threads, std::int64_t vector);
 

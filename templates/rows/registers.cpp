@@ -30,7 +30,9 @@ Space registers_space(const Problem& problem) {
       vector_axis(problem),
       load_axis(),
       resident_axis(),
-      store_axis()};
+      store_axis(),
+      start_axis(),
+      trigger_axis()};
   const std::int64_t rows = shape_of(problem).rows, columns = shape_of(problem).columns;
   return Space(
       axes,
@@ -54,14 +56,17 @@ Space registers_space(const Problem& problem) {
        {"Of rows of several warps a block has 1024 threads at most and few rows.",
         [](const Config& c) { return c[TEAM] <= 32 || c[TEAM] * c[TEAMS] <= 512 || c[TEAMS] == 1; }},
        {"Several rows at once are for what a warp or less has.",
-        [](const Config& c) { return c[ROWS] == 1 || c[TEAM] <= 64; }}});
+        [](const Config& c) { return c[ROWS] == 1 || c[TEAM] <= 64; }},
+       start_rule(problem),
+       trigger_rule()});
 }
 
 Work registers_work(const Problem& problem, const Config& config) {
   return {.steps = {Launch{.kernel = "rows_registers",
                            .grid = {ceil_divide(shape_of(problem).rows, config[TEAMS] * config[ROWS])},
                            .block = {config[TEAM] * config[TEAMS]},
-                           .arguments = kernel_arguments(problem)}}};
+                           .arguments = kernel_arguments(problem),
+                           .overlaps_previous = config[START] == "overlapped"}}};
 }
 
 // A thread has 4 to 8 elements of rows that a few neighbouring threads read, and up to 8 vectors of long

@@ -9,6 +9,7 @@ constexpr Hint load_hint = LOAD == Load::streaming     ? Hint::streaming
                            : LOAD == Load::no_allocate ? Hint::no_allocate
                                                        : Hint::none;
 constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
+#include "common/overlap.inl"
 #include "rows/held.inl"
 
 constexpr int BLOCK = TEAM * TEAMS;
@@ -39,7 +40,8 @@ __device__ __forceinline__ void reduce_rows(const TeamHeld (&held)[ROWS], const 
 }
 
 // A team has ROWS rows, TEAMS apart, under way at once.
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks) ENTRY(rows_registers)(ROWS_PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+    ENTRY(rows_registers)(ROWS_PARAMETERS_OF(InputPointer<T>, InOutPointer<T>)) {
   __shared__ Compute shared[2][ROWS][MOST][block_warps];
   ROWS_ARRAYS;
   const int thread = static_cast<int>(threadIdx.x) % TEAM;
@@ -52,8 +54,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks) ENTRY(rows_
   for (int n = 0; n < ROWS; ++n) {
     const long long at = first + n * TEAMS;  // behind the last row it is read once more
     place[n] = place_of(at < rows ? at : rows - 1, inputs, outputs, strides, rows, static_cast<int>(columns));
-    held[n].template load<MATRICES | EARLY>(place[n], thread);
   }
+  start();
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) held[n].template load<MATRICES | EARLY>(place[n], thread);
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) row[n] = row_of(place[n]);
   reduce_rows<0>(held, place, row, thread, shared);

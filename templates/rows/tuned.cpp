@@ -35,6 +35,15 @@ Rule vector_rule(const Problem& problem) {
           [congruent = shape_of(problem).congruent](const Config& c) { return c[VECTOR] <= congruent; }};
 }
 
+Rule start_rule(const Problem& problem) {
+  const Shape& shape = shape_of(problem);
+  const bool is_small = shape.rows * shape.columns <= 1 << 20;
+  return {"START=overlapped is for what takes a few microseconds, and combined with plain accesses.",
+          [is_small](const Config& c) {
+            return c[START] == "plain" || (is_small && c[LOAD] == "plain" && c[STORE] == "plain");
+          }};
+}
+
 std::int64_t least_items(const Problem& problem, std::int64_t threads, std::int64_t vector) {
   const Shape& shape = shape_of(problem);
   const std::int64_t before = vector > shape.aligned ? vector - 1 : 0;
