@@ -66,14 +66,16 @@ Work cluster_work(const Problem& problem, const Config& config) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   if (suited(problem, device) != Suited::cluster) return std::nullopt;
   const std::int64_t vector = usual_vector(problem);
-  for (const std::int64_t block : {128, 256, 384, 512, 640, 768, 1024}) {
-    if (!holds_row(problem, 8 * block, vector, 128)) continue;
-    return Values{{std::string(BLOCK.name), block},
-                  {std::string(CLUSTER.name), std::int64_t{8}},
-                  {std::string(ITEMS.name), least_items(problem, 8 * block, vector)},
-                  {std::string(VECTOR.name), vector},
-                  {std::string(RESIDENT_WARPS.name), usual_resident_warps(problem, vector, block)},
-                  {std::string(STORE.name), usual_store(problem)}};
+  for (const std::int64_t blocks : {std::int64_t{8}, most_blocks}) {
+    for (const std::int64_t block : {128, 256, 384, 512, 640, 768, 1024}) {
+      if (!holds_row(problem, blocks * block, vector, 128)) continue;
+      return Values{{std::string(BLOCK.name), block},
+                    {std::string(CLUSTER.name), blocks},
+                    {std::string(ITEMS.name), least_items(problem, blocks * block, vector)},
+                    {std::string(VECTOR.name), vector},
+                    {std::string(RESIDENT_WARPS.name), usual_resident_warps(problem, vector, block)},
+                    {std::string(STORE.name), usual_store(problem)}};
+    }
   }
   return std::nullopt;
 }

@@ -123,6 +123,10 @@ std::int64_t alignment_bytes(const Problem& problem, const Config& config);
 enum class Suited { registers, cluster, sweeps };
 Suited suited(const Problem& problem, const DeviceFacts& device);
 
+/// Whether two blocks of a multiprocessor keep a row each in its shared memory, from which results are
+/// computed.
+bool two_rows_are_kept(const Problem& problem, const DeviceFacts& device);
+
 /// Whether so many threads hold a row in registers, with room for what is computed of it.
 bool holds_row(const Problem& problem, std::int64_t threads, std::int64_t vector, std::int64_t most_bytes);
 

@@ -69,23 +69,30 @@ Work registers_work(const Problem& problem, const Config& config) {
                            .overlaps_previous = config[START] == "overlapped"}}};
 }
 
-// A thread has 4 to 8 elements of rows that a few neighbouring threads read, and up to 8 vectors of long
-// ones. Short rows that begin within vectors have narrower ones: each warp would write some in parts. Where
-// all is over in two microseconds, a vector of 8 elements has too long a chain of conversions.
+// A few neighbouring threads have a short row, and 4 to 14 elements each; threads of long rows have up to 8
+// vectors. Short rows that begin within vectors have narrower ones: each warp would write some in parts.
+// Vectors of 8 elements are chains of conversions, which take longer than another access.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   if (suited(problem, device) != Suited::registers) return std::nullopt;
   const Shape& shape = shape_of(problem);
-  const bool is_small = shape.rows * shape.columns <= 1 << 18;
+  const std::int64_t element = bytes(dtype_of(problem));
+  const bool is_small = shape.rows * shape.columns <= 1 << 18, is_short = shape.columns <= 128;
   const std::int64_t widest = usual_vector(problem), aligned = std::min(widest, shape.aligned);
-  const std::int64_t vector = std::min<std::int64_t>(
-      least_items(problem, 128, aligned) <= most_items ? aligned : widest, is_small ? 4 : 8);
-  const std::int64_t usual_bytes = is_small || dtype_of(problem) == DType::f32 ? 32 : 64;
+  const bool is_narrow = least_items(problem, is_small || element > 2 ? 128 : 32, aligned) <= most_items;
+  const bool is_shifted = !is_narrow && aligned < widest;
+  const std::int64_t vector =
+      std::min<std::int64_t>(is_narrow ? aligned : widest, is_shifted || (is_small && is_short) ? 4 : 8);
+  const std::int64_t most_elements = element == 8 ? 4 : is_small ? 6 : element == 4 ? 8 : 14;
+  const std::int64_t usual_bytes = element == 4 || is_small ? 32 : is_shifted ? 112 : 64;
   static constexpr std::array<std::int64_t, 15> teams = {1,   2,   4,   8,   16,  32,  64,  96,
                                                          128, 192, 256, 384, 512, 768, 1024};
   const auto suits = [&](std::int64_t team) {
     const std::int64_t items = least_items(problem, team, vector);
-    if (team < 32) return items == 1 || (items <= most_items && items * vector <= (is_small ? 4 : 8));
-    return team <= 512 && holds_row(problem, team, vector, team < 128 ? usual_bytes : 64);
+    if (team < 32)
+      return items == 1 ||
+             (items <= most_items && items * vector <= most_elements && team * vector * element >= 8);
+    return team <= 512 &&
+           holds_row(problem, team, vector, std::max<std::int64_t>(usual_bytes, team < 128 ? 0 : 64));
   };
   const auto holds = [&](std::int64_t team) { return team >= 256 && holds_row(problem, team, vector, 128); };
   auto team = std::find_if(teams.begin(), teams.end(), suits);

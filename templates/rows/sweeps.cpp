@@ -18,7 +18,7 @@ KeptTiles kept_tiles(const Problem& problem, const Config& config, const DeviceF
   const std::int64_t warps = config[BLOCK] / 32, tile = config[BLOCK] * config[ITEMS] * config[VECTOR];
   std::size_t most = 1;  // reductions of a pass, whose totals are there too
   for (int pass = 0; pass < shape.passes; ++pass) most = std::max(most, shape.reductions_of(pass).size());
-  const std::int64_t taken = 2 * 8 * warps * static_cast<std::int64_t>(most);
+  const std::int64_t taken = std::int64_t{2} * 8 * warps * static_cast<std::int64_t>(most);
   const std::int64_t blocks = std::max<std::int64_t>(1, config[RESIDENT_WARPS] / warps);
   std::int64_t room = device.max_shared_bytes_per_block;
   // Of each block 1 KiB is the system's.
@@ -83,16 +83,21 @@ Work sweeps_work(const Problem& problem, const Config& config, const DeviceFacts
 }
 
 // A large block for each multiprocessor: what few rows have is still in the second-level cache in the next
-// pass. Two for rows that are a few more than multiprocessors.
+// pass. Two for rows that are a few more than multiprocessors, or that shared memory keeps.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
-  if (suited(problem, device) != Suited::sweeps) return std::nullopt;
-  const std::int64_t rows = shape_of(problem).rows, full = multiprocessors_to_fill(device);
-  const bool is_large = rows <= full || rows >= 4 * full;
   const std::int64_t vector = usual_vector(problem);
+  // Also where a device has no room for clusters of 16 blocks.
+  const bool is_second =
+      suited(problem, device) == Suited::cluster && !holds_row(problem, 8 * 1024, vector, 128);
+  if (suited(problem, device) != Suited::sweeps && !is_second) return std::nullopt;
+  const std::int64_t rows = shape_of(problem).rows, full = multiprocessors_to_fill(device);
+  const bool keeps = two_rows_are_kept(problem, device);
+  const bool is_large = !keeps && (rows <= full || rows >= 4 * full);
   std::int64_t items = most_items;
   while (items > 1 && held_bytes(problem, items * vector) > (is_large ? 128 : 64)) items /= 2;
   return Values{{std::string(BLOCK.name), std::int64_t{is_large ? 1024 : 512}},
                 {std::string(ITEMS.name), items},
+                {std::string(KEEP.name), keeps ? "shared" : "none"},
                 {std::string(VECTOR.name), vector},
                 {std::string(RESIDENT_WARPS.name), std::int64_t{16}},
                 {std::string(STORE.name), usual_store(problem)}};

@@ -65,6 +65,7 @@ std::int64_t held_bytes(const Problem& problem, std::int64_t elements) {
 std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
   const Shape& shape = shape_of(problem);
   std::vector<KernelArgument> arguments;
+  arguments.reserve(most_inputs + most_outputs + most_inputs + 2);
   for (int k = 0; k < most_inputs + most_outputs; ++k) arguments.emplace_back(ArgumentPointer{k});
   for (std::size_t k = 0; k < most_inputs; ++k) {
     const bool is_there = k < shape.inputs.size();
@@ -90,21 +91,36 @@ bool holds_row(const Problem& problem, std::int64_t threads, std::int64_t vector
   return items <= most_items && held_bytes(problem, items * vector) <= most_bytes;
 }
 
+bool is_wide(const Problem& problem) {
+  const Shape& shape = shape_of(problem);
+  return std::any_of(shape.expression.outputs.begin(), shape.expression.outputs.end(),
+                     [&](const Output& output) { return shape.varies_along_row(output.value); });
+}
+
+std::int64_t row_bytes(const Problem& problem) {
+  return matrices_of(problem) * shape_of(problem).columns * bytes(dtype_of(problem));
+}
+
 // Blocks of more than 512 threads are alone on a multiprocessor: rows that are a few more than those wait for
 // a second turn. A cluster costs a microsecond, which pays where few multiprocessors had work else.
 Suited suited(const Problem& problem, const DeviceFacts& device) {
-  const Shape& shape = shape_of(problem);
   const std::int64_t vector = usual_vector(problem), full = multiprocessors_to_fill(device);
-  const bool clusters = device.compute_capability >= 90 && holds_row(problem, 8 * 1024, vector, 128);
-  const std::int64_t row_bytes = matrices_of(problem) * shape.columns * bytes(dtype_of(problem));
-  if (clusters && shape.rows * 2 <= full && row_bytes >= 24 << 10) return Suited::cluster;
-  if (holds_row(problem, 512, vector, 128)) return Suited::registers;
-  const bool is_wide =
-      std::any_of(shape.expression.outputs.begin(), shape.expression.outputs.end(),
-                  [&](const Output& output) { return shape.varies_along_row(output.value); });
-  const bool fills = shape.rows <= full || shape.rows >= 4 * full;
-  if (holds_row(problem, 1024, vector, 128)) return fills ? Suited::registers : Suited::sweeps;
-  return clusters && is_wide ? Suited::cluster : Suited::sweeps;
+  const std::int64_t rows = shape_of(problem).rows;
+  const auto holds = [&](std::int64_t threads) { return holds_row(problem, threads, vector, 128); };
+  const bool are_few = rows * 2 <= full && row_bytes(problem) >= std::int64_t{48} << 10;
+  if (device.compute_capability >= 90 && are_few && holds(8 * 1024)) return Suited::cluster;
+  const bool are_in_turns = rows > full && rows < 4 * full;
+  if (holds(are_in_turns ? 512 : 1024)) return Suited::registers;
+  if (holds(1024) || !is_wide(problem) || two_rows_are_kept(problem, device)) return Suited::sweeps;
+  return device.compute_capability >= 90 && holds(16 * 1024) ? Suited::cluster : Suited::sweeps;
+}
+
+bool two_rows_are_kept(const Problem& problem, const DeviceFacts& device) {
+  const std::int64_t tile_bytes = std::int64_t{bytes(dtype_of(problem)) == 2 ? 16 : 32} << 10;
+  constexpr std::int64_t other_bytes = 3 << 10;  // totals, and what the system takes of each block
+  const bool fit =
+      2 * (round_up(row_bytes(problem), tile_bytes) + other_bytes) <= device.shared_bytes_per_multiprocessor;
+  return fit && is_wide(problem) && shape_of(problem).passes > 0 && matrices_of(problem) > 0;
 }
 
 std::string usual_store(const Problem& problem) {
