@@ -91,8 +91,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     if (team < 32)
       return items == 1 ||
              (items <= most_items && items * vector <= most_elements && team * vector * element >= 8);
-    return team <= 512 &&
-           holds_row(problem, team, vector, std::max<std::int64_t>(usual_bytes, team < 128 ? 0 : 64));
+    // Warps of a team wait for each other.
+    const std::int64_t least_bytes = team == 32 || team >= 128 ? 64 : 0;
+    return team <= 512 && holds_row(problem, team, vector, std::max(usual_bytes, least_bytes));
   };
   const auto holds = [&](std::int64_t team) { return team >= 256 && holds_row(problem, team, vector, 128); };
   auto team = std::find_if(teams.begin(), teams.end(), suits);
