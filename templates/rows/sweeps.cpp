@@ -87,8 +87,7 @@ Work sweeps_work(const Problem& problem, const Config& config, const DeviceFacts
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t vector = usual_vector(problem);
   // Also where a device has no room for clusters of 16 blocks.
-  const bool is_second =
-      suited(problem, device) == Suited::cluster && !holds_row(problem, 8 * 1024, vector, 128);
+  const bool is_second = suited(problem, device) == Suited::cluster && !holds_row(problem, 8192, vector, 128);
   if (suited(problem, device) != Suited::sweeps && !is_second) return std::nullopt;
   const std::int64_t rows = shape_of(problem).rows, full = multiprocessors_to_fill(device);
   const bool keeps = two_rows_are_kept(problem, device);

@@ -107,12 +107,13 @@ Suited suited(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t vector = usual_vector(problem), full = multiprocessors_to_fill(device);
   const std::int64_t rows = shape_of(problem).rows;
   const auto holds = [&](std::int64_t threads) { return holds_row(problem, threads, vector, 128); };
+  constexpr std::int64_t block = 1024;
   const bool are_few = rows * 2 <= full && row_bytes(problem) >= std::int64_t{48} << 10;
-  if (device.compute_capability >= 90 && are_few && holds(8 * 1024)) return Suited::cluster;
+  if (device.compute_capability >= 90 && are_few && holds(8 * block)) return Suited::cluster;
   const bool are_in_turns = rows > full && rows < 4 * full;
-  if (holds(are_in_turns ? 512 : 1024)) return Suited::registers;
-  if (holds(1024) || !is_wide(problem) || two_rows_are_kept(problem, device)) return Suited::sweeps;
-  return device.compute_capability >= 90 && holds(16 * 1024) ? Suited::cluster : Suited::sweeps;
+  if (holds(are_in_turns ? 512 : block)) return Suited::registers;
+  if (holds(block) || !is_wide(problem) || two_rows_are_kept(problem, device)) return Suited::sweeps;
+  return device.compute_capability >= 90 && holds(16 * block) ? Suited::cluster : Suited::sweeps;
 }
 
 bool two_rows_are_kept(const Problem& problem, const DeviceFacts& device) {
