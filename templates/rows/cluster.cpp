@@ -74,7 +74,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                     {std::string(ITEMS.name), least_items(problem, blocks * block, vector)},
                     {std::string(VECTOR.name), vector},
                     {std::string(RESIDENT_WARPS.name), usual_resident_warps(problem, vector, block)},
-                    {std::string(STORE.name), usual_store(problem)}};
+                    {std::string(STORE.name), usual_store(problem)},
+                    {std::string(START.name), usual_start(problem)}};
     }
   }
   return std::nullopt;

@@ -12,6 +12,8 @@ constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::
 #include "common/overlap.inl"
 #include "rows/held.inl"
 
+// What is loaded before the reductions. An overlapped kernel is short, and its loads cannot pass its stores.
+constexpr int FIRST = MATRICES | (overlapped ? PER_COLUMN : EARLY);
 constexpr int resident_blocks = RESIDENT_WARPS * 32 > BLOCK ? RESIDENT_WARPS * 32 / BLOCK : 1;
 using ClusterHeld = Held<ITEMS, BLOCK * CLUSTER, false>;
 constexpr int warps = BLOCK / 32;
@@ -82,12 +84,12 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(BLO
                                static_cast<int>(columns));
   start();
   ClusterHeld held;
-  held.template load<MATRICES | EARLY>(place, vector);
+  held.template load<FIRST>(place, vector);
   Row row = row_of(place);
   reduce_row<0>(held, place, row, rank, vector, shared, totals);
 #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
-    held.template load_item<PER_COLUMN & ~EARLY>(place, vector, item);
+    held.template load_item<(MATRICES | PER_COLUMN) & ~FIRST>(place, vector, item);
     held.store_item(place, row, vector, item);
   }
   if (vector == 0) store_row(place, row);

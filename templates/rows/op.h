@@ -133,6 +133,7 @@ bool holds_row(const Problem& problem, std::int64_t threads, std::int64_t vector
 /// Without measurements: 16 bytes, or 4 elements of 16 bits where rows begin at those, or what is allowed.
 std::int64_t usual_vector(const Problem& problem);
 std::string usual_store(const Problem& problem);
+std::string usual_start(const Problem& problem);
 
 /// The RESIDENT_WARPS that stands for what suits the problem (resident_warps_rule): the least that is as many
 /// whole blocks.

@@ -110,7 +110,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                 {std::string(ROWS.name), std::int64_t{1}},
                 {std::string(VECTOR.name), vector},
                 {std::string(RESIDENT_WARPS.name), resident_warps},
-                {std::string(STORE.name), usual_store(problem)}};
+                {std::string(STORE.name), usual_store(problem)},
+                {std::string(START.name), usual_start(problem)}};
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::
 #include "common/overlap.inl"
 #include "rows/held.inl"
 
+// What is loaded before the reductions. An overlapped kernel is short, and its loads cannot pass its stores.
+constexpr int FIRST = MATRICES | (overlapped ? PER_COLUMN : EARLY);
 constexpr int BLOCK = TEAM * TEAMS;
 constexpr int width = TEAM < 32 ? TEAM : 32;  // lanes of a team
 constexpr int warps = TEAM / width;           // of a team
@@ -57,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   }
   start();
 #pragma unroll
-  for (int n = 0; n < ROWS; ++n) held[n].template load<MATRICES | EARLY>(place[n], thread);
+  for (int n = 0; n < ROWS; ++n) held[n].template load<FIRST>(place[n], thread);
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) row[n] = row_of(place[n]);
   reduce_rows<0>(held, place, row, thread, shared);
@@ -65,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   for (int item = 0; item < ITEMS; ++item) {
 #pragma unroll
     for (int n = 0; n < ROWS; ++n) {
-      held[n].template load_item<PER_COLUMN & ~EARLY>(place[n], thread, item);
+      held[n].template load_item<(MATRICES | PER_COLUMN) & ~FIRST>(place[n], thread, item);
       if (first + n * TEAMS < rows) held[n].store_item(place[n], row[n], thread, item);
     }
   }

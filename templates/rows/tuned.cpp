@@ -35,12 +35,15 @@ Rule vector_rule(const Problem& problem) {
           [congruent = shape_of(problem).congruent](const Config& c) { return c[VECTOR] <= congruent; }};
 }
 
-Rule start_rule(const Problem& problem) {
+std::string usual_start(const Problem& problem) {
   const Shape& shape = shape_of(problem);
-  const bool is_small = shape.rows * shape.columns <= 1 << 20;
+  return shape.rows * shape.columns <= 1 << 20 ? "overlapped" : "plain";
+}
+
+Rule start_rule(const Problem& problem) {
   return {"START=overlapped is for what takes a few microseconds, and combined with plain accesses.",
-          [is_small](const Config& c) {
-            return c[START] == "plain" || (is_small && c[LOAD] == "plain" && c[STORE] == "plain");
+          [is_short = usual_start(problem) == "overlapped"](const Config& c) {
+            return c[START] == "plain" || (is_short && c[LOAD] == "plain" && c[STORE] == "plain");
           }};
 }
 
