@@ -71,17 +71,19 @@ Work registers_work(const Problem& problem, const Config& config) {
 
 // A few neighbouring threads have a short row, and 4 to 14 elements each; threads of long rows have up to 8
 // vectors. Short rows that begin within vectors have narrower ones: each warp would write some in parts.
-// Vectors of 8 elements are chains of conversions, which take longer than another access.
+// Vectors of 8 elements are chains of conversions, which take longer than further accesses.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   if (suited(problem, device) != Suited::registers) return std::nullopt;
   const Shape& shape = shape_of(problem);
   const std::int64_t element = bytes(dtype_of(problem));
-  const bool is_small = shape.rows * shape.columns <= 1 << 18, is_short = shape.columns <= 128;
+  const bool is_small = usual_start(problem) == "overlapped";
   const std::int64_t widest = usual_vector(problem), aligned = std::min(widest, shape.aligned);
   const bool is_narrow = least_items(problem, is_small || element > 2 ? 128 : 32, aligned) <= most_items;
   const bool is_shifted = !is_narrow && aligned < widest;
-  const std::int64_t vector =
-      std::min<std::int64_t>(is_narrow ? aligned : widest, is_shifted || (is_small && is_short) ? 4 : 8);
+  std::int64_t most_vector = is_shifted ? 4 : 8;
+  if (is_small && shape.columns <= 2048) most_vector = shape.columns <= 128 ? 4 : 2;
+  if (element > 2) most_vector = 4;
+  const std::int64_t vector = std::min(is_narrow ? aligned : widest, most_vector);
   const std::int64_t most_elements = element == 8 ? 4 : is_small ? 6 : element == 4 ? 8 : 14;
   const std::int64_t usual_bytes = element == 4 || is_small ? 32 : is_shifted ? 112 : 64;
   static constexpr std::array<std::int64_t, 15> teams = {1,   2,   4,   8,   16,  32,  64,  96,
@@ -99,14 +101,16 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   auto team = std::find_if(teams.begin(), teams.end(), suits);
   if (team == teams.end()) team = std::find_if(teams.begin(), teams.end(), holds);
   if (team == teams.end()) return std::nullopt;
-  const std::int64_t side_by_side = std::max<std::int64_t>(1, 128 / *team);
+  const std::int64_t items = least_items(problem, *team, vector);
+  const std::int64_t block = vector == 8 && items == 1 && *team <= 8 ? 256 : 128;
+  const std::int64_t side_by_side = std::max<std::int64_t>(1, block / *team);
   // Of blocks of 768 threads there is room for two.
   const bool are_two = *team == 768 && vector <= shape.aligned && holds_row(problem, *team, vector, 96);
   const std::int64_t resident_warps =
       are_two ? 48 : usual_resident_warps(problem, vector, *team * side_by_side);
   return Values{{std::string(TEAM.name), *team},
                 {std::string(TEAMS.name), side_by_side},
-                {std::string(ITEMS.name), least_items(problem, *team, vector)},
+                {std::string(ITEMS.name), items},
                 {std::string(ROWS.name), std::int64_t{1}},
                 {std::string(VECTOR.name), vector},
                 {std::string(RESIDENT_WARPS.name), resident_warps},
