@@ -11,10 +11,12 @@ namespace {
 
 Space space(const Problem& /*problem*/) { return Space({{BLOCK, {128, 256, 512}, "threads per block"}}); }
 
-// Four columns for each thread of a row, up to a block's.
-std::int64_t team_of(const Shape& shape, std::int64_t block) {
+// A row's threads have four columns each, or one where that leaves the device half empty; up to a block.
+std::int64_t team_of(const Shape& shape, std::int64_t block, const DeviceFacts& device) {
+  const std::int64_t threads = multiprocessors_to_fill(device) * std::int64_t{2048};
+  const std::int64_t columns = shape.rows * shape.columns > threads ? 4 : 1;
   std::int64_t team = 4;
-  while (team < block && team * 4 < shape.columns) team *= 2;
+  while (team < block && team * columns < shape.columns) team *= 2;
   return team;
 }
 
@@ -60,7 +62,7 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
     if (is_there) results ^= (255 ^ place[static_cast<std::size_t>(e.outputs[k].value)]) << (8 * k);
   }
   std::vector<KernelArgument> arguments = kernel_arguments(problem);
-  const std::int64_t team = team_of(shape, config[BLOCK]);
+  const std::int64_t team = team_of(shape, config[BLOCK], device);
   arguments.emplace_back(int32(team));
   arguments.emplace_back(moves);
   arguments.emplace_back(int32(std::ssize(words)));
