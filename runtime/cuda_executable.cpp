@@ -159,6 +159,31 @@ class Library {
     facts.attributes.maxDynamicSharedSizeBytes = static_cast<int>(bytes);
   }
 
+  /// More than 8 blocks per cluster must be asked for, and need so many multiprocessors side by side: not all
+  /// devices of an architecture have them.
+  void allow_cluster(const std::string& name, const Launch& launch) {
+    const std::scoped_lock lock(mutex_);
+    const KernelFacts& facts = kernels_.at(name);
+    const int blocks = facts.attributes.requiredClusterWidth;
+    if (blocks <= 8) return;
+    cudaLaunchAttribute cluster = {};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = to_dim3(launch.grid);
+    config.blockDim = to_dim3(launch.block);
+    config.dynamicSmemBytes = static_cast<std::size_t>(launch.dynamic_shared_bytes);
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    int clusters = 0;  // that the device runs at once
+    cudaError_t code = cudaFuncSetAttribute(facts.handle, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (code == cudaSuccess) code = cudaOccupancyMaxActiveClusters(&clusters, facts.handle, &config);
+    const std::string sentence = device.name + " runs no clusters of the " + std::to_string(blocks) +
+                                 " blocks that the kernel " + name + " has";
+    if (code != cudaSuccess) refuse(code, sentence, LoadError::Kind::resources);
+    if (clusters == 0) throw LoadError(sentence + ".", LoadError::Kind::resources);
+  }
+
   bool was_launched() const { return launched_; }
 
   /// Before each launch of a guarded one, until it answers that the launch is captured.
@@ -324,6 +349,7 @@ class CudaExecutable : public Executable {
     facts_.local_bytes = std::max(facts_.local_bytes, static_cast<std::int64_t>(attributes.localSizeBytes));
 
     library_->allow_shared(name, launch.dynamic_shared_bytes);
+    library_->allow_cluster(name, launch);
     if (launch.arguments.size() > max_parameters) {
       throw LoadError("The kernel " + name + " takes " + std::to_string(launch.arguments.size()) +
                       " parameters; at most " + std::to_string(max_parameters) + " are supported.");

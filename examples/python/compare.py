@@ -1,6 +1,8 @@
-"""What the examples share: arrays where there is a GPU, else NumPy's; and a check with its times, printed."""
+"""What the examples share: arrays where there is a GPU, else NumPy's; a check with its times, printed; and pictures in files."""
 
+import struct
 import time
+import zlib
 
 import numpy as np
 
@@ -61,3 +63,15 @@ def compare(what: str, ours, theirs, tolerance: float, than: str = "NumPy") -> N
     mine, other = _seconds(ours, finish), _seconds(theirs, lambda: None)
     where = f"{library.__name__} on the GPU" if library is not None else "an emulator of a GPU on the processor"
     print(f"{what}: agrees with {than} within {off:.1e}; {mine * 1e6:.1f} us ({where}), {than} {other * 1e6:.1f} us: {other / mine:.2f} times as fast")
+
+
+def save_gray(path: str, picture: np.ndarray) -> None:
+    """As a PNG; from 0, black, to 255."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + row.tobytes() for row in picture.astype(np.uint8))
+    size = struct.pack(">IIBBBBB", picture.shape[1], picture.shape[0], 8, 0, 0, 0, 0)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))

@@ -1,11 +1,9 @@
 """Depth from two pictures that hold nothing but noise: block matching, in one line. Writes stereo.png, or the file that is given."""
 
-import struct
 import sys
-import zlib
 
 import numpy as np
-from compare import compare, on_gpu, to_device, to_numpy
+from compare import compare, on_gpu, save_gray, to_device, to_numpy
 from numpy.lib.stride_tricks import sliding_window_view
 
 import tunesmith
@@ -23,16 +21,6 @@ def dots_and_depth() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     right = random.random((height, width + most), np.float32)
     left = right[y, x - depth + most]
     return left, right, depth
-
-
-def save_gray(path: str, picture: np.ndarray) -> None:
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = b"".join(b"\0" + row.tobytes() for row in picture.astype(np.uint8))
-    size = struct.pack(">IIBBBBB", picture.shape[1], picture.shape[0], 8, 0, 0, 0, 0)
-    with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
 
 
 left, right, depth = dots_and_depth()

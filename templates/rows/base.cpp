@@ -1,4 +1,4 @@
-// A block per row, with the expression known at launch: what serves every problem.
+// A block or less per row, with the expression known at launch: what serves every problem.
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,16 @@ namespace {
 
 Space space(const Problem& /*problem*/) { return Space({{BLOCK, {128, 256, 512}, "threads per block"}}); }
 
-Work work(const Problem& problem, const Config& config) {
+// A row's threads have four columns each, or one where that leaves the device half empty; up to a block.
+std::int64_t team_of(const Shape& shape, std::int64_t block, const DeviceFacts& device) {
+  const std::int64_t threads = multiprocessors_to_fill(device) * std::int64_t{2048};
+  const std::int64_t columns = shape.rows * shape.columns > threads ? 4 : 1;
+  std::int64_t team = 4;
+  while (team < block && team * columns < shape.columns) team *= 2;
+  return team;
+}
+
+Work work(const Problem& problem, const Config& config, const DeviceFacts& device) {
   const Shape& shape = shape_of(problem);
   const Expression& e = shape.expression;
   const bool has_narrow = std::any_of(e.outputs.begin(), e.outputs.end(), [&](const Output& output) {
@@ -53,14 +62,18 @@ Work work(const Problem& problem, const Config& config) {
     if (is_there) results ^= (255 ^ place[static_cast<std::size_t>(e.outputs[k].value)]) << (8 * k);
   }
   std::vector<KernelArgument> arguments = kernel_arguments(problem);
+  const std::int64_t team = team_of(shape, config[BLOCK], device);
+  arguments.emplace_back(int32(team));
   arguments.emplace_back(moves);
   arguments.emplace_back(int32(std::ssize(words)));
   arguments.emplace_back(results);
   arguments.emplace_back(wide);
   words.resize(most_program_words, 0);
   for (const std::int64_t word : words) arguments.emplace_back(word);
+  // What fills the device; they walk the rows in strides.
+  const std::int64_t most_blocks = multiprocessors_to_fill(device) * std::int64_t{16};
   return {.steps = {Launch{.kernel = "rows_base",
-                           .grid = {std::min(shape.rows, std::int64_t{1} << 20)},  // walked in strides
+                           .grid = {std::min(ceil_divide(shape.rows, config[BLOCK] / team), most_blocks)},
                            .block = {config[BLOCK]},
                            .arguments = std::move(arguments)}}};
 }
@@ -75,7 +88,7 @@ std::size_t program_words(const Expression& expression) {
 
 Template base() {
   return {.name = "base",
-          .what = "A block per row, with the expression known at launch; serves every problem.",
+          .what = "A block or less per row, with the expression known at launch; serves every problem.",
           .kernels = {"rows_base"},
           .preamble =
               [](const Problem& problem) {

@@ -1,4 +1,5 @@
-// rows, the plain kernel: a block per row, which walks it once for each reduction and once for the results.
+// rows, the plain kernel: a block, or a team of its threads, per row, which walks it once for each reduction
+// and once for the results.
 // The expression is a program that is known at launch, so one kernel serves every problem of its dtype.
 
 #include "rows/row.cuh"
@@ -16,6 +17,7 @@
 constexpr int most_words = 96;
 constexpr int most_inputs = 6;
 constexpr int most_reductions = 16;
+constexpr int least_team = 4;
 
 enum class Function { sum, mean, prod, max, min };
 
@@ -76,20 +78,30 @@ __device__ __forceinline__ void evaluate(const long long (&program)[most_words],
   }
 }
 
-// `results`: in each of four bytes the place of a result's word, 255 for none; `wide`: which have a value for
-// each column.
+// `team`: threads per row, a power of two from least_team to BLOCK; `results`: in each of four bytes the
+// place of a result's word, 255 for none; `wide`: which have a value for each column.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(rows_base)(ROWS_PARAMETERS, int moves, int words, long long results, int wide, WORDS(a), WORDS(b),
-                     WORDS(c), WORDS(d), WORDS(e), WORDS(f), WORDS(g), WORDS(h)) {
+    ENTRY(rows_base)(ROWS_PARAMETERS, int team, int moves, int words, long long results, int wide, WORDS(a),
+                     WORDS(b), WORDS(c), WORDS(d), WORDS(e), WORDS(f), WORDS(g), WORDS(h)) {
+  __shared__ long long program[most_words];
   __shared__ Compute shared[BLOCK];
-  __shared__ Compute reduced[most_reductions];
+  __shared__ Compute reduced_of[BLOCK / least_team][most_reductions];
   ROWS_ARRAYS;
-  const long long program[most_words] = {WORD_VALUES(a), WORD_VALUES(b), WORD_VALUES(c), WORD_VALUES(d),
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % team;
+  const long long number_in_block = thread / team, rows_at_once = BLOCK / team;
+  if (thread == 0) {
+    const long long given[most_words] = {WORD_VALUES(a), WORD_VALUES(b), WORD_VALUES(c), WORD_VALUES(d),
                                          WORD_VALUES(e), WORD_VALUES(f), WORD_VALUES(g), WORD_VALUES(h)};
-  const int thread = static_cast<int>(threadIdx.x);
+#pragma unroll
+    for (int w = 0; w < most_words; ++w) program[w] = given[w];
+  }
+  __syncthreads();
+  Compute* const reduced = reduced_of[number_in_block];
   Compute values[most_words];
   // A row's first reduction writes its result behind barriers that no thread passes in the row before.
-  for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+  for (long long first = blockIdx.x * rows_at_once; first < rows; first += gridDim.x * rows_at_once) {
+    const bool is_there = first + number_in_block < rows;
+    const long long row = is_there ? first + number_in_block : rows - 1;
     Place place;
     place.moves = moves;
     for (int k = 0; k < most_inputs; ++k) place.from[k] = inputs[k] + row * strides[k];
@@ -103,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
       // 32 terms are added before they are added to what is before them: fewer roundings are behind a sum.
       Compute far = none_of(function), near = far;
       int count = 0;
-      for (long long column = thread; column < columns; column += BLOCK) {
+      for (long long column = lane; column < columns; column += team) {
         evaluate(program, argument, place, column, reduced, values);
         near = combined(function, near, values[argument]);
         if (++count % 32 == 0) {
@@ -113,23 +125,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
       }
       shared[thread] = combined(function, far, near);
       __syncthreads();
-      for (int half = BLOCK / 2; half > 0; half /= 2) {
-        if (thread < half) shared[thread] = combined(function, shared[thread], shared[thread + half]);
+      for (int half = team / 2; half > 0; half /= 2) {
+        if (lane < half) shared[thread] = combined(function, shared[thread], shared[thread + half]);
         __syncthreads();
       }
-      if (thread == 0)
+      if (lane == 0)
         reduced[number - most_inputs] =
-            function == Function::mean ? shared[0] / static_cast<Compute>(columns) : shared[0];
+            function == Function::mean ? shared[thread] / static_cast<Compute>(columns) : shared[thread];
       __syncthreads();
     }
-    for (long long column = thread; column < columns && wide != 0; column += BLOCK) {
+    if (!is_there) continue;
+    for (long long column = lane; column < columns && wide != 0; column += team) {
       evaluate(program, words - 1, place, column, reduced, values);
       for (int k = 0; k < 4; ++k)
         if ((wide >> k & 1) != 0)
           outputs[k][row * columns + column] =
               from_float<T>(values[static_cast<int>(results >> 8 * k & 255)]);
     }
-    if (thread == 0) {
+    if (lane == 0) {
       evaluate(program, words - 1, place, -1, reduced, values);
       for (int k = 0; k < 4; ++k) {
         const int at = static_cast<int>(results >> 8 * k & 255);

@@ -8,29 +8,30 @@ namespace tunesmith::rows_op {
 namespace {
 
 constexpr IntegerAxis CLUSTER("CLUSTER");
-
-constexpr std::int64_t most_items = 8;
+constexpr std::int64_t most_blocks = 16;
 
 std::string refuses(const Problem& problem) {
   if (std::string empty = refuses_empty(problem); !empty.empty()) return empty;
   const Shape& shape = shape_of(problem);
-  if (shape.rows * 8 >= std::int64_t{1} << 31)
+  if (shape.rows * most_blocks >= std::int64_t{1} << 31)
     return "A grid of 2^31 blocks or more for rows=" + std::to_string(shape.rows) +
            " is more than a GPU takes; take sweeps.";
-  if (least_items(problem, 8 * 1024, usual_vector(problem)) <= most_items) return "";
+  if (least_items(problem, most_blocks * 1024, usual_vector(problem)) <= most_items) return "";
   return "A row of columns=" + std::to_string(shape.columns) +
-         " has more elements than a cluster of 8 blocks holds in registers; take sweeps.";
+         " has more elements than a cluster of 16 blocks holds in registers; take sweeps.";
 }
 
 Space cluster_space(const Problem& problem) {
   const std::vector<Axis> axes = {
       {BLOCK, {512, 128, 256, 384, 640, 768, 1024}, "threads per block"},
-      {CLUSTER, {8, 2, 4}, "blocks per row"},
+      {CLUSTER, {8, 2, 4, 16}, "blocks per row; not every device has room for 16"},
       {ITEMS, {1, 2, 3, 4, 5, 6, 7, 8}, "vectors of a thread; what the row needs"},
       vector_axis(problem),
       load_axis(),
       resident_axis(),
-      store_axis()};
+      store_axis(),
+      start_axis(),
+      trigger_axis()};
   return Space(axes,
                {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
                 vector_rule(problem),
@@ -40,33 +41,41 @@ Space cluster_space(const Problem& problem) {
                  }},
                 {"A thread's elements fit its registers.",
                  [problem](const Config& c) { return held_bytes(problem, c[ITEMS] * c[VECTOR]) <= 256; }}},
-               {{"A thread holds 32 to 160 bytes.", [problem](const Config& c) {
+               {{"Clusters of 16 blocks are for rows of 128 KiB and more.",
+                 [row_bytes = held_bytes(problem, shape_of(problem).columns)](const Config& c) {
+                   return c[CLUSTER] <= 8 || row_bytes >= 128 << 10;
+                 }},
+                {"A thread holds 32 to 160 bytes.",
+                 [problem](const Config& c) {
                    const std::int64_t held = held_bytes(problem, c[ITEMS] * c[VECTOR]);
                    return held >= 32 && held <= 160;
-                 }}});
+                 }},
+                start_rule(problem),
+                trigger_rule()});
 }
 
 Work cluster_work(const Problem& problem, const Config& config) {
   return {.steps = {Launch{.kernel = "rows_cluster",
                            .grid = {shape_of(problem).rows * config[CLUSTER]},
                            .block = {config[BLOCK]},
-                           .arguments = kernel_arguments(problem)}}};
+                           .arguments = kernel_arguments(problem),
+                           .overlaps_previous = config[START] == "overlapped"}}};
 }
 
+// Small blocks wait for less.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
-  if (!suits_cluster(problem, device)) return std::nullopt;
+  if (suited(problem, device) != Suited::cluster) return std::nullopt;
   const std::int64_t vector = usual_vector(problem);
-  for (const std::int64_t most : {80, 128}) {
-    for (const std::int64_t block : {256, 384, 512, 640, 768, 1024}) {
-      const std::int64_t items = least_items(problem, 8 * block, vector);
-      if (items > most_items || held_bytes(problem, items * vector) > most) continue;
+  for (const std::int64_t blocks : {std::int64_t{8}, most_blocks}) {
+    for (const std::int64_t block : {128, 256, 384, 512, 640, 768, 1024}) {
+      if (!holds_row(problem, blocks * block, vector, 128)) continue;
       return Values{{std::string(BLOCK.name), block},
-                    {std::string(CLUSTER.name), std::int64_t{8}},
-                    {std::string(ITEMS.name), items},
+                    {std::string(CLUSTER.name), blocks},
+                    {std::string(ITEMS.name), least_items(problem, blocks * block, vector)},
                     {std::string(VECTOR.name), vector},
-                    // Two blocks, one of which loads while the other waits.
-                    {std::string(RESIDENT_WARPS.name), resident_warps(block > 768 ? 16 : block / 16, block)},
-                    {std::string(STORE.name), usual_store(problem)}};
+                    {std::string(RESIDENT_WARPS.name), usual_resident_warps(problem, vector, block)},
+                    {std::string(STORE.name), usual_store(problem)},
+                    {std::string(START.name), usual_start(problem)}};
     }
   }
   return std::nullopt;
@@ -76,7 +85,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
 
 Template cluster() {
   return {.name = "cluster",
-          .what = "A row in the registers of a cluster of 2 to 8 blocks: long rows are read once.",
+          .what = "A row in the registers of a cluster of 2 to 16 blocks: long rows are read once.",
           .kernels = {"rows_cluster"},
           .compiled_in = {"expression", "dtype"},
           .constants = constants,

@@ -9,8 +9,11 @@ constexpr Hint load_hint = LOAD == Load::streaming     ? Hint::streaming
                            : LOAD == Load::no_allocate ? Hint::no_allocate
                                                        : Hint::none;
 constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
+#include "common/overlap.inl"
 #include "rows/held.inl"
 
+// What is loaded before the reductions. An overlapped kernel is short, and its loads cannot pass its stores.
+constexpr int FIRST = MATRICES | (overlapped ? PER_COLUMN : EARLY);
 constexpr int resident_blocks = RESIDENT_WARPS * 32 > BLOCK ? RESIDENT_WARPS * 32 / BLOCK : 1;
 using ClusterHeld = Held<ITEMS, BLOCK * CLUSTER, false>;
 constexpr int warps = BLOCK / 32;
@@ -70,22 +73,23 @@ __device__ __forceinline__ void reduce_row(const ClusterHeld& held, const Place&
 }
 
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(BLOCK, resident_blocks)
-    ENTRY(rows_cluster)(ROWS_PARAMETERS) {
+    ENTRY(rows_cluster)(ROWS_PARAMETERS_OF(InputPointer<T>, InOutPointer<T>)) {
   __shared__ Compute shared[2][1][MOST][warps];
   __shared__ Compute totals[PASSES + 1][MOST][CLUSTER];
   if constexpr (PASSES > 0) arrive();
   ROWS_ARRAYS;
   const int rank = static_cast<int>(blockIdx.x) % CLUSTER;
   const int vector = rank * BLOCK + static_cast<int>(threadIdx.x);
-  const Place place = place_of(static_cast<long long>(blockIdx.x / CLUSTER), inputs, outputs, strides,
+  const Place place = place_of(static_cast<long long>(blockIdx.x / CLUSTER), inputs, outputs, strides, rows,
                                static_cast<int>(columns));
+  start();
   ClusterHeld held;
-  held.template load<MATRICES | EARLY>(place, vector);
+  held.template load<FIRST>(place, vector);
   Row row = row_of(place);
   reduce_row<0>(held, place, row, rank, vector, shared, totals);
 #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
-    held.template load_item<PER_COLUMN & ~EARLY>(place, vector, item);
+    held.template load_item<(MATRICES | PER_COLUMN) & ~FIRST>(place, vector, item);
     held.store_item(place, row, vector, item);
   }
   if (vector == 0) store_row(place, row);

@@ -1,7 +1,8 @@
 // Vectors of a row that a thread holds in registers. Needs Compute and what the expression's code has with
 // it, T, VECTOR, ALIGNED, load_hint and store_hint.
 
-// Whether rows may begin within a vector: the first and the last are then read and written in parts.
+// Whether rows may begin within a vector. The first and the last are then written in parts, but read whole
+// with what other rows have there.
 constexpr bool shifted = VECTOR > ALIGNED;
 
 __device__ __forceinline__ constexpr bool has(int mask, int k) { return (mask >> k & 1) != 0; }
@@ -11,10 +12,11 @@ struct Place {
   const T* from[INPUTS];
   T* to[OUTPUTS];
   int shift, columns;
+  int readable[INPUTS];  // elements from the row's first one on, as far as vectors of the row reach
 };
 
 __device__ __forceinline__ Place place_of(long long row, const T* const (&inputs)[6], T* const (&outputs)[4],
-                                          const long long (&strides)[6], int columns) {
+                                          const long long (&strides)[6], long long rows, int columns) {
   Place place;
   place.columns = columns;
   place.shift = 0;
@@ -26,7 +28,12 @@ __device__ __forceinline__ Place place_of(long long row, const T* const (&inputs
 #pragma unroll
   for (int k = 0; k < INPUTS; ++k) {
     place.from[k] = inputs[k] + (has(MATRICES, k) ? row * strides[k] : has(PER_ROW, k) ? row : 0);
-    if (shifted && has(MATRICES, k)) place.shift = static_cast<int>(row * strides[k] % VECTOR);
+    place.readable[k] = columns;
+    if (shifted && has(MATRICES, k)) {
+      place.shift = static_cast<int>(row * strides[k] % VECTOR);
+      const long long behind = (rows - 1 - row) * strides[k];
+      if (behind > 0) place.readable[k] = columns + (behind < VECTOR ? static_cast<int>(behind) : VECTOR);
+    }
   }
   return place;
 }
@@ -45,16 +52,16 @@ __device__ __forceinline__ Row row_of(const Place& place) {
 
 using Loaded = Vector<T, VECTOR>;
 
-// The vector at element `at` of a row; what is outside is 0. CHECKED: some of it may be.
+// The vector at element `at` of a row; what is outside may be anything. CHECKED: some of it may be.
 template <bool CHECKED>
-__device__ __forceinline__ Loaded load_part(const T* from, int at, int columns, bool is_aligned,
+__device__ __forceinline__ Loaded load_part(const T* from, int at, int columns, int readable, bool is_aligned,
                                             bool is_kept) {
   Loaded vector = {};
-  const bool is_whole = !CHECKED || (at >= 0 && at + VECTOR <= columns);
+  const bool is_whole = !CHECKED || (at < columns && at + VECTOR <= readable);
   if (is_whole && (VECTOR == 1 || is_aligned)) {
     const Loaded* const source = reinterpret_cast<const Loaded*>(from + at);
     vector = is_kept ? load_hinted<Hint::none>(source) : load_hinted<load_hint>(source);
-  } else if (shifted) {
+  } else if (shifted && at < columns) {
 #pragma unroll
     for (int e = 0; e < VECTOR; ++e)
       if (static_cast<unsigned>(at + e) < static_cast<unsigned>(columns)) vector.element[e] = from[at + e];
@@ -88,10 +95,10 @@ struct Held {
     for (int k = 0; k < INPUTS; ++k) {
       if (!has(MASK, k)) continue;
       const bool is_column = has(PER_COLUMN, k);
-      vector[k][item] =
-          checked(item)
-              ? load_part<true>(place.from[k], at, place.columns, !shifted || !is_column, is_column)
-              : load_part<false>(place.from[k], at, place.columns, !shifted || !is_column, is_column);
+      vector[k][item] = checked(item) ? load_part<true>(place.from[k], at, place.columns, place.readable[k],
+                                                        !shifted || !is_column, is_column)
+                                      : load_part<false>(place.from[k], at, place.columns, place.readable[k],
+                                                         !shifted || !is_column, is_column);
     }
   }
 

@@ -122,17 +122,15 @@ Op ops_rows() {
            "expression=layer_norm rows=21 columns=384 gamma=per_column beta=per_column",
            "expression=layer_norm rows=5 columns=77 gamma=per_column beta=scalar dtype=f64",
            "expression=rms_norm rows=40 columns=64 gamma=per_column dtype=bf16",
-           "expression=normalize rows=3 columns=3000", "expression=logsumexp rows=33 columns=71",
+           "expression=normalize rows=2 columns=27001", "expression=logsumexp rows=33 columns=71",
+           "expression=softmax rows=41 columns=53 x=matrix:5",
+           "expression=logsumexp rows=9 columns=71 x=matrix:0",
            "expression=\"y = w * s - max(w)\" rows=19 columns=35 w=per_column s=per_row",
-           "expression=\"m = mean(x); r = rsqrt(mean((x - m) ** 2) + 1e-5); y = (x - m) * r\" rows=11 "
-           "columns=520",
-           "expression=\"y = (a * b - min(c)) / s * 1.0000000000003410605; p = prod(1 + a * 0.001) + s; q = "
-           "sum(w * a)\" rows=13 "
-           "columns=90 s=per_row w=per_column b=matrix:94",
-           "expression=\"y = (x > 0.25 ? sqrt(abs(x)) : 3 * x) + "
-           "bias\" rows=6 columns=33 bias=per_row",
-           "expression=softmax rows=0 "
-           "columns=3"},
+           "expression=\"m = mean(x); y = (x - m) * rsqrt(mean((x - m) ** 2) + 1e-5)\" rows=11 columns=520",
+           ("expression=\"y = (a * b - min(c)) / s * 1.0000000000003410605; p = prod(1 + a * 0.001) + s; "
+            "q = sum(w * a)\" rows=13 columns=90 s=per_row w=per_column b=matrix:94"),
+           "expression=\"y = (x > 0.25 ? sqrt(abs(x)) : 3 * x) + bias\" rows=6 columns=33 bias=per_row",
+           "expression=softmax rows=0 columns=3"},
       .large_examples = {"expression=softmax rows=65537 columns=32769 dtype=f16"},
       .sample = usual_rows,
   };

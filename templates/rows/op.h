@@ -93,6 +93,7 @@ inline constexpr IntegerAxis ITEMS("ITEMS");
 inline constexpr CategoricalAxis LOAD("LOAD");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 
+constexpr std::int64_t most_items = 8;                       ///< vectors of a thread
 constexpr std::int64_t index_limit = std::int64_t{1} << 30;  ///< columns that 32-bit indices reach
 
 std::string refuses_empty(const Problem& problem);
@@ -102,8 +103,13 @@ Axis resident_axis();
 Axis vector_axis(const Problem& problem);
 Rule vector_rule(const Problem& problem);
 
+Rule start_rule(const Problem& problem);
+
 /// ITEMS vectors for each of a row's threads are no more than the row needs, wherever it begins.
 std::int64_t least_items(const Problem& problem, std::int64_t threads, std::int64_t vector);
+
+/// How many of the inputs are matrices.
+std::int64_t matrices_of(const Problem& problem);
 
 /// Bytes that a thread holds of each of `vectors` vectors, in registers of 4 bytes.
 std::int64_t held_bytes(const Problem& problem, std::int64_t elements);
@@ -113,14 +119,24 @@ std::vector<KernelArgument> kernel_arguments(const Problem& problem);
 
 std::int64_t alignment_bytes(const Problem& problem, const Config& config);
 
-/// Without measurements: whether rows are so long, or so few, that several blocks have each.
-bool suits_cluster(const Problem& problem, const DeviceFacts& device);
+/// Without measurements: which template suits rows of this length and number.
+enum class Suited { registers, cluster, sweeps };
+Suited suited(const Problem& problem, const DeviceFacts& device);
 
-/// Without measurements: 16 bytes, or what the rows' starts allow.
+/// Whether two blocks of a multiprocessor keep a row each in its shared memory, from which results are
+/// computed.
+bool two_rows_are_kept(const Problem& problem, const DeviceFacts& device);
+
+/// Whether so many threads hold a row in registers, with room for what is computed of it.
+bool holds_row(const Problem& problem, std::int64_t threads, std::int64_t vector, std::int64_t most_bytes);
+
+/// Without measurements: 16 bytes, or 4 elements of 16 bits where rows begin at those, or what is allowed.
 std::int64_t usual_vector(const Problem& problem);
 std::string usual_store(const Problem& problem);
+std::string usual_start(const Problem& problem);
 
-/// The RESIDENT_WARPS that stands for so many (resident_warps_rule): the least that is as many whole blocks.
-std::int64_t resident_warps(std::int64_t wanted, std::int64_t block);
+/// The RESIDENT_WARPS that stands for what suits the problem (resident_warps_rule): the least that is as many
+/// whole blocks.
+std::int64_t usual_resident_warps(const Problem& problem, std::int64_t vector, std::int64_t block);
 
 }  // namespace tunesmith::rows_op

@@ -12,8 +12,6 @@ constexpr IntegerAxis ROWS("ROWS");
 constexpr IntegerAxis TEAM("TEAM");
 constexpr IntegerAxis TEAMS("TEAMS");
 
-constexpr std::int64_t most_items = 8;
-
 std::string refuses(const Problem& problem) {
   if (std::string empty = refuses_empty(problem); !empty.empty()) return empty;
   const Shape& shape = shape_of(problem);
@@ -32,7 +30,9 @@ Space registers_space(const Problem& problem) {
       vector_axis(problem),
       load_axis(),
       resident_axis(),
-      store_axis()};
+      store_axis(),
+      start_axis(),
+      trigger_axis()};
   const std::int64_t rows = shape_of(problem).rows, columns = shape_of(problem).columns;
   return Space(
       axes,
@@ -56,48 +56,66 @@ Space registers_space(const Problem& problem) {
        {"Of rows of several warps a block has 1024 threads at most and few rows.",
         [](const Config& c) { return c[TEAM] <= 32 || c[TEAM] * c[TEAMS] <= 512 || c[TEAMS] == 1; }},
        {"Several rows at once are for what a warp or less has.",
-        [](const Config& c) { return c[ROWS] == 1 || c[TEAM] <= 64; }}});
+        [](const Config& c) { return c[ROWS] == 1 || c[TEAM] <= 64; }},
+       start_rule(problem),
+       trigger_rule()});
 }
 
 Work registers_work(const Problem& problem, const Config& config) {
   return {.steps = {Launch{.kernel = "rows_registers",
                            .grid = {ceil_divide(shape_of(problem).rows, config[TEAMS] * config[ROWS])},
                            .block = {config[TEAM] * config[TEAMS]},
-                           .arguments = kernel_arguments(problem)}}};
+                           .arguments = kernel_arguments(problem),
+                           .overlaps_previous = config[START] == "overlapped"}}};
 }
 
-// A thread has at most 4 vectors of 16 bytes, up to 8 where a block would not hold the row else; short rows
-// are read two at a time.
+// A few neighbouring threads have a short row, and 4 to 14 elements each; threads of long rows have up to 8
+// vectors. Short rows that begin within vectors have narrower ones: each warp would write some in parts.
+// Vectors of 8 elements are chains of conversions, which take longer than further accesses.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
-  if (suits_cluster(problem, device)) return std::nullopt;
-  const std::int64_t vector = usual_vector(problem);
-  const auto held = [&](std::int64_t team) {
-    return held_bytes(problem, least_items(problem, team, vector) * vector);
-  };
+  if (suited(problem, device) != Suited::registers) return std::nullopt;
+  const Shape& shape = shape_of(problem);
+  const std::int64_t element = bytes(dtype_of(problem));
+  const bool is_small = usual_start(problem) == "overlapped";
+  const std::int64_t widest = usual_vector(problem), aligned = std::min(widest, shape.aligned);
+  const bool is_narrow = least_items(problem, is_small || element > 2 ? 128 : 32, aligned) <= most_items;
+  const bool is_shifted = !is_narrow && aligned < widest;
+  std::int64_t most_vector = is_shifted ? 4 : 8;
+  if (is_small && shape.columns <= 2048) most_vector = shape.columns <= 128 ? 4 : 2;
+  if (element > 2) most_vector = 4;
+  const std::int64_t vector = std::min(is_narrow ? aligned : widest, most_vector);
+  const std::int64_t most_elements = element == 8 ? 4 : is_small ? 6 : element == 4 ? 8 : 14;
+  const std::int64_t usual_bytes = element == 4 || is_small ? 32 : is_shifted ? 112 : 64;
   static constexpr std::array<std::int64_t, 15> teams = {1,   2,   4,   8,   16,  32,  64,  96,
                                                          128, 192, 256, 384, 512, 768, 1024};
-  const auto suits = [&](std::int64_t team, std::int64_t most) {
-    return held(team) <= most && least_items(problem, team, vector) <= most_items;
+  const auto suits = [&](std::int64_t team) {
+    const std::int64_t items = least_items(problem, team, vector);
+    if (team < 32)
+      return items == 1 ||
+             (items <= most_items && items * vector <= most_elements && team * vector * element >= 8);
+    // Warps of a team wait for each other.
+    const std::int64_t least_bytes = team == 32 || team >= 128 ? 64 : 0;
+    return team <= 512 && holds_row(problem, team, vector, std::max(usual_bytes, least_bytes));
   };
-  // Rows that begin within vectors take more registers, and arithmetic in double.
-  const bool is_plain = vector <= shape_of(problem).aligned && bytes(dtype_of(problem)) < 8;
-  auto team = std::find_if(teams.begin(), teams.end(), [&](std::int64_t each) {
-    return suits(each, each < 32 ? 16 : each == 32 && is_plain ? 96 : 64);
-  });
-  if (team == teams.end())
-    team = std::find_if(teams.begin(), teams.end(), [&](std::int64_t each) { return suits(each, 128); });
+  const auto holds = [&](std::int64_t team) { return team >= 256 && holds_row(problem, team, vector, 128); };
+  auto team = std::find_if(teams.begin(), teams.end(), suits);
+  if (team == teams.end()) team = std::find_if(teams.begin(), teams.end(), holds);
   if (team == teams.end()) return std::nullopt;
   const std::int64_t items = least_items(problem, *team, vector);
-  const bool is_short = *team <= 32 && held(*team) <= 32 && shape_of(problem).rows >= 1 << 14;
-  std::int64_t side_by_side = std::max<std::int64_t>(1, 128 / *team);
-  Values values = {
-      {std::string(TEAM.name), *team},    {std::string(TEAMS.name), side_by_side},
-      {std::string(ITEMS.name), items},   {std::string(ROWS.name), std::int64_t{is_short ? 2 : 1}},
-      {std::string(VECTOR.name), vector}, {std::string(STORE.name), usual_store(problem)}};
-  // Of one array in blocks of few elements per thread more fit a multiprocessor without spilling.
-  const bool are_small = *team >= 64 && held(*team) <= 64 && shape_of(problem).inputs.size() == 1;
-  values.set(RESIDENT_WARPS.name, resident_warps(!is_plain ? 16 : are_small ? 48 : 32, *team * side_by_side));
-  return values;
+  const std::int64_t block = vector == 8 && items == 1 && *team <= 8 ? 256 : 128;
+  const std::int64_t side_by_side = std::max<std::int64_t>(1, block / *team);
+  // Of blocks of 768 threads there is room for two.
+  const bool are_two = *team == 768 && vector <= shape.aligned && holds_row(problem, *team, vector, 96);
+  const std::int64_t resident_warps =
+      are_two ? 48 : usual_resident_warps(problem, vector, *team * side_by_side);
+  return Values{{std::string(TEAM.name), *team},
+                {std::string(TEAMS.name), side_by_side},
+                {std::string(ITEMS.name), items},
+                {std::string(ROWS.name), std::int64_t{1}},
+                {std::string(VECTOR.name), vector},
+                {std::string(RESIDENT_WARPS.name), resident_warps},
+                {std::string(STORE.name), usual_store(problem)},
+                {std::string(START.name), usual_start(problem)}};
 }
 
 }  // namespace

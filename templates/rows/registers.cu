@@ -9,8 +9,11 @@ constexpr Hint load_hint = LOAD == Load::streaming     ? Hint::streaming
                            : LOAD == Load::no_allocate ? Hint::no_allocate
                                                        : Hint::none;
 constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
+#include "common/overlap.inl"
 #include "rows/held.inl"
 
+// What is loaded before the reductions. An overlapped kernel is short, and its loads cannot pass its stores.
+constexpr int FIRST = MATRICES | (overlapped ? PER_COLUMN : EARLY);
 constexpr int BLOCK = TEAM * TEAMS;
 constexpr int width = TEAM < 32 ? TEAM : 32;  // lanes of a team
 constexpr int warps = TEAM / width;           // of a team
@@ -39,7 +42,8 @@ __device__ __forceinline__ void reduce_rows(const TeamHeld (&held)[ROWS], const 
 }
 
 // A team has ROWS rows, TEAMS apart, under way at once.
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks) ENTRY(rows_registers)(ROWS_PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+    ENTRY(rows_registers)(ROWS_PARAMETERS_OF(InputPointer<T>, InOutPointer<T>)) {
   __shared__ Compute shared[2][ROWS][MOST][block_warps];
   ROWS_ARRAYS;
   const int thread = static_cast<int>(threadIdx.x) % TEAM;
@@ -51,9 +55,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks) ENTRY(rows_
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) {
     const long long at = first + n * TEAMS;  // behind the last row it is read once more
-    place[n] = place_of(at < rows ? at : rows - 1, inputs, outputs, strides, static_cast<int>(columns));
-    held[n].template load<MATRICES | EARLY>(place[n], thread);
+    place[n] = place_of(at < rows ? at : rows - 1, inputs, outputs, strides, rows, static_cast<int>(columns));
   }
+  start();
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) held[n].template load<FIRST>(place[n], thread);
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) row[n] = row_of(place[n]);
   reduce_rows<0>(held, place, row, thread, shared);
@@ -61,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks) ENTRY(rows_
   for (int item = 0; item < ITEMS; ++item) {
 #pragma unroll
     for (int n = 0; n < ROWS; ++n) {
-      held[n].template load_item<PER_COLUMN & ~EARLY>(place[n], thread, item);
+      held[n].template load_item<(MATRICES | PER_COLUMN) & ~FIRST>(place[n], thread, item);
       if (first + n * TEAMS < rows) held[n].store_item(place[n], row[n], thread, item);
     }
   }

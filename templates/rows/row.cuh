@@ -104,11 +104,11 @@ struct Divisor {
 
 // The arrays, results (of some bytes that fit their type), and what lies from one row of a matrix to the
 // next.
-#define ROWS_PARAMETERS                                                                                   \
-  const T *__restrict__ x0, const T *__restrict__ x1, const T *__restrict__ x2, const T *__restrict__ x3, \
-      const T *__restrict__ x4, const T *__restrict__ x5, T *__restrict__ y0, T *__restrict__ y1,         \
-      T *__restrict__ y2, T *__restrict__ y3, long long stride0, long long stride1, long long stride2,    \
-      long long stride3, long long stride4, long long stride5, long long rows, long long columns
+#define ROWS_PARAMETERS_OF(Input, Output)                                                                 \
+  Input x0, Input x1, Input x2, Input x3, Input x4, Input x5, Output y0, Output y1, Output y2, Output y3, \
+      long long stride0, long long stride1, long long stride2, long long stride3, long long stride4,      \
+      long long stride5, long long rows, long long columns
+#define ROWS_PARAMETERS ROWS_PARAMETERS_OF(const T* __restrict__, T* __restrict__)
 #define ROWS_ARRAYS                                    \
   const T* const inputs[6] = {x0, x1, x2, x3, x4, x5}; \
   T* const outputs[4] = {y0, y1, y2, y3};              \

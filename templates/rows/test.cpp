@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "choose/select.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
@@ -294,8 +295,54 @@ TEST(RowsSpace, RulesAreSaid) {
       {"registers", "expression=softmax rows=3 columns=1023 dtype=f16",
        "TEAM=64 TEAMS=4 ITEMS=3 VECTOR=8 ROWS=2 RESIDENT_WARPS=16", ""},
       {"sweeps", "expression=softmax rows=3 columns=9 dtype=f64", "ITEMS=8 VECTOR=2", ""},
+      {"sweeps", "expression=softmax rows=3 columns=90000", "KEEP=shared", ""},
+      {"sweeps", "expression=\"y = x * 2\" rows=3 columns=90000", "KEEP=shared",
+       "for a pass behind the first"},
+      {"sweeps", "expression=\"y = w - sum(w)\" rows=3 columns=90000 w=per_column", "KEEP=shared",
+       "keeps a tile at least"},
   };
   expect_rules(op(), cases);
+}
+
+TEST(RowsSpace, EveryProblemHasAFirstGuess) {
+  for (const char* expression :
+       {"softmax", "logsumexp", "\"y = (a - b) * c / s - min(d + e)\"", "\"y = x * 2\""})
+    for (const char* dtype : {"f32", "f64", "f16", "bf16"})
+      for (const char* columns : {"1", "3", "8", "31", "100", "257", "1000", "1001", "2050", "5001", "9000",
+                                  "16001", "33000", "65537", "100003", "500000", "3000000"})
+        for (const char* rows : {"1", "200", "5000"})
+          for (const int compute_capability : {75, 86, 90}) {
+            const std::string text = std::string("expression=") + expression + " rows=" + rows +
+                                     " columns=" + columns + " dtype=" + dtype;
+            EXPECT_FALSE(untuned(op(), problem(text), facts_of_capability(compute_capability)).empty())
+                << text;
+          }
+}
+
+// What fits one block is there; what few rows have, and what is longer, is a cluster's where there are some.
+TEST(RowsSpace, OneTemplateIsTheFirstGuess) {
+  const auto first = [](const char* text, int compute_capability) {
+    const std::vector<UntunedVariant> guesses =
+        untuned(op(), problem(std::string("expression=") + text), facts_of_capability(compute_capability));
+    EXPECT_FALSE(guesses.empty()) << text;
+    return guesses.empty() ? "" : guesses.front().tmpl->name;
+  };
+  EXPECT_EQ(first("softmax rows=262144 columns=32 dtype=f16", 90), "registers");
+  EXPECT_EQ(first("softmax rows=1 columns=1", 90), "registers");
+  EXPECT_EQ(first("softmax rows=5000 columns=32768", 90), "registers");
+  EXPECT_EQ(first("softmax rows=140 columns=32768", 90), "sweeps");
+  EXPECT_EQ(first("softmax rows=16 columns=24000", 90), "cluster");
+  EXPECT_EQ(first("softmax rows=16 columns=24000", 80), "registers");
+  EXPECT_EQ(first("softmax rows=128 columns=100003", 90), "cluster");
+  EXPECT_EQ(first("softmax rows=128 columns=100003", 80), "sweeps");
+  EXPECT_EQ(first("logsumexp rows=128 columns=100003", 90), "sweeps");
+  EXPECT_EQ(first("softmax rows=128 columns=1000003 dtype=f64", 90), "sweeps");
+  // Not every device has room for clusters of 16 blocks.
+  const std::vector<UntunedVariant> both =
+      untuned(op(), problem("expression=softmax rows=300 columns=400000"), facts_of_capability(90));
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_NE(both[0].config.text().find("CLUSTER=16"), std::string::npos);
+  EXPECT_EQ(both[1].tmpl->name, "sweeps");
 }
 
 TEST(RowsSpace, TemplatesSayWhatTheyAreNotFor) {
@@ -303,7 +350,7 @@ TEST(RowsSpace, TemplatesSayWhatTheyAreNotFor) {
     return find_template(op(), name).refuses(problem(std::string("expression=softmax ") + text));
   };
   EXPECT_NE(refusal("registers", "rows=2 columns=40000").find("take cluster or sweeps"), std::string::npos);
-  EXPECT_NE(refusal("cluster", "rows=2 columns=400000").find("take sweeps"), std::string::npos);
+  EXPECT_NE(refusal("cluster", "rows=2 columns=600000").find("take sweeps"), std::string::npos);
   EXPECT_NE(refusal("sweeps", "rows=2 columns=1073741824").find("take the base"), std::string::npos);
   EXPECT_NE(refusal("sweeps", "rows=2147483648 columns=5").find("take registers"), std::string::npos);
   EXPECT_NE(refusal("registers", "rows=0 columns=5").find("take the base"), std::string::npos);

@@ -35,23 +35,40 @@ Rule vector_rule(const Problem& problem) {
           [congruent = shape_of(problem).congruent](const Config& c) { return c[VECTOR] <= congruent; }};
 }
 
+std::string usual_start(const Problem& problem) {
+  const Shape& shape = shape_of(problem);
+  return shape.rows * shape.columns <= 1 << 20 ? "overlapped" : "plain";
+}
+
+Rule start_rule(const Problem& problem) {
+  return {"START=overlapped is for what takes a few microseconds, and combined with plain accesses.",
+          [is_short = usual_start(problem) == "overlapped"](const Config& c) {
+            return c[START] == "plain" || (is_short && c[LOAD] == "plain" && c[STORE] == "plain");
+          }};
+}
+
 std::int64_t least_items(const Problem& problem, std::int64_t threads, std::int64_t vector) {
   const Shape& shape = shape_of(problem);
   const std::int64_t before = vector > shape.aligned ? vector - 1 : 0;
   return ceil_divide(shape.columns + before, std::max<std::int64_t>(1, threads * vector));
 }
 
-std::int64_t held_bytes(const Problem& problem, std::int64_t elements) {
+std::int64_t matrices_of(const Problem& problem) {
   const Shape& shape = shape_of(problem);
-  const auto matrices = std::count_if(shape.inputs.begin(), shape.inputs.end(),
-                                      [](const InputLayout& input) { return input.kind == Kind::matrix; });
+  return std::count_if(shape.inputs.begin(), shape.inputs.end(),
+                       [](const InputLayout& input) { return input.kind == Kind::matrix; });
+}
+
+std::int64_t held_bytes(const Problem& problem, std::int64_t elements) {
   // Of 16 bits too: what is computed of an element has 32.
-  return std::max<std::int64_t>(1, matrices) * elements * std::max<std::int64_t>(4, bytes(dtype_of(problem)));
+  return std::max<std::int64_t>(1, matrices_of(problem)) * elements *
+         std::max<std::int64_t>(4, bytes(dtype_of(problem)));
 }
 
 std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
   const Shape& shape = shape_of(problem);
   std::vector<KernelArgument> arguments;
+  arguments.reserve(most_inputs + most_outputs + most_inputs + 2);
   for (int k = 0; k < most_inputs + most_outputs; ++k) arguments.emplace_back(ArgumentPointer{k});
   for (std::size_t k = 0; k < most_inputs; ++k) {
     const bool is_there = k < shape.inputs.size();
@@ -68,28 +85,58 @@ std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
 }
 
 std::int64_t usual_vector(const Problem& problem) {
-  return std::min(16 / bytes(dtype_of(problem)), shape_of(problem).congruent);
+  const Shape& shape = shape_of(problem);
+  return std::min(16 / bytes(dtype_of(problem)), shape.aligned >= 4 ? shape.aligned : shape.congruent);
 }
 
-bool suits_cluster(const Problem& problem, const DeviceFacts& device) {
-  if (device.compute_capability < 90) return false;
-  const std::int64_t row_bytes = held_bytes(problem, shape_of(problem).columns);
-  const bool are_few = shape_of(problem).rows < multiprocessors_to_fill(device) && row_bytes > 1024 * 16;
-  const std::int64_t vector = usual_vector(problem), items = least_items(problem, 8 * 1024, vector);
-  return (row_bytes > 1024 * 64 || are_few) && items <= 8 && held_bytes(problem, items * vector) <= 128;
+bool holds_row(const Problem& problem, std::int64_t threads, std::int64_t vector, std::int64_t most_bytes) {
+  const std::int64_t items = least_items(problem, threads, vector);
+  return items <= most_items && held_bytes(problem, items * vector) <= most_bytes;
+}
+
+bool is_wide(const Problem& problem) {
+  const Shape& shape = shape_of(problem);
+  return std::any_of(shape.expression.outputs.begin(), shape.expression.outputs.end(),
+                     [&](const Output& output) { return shape.varies_along_row(output.value); });
+}
+
+std::int64_t row_bytes(const Problem& problem) {
+  return matrices_of(problem) * shape_of(problem).columns * bytes(dtype_of(problem));
+}
+
+// Blocks of more than 512 threads are alone on a multiprocessor: rows that are a few more than those wait for
+// a second turn. A cluster costs a microsecond, which pays where few multiprocessors had work else.
+Suited suited(const Problem& problem, const DeviceFacts& device) {
+  const std::int64_t vector = usual_vector(problem), full = multiprocessors_to_fill(device);
+  const std::int64_t rows = shape_of(problem).rows;
+  const auto holds = [&](std::int64_t threads) { return holds_row(problem, threads, vector, 128); };
+  constexpr std::int64_t block = 1024;
+  const bool are_few = rows * 2 <= full && row_bytes(problem) >= std::int64_t{48} << 10;
+  if (device.compute_capability >= 90 && are_few && holds(8 * block)) return Suited::cluster;
+  const bool are_in_turns = rows > full && rows < 4 * full;
+  if (holds(are_in_turns ? 512 : block)) return Suited::registers;
+  if (holds(block) || !is_wide(problem) || two_rows_are_kept(problem, device)) return Suited::sweeps;
+  return device.compute_capability >= 90 && holds(16 * block) ? Suited::cluster : Suited::sweeps;
+}
+
+bool two_rows_are_kept(const Problem& problem, const DeviceFacts& device) {
+  const std::int64_t tile_bytes = std::int64_t{bytes(dtype_of(problem)) == 2 ? 16 : 32} << 10;
+  constexpr std::int64_t other_bytes = 3 << 10;  // totals, and what the system takes of each block
+  const bool fit =
+      2 * (round_up(row_bytes(problem), tile_bytes) + other_bytes) <= device.shared_bytes_per_multiprocessor;
+  return fit && is_wide(problem) && shape_of(problem).passes > 0 && matrices_of(problem) > 0;
 }
 
 std::string usual_store(const Problem& problem) {
   const Shape& shape = shape_of(problem);
-  return shape.rows * shape.columns * bytes(dtype_of(problem)) >= std::int64_t{16} << 20 ? "streaming"
-                                                                                         : "plain";
+  return shape.rows * shape.columns * bytes(dtype_of(problem)) >= std::int64_t{8} << 20 ? "streaming"
+                                                                                        : "plain";
 }
 
-std::int64_t resident_warps(std::int64_t wanted, std::int64_t block) {
-  const auto blocks = [&](std::int64_t warps) { return std::max<std::int64_t>(1, warps * 32 / block); };
-  std::int64_t least = 16;
-  while (blocks(least) < blocks(wanted)) least += 16;
-  return least;
+// Rows that begin within vectors of 8 elements take more registers, and arithmetic in double.
+std::int64_t usual_resident_warps(const Problem& problem, std::int64_t vector, std::int64_t block) {
+  const bool takes_few = bytes(dtype_of(problem)) < 8 && (vector < 8 || vector <= shape_of(problem).aligned);
+  return takes_few && block <= 512 && usual_store(problem) == "streaming" ? 32 : 16;
 }
 
 }  // namespace tunesmith::rows_op

@@ -127,6 +127,39 @@ static void test_an_expression(void) {
   tunesmith_dispatcher_destroy(dispatcher);
 }
 
+// A word of rows, and an expression with two results.
+static void test_rows(void) {
+  tunesmith_dispatcher* dispatcher = make_dispatcher();
+  tunesmith_plan* plan = NULL;
+  EXPECT(tunesmith_plan_create(dispatcher, "rows",
+                               "expression=layer_norm rows=2 columns=2 gamma=per_column beta=per_column",
+                               &plan) == TUNESMITH_SUCCESS);
+  const float x[4] = {-1, 1, 5, 5};
+  const float gamma[2] = {2, 3};
+  const float beta[2] = {10, 20};
+  float y[4] = {0};
+  float sums[2] = {0};
+  void* arguments[10] = {(void*)x, (void*)gamma, (void*)beta, NULL, NULL, NULL, y};
+  EXPECT(tunesmith_plan_argument_count(plan) == 10);
+  EXPECT(tunesmith_plan_launch(plan, arguments, 10, NULL, NULL) == TUNESMITH_SUCCESS);
+  EXPECT(y[0] > 7.99 && y[0] < 8.01 && y[1] > 22.99 && y[1] < 23.01 && y[2] == 10 && y[3] == 20);
+  tunesmith_plan_destroy(plan);
+  EXPECT(tunesmith_plan_create(dispatcher, "rows",
+                               "expression=\"s = sum(x); y = x / s\" rows=2 columns=2 x=matrix:2",
+                               &plan) == TUNESMITH_SUCCESS);
+  const float positive[4] = {1, 3, 5, 5};
+  void* others[10] = {(void*)positive, NULL, NULL, NULL, NULL, NULL, sums, y};
+  EXPECT(tunesmith_plan_launch(plan, others, 10, NULL, NULL) == TUNESMITH_SUCCESS);
+  EXPECT(sums[0] == 4 && sums[1] == 10 && y[0] == 0.25F && y[1] == 0.75F && y[2] == 0.5F && y[3] == 0.5F);
+  tunesmith_plan_destroy(plan);
+  plan = NULL;
+  EXPECT(tunesmith_plan_create(dispatcher, "rows", "expression=sofmax rows=2 columns=2", &plan) ==
+         TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("'=' was expected");
+  EXPECT(plan == NULL);
+  tunesmith_dispatcher_destroy(dispatcher);
+}
+
 static void test_options(const char* folder) {
   tunesmith_dispatcher* dispatcher = NULL;
   EXPECT(tunesmith_dispatcher_create("device=nosuch", &dispatcher) == TUNESMITH_WRONG_INPUT);
@@ -283,6 +316,7 @@ int main(int count, char** words) {
   test_a_launch();
   test_a_launch_with_numbers();
   test_an_expression();
+  test_rows();
   test_options(folder);
   test_problems();
   test_summary(folder);

@@ -341,6 +341,7 @@ TEST_P(EveryOverlappedTemplate, WaitsBeforeItTouchesMemory) {
 // Before compute capability 9.0 there is no wait, and nothing to wait for.
 TEST_P(EveryOverlappedTemplate, HasNoWaitBeforeComputeCapability90) {
   const auto& [op, tmpl] = GetParam();
+  if (tmpl->minimum_compute_capability >= 90) GTEST_SKIP() << "the template is for later ones";
   for (const VariantCase& variant : test_variants(*op, *tmpl, 0, 1e6)) {
     const auto config = overlapped(*tmpl, variant.problem, variant.config, true);
     if (!config) continue;

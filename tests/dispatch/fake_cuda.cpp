@@ -71,6 +71,10 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
 }
 cudaError_t cudaFuncGetParamInfo(const void*, size_t, size_t*, size_t*) { return cudaErrorNotSupported; }
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return unsafe(); }
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*, const cudaLaunchConfig_t*) {
+  *clusters = 1;
+  return unsafe();
+}
 
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
