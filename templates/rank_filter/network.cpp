@@ -130,8 +130,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t places = counted_places(problem), width = problem.integer("width");
   const Size size = size_of(problem, device);
   const bool is_extreme = is_box_extreme(problem), has_pairs = lanes_of(problem) == 2;
-  if (is_extreme && (size == Size::tiny || (size >= Size::large && !has_pairs && places > 25)))
-    return std::nullopt;
+  const bool is_many = places > (has_pairs ? 81 : 25) && (!has_pairs || Dims(problem).window.z > 1);
+  if (is_extreme && (size == Size::tiny || (size >= Size::large && is_many))) return std::nullopt;
   std::int64_t most = most_vector(problem);
   while (width % most != 0) most = most > 4 ? most / 2 : 1;
   struct Guess {
@@ -153,6 +153,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     } else {
       guess = {16, 8, places <= 50 ? 8 : 4, 2, most, places <= 30 && !has_pairs ? 24 : 16};
     }
+  }
+  while (guess.block_x > 16 && guess.block_x / 2 * guess.outputs_x >= width) {
+    guess.block_x /= 2;
+    guess.block_y *= 2;
   }
   return Values{{"BLOCK_X", guess.block_x},     {"BLOCK_Y", guess.block_y},
                 {"OUTPUTS_X", guess.outputs_x}, {"OUTPUTS_Y", guess.outputs_y},

@@ -83,7 +83,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // Most threads of a block would have no element; the base has enough of them with one for each line, or
   // with a block for each.
   if (d.length < 32 && d.lines() >= 32768) return std::nullopt;
-  if (d.inner == 1 && d.length < 8192) return std::nullopt;
+  if (d.inner == 1 && d.length < 8192 && d.length > 4 * d.lines()) return std::nullopt;
   std::int64_t vector = 1, width = 32, depth = d.length <= 16 ? 4 : 8, items = 4;
   if (d.length > 32) {
     const bool is_short = d.length <= 512;
