@@ -112,7 +112,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Dims d(problem);
   if (counted_places(problem) <= 81 && d.window.product() <= 256) return std::nullopt;
   // Small tiles for small images, which are to have a block for each multiprocessor, and for small windows.
-  const bool is_small = d.image.product() < 1000 * multiprocessors_to_fill(device);
+  const bool is_small = d.image.product() < std::int64_t{1000} * multiprocessors_to_fill(device);
   std::int64_t tile_x = is_small ? 16 : 32, sorted = is_small || d.window.x <= 20 ? 2048 : 4096;
   const auto rows = [&](std::int64_t across) { return sorted / ((across + d.window.x - 1) * d.window.z); };
   while (sorted < most_sorted && rows(tile_x) < d.window.y + 7) sorted *= 2;

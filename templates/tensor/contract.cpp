@@ -750,7 +750,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t tiles_m = ceil_divide(m, best->tile_m), tiles_n = ceil_divide(n, best->tile_n);
   const std::int64_t operand_bytes = (m + n) * k * size_of(groups.batch) * bytes(dtype_of(problem));
   if (tiles_m > 1 && tiles_n > 1 && operand_bytes > std::int64_t{32} << 20) {
-    const std::int64_t blocks = 2 * multiprocessors_to_fill(device);
+    const std::int64_t blocks = std::int64_t{2} * multiprocessors_to_fill(device);
     const auto read = [&](std::int64_t along, std::int64_t side, std::int64_t across, std::int64_t other) {
       return std::min(blocks, along) * side + std::min(ceil_divide(blocks, along), across) * other;
     };

@@ -329,7 +329,8 @@ double wavefronts(const Permutation& p, const Choice& c, const BlockWork& work, 
     const std::int64_t place = lane.place + (reads ? element : place_in_row(p, work, element));
     access.add(place * p.input_bytes, piece * p.input_bytes);
   }
-  return access.wavefronts() * static_cast<double>(vector / piece);
+  const std::int64_t pieces = vector / piece;
+  return access.wavefronts() * static_cast<double>(pieces);
 }
 
 double sectors(const Permutation& p, const Rows& rows, bool reads) {
