@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "generator/target.h"
 #include "tests/op_cases.h"
 
 namespace tunesmith {
@@ -166,6 +167,8 @@ TEST_P(EveryTemplate, Compiles) {
   std::vector<Case> cases;
   std::set<std::string> seen;
   const auto add = [&](const VariantCase& variant, const std::string& target) {
+    const DeviceFacts device = facts_of_capability(Target::parse(target)->compute_capability);
+    if (tmpl->space(variant.problem, device).why_not(variant.config.values())) return;
     Source rendered = render(*op, *tmpl, variant.problem, variant.config, target);
     if (seen.insert(rendered.text).second)
       cases.push_back({std::move(rendered), words_of(GetParam(), variant) + " " + target, variant});
