@@ -282,6 +282,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   };
   const std::int64_t most_y = lanes > 1                                                  ? 4
                               : its_extent(tiled.window) >= 9 && !tiled.has_neighbours() ? 16
+                              : tiled.has_neighbours() && its_extent(tiled.window) < 5   ? 4
                               : tiled.window >= 0                                        ? 8
                                                                                          : 4;
   const std::int64_t most_z = tiled.along_z >= 0 && terms >= 16 && lanes == 1 ? 4 : 1;

@@ -462,11 +462,16 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                          : has_mask ? x.extent < 4 * outputs
                                     : x.extent <= 16 * outputs))
     outputs /= 2;
-  if (row && x.taps >= 24 && x.extent >= 4096 && element_bytes(problem) == 4) outputs = 12;
+  if (row && x.taps >= 40 && x.extent >= 4096 && element_bytes(problem) == 4) outputs = 12;
+  // Warps wait for their rows: of sums shared by few threads each adds fewer.
+  const auto threads_of = [&](std::int64_t each) {
+    return nest_of(problem).outputs() / (each * run_of(s, 16));
+  };
+  const std::int64_t few = std::int64_t{multiprocessors_to_fill(device)} * 448;
+  while (row && outputs > 4 && threads_of(outputs) < few) outputs = 4;
+  if (has_mask && threads_of(outputs) < few / 4) return std::nullopt;  // loops have a thread for each
   Values values = {{"OUTPUTS", outputs}, {"START", std::string("plain")}};
-  const std::int64_t block_x = row && x.extent > 64 * outputs      ? 128
-                               : !has_y && x.extent > 32 * outputs ? 64
-                                                                   : 32;
+  const std::int64_t block_x = !has_y && x.extent > 32 * outputs ? 64 : 32;
   std::int64_t block_y = !has_y ? 1 : outputs < 8 ? 8 : 4;
   while (block_y > 1 && y.extent <= outputs * block_y / 2) block_y /= 2;
   const std::int64_t lanes = has_mask ? even_part(ceil_divide(x.extent, outputs), block_x) : block_x;
@@ -484,7 +489,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // The longest runs that give each multiprocessor the threads that it needs, but no shorter than two
   // windows.
   const std::int64_t threads = round_up(lanes * block_y, 32),
-                     blocks = std::int64_t{multiprocessors_to_fill(device)} * (has_y ? 512 : 256) / threads;
+                     blocks =
+                         std::int64_t{multiprocessors_to_fill(device)} * (has_y || row ? 512 : 256) / threads;
   const std::int64_t warps = has_y || row ? 16 : has_mask && march.taps >= 10 ? 12 : 8;
   std::int64_t run = 1024;
   if (has_mask) {
@@ -504,10 +510,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   values.set("BLOCK_X", least_block_x(s, block_x, outputs));
   values.set("BLOCK_Y", least_block_y(s, block_y));
   values.set("RUN", least_run(s, run));
-  values.set("STAGES", std::int64_t{march.extent == 1 ? 2 : has_y || has_mask ? 4 : 8});
-  const std::int64_t vector = has_mask                                ? (element_bytes(problem) == 2 ? 4 : 16)
-                              : !has_y && element_bytes(problem) == 4 ? 8
-                                                                      : 16;
+  values.set("STAGES", std::int64_t{row ? 2 : has_y || has_mask ? 4 : 8});
+  const std::int64_t vector = has_mask ? (element_bytes(problem) == 2 ? 4 : 16)
+                              : !has_y && !row && element_bytes(problem) == 4 ? 8
+                                                                              : 16;
   values.set("VECTOR", least_vector(problem, s, vector));
   values.set("RESIDENT_WARPS", warps);
   return values;
