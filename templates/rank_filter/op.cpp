@@ -323,7 +323,7 @@ Op ops_rank_filter() {
                      .extents = {"depth", "height", "width"},
                      .contents = {{Contents::few, -1, 1}, {Contents::with_nan}}},
                     {.name = "output", .role = Role::output, .extents = {"depth", "height", "width"}}},
-      .templates = {base(), network(), extreme(), ranks()},
+      .templates = {base(), network(), extreme(), ranks(), transposed()},
       .reference = reference,
       .reference_unit =
           [](const Problem& problem) { return std::max<std::int64_t>(1, problem.integer("width")); },

@@ -40,6 +40,7 @@ Template base();
 Template network();
 Template extreme();
 Template ranks();
+Template transposed();
 
 // ---- what the tuned templates share
 

@@ -1,0 +1,167 @@
+// rank_filter/transposed: minima and maxima of boxes in a tile, along its columns, then along its rows, which
+// are columns of the transposed tile.
+
+#include <algorithm>
+
+#include "templates/rank_filter/op.h"
+
+namespace tunesmith::rank_filter_op {
+namespace {
+
+constexpr IntegerAxis ROUNDS("ROUNDS");
+constexpr IntegerAxis RUN("RUN");
+constexpr IntegerAxis TILE_X("TILE_X");
+constexpr IntegerAxis TILE_Y("TILE_Y");
+
+constexpr std::int64_t most_places = 127;  // of a window, along each dimension
+
+std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
+std::int64_t in_word(const Problem& problem) { return 4 / element_bytes(problem); }
+
+// As transposed.cu has it, of a window's rows and columns.
+struct Tile {
+  std::int64_t words, shared_bytes;
+};
+Tile tile_of(const Problem& problem, const Config& c, std::int64_t rows_window, std::int64_t columns_window) {
+  const std::int64_t each = in_word(problem), vector = std::max<std::int64_t>(4, c[VECTOR]) / 4 * each;
+  const std::int64_t left = columns_window == 1 ? 0 : (vector - Dims(problem).before.x % vector) % vector;
+  const std::int64_t words = ceil_divide(left % each + c[TILE_X] + columns_window - 1, each);
+  const std::int64_t rows = c[TILE_Y] + rows_window - 1;
+  const std::int64_t transposed_at =
+      std::max(rows * round_up(left / each + words, 4), c[TILE_Y] * (c[TILE_X] / each + 4));
+  const std::int64_t transposed = columns_window == 1 ? 0 : words * each * (c[TILE_Y] / each + 1);
+  return {words, 8 * round_up(rows, 2) + 4 * (transposed_at + transposed)};
+}
+
+std::int64_t threads(const Problem& problem, const Config& c) {
+  const std::int64_t along_columns =
+      tile_of(problem, c, 1, Dims(problem).window.x).words * (c[TILE_Y] / c[RUN]);
+  const std::int64_t along_rows = c[TILE_Y] / in_word(problem) * (c[TILE_X] / c[RUN]);
+  return round_up(ceil_divide(std::max(along_columns, along_rows), c[ROUNDS]), 32);
+}
+
+std::string refuses(const Problem& problem) {
+  if (std::string no = refuses_empty(problem); !no.empty()) return no;
+  const Dims d(problem);
+  if (!is_box(problem)) return "A footprint in which not all places count is no box; take another template.";
+  if (!is_least(problem) && !is_greatest(problem)) {
+    return "The rank " + std::to_string(problem.integer("rank")) +
+           " is neither the minimum's nor the maximum's; take another template.";
+  }
+  if (counted_places(problem) == 1)
+    return "A window of one place has nothing to compare; take the base template.";
+  if (element_bytes(problem) == 8)
+    return "Elements of 8 bytes are longer than the words that are compared; take the extreme template.";
+  if (std::max({d.window.z, d.window.y, d.window.x}) > most_places) {
+    return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
+           std::to_string(d.window.x) + " is longer than the " + std::to_string(most_places) +
+           " places for which a tile has room; take the base template.";
+  }
+  if (std::max(d.image.z, d.image.y) >= std::int64_t{1} << 30 ||
+      d.image.x * (d.window.z > 1 ? d.image.y : 1) >= std::int64_t{1} << 30 ||
+      d.image.z * ceil_divide(d.image.y, 16) * ceil_divide(d.image.x, 32) >= std::int64_t{1} << 31) {
+    return "The image has more tiles than a grid; take the base template.";
+  }
+  return "";
+}
+
+Space space(const Problem& problem) {
+  const Dims d(problem);
+  const std::int64_t each = in_word(problem);
+  std::vector<Value> tiles_x, vectors = {std::int64_t{16}, std::int64_t{4}};
+  for (const std::int64_t bytes : {256, 128, 512}) tiles_x.emplace_back(bytes / 4 * each);
+  if (each > 1) vectors.emplace_back(std::int64_t{1});
+  std::vector<Axis> axes = {{TILE_X, tiles_x, "columns of outputs of a block"},
+                            {TILE_Y, {64, 32, 128}, "rows of outputs of a block"},
+                            {RUN, {32, 16, 8}, "outputs of a thread below each other, then beside"},
+                            {ROUNDS, {1, 2, 4}, "runs of a thread at most, in each direction"},
+                            {VECTOR, vectors, "bytes per access to the image, at most"},
+                            resident_warps_axis({16, 20, 24, 32})};
+  std::vector<Rule> must = {
+      {"The image's rows must be multiples of VECTOR bytes.",
+       [bytes = d.image.x * element_bytes(problem)](const Config& c) { return bytes % c[VECTOR] == 0; }},
+      {"A block has 64 to 1024 threads.",
+       [problem](const Config& c) { return threads(problem, c) >= 64 && threads(problem, c) <= 1024; }},
+      {"A tile's shared memory is at most 200 KiB.",
+       [problem, d](const Config& c) {
+         return std::max(tile_of(problem, c, d.window.y, d.window.x).shared_bytes,
+                         tile_of(problem, c, d.window.z, 1).shared_bytes) <= std::int64_t{200} * 1024;
+       }},
+      resident_warps_rule(axes, [problem](const Config& c) { return threads(problem, c); })};
+  std::vector<Rule> worth = {
+      {"Runs that are much longer than the windows share nothing.", [d](const Config& c) {
+         return c[RUN] <= 4 * std::max({d.window.z, d.window.y, d.window.x});
+       }}};
+  return Space(std::move(axes), std::move(must), std::move(worth));
+}
+
+// One launch along the columns of an image, and if the window has several along its rows too.
+Launch launch(const Problem& problem, const Config& c, const Extents3& image, std::int64_t rows_window,
+              std::int64_t columns_window) {
+  const std::int64_t tiles_x = ceil_divide(image.x, c[TILE_X]), tiles_y = ceil_divide(image.y, c[TILE_Y]);
+  return {.kernel = "rank_filter_transposed",
+          .grid = {tiles_x * tiles_y * image.z},
+          .block = {threads(problem, c)},
+          .dynamic_shared_bytes = tile_of(problem, c, rows_window, columns_window).shared_bytes,
+          .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(image.y), int32(image.x),
+                        int32(tiles_x), int32(tiles_y)}};
+}
+
+Work work(const Problem& problem, const Config& c) {
+  const Dims d(problem);
+  Work work;
+  if (d.empty()) return work;
+  const bool in_planes = d.window.y > 1 || d.window.x > 1;
+  const bool both = d.window.z > 1 && in_planes;
+  if (both) work.workspace_bytes = d.image.product() * element_bytes(problem);
+  if (d.window.z > 1) {
+    Launch planes = launch(problem, c, {1, d.image.z, d.image.y * d.image.x}, d.window.z, 1);
+    planes.kernel = "rank_filter_transposed_planes";
+    if (both) planes.arguments[1] = WorkspacePointer{};
+    add_outside(planes, problem);
+    work.steps.emplace_back(std::move(planes));
+  }
+  if (in_planes) {
+    Launch rows = launch(problem, c, d.image, d.window.y, d.window.x);
+    if (both) rows.arguments[0] = WorkspacePointer{};
+    add_outside(rows, problem);
+    work.steps.emplace_back(std::move(rows));
+  }
+  return work;
+}
+
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+  const Dims d(problem);
+  const std::int64_t row_bytes = d.image.x * element_bytes(problem);
+  const std::int64_t longest = std::max({d.window.z, d.window.y, d.window.x});
+  return Values{{"TILE_X", 64 * in_word(problem)},
+                {"TILE_Y", std::int64_t{64}},
+                {"RUN", std::int64_t{longest > 16 ? 32 : 16}},
+                {"ROUNDS", std::int64_t{longest > 16 ? 1 : 2}},
+                {"VECTOR", std::int64_t{row_bytes % 16 == 0  ? 16
+                                        : row_bytes % 4 == 0 ? 4
+                                                             : 1}},
+                {"RESIDENT_WARPS", std::int64_t{20}}};
+}
+
+}  // namespace
+
+Template transposed() {
+  return {.name = "transposed",
+          .what =
+              "Minima and maxima of boxes: a tile's columns, then its rows as columns of the transposed "
+              "tile, by words of up to four elements.",
+          .kernels = {"rank_filter_transposed", "rank_filter_transposed_planes"},
+          .compiled_in = {"window_depth", "window_height", "window_width", "footprint", "rank", "origin_z",
+                          "origin_y", "origin_x", "dtype"},
+          .constants = window_constants,
+          .refuses = refuses,
+          .untuned = untuned,
+          .space = space,
+          .work = work,
+          .alignment_bytes = [](const Problem& problem, const Config& c) {
+            return std::max(c[VECTOR], element_bytes(problem));
+          }};
+}
+
+}  // namespace tunesmith::rank_filter_op

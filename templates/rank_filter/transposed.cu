@@ -1,0 +1,449 @@
+// rank_filter, minima and maxima of boxes in a tile, twice along columns. A word is 4 bytes of a row. A
+// thread has the extremes of a run of a word's columns, and writes them as words of a column: lanes have
+// words beside each other, and the tile is transposed without any exchange between them. Then its rows are
+// columns. The outputs of a run share the elements that all of their windows have; what these have before and
+// behind is found as in van Herk's and Gil and Werman's algorithm.
+
+#include "common/async_copy.cuh"
+#include "common/boundary.cuh"
+#include "common/integer.cuh"
+#include "common/shared.cuh"
+#include "rank_filter/words.cuh"
+
+constexpr int in_word = 4 / sizeof(T);           // elements
+constexpr int stacks = TILE_Y / in_word;         // words of a column
+constexpr int stacks_pitch = stacks + 1;         // odd: words beside each other go to different banks
+constexpr int out_pitch = TILE_X / in_word + 4;  // an odd number of 16 bytes, for the same reason
+constexpr int runs_x = TILE_X / RUN, runs_y = TILE_Y / RUN;
+constexpr int vector_bytes = VECTOR > 4 ? VECTOR : 4, vector = vector_bytes / static_cast<int>(sizeof(T));
+
+// A tile with its windows' overhang. Its first column is moved to the left so far that vectors of the image
+// are vectors of the tile.
+template <int rows_window, int columns_window>
+struct Tile {
+  static constexpr int left = columns_window == 1 ? 0 : (vector - before_x % vector) % vector;
+  static constexpr int skipped = left / in_word, first = left % in_word;  // words; elements of the next
+  static constexpr int words = ceil_divide(first + TILE_X + columns_window - 1, in_word);  // of a row
+  static constexpr int pitch = round_up(skipped + words, 4), rows = TILE_Y + rows_window - 1;
+  static constexpr int transposed_at = larger(rows * pitch, TILE_Y* out_pitch);
+};
+constexpr int threads =
+    round_up(ceil_divide(larger(Tile<1, window_width>::words * runs_y, stacks* runs_x), ROUNDS), 32);
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
+
+// ---- the extremes of two words, element by element
+
+// Of 16 bits by their keys, where there is no instruction.
+template <typename E>
+struct Extremes {
+  static __device__ __forceinline__ unsigned key(unsigned bits) {
+    E element;
+    memcpy(&element, &bits, sizeof(E));
+    return Keys<E>::key(element);
+  }
+  static __device__ __forceinline__ unsigned of_halves(unsigned a, unsigned b) {
+    return (key(a) < key(b)) == (rank > 0) ? b : a;
+  }
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
+    return of_halves(a & 0xffffu, b & 0xffffu) | of_halves(a >> 16, b >> 16) << 16;
+  }
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
+    return of(of(a, b), c);
+  }
+};
+template <>
+struct Extremes<unsigned short> {
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
+    return rank > 0 ? upper(a, b) : lower(a, b);
+  }
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
+    return rank > 0 ? upper(a, b, c) : lower(a, b, c);
+  }
+};
+template <>
+struct Extremes<unsigned char> : Extremes<unsigned short> {};
+template <>
+struct Extremes<int> {
+  static __device__ __forceinline__ unsigned of(int a, int b) { return rank > 0 ? upper(a, b) : lower(a, b); }
+  static __device__ __forceinline__ unsigned of(int a, int b, int c) {
+    return rank > 0 ? upper(a, b, c) : lower(a, b, c);
+  }
+};
+template <>
+struct Extremes<float> {
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
+    const float x = __uint_as_float(a), y = __uint_as_float(b);
+    return __float_as_uint(rank > 0 ? upper(x, y) : lower(x, y));
+  }
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
+    return of(of(a, b), c);
+  }
+};
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+template <>
+struct Extremes<short> {
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
+    return rank > 0 ? __vmaxs2(a, b) : __vmins2(a, b);
+  }
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
+    return rank > 0 ? __vimax3_s16x2(a, b, c) : __vimin3_s16x2(a, b, c);
+  }
+};
+#endif
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+// A NaN is after all numbers, and -0 before 0, also in these instructions.
+template <>
+struct Extremes<Float16> {
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
+    unsigned result;
+    if constexpr (rank > 0) {
+      asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    } else {
+      asm("min.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    }
+    return result;
+  }
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
+    return of(of(a, b), c);
+  }
+};
+template <>
+struct Extremes<BFloat16> {
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
+    unsigned result;
+    if constexpr (rank > 0) {
+      asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    } else {
+      asm("min.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    }
+    return result;
+  }
+  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
+    return of(of(a, b), c);
+  }
+};
+#endif
+
+// A word as it is compared: of bytes the even ones as halves, and as others the word as it is, whose odd
+// bytes are the upper ones of halves; what is below decides nothing.
+constexpr int parts = sizeof(T) == 1 ? 2 : 1;
+struct Compared {
+  unsigned part[parts];
+};
+__device__ __forceinline__ Compared compared(unsigned word) {
+  Compared to;
+  to.part[parts - 1] = word;
+  if constexpr (parts == 2) to.part[0] = word & 0x00ff00ffu;
+  return to;
+}
+__device__ __forceinline__ unsigned as_word(const Compared& from) {
+  if constexpr (parts == 1) return from.part[0];
+  return from.part[0] | (from.part[parts - 1] & 0xff00ff00u);
+}
+__device__ __forceinline__ Compared extreme(const Compared& a, const Compared& b) {
+  Compared to;
+#pragma unroll
+  for (int i = 0; i < parts; ++i) to.part[i] = Extremes<T>::of(a.part[i], b.part[i]);
+  return to;
+}
+__device__ __forceinline__ Compared extreme(const Compared& a, const Compared& b, const Compared& c) {
+  Compared to;
+#pragma unroll
+  for (int i = 0; i < parts; ++i) to.part[i] = Extremes<T>::of(a.part[i], b.part[i], c.part[i]);
+  return to;
+}
+
+// As many words, below or beside each other, by their elements: element i of word n goes to element n of i.
+__device__ __forceinline__ void transpose(const Compared (&from)[in_word], unsigned (&to)[in_word]) {
+  if constexpr (in_word == 4) {
+#pragma unroll
+    for (int odd = 0; odd < 2; ++odd) {
+      const unsigned of_bytes = odd == 0 ? 0x6240 : 0x7351;
+      const unsigned upper = __byte_perm(from[0].part[odd], from[1].part[odd], of_bytes);
+      const unsigned lower = __byte_perm(from[2].part[odd], from[3].part[odd], of_bytes);
+      to[odd] = __byte_perm(upper, lower, 0x5410);
+      to[odd + 2] = __byte_perm(upper, lower, 0x7632);
+    }
+  } else if constexpr (in_word == 2) {
+    to[0] = __byte_perm(from[0].part[0], from[1].part[0], 0x5410);
+    to[1] = __byte_perm(from[0].part[0], from[1].part[0], 0x7632);
+  } else {
+    to[0] = from[0].part[0];
+  }
+}
+
+// ---- along a column
+
+// The outputs that are found together: at most one more than a window's elements.
+__host__ __device__ constexpr int group_of(int window) {
+  int group = 4;
+  while (2 * group <= smaller(RUN, window + 1)) group *= 2;
+  return group;
+}
+
+// The extremes of RUN windows that begin at elements 0, 1, ..., which `read` gives; `write` takes them in
+// order.
+template <int window, typename Read, typename Write>
+__device__ __forceinline__ void slide(const Read& read, const Write& write) {
+  Compared x[RUN + window - 1];
+  if constexpr (window <= 3) {
+#pragma unroll
+    for (int i = 0; i < RUN + window - 1; ++i) {
+      x[i] = read(i);
+      const int to = i - (window - 1);
+      if (to < 0) continue;
+      if constexpr (window == 1) write(to, x[i]);
+      if constexpr (window == 2) write(to, extreme(x[i - 1], x[i]));
+      if constexpr (window == 3) write(to, extreme(x[i - 2], x[i - 1], x[i]));
+    }
+  } else {
+    constexpr int group = group_of(window);
+#pragma unroll
+    for (int begin = 0; begin < RUN; begin += group) {
+      // From each output's first element to the last of the first output's window.
+      Compared before[group];
+#pragma unroll
+      for (int i = begin + group - 1; begin == 0 && i < window; ++i) x[i] = read(i);
+      constexpr int shared = window - group + 1;  // elements that all have
+      if constexpr (shared > 0) {
+        Compared all = x[begin + group - 1];
+#pragma unroll
+        for (int i = 1; i < shared; i += 2) {
+          const Compared& next = x[begin + group - 1 + i];
+          all = i + 1 < shared ? extreme(all, next, x[begin + group - 1 + (i + 1 < shared ? i + 1 : i)])
+                               : extreme(all, next);
+        }
+        before[group - 1] = all;
+      }
+#pragma unroll
+      for (int i = group - 2; i >= 0; --i) {
+        if (begin == 0) x[i] = read(i);
+        before[i] = shared == 0 && i == group - 2 ? x[begin + i] : extreme(before[i + 1], x[begin + i]);
+      }
+      // And what is behind that, two outputs at a time.
+      write(begin, before[0]);
+      Compared behind;
+#pragma unroll
+      for (int i = 1; i < group; ++i) {
+        const int last = begin + window - 1 + i;
+        x[last] = read(last);
+        const bool is_odd = i % 2 != 0, has_before = shared > 0 || i < group - 1;
+        if (!is_odd) behind = i == 2 ? extreme(x[last - 1], x[last]) : extreme(behind, x[last - 1], x[last]);
+        Compared out;
+        if (i == 1) {
+          out = extreme(before[1], x[last]);
+        } else if (is_odd) {
+          out = has_before ? extreme(before[i], behind, x[last]) : extreme(behind, x[last]);
+        } else {
+          out = extreme(before[i], behind);
+        }
+        write(begin + i, out);
+      }
+    }
+  }
+}
+
+// ---- tiles
+
+struct Image {
+  int height, width, boundary;
+};
+
+// Rows of the tile that are in the image, or that the boundary takes from it, and where in the image each
+// begins.
+struct Rows {
+  int begin, end;
+  const long long* places;
+};
+
+// The tile's columns from `begin` to `end` in these rows, element by element.
+template <int pitch>
+__device__ __forceinline__ void fill_columns(T* tile, const T* from, const Rows& rows, const Image& image,
+                                             int first_x, int begin, int end, T outside) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int column = begin + thread % 32; column < end; column += 32) {
+    const int x = sample_at(first_x + column, image.width, image.boundary);
+    const T* const read = from + (x >= 0 ? x : 0);
+#pragma unroll 8
+    for (int row = rows.begin + thread / 32; row < rows.end; row += threads / 32) {
+      const T element = read[rows.places[row]];
+      tile[row * (pitch * in_word) + column] = x >= 0 ? element : outside;
+    }
+  }
+}
+
+// The first elements of a word, at most `count`.
+__device__ __forceinline__ void store_elements(T* to, unsigned word, int count) {
+#pragma unroll
+  for (int k = 0; k < in_word; ++k) {
+    if (k >= count) break;
+    const unsigned element = word >> (32 / in_word * k);
+    memcpy(to + k, &element, sizeof(T));
+  }
+}
+
+template <int rows_window, int columns_window>
+__device__ __forceinline__ void filter(const T* images, T* outputs, long long* places, const Image& image,
+                                       int tiles_x, int tiles_y, int rows_before, int columns_before,
+                                       T outside) {
+  using Here = Tile<rows_window, columns_window>;
+  unsigned* const memory = reinterpret_cast<unsigned*>(places + round_up(Here::rows, 2));
+  constexpr int pitch = Here::pitch;
+  unsigned block = blockIdx.x;
+  const int tile_x = static_cast<int>(block % tiles_x) * TILE_X;
+  block /= tiles_x;
+  const int tile_y = static_cast<int>(block % tiles_y) * TILE_Y;
+  const long long plane = static_cast<long long>(block / tiles_y) * image.height * image.width;
+  const T* const from = images + plane;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int rows_left = smaller(TILE_Y, image.height - tile_y),
+            columns_left = smaller(TILE_X, image.width - tile_x);
+
+  // Where each row begins.
+  const int first_y = tile_y - rows_before, needed_rows = rows_left + rows_window - 1;
+  for (int row = thread; row < needed_rows; row += threads) {
+    const int y = sample_at(first_y + row, image.height, image.boundary);
+    places[row] = static_cast<long long>(y) * image.width;
+  }
+  const bool has_constants = image.boundary <= boundary_constant;
+  const Rows rows = {has_constants && first_y < 0 ? -first_y : 0,
+                     has_constants ? smaller(needed_rows, image.height - first_y) : needed_rows, places};
+  __syncthreads();
+
+  // Vectors within the image as they are, then what stands outside.
+  const int first_x = tile_x - columns_before - Here::left;
+  const int needed_columns = Here::left + columns_left + columns_window - 1;
+  T* const elements = reinterpret_cast<T*>(memory);
+  if constexpr (VECTOR == 1) {
+    fill_columns<pitch>(elements, from, rows, image, first_x, 0, needed_columns, outside);
+  } else {
+    constexpr int units = pitch * 4 / vector_bytes, across = smaller(units, threads);
+    constexpr int down = threads / across, unit_words = vector_bytes / 4;
+    for (int unit = thread % across; unit < units && thread / across < down; unit += across) {
+      const int x = first_x + unit * vector;
+      if (x < 0 || x + vector > image.width || unit * vector >= needed_columns) continue;
+      int row = rows.begin + thread / across;
+      unsigned* to = memory + row * pitch + unit * unit_words;
+#pragma unroll 4
+      for (; row < rows.end; row += down, to += down * pitch)
+        copy_async<unit_words>(to, reinterpret_cast<const unsigned*>(from + x + places[row]), true);
+    }
+    const int before = smaller(needed_columns, first_x < 0 ? round_up(-first_x, vector) : 0);
+    const int behind = larger(before, (image.width - first_x) / vector * vector);
+#pragma unroll 1
+    for (int side = 0; side < 2; ++side)
+      fill_columns<pitch>(elements, from, rows, image, first_x, side == 0 ? 0 : behind,
+                          side == 0 ? before : needed_columns, outside);
+  }
+  if (rows.begin > 0 || rows.end < needed_rows) {
+    for (int n = thread; n < needed_rows * pitch * in_word; n += threads) {
+      const int row = n / (pitch * in_word);
+      if (row < rows.begin || row >= rows.end) elements[n] = outside;
+    }
+  }
+  wait_for_copies();
+  __syncthreads();
+
+  // Along the columns.
+  unsigned* const transposed = memory + Here::transposed_at;
+  T* const to = outputs + plane + static_cast<long long>(tile_y) * image.width + tile_x;
+  for (int n = thread; n < Here::words * runs_y; n += threads) {
+    const int word = n % Here::words, top = n / Here::words * RUN;
+    if (top >= rows_left || (Here::skipped + word) * in_word >= needed_columns) continue;
+    const unsigned* const column = memory + top * pitch + Here::skipped + word;
+    const auto read = [&](int i) { return compared(column[i * pitch]); };
+    if constexpr (columns_window > 1) {
+      Compared below[in_word];
+      slide<rows_window>(read, [&](int i, const Compared& out) {
+        below[i % in_word] = out;
+        if (i % in_word < in_word - 1) return;
+        unsigned words[in_word];
+        transpose(below, words);
+#pragma unroll
+        for (int k = 0; k < in_word; ++k)
+          transposed[(k * Here::words + word) * stacks_pitch + (top + i) / in_word] = words[k];
+      });
+    } else {
+      slide<rows_window>(read, [&](int i, const Compared& out) {
+        if (top + i >= rows_left) return;
+        T* const place = to + static_cast<long long>(top + i) * image.width + word * in_word;
+        if constexpr (VECTOR > 1) {
+          store_vector<1>(reinterpret_cast<unsigned*>(place), Vector<unsigned, 1>{as_word(out)});
+        } else {
+          store_elements(place, as_word(out), columns_left - word * in_word);
+        }
+      });
+    }
+  }
+  if constexpr (columns_window == 1) return;
+  __syncthreads();
+
+  // Along the rows. Lanes have stacks beside each other; where a column has fewer than 32, also columns so
+  // far apart that their words are in the other banks.
+  constexpr int lanes_apart = stacks < 32 ? 32 / stacks : 1, runs_of_part = TILE_Y / RUN;
+  constexpr int piece = smaller(4, RUN / in_word);  // words that are stored together
+  for (int n = thread; n < stacks * runs_x; n += threads) {
+    const int stack = n % stacks, run = n / stacks, within = run / lanes_apart;
+    const int left = lanes_apart == 1 ? run * RUN
+                                      : (within / runs_of_part * lanes_apart + run % lanes_apart) * TILE_Y +
+                                            within % runs_of_part * RUN;
+    if (stack * in_word >= rows_left || left >= columns_left) continue;
+    const unsigned* const row = transposed + left / in_word * stacks_pitch + stack;
+    const auto read = [&](int i) {
+      const int column = Here::first + i;
+      return compared(row[(column % in_word * Here::words + column / in_word) * stacks_pitch]);
+    };
+    Compared beside[in_word];
+    Vector<unsigned, piece> pieces[in_word];
+    slide<columns_window>(read, [&](int i, const Compared& out) {
+      beside[i % in_word] = out;
+      if (i % in_word < in_word - 1) return;
+      unsigned words[in_word];
+      transpose(beside, words);
+#pragma unroll
+      for (int k = 0; k < in_word; ++k) {
+        pieces[k].element[i / in_word % piece] = words[k];
+        if (i / in_word % piece == piece - 1)
+          store_vector<piece>(
+              memory + (k * stacks + stack) * out_pitch + left / in_word + i / in_word - (piece - 1),
+              pieces[k]);
+      }
+    });
+  }
+  __syncthreads();
+  constexpr int out_units = TILE_X / vector, out_words = vector_bytes / 4;
+  constexpr int across = smaller(out_units, threads), down = threads / across;
+  const int first_row = thread / across;
+  for (int unit = thread % across; unit < out_units && first_row < down; unit += across) {
+    if (unit * vector >= columns_left) break;
+    T* place = to + static_cast<long long>(first_row) * image.width + unit * vector;
+#pragma unroll 2
+    for (int row = first_row; row < rows_left;
+         row += down, place += static_cast<long long>(down) * image.width) {
+      const auto words = load_vector<out_words>(
+          memory + (row % in_word * stacks + row / in_word) * out_pitch + unit * out_words);
+      if constexpr (VECTOR > 1) {
+        store_vector<out_words>(reinterpret_cast<unsigned*>(place), words);
+      } else {
+        store_elements(place, words.element[0], columns_left - unit * vector);
+      }
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+    ENTRY(rank_filter_transposed)(const T* __restrict__ image, T* __restrict__ output, int height, int width,
+                                  int tiles_x, int tiles_y, int boundary, double outside) {
+  DYNAMIC_SHARED(long long, memory);
+  filter<window_height, window_width>(image, output, memory, {height, width, boundary}, tiles_x, tiles_y,
+                                      before_y, before_x, from_outside<T>(outside));
+}
+
+// Along the planes, as rows of a whole plane each.
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+    ENTRY(rank_filter_transposed_planes)(const T* __restrict__ image, T* __restrict__ output, int height,
+                                         int width, int tiles_x, int tiles_y, int boundary, double outside) {
+  DYNAMIC_SHARED(long long, memory);
+  filter<window_depth, 1>(image, output, memory, {height, width, boundary}, tiles_x, tiles_y, before_z, 0,
+                          from_outside<T>(outside));
+}
