@@ -203,7 +203,7 @@ __device__ __forceinline__ void slide(const Read& read, const Write& write) {
       // From each output's first element to the last of the first output's window.
       Compared before[group];
 #pragma unroll
-      for (int i = begin + group - 1; begin == 0 && i < window; ++i) x[i] = read(i);
+      for (int i = begin == 0 ? group - 1 : begin + window - 1; i < begin + window; ++i) x[i] = read(i);
       constexpr int shared = window - group + 1;  // elements that all have
       if constexpr (shared > 0) {
         Compared all = x[begin + group - 1];
