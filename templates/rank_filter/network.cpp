@@ -130,8 +130,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t places = counted_places(problem), width = problem.integer("width");
   const Size size = size_of(problem, device);
   const bool is_extreme = is_box_extreme(problem), has_pairs = lanes_of(problem) == 2;
-  const bool is_many = places > (has_pairs ? 81 : 25) && (!has_pairs || Dims(problem).window.z > 1);
-  if (is_extreme && (size == Size::tiny || (size >= Size::large && is_many))) return std::nullopt;
+  const bool is_many =
+      has_pairs ? places > 9 && Dims(problem).image.y >= 8 : places > 25 && size >= Size::large;
+  if (is_extreme && (size == Size::tiny || is_many)) return std::nullopt;
   std::int64_t most = most_vector(problem);
   while (width % most != 0) most = most > 4 ? most / 2 : 1;
   struct Guess {
@@ -146,8 +147,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (size == Size::small) guess = {16, 8, 2, 1, 1, 24};
   if (size >= Size::large) guess = {places > 40 ? 16 : 32, 8, 2, 4, most, places <= 30 ? 24 : 16};
   if (size == Size::huge && most > 1 && word_bytes(problem) == 4) {
-    if (has_pairs && (places <= 9 || is_extreme)) {
-      guess = {32, 4, 8, 4, most, places <= 9 ? 32 : 24};
+    if (has_pairs && places <= 9) {
+      guess = {32, 4, 8, 4, most, 32};
     } else if (places <= 9) {
       guess = {32, 8, 4, 2, most, 24};
     } else {

@@ -38,9 +38,9 @@ bool is_greatest(const Problem& problem);
 
 Template base();
 Template network();
+Template transposed();
 Template extreme();
 Template ranks();
-Template transposed();
 
 // ---- what the tuned templates share
 

@@ -130,18 +130,27 @@ Work work(const Problem& problem, const Config& c) {
   return work;
 }
 
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+// Small tiles where large ones would leave multiprocessors without a block.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  const std::int64_t row_bytes = d.image.x * element_bytes(problem);
+  const std::int64_t each = in_word(problem), row_bytes = d.image.x * element_bytes(problem);
+  if (each == 1 || d.image.y < 8) return std::nullopt;
   const std::int64_t longest = std::max({d.window.z, d.window.y, d.window.x});
-  return Values{{"TILE_X", 64 * in_word(problem)},
-                {"TILE_Y", std::int64_t{64}},
-                {"RUN", std::int64_t{longest > 16 ? 32 : 16}},
-                {"ROUNDS", std::int64_t{longest > 16 ? 1 : 2}},
+  const auto tiles = [&](std::int64_t bytes, std::int64_t rows) {
+    return ceil_divide(row_bytes, bytes) * ceil_divide(d.image.y, rows) * d.image.z;
+  };
+  const std::int64_t enough = multiprocessors_to_fill(device);
+  const bool is_small = tiles(256, 64) < 2 * enough, is_tiny = tiles(128, 32) < 2 * enough;
+  return Values{{"TILE_X", (is_small ? 32 : 64) * each},
+                {"TILE_Y", std::int64_t{is_small ? 32 : 64}},
+                {"RUN", std::int64_t{is_tiny    ? 8
+                                     : is_small ? 16
+                                                : 32}},
+                {"ROUNDS", std::int64_t{1}},
                 {"VECTOR", std::int64_t{row_bytes % 16 == 0  ? 16
                                         : row_bytes % 4 == 0 ? 4
                                                              : 1}},
-                {"RESIDENT_WARPS", std::int64_t{20}}};
+                {"RESIDENT_WARPS", std::int64_t{longest > 16 ? 20 : 32}}};
 }
 
 }  // namespace

@@ -361,7 +361,7 @@ __device__ __forceinline__ void filter(const T* images, T* outputs, long long* p
         transpose(below, words);
 #pragma unroll
         for (int k = 0; k < in_word; ++k)
-          transposed[(k * Here::words + word) * stacks_pitch + (top + i) / in_word] = words[k];
+          transposed[(k * Here::words + word) * stacks_pitch + top / in_word + i / in_word] = words[k];
       });
     } else {
       slide<rows_window>(read, [&](int i, const Compared& out) {
@@ -412,21 +412,24 @@ __device__ __forceinline__ void filter(const T* images, T* outputs, long long* p
   }
   __syncthreads();
   constexpr int out_units = TILE_X / vector, out_words = vector_bytes / 4;
-  constexpr int across = smaller(out_units, threads), down = threads / across;
+  constexpr int across = smaller(out_units, threads), all_down = threads / across;
+  constexpr int down = all_down > in_word ? all_down / in_word * in_word : all_down;
+  const auto place_of = [](int row) { return (row % in_word * stacks + row / in_word) * out_pitch; };
   const int first_row = thread / across;
   for (int unit = thread % across; unit < out_units && first_row < down; unit += across) {
     if (unit * vector >= columns_left) break;
     T* place = to + static_cast<long long>(first_row) * image.width + unit * vector;
+    int from_row = place_of(first_row);
 #pragma unroll 2
-    for (int row = first_row; row < rows_left;
-         row += down, place += static_cast<long long>(down) * image.width) {
-      const auto words = load_vector<out_words>(
-          memory + (row % in_word * stacks + row / in_word) * out_pitch + unit * out_words);
+    for (int row = first_row; row < rows_left; row += down) {
+      const auto words = load_vector<out_words>(memory + from_row + unit * out_words);
       if constexpr (VECTOR > 1) {
         store_vector<out_words>(reinterpret_cast<unsigned*>(place), words);
       } else {
         store_elements(place, words.element[0], columns_left - unit * vector);
       }
+      place += static_cast<long long>(down) * image.width;
+      from_row = down % in_word == 0 ? from_row + down / in_word * out_pitch : place_of(row + down);
     }
   }
 }
