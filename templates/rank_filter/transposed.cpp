@@ -88,10 +88,13 @@ Space space(const Problem& problem) {
                          tile_of(problem, c, d.window.z, 1).shared_bytes) <= std::int64_t{200} * 1024;
        }},
       resident_warps_rule(axes, [problem](const Config& c) { return threads(problem, c); })};
-  std::vector<Rule> worth = {
-      {"Runs that are much longer than the windows share nothing.", [d](const Config& c) {
-         return c[RUN] <= 4 * std::max({d.window.z, d.window.y, d.window.x});
-       }}};
+  std::vector<Rule> worth = {{"Runs that are much longer than the windows share nothing.",
+                              [d](const Config& c) {
+                                return c[RUN] <= 8 * std::max({d.window.z, d.window.y, d.window.x});
+                              }},
+                             {"A tile is at most twice as high as the image.", [d](const Config& c) {
+                                return c[TILE_Y] == 32 || c[TILE_Y] <= 2 * d.image.y;
+                              }}};
   return Space(std::move(axes), std::move(must), std::move(worth));
 }
 
