@@ -45,9 +45,10 @@ std::string refuses(const Problem& problem) {
   }
   if (counted_places(problem) == 1)
     return "A window of one place has nothing to compare; take the base template.";
-  if (std::max({d.window.z, d.window.y, d.window.x}) > 64) {
+  if (std::max({d.window.z, d.window.y, d.window.x}) > most_of_extreme) {
     return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
-           std::to_string(d.window.x) + " is longer than the 64 places that a thread has in registers.";
+           std::to_string(d.window.x) + " is longer than the " + std::to_string(most_of_extreme) +
+           " places that a thread has in registers; take the transposed template.";
   }
   if (std::max(d.image.z, d.image.y) >= std::int64_t{1} << 30 ||
       d.image.x * (d.window.z > 1 ? d.image.y : 1) >= std::int64_t{1} << 34 ||

@@ -283,7 +283,10 @@ TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
   EXPECT_NE(refusal("extreme", "window_width=1 rank=0").find("one place"), std::string::npos);
   EXPECT_NE(refusal("transposed", "window_width=3 rank=1").find("The rank 1"), std::string::npos);
   EXPECT_NE(refusal("transposed", "window_width=3 rank=0 footprint=x.x").find("no box"), std::string::npos);
-  EXPECT_NE(refusal("transposed", "window_width=128 rank=0").find("127 places"), std::string::npos);
+  EXPECT_NE(refusal("transposed", "window_width=256 rank=0").find("255 places"), std::string::npos);
+  EXPECT_NE(refusal("transposed", "window_width=200 window_height=250 rank=0").find("too large for a tile"),
+            std::string::npos);
+  EXPECT_EQ(refusal("transposed", "window_width=200 window_height=250 rank=0 dtype=u8"), "");
   EXPECT_NE(refusal("transposed", "window_width=1 rank=0").find("one place"), std::string::npos);
   EXPECT_NE(refusal("transposed", "window_width=3 rank=0 dtype=i64").find("8 bytes"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=49 rank=0").find("49 places is small"), std::string::npos);

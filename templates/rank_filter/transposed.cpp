@@ -13,7 +13,9 @@ constexpr IntegerAxis RUN("RUN");
 constexpr IntegerAxis TILE_X("TILE_X");
 constexpr IntegerAxis TILE_Y("TILE_Y");
 
-constexpr std::int64_t most_places = 127;  // of a window, along each dimension
+constexpr std::int64_t most_places = 255;  // of a window along each dimension; a thread's code is as long
+constexpr std::int64_t least_tile_y = 32;
+constexpr std::int64_t most_shared_bytes = std::int64_t{200} * 1024;
 
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t in_word(const Problem& problem) { return 4 / element_bytes(problem); }
@@ -22,15 +24,25 @@ std::int64_t in_word(const Problem& problem) { return 4 / element_bytes(problem)
 struct Tile {
   std::int64_t words, shared_bytes;
 };
-Tile tile_of(const Problem& problem, const Config& c, std::int64_t rows_window, std::int64_t columns_window) {
-  const std::int64_t each = in_word(problem), vector = std::max<std::int64_t>(4, c[VECTOR]) / 4 * each;
+Tile tile_of(const Problem& problem, const Extents3& tile, std::int64_t vector_bytes,
+             std::int64_t rows_window, std::int64_t columns_window) {
+  const std::int64_t each = in_word(problem), vector = std::max<std::int64_t>(4, vector_bytes) / 4 * each;
   const std::int64_t left = columns_window == 1 ? 0 : (vector - Dims(problem).before.x % vector) % vector;
-  const std::int64_t words = ceil_divide(left % each + c[TILE_X] + columns_window - 1, each);
-  const std::int64_t rows = c[TILE_Y] + rows_window - 1;
+  const std::int64_t words = ceil_divide(left % each + tile.x + columns_window - 1, each);
+  const std::int64_t rows = tile.y + rows_window - 1;
   const std::int64_t transposed_at =
-      std::max(rows * round_up(left / each + words, 4), c[TILE_Y] * (c[TILE_X] / each + 4));
-  const std::int64_t transposed = columns_window == 1 ? 0 : words * each * (c[TILE_Y] / each + 1);
+      std::max(rows * round_up(left / each + words, 4), tile.y * (tile.x / each + 4));
+  const std::int64_t transposed = columns_window == 1 ? 0 : words * each * (tile.y / each + 1);
   return {words, 8 * round_up(rows, 2) + 4 * (transposed_at + transposed)};
+}
+Tile tile_of(const Problem& problem, const Config& c, std::int64_t rows_window, std::int64_t columns_window) {
+  return tile_of(problem, {1, c[TILE_Y], c[TILE_X]}, c[VECTOR], rows_window, columns_window);
+}
+// Of the larger of both launches.
+std::int64_t shared_bytes(const Problem& problem, const Extents3& tile, std::int64_t vector_bytes) {
+  const Dims d(problem);
+  return std::max(tile_of(problem, tile, vector_bytes, d.window.y, d.window.x).shared_bytes,
+                  tile_of(problem, tile, vector_bytes, d.window.z, 1).shared_bytes);
 }
 
 std::int64_t threads(const Problem& problem, const Config& c) {
@@ -52,10 +64,11 @@ std::string refuses(const Problem& problem) {
     return "A window of one place has nothing to compare; take the base template.";
   if (element_bytes(problem) == 8)
     return "Elements of 8 bytes are longer than the words that are compared; take the extreme template.";
-  if (std::max({d.window.z, d.window.y, d.window.x}) > most_places) {
+  if (std::max({d.window.z, d.window.y, d.window.x}) > most_places ||
+      shared_bytes(problem, {1, least_tile_y, 32 * in_word(problem)}, 4) > most_shared_bytes) {
     return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
-           std::to_string(d.window.x) + " is longer than the " + std::to_string(most_places) +
-           " places for which a tile has room; take the base template.";
+           std::to_string(d.window.x) + " is longer than " + std::to_string(most_places) +
+           " places, or too large for a tile in shared memory; take the base template.";
   }
   if (std::max(d.image.z, d.image.y) >= std::int64_t{1} << 30 ||
       d.image.x * (d.window.z > 1 ? d.image.y : 1) >= std::int64_t{1} << 30 ||
@@ -72,7 +85,7 @@ Space space(const Problem& problem) {
   for (const std::int64_t bytes : {256, 128, 512}) tiles_x.emplace_back(bytes / 4 * each);
   if (each > 1) vectors.emplace_back(std::int64_t{1});
   std::vector<Axis> axes = {{TILE_X, tiles_x, "columns of outputs of a block"},
-                            {TILE_Y, {64, 32, 128}, "rows of outputs of a block"},
+                            {TILE_Y, {64, least_tile_y, 128}, "rows of outputs of a block"},
                             {RUN, {32, 16, 8}, "outputs of a thread below each other, then beside"},
                             {ROUNDS, {1, 2, 4}, "runs of a thread at most, in each direction"},
                             {VECTOR, vectors, "bytes per access to the image, at most"},
@@ -83,9 +96,8 @@ Space space(const Problem& problem) {
       {"A block has 64 to 1024 threads.",
        [problem](const Config& c) { return threads(problem, c) >= 64 && threads(problem, c) <= 1024; }},
       {"A tile's shared memory is at most 200 KiB.",
-       [problem, d](const Config& c) {
-         return std::max(tile_of(problem, c, d.window.y, d.window.x).shared_bytes,
-                         tile_of(problem, c, d.window.z, 1).shared_bytes) <= std::int64_t{200} * 1024;
+       [problem](const Config& c) {
+         return shared_bytes(problem, {1, c[TILE_Y], c[TILE_X]}, c[VECTOR]) <= most_shared_bytes;
        }},
       resident_warps_rule(axes, [problem](const Config& c) { return threads(problem, c); })};
   std::vector<Rule> worth = {{"Runs that are much longer than the windows share nothing.",
@@ -93,7 +105,7 @@ Space space(const Problem& problem) {
                                 return c[RUN] <= 8 * std::max({d.window.z, d.window.y, d.window.x});
                               }},
                              {"A tile is at most twice as high as the image.", [d](const Config& c) {
-                                return c[TILE_Y] == 32 || c[TILE_Y] <= 2 * d.image.y;
+                                return c[TILE_Y] == least_tile_y || c[TILE_Y] <= 2 * d.image.y;
                               }}};
   return Space(std::move(axes), std::move(must), std::move(worth));
 }
@@ -137,15 +149,16 @@ Work work(const Problem& problem, const Config& c) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t each = in_word(problem), row_bytes = d.image.x * element_bytes(problem);
-  if (each == 1 || d.image.y < 8) return std::nullopt;
   const std::int64_t longest = std::max({d.window.z, d.window.y, d.window.x});
+  if (longest <= most_of_extreme && (each == 1 || d.image.y < 8)) return std::nullopt;
   const auto tiles = [&](std::int64_t bytes, std::int64_t rows) {
     return ceil_divide(row_bytes, bytes) * ceil_divide(d.image.y, rows) * d.image.z;
   };
   const std::int64_t enough = multiprocessors_to_fill(device);
-  const bool is_small = tiles(256, 64) < 2 * enough, is_tiny = tiles(128, 32) < 2 * enough;
+  const bool is_small = tiles(256, 64) < 2 * enough || longest > most_of_extreme,
+             is_tiny = tiles(128, 32) < 2 * enough;
   return Values{{"TILE_X", (is_small ? 32 : 64) * each},
-                {"TILE_Y", std::int64_t{is_small ? 32 : 64}},
+                {"TILE_Y", is_small ? least_tile_y : 64},
                 {"RUN", std::int64_t{is_tiny    ? 8
                                      : is_small ? 16
                                                 : 32}},
