@@ -9,9 +9,10 @@ namespace {
 
 constexpr IntegerAxis ADDED("ADDED");
 
-std::int64_t lanes_of(const Problem& problem) { return bytes(dtype_of(problem)) <= 2 ? 2 : 1; }
+bool has_pairs(const Problem& problem) { return bytes(dtype_of(problem)) <= 2; }  // a word is two elements
+std::int64_t lanes_of(const Problem& problem) { return has_pairs(problem) ? 2 : 1; }
 std::int64_t most_vector(const Problem& problem) {
-  return lanes_of(problem) == 2 ? 16 / bytes(dtype_of(problem)) : 4;
+  return has_pairs(problem) ? 16 / bytes(dtype_of(problem)) : 4;
 }
 std::int64_t word_bytes(const Problem& problem) { return bytes(dtype_of(problem)) == 8 ? 8 : 4; }
 
@@ -26,8 +27,7 @@ bool is_box_extreme(const Problem& problem) {
 // As tile.inl has it.
 std::int64_t tile_bytes(const Problem& problem, const Config& c) {
   const Dims d(problem);
-  const std::int64_t whole =
-      std::max({std::int64_t{4}, c[VECTOR], lanes_of(problem) == 2 ? c[OUTPUTS_X] : 1});
+  const std::int64_t whole = std::max({std::int64_t{4}, c[VECTOR], has_pairs(problem) ? c[OUTPUTS_X] : 1});
   const std::int64_t pitch =
       round_up(c[BLOCK_X] * c[OUTPUTS_X] + d.window.x - 1 + shift_of(problem, c), whole);
   return d.window.z * (c[BLOCK_Y] * c[OUTPUTS_Y] + d.window.y - 1) * (pitch * word_bytes(problem) + 8);
@@ -119,7 +119,7 @@ Work work(const Problem& problem, const Config& c) {
 }
 
 std::string generated(const Problem& problem, const Config& c) {
-  const std::int64_t most = lanes_of(problem) == 2 ? 2 : 16 / word_bytes(problem);
+  const std::int64_t most = has_pairs(problem) ? 2 : 16 / word_bytes(problem);
   return network_text(
       problem, {c[OUTPUTS_X], c[OUTPUTS_Y]},
       {.shift = shift_of(problem, c), .vector = std::min(most, c[OUTPUTS_X]), .percent_added = c[ADDED]});
@@ -129,9 +129,9 @@ std::string generated(const Problem& problem, const Config& c) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t places = counted_places(problem), width = problem.integer("width");
   const Size size = size_of(problem, device);
-  const bool is_extreme = is_box_extreme(problem), has_pairs = lanes_of(problem) == 2;
+  const bool is_extreme = is_box_extreme(problem), is_paired = has_pairs(problem);
   const bool is_many =
-      has_pairs ? places > 9 && Dims(problem).image.y >= 8 : places > 25 && size >= Size::large;
+      is_paired ? places > 9 && Dims(problem).image.y >= 8 : places > 25 && size >= Size::large;
   if (is_extreme && (size == Size::tiny || is_many)) return std::nullopt;
   std::int64_t most = most_vector(problem);
   while (width % most != 0) most = most > 4 ? most / 2 : 1;
@@ -147,13 +147,17 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (size == Size::small) guess = {16, 8, 2, 1, 1, 24};
   if (size >= Size::large) guess = {places > 40 ? 16 : 32, 8, 2, 4, most, places <= 30 ? 24 : 16};
   if (size == Size::huge && most > 1 && word_bytes(problem) == 4) {
-    if (has_pairs && places <= 9) {
+    if (is_paired && places <= 9) {
       guess = {32, 4, 8, 4, most, 32};
     } else if (places <= 9) {
       guess = {32, 8, 4, 2, most, 24};
     } else {
-      guess = {16, 8, places <= 50 ? 8 : 4, 2, most, places <= 30 && !has_pairs ? 24 : 16};
+      guess = {16, 8, places <= 50 ? 8 : 4, 2, most, places <= 30 && !is_paired ? 24 : 16};
     }
+  }
+  if (size >= Size::small && d.image.y == 1) {
+    guess.block_x = 64;
+    guess.block_y = guess.outputs_y = 1;
   }
   while (guess.block_x > 16 && guess.block_x / 2 * guess.outputs_x >= width) {
     guess.block_x /= 2;

@@ -124,8 +124,8 @@ struct Extremes<BFloat16> {
 };
 #endif
 
-// A word as it is compared: of bytes the even ones as halves, and as others the word as it is, whose odd
-// bytes are the upper ones of halves; what is below decides nothing.
+// A word as it is compared. Of bytes two words, of whose numbers of 16 bits the upper bytes are the even and
+// the odd ones: the lower bytes decide only between equal ones.
 constexpr int parts = sizeof(T) == 1 ? 2 : 1;
 struct Compared {
   unsigned part[parts];
@@ -133,12 +133,12 @@ struct Compared {
 __device__ __forceinline__ Compared compared(unsigned word) {
   Compared to;
   to.part[parts - 1] = word;
-  if constexpr (parts == 2) to.part[0] = word & 0x00ff00ffu;
+  if constexpr (parts == 2) to.part[0] = word << 8;
   return to;
 }
 __device__ __forceinline__ unsigned as_word(const Compared& from) {
   if constexpr (parts == 1) return from.part[0];
-  return from.part[0] | (from.part[parts - 1] & 0xff00ff00u);
+  return __byte_perm(from.part[0], from.part[parts - 1], 0x7351);
 }
 __device__ __forceinline__ Compared extreme(const Compared& a, const Compared& b) {
   Compared to;
@@ -158,9 +158,8 @@ __device__ __forceinline__ void transpose(const Compared (&from)[in_word], unsig
   if constexpr (in_word == 4) {
 #pragma unroll
     for (int odd = 0; odd < 2; ++odd) {
-      const unsigned of_bytes = odd == 0 ? 0x6240 : 0x7351;
-      const unsigned upper = __byte_perm(from[0].part[odd], from[1].part[odd], of_bytes);
-      const unsigned lower = __byte_perm(from[2].part[odd], from[3].part[odd], of_bytes);
+      const unsigned upper = __byte_perm(from[0].part[odd], from[1].part[odd], 0x7351);
+      const unsigned lower = __byte_perm(from[2].part[odd], from[3].part[odd], 0x7351);
       to[odd] = __byte_perm(upper, lower, 0x5410);
       to[odd + 2] = __byte_perm(upper, lower, 0x7632);
     }
