@@ -145,18 +145,19 @@ Work work(const Problem& problem, const Config& c) {
   return work;
 }
 
-// Small tiles where large ones would leave multiprocessors without a block.
+// Small tiles where large ones would leave multiprocessors without a block. Elements of 4 bytes are for the
+// other templates, which read them once, where the image is not tiny.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t each = in_word(problem), row_bytes = d.image.x * element_bytes(problem);
   const std::int64_t longest = std::max({d.window.z, d.window.y, d.window.x});
-  if (longest <= most_of_extreme && (each == 1 || d.image.y < 8)) return std::nullopt;
   const auto tiles = [&](std::int64_t bytes, std::int64_t rows) {
     return ceil_divide(row_bytes, bytes) * ceil_divide(d.image.y, rows) * d.image.z;
   };
-  const std::int64_t enough = multiprocessors_to_fill(device);
-  const bool is_small = tiles(256, 64) < 2 * enough || longest > most_of_extreme,
-             is_tiny = tiles(128, 32) < 2 * enough;
+  const std::int64_t enough = 2 * multiprocessors_to_fill(device);
+  const bool is_small = tiles(256, 64) < enough || longest > most_of_extreme,
+             is_tiny = tiles(128, 32) < enough;
+  if (longest <= most_of_extreme && (d.image.y < 8 || (each == 1 && !is_tiny))) return std::nullopt;
   return Values{{"TILE_X", (is_small ? 32 : 64) * each},
                 {"TILE_Y", is_small ? least_tile_y : 64},
                 {"RUN", std::int64_t{is_tiny    ? 8
