@@ -2,6 +2,7 @@
 // are columns of the transposed tile.
 
 #include <algorithm>
+#include <array>
 
 #include "templates/rank_filter/op.h"
 
@@ -15,41 +16,45 @@ constexpr IntegerAxis TILE_Y("TILE_Y");
 
 constexpr std::int64_t most_places = 255;  // of a window along each dimension; a thread's code is as long
 constexpr std::int64_t least_tile_y = 32;
+constexpr std::array<std::int64_t, 4> resident_warps = {16, 20, 24, 32};
 constexpr std::int64_t most_shared_bytes = std::int64_t{200} * 1024;
 
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t in_word(const Problem& problem) { return 4 / element_bytes(problem); }
 
+struct Shape {  // of a block
+  std::int64_t tile_x, tile_y, run, rounds, vector_bytes;
+};
+Shape shape_of(const Config& c) { return {c[TILE_X], c[TILE_Y], c[RUN], c[ROUNDS], c[VECTOR]}; }
+
 // As transposed.cu has it, of a window's rows and columns.
 struct Tile {
   std::int64_t words, shared_bytes;
 };
-Tile tile_of(const Problem& problem, const Extents3& tile, std::int64_t vector_bytes,
-             std::int64_t rows_window, std::int64_t columns_window) {
-  const std::int64_t each = in_word(problem), vector = std::max<std::int64_t>(4, vector_bytes) / 4 * each;
+Tile tile_of(const Problem& problem, const Shape& shape, std::int64_t rows_window,
+             std::int64_t columns_window) {
+  const std::int64_t each = in_word(problem);
+  const std::int64_t vector = std::max<std::int64_t>(4, shape.vector_bytes) / 4 * each;
   const std::int64_t left = columns_window == 1 ? 0 : (vector - Dims(problem).before.x % vector) % vector;
-  const std::int64_t words = ceil_divide(left % each + tile.x + columns_window - 1, each);
-  const std::int64_t rows = tile.y + rows_window - 1;
+  const std::int64_t words = ceil_divide(left % each + shape.tile_x + columns_window - 1, each);
+  const std::int64_t rows = shape.tile_y + rows_window - 1;
   const std::int64_t transposed_at =
-      std::max(rows * round_up(left / each + words, 4), tile.y * (tile.x / each + 4));
-  const std::int64_t transposed = columns_window == 1 ? 0 : words * each * (tile.y / each + 1);
+      std::max(rows * round_up(left / each + words, 4), shape.tile_y * (shape.tile_x / each + 4));
+  const std::int64_t transposed = columns_window == 1 ? 0 : words * each * (shape.tile_y / each + 1);
   return {words, 8 * round_up(rows, 2) + 4 * (transposed_at + transposed)};
 }
-Tile tile_of(const Problem& problem, const Config& c, std::int64_t rows_window, std::int64_t columns_window) {
-  return tile_of(problem, {1, c[TILE_Y], c[TILE_X]}, c[VECTOR], rows_window, columns_window);
-}
 // Of the larger of both launches.
-std::int64_t shared_bytes(const Problem& problem, const Extents3& tile, std::int64_t vector_bytes) {
+std::int64_t shared_bytes(const Problem& problem, const Shape& shape) {
   const Dims d(problem);
-  return std::max(tile_of(problem, tile, vector_bytes, d.window.y, d.window.x).shared_bytes,
-                  tile_of(problem, tile, vector_bytes, d.window.z, 1).shared_bytes);
+  return std::max(tile_of(problem, shape, d.window.y, d.window.x).shared_bytes,
+                  tile_of(problem, shape, d.window.z, 1).shared_bytes);
 }
 
-std::int64_t threads(const Problem& problem, const Config& c) {
-  const std::int64_t along_columns =
-      tile_of(problem, c, 1, Dims(problem).window.x).words * (c[TILE_Y] / c[RUN]);
-  const std::int64_t along_rows = c[TILE_Y] / in_word(problem) * (c[TILE_X] / c[RUN]);
-  return round_up(ceil_divide(std::max(along_columns, along_rows), c[ROUNDS]), 32);
+std::int64_t threads(const Problem& problem, const Shape& shape) {
+  const std::int64_t runs_y = shape.tile_y / shape.run, runs_x = shape.tile_x / shape.run;
+  const std::int64_t along_columns = tile_of(problem, shape, 1, Dims(problem).window.x).words * runs_y;
+  const std::int64_t along_rows = shape.tile_y / in_word(problem) * runs_x;
+  return round_up(ceil_divide(std::max(along_columns, along_rows), shape.rounds), 32);
 }
 
 std::string refuses(const Problem& problem) {
@@ -65,7 +70,7 @@ std::string refuses(const Problem& problem) {
   if (element_bytes(problem) == 8)
     return "Elements of 8 bytes are longer than the words that are compared; take the extreme template.";
   if (std::max({d.window.z, d.window.y, d.window.x}) > most_places ||
-      shared_bytes(problem, {1, least_tile_y, 32 * in_word(problem)}, 4) > most_shared_bytes) {
+      shared_bytes(problem, {32 * in_word(problem), least_tile_y, 8, 1, 4}) > most_shared_bytes) {
     return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
            std::to_string(d.window.x) + " is longer than " + std::to_string(most_places) +
            " places, or too large for a tile in shared memory; take the base template.";
@@ -89,17 +94,17 @@ Space space(const Problem& problem) {
                             {RUN, {32, 16, 8}, "outputs of a thread below each other, then beside"},
                             {ROUNDS, {1, 2, 4}, "runs of a thread at most, in each direction"},
                             {VECTOR, vectors, "bytes per access to the image, at most"},
-                            resident_warps_axis({16, 20, 24, 32})};
+                            resident_warps_axis({resident_warps.begin(), resident_warps.end()})};
   std::vector<Rule> must = {
       {"The image's rows must be multiples of VECTOR bytes.",
        [bytes = d.image.x * element_bytes(problem)](const Config& c) { return bytes % c[VECTOR] == 0; }},
       {"A block has 64 to 1024 threads.",
-       [problem](const Config& c) { return threads(problem, c) >= 64 && threads(problem, c) <= 1024; }},
-      {"A tile's shared memory is at most 200 KiB.",
        [problem](const Config& c) {
-         return shared_bytes(problem, {1, c[TILE_Y], c[TILE_X]}, c[VECTOR]) <= most_shared_bytes;
+         return threads(problem, shape_of(c)) >= 64 && threads(problem, shape_of(c)) <= 1024;
        }},
-      resident_warps_rule(axes, [problem](const Config& c) { return threads(problem, c); })};
+      {"A tile's shared memory is at most 200 KiB.",
+       [problem](const Config& c) { return shared_bytes(problem, shape_of(c)) <= most_shared_bytes; }},
+      resident_warps_rule(axes, [problem](const Config& c) { return threads(problem, shape_of(c)); })};
   std::vector<Rule> worth = {{"Runs that are much longer than the windows share nothing.",
                               [d](const Config& c) {
                                 return c[RUN] <= 8 * std::max({d.window.z, d.window.y, d.window.x});
@@ -116,8 +121,8 @@ Launch launch(const Problem& problem, const Config& c, const Extents3& image, st
   const std::int64_t tiles_x = ceil_divide(image.x, c[TILE_X]), tiles_y = ceil_divide(image.y, c[TILE_Y]);
   return {.kernel = "rank_filter_transposed",
           .grid = {tiles_x * tiles_y * image.z},
-          .block = {threads(problem, c)},
-          .dynamic_shared_bytes = tile_of(problem, c, rows_window, columns_window).shared_bytes,
+          .block = {threads(problem, shape_of(c))},
+          .dynamic_shared_bytes = tile_of(problem, shape_of(c), rows_window, columns_window).shared_bytes,
           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(image.y), int32(image.x),
                         int32(tiles_x), int32(tiles_y)}};
 }
@@ -158,16 +163,25 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool is_small = tiles(256, 64) < enough || longest > most_of_extreme,
              is_tiny = tiles(128, 32) < enough;
   if (longest <= most_of_extreme && (d.image.y < 8 || (each == 1 && !is_tiny))) return std::nullopt;
-  return Values{{"TILE_X", (is_small ? 32 : 64) * each},
-                {"TILE_Y", is_small ? least_tile_y : 64},
-                {"RUN", std::int64_t{is_tiny    ? 8
-                                     : is_small ? 16
-                                                : 32}},
-                {"ROUNDS", std::int64_t{1}},
-                {"VECTOR", std::int64_t{row_bytes % 16 == 0  ? 16
-                                        : row_bytes % 4 == 0 ? 4
-                                                             : 1}},
-                {"RESIDENT_WARPS", std::int64_t{longest > 16 ? 20 : 32}}};
+  const Shape shape = {.tile_x = (is_small ? 32 : 64) * each,
+                       .tile_y = is_small ? least_tile_y : 64,
+                       .run = is_tiny    ? 8
+                              : is_small ? 16
+                                         : 32,
+                       .rounds = 1,
+                       .vector_bytes = row_bytes % 16 == 0  ? 16
+                                       : row_bytes % 4 == 0 ? 4
+                                                            : 1};
+  // As many blocks as registers allow, by the least number that means so many.
+  const auto blocks = [all = threads(problem, shape)](std::int64_t warps) {
+    return std::max<std::int64_t>(1, warps * 32 / all);
+  };
+  std::int64_t warps = resident_warps[0];
+  for (const std::int64_t more : resident_warps) {
+    if (more <= (longest > 16 ? 20 : 32) && blocks(more) > blocks(warps)) warps = more;
+  }
+  return Values{{"TILE_X", shape.tile_x}, {"TILE_Y", shape.tile_y},       {"RUN", shape.run},
+                {"ROUNDS", shape.rounds}, {"VECTOR", shape.vector_bytes}, {"RESIDENT_WARPS", warps}};
 }
 
 }  // namespace
