@@ -20,6 +20,9 @@ std::int64_t shift_of(const Problem& problem, const Config& c) {
   return (c[VECTOR] - Dims(problem).before.x % c[VECTOR]) % c[VECTOR];
 }
 
+// Of a box's extremes a thread has the columns of its outputs' windows in registers, for each row of outputs.
+constexpr std::int64_t most_columns = 100;
+
 bool is_box_extreme(const Problem& problem) {
   return is_box(problem) && (is_least(problem) || is_greatest(problem));
 }
@@ -42,6 +45,10 @@ std::string refuses(const Problem& problem) {
            std::to_string(d.window.x) + " of which " + std::to_string(places) +
            " places count is too large for a network; up to 81 of 256 are allowed, and all of them for the "
            "minimum or maximum of a box.";
+  }
+  if (is_box_extreme(problem) && d.window.x > most_columns) {
+    return "A window of " + std::to_string(d.window.x) + " columns is longer than the " +
+           std::to_string(most_columns) + " that a thread has in registers; take the transposed template.";
   }
   if (places == 1) return "A window of one place has nothing to compare; take the base template.";
   if (std::max({d.image.z, d.image.y, d.image.x}) >= std::int64_t{1} << 30 ||
@@ -88,7 +95,7 @@ Space space(const Problem& problem, const DeviceFacts& device) {
        "a box's extremes columns times rows of outputs at most 100.",
        [places = counted_places(problem), is_extreme = is_box_extreme(problem),
         overhang = Dims(problem).window.x - 1](const Config& c) {
-         return is_extreme ? (c[OUTPUTS_X] + overhang) * c[OUTPUTS_Y] <= 100
+         return is_extreme ? (c[OUTPUTS_X] + overhang) * c[OUTPUTS_Y] <= most_columns
                            : c[OUTPUTS_X] * c[OUTPUTS_Y] * places <= 800;
        }},
       {"Of few outputs and elements too few operations are added to tell.",
@@ -159,6 +166,11 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     guess.block_x = 64;
     guess.block_y = guess.outputs_y = 1;
   }
+  const auto is_too_much = [&] {
+    return is_extreme && (guess.outputs_x + d.window.x - 1) * guess.outputs_y > most_columns;
+  };
+  while (is_too_much() && guess.outputs_y > 1) guess.outputs_y /= 2;
+  while (is_too_much()) guess.outputs_x /= 2;
   while (guess.block_x > 16 && guess.block_x / 2 * guess.outputs_x >= width) {
     guess.block_x /= 2;
     guess.block_y *= 2;

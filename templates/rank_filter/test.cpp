@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "choose/select.h"
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
@@ -276,6 +277,7 @@ TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
   };
   EXPECT_NE(refusal("network", "window_width=82 rank=1").find("up to 81"), std::string::npos);
   EXPECT_EQ(refusal("network", "window_width=82 rank=0"), "");
+  EXPECT_NE(refusal("network", "window_width=101 rank=0").find("longer than the 100"), std::string::npos);
   EXPECT_NE(refusal("network", "window_width=1 rank=0").find("one place"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=3 rank=1").find("The rank 1"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=3 rank=0 footprint=x.x").find("no box"), std::string::npos);
@@ -298,6 +300,26 @@ TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
     EXPECT_NE(
         find_template(op(), name).refuses(problem("height=0 width=9 window_width=60 rank=0")).find("nothing"),
         std::string::npos);
+  }
+}
+
+// Long windows and flat images too, of which a guess could break a rule of its own space.
+TEST(RankFilterSpace, FirstGuessesAreLegal) {
+  for (const char* image :
+       {"height=1 width=133", "height=9 width=20", "width=5000000", "height=3000 width=4096"}) {
+    for (const int size : {2, 9, 60, 64, 100, 101, 200}) {
+      for (const char* window :
+           {"window_width=", "window_height=3 window_width=", "window_depth=2 window_height="}) {
+        for (const char* dtype : {"u8", "f16", "f32", "i64"}) {
+          const std::string text = std::string(image) + " rank=0 dtype=" + dtype + " " + window +
+                                   std::to_string(size) + (window[7] == 'd' ? " window_width=3" : "");
+          SCOPED_TRACE(text);
+          std::vector<UntunedVariant> found;
+          EXPECT_EQ(error_of([&] { found = untuned(op(), problem(text), facts_of_capability(90)); }), "");
+          EXPECT_TRUE(!found.empty() || (size > 64 && std::string(dtype) == "i64"));
+        }
+      }
+    }
   }
 }
 
