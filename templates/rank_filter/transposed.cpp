@@ -11,6 +11,7 @@ namespace {
 
 constexpr IntegerAxis ROUNDS("ROUNDS");
 constexpr IntegerAxis RUN("RUN");
+constexpr IntegerAxis STEPS("STEPS");
 constexpr IntegerAxis TILE_X("TILE_X");
 constexpr IntegerAxis TILE_Y("TILE_Y");
 
@@ -23,9 +24,9 @@ std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(probl
 std::int64_t in_word(const Problem& problem) { return 4 / element_bytes(problem); }
 
 struct Shape {  // of a block
-  std::int64_t tile_x, tile_y, run, rounds, vector_bytes;
+  std::int64_t tile_x, tile_y, steps, run, rounds, vector_bytes;
 };
-Shape shape_of(const Config& c) { return {c[TILE_X], c[TILE_Y], c[RUN], c[ROUNDS], c[VECTOR]}; }
+Shape shape_of(const Config& c) { return {c[TILE_X], c[TILE_Y], c[STEPS], c[RUN], c[ROUNDS], c[VECTOR]}; }
 
 // As transposed.cu has it, of a window's rows and columns.
 struct Tile {
@@ -37,11 +38,16 @@ Tile tile_of(const Problem& problem, const Shape& shape, std::int64_t rows_windo
   const std::int64_t vector = std::max<std::int64_t>(4, shape.vector_bytes) / 4 * each;
   const std::int64_t left = columns_window == 1 ? 0 : (vector - Dims(problem).before.x % vector) % vector;
   const std::int64_t words = ceil_divide(left % each + shape.tile_x + columns_window - 1, each);
-  const std::int64_t rows = shape.tile_y + rows_window - 1;
-  const std::int64_t transposed_at =
-      std::max(rows * round_up(left / each + words, 4), shape.tile_y * (shape.tile_x / each + 4));
-  const std::int64_t transposed = columns_window == 1 ? 0 : words * each * (shape.tile_y / each + 1);
-  return {words, 8 * round_up(rows, 2) + 4 * (transposed_at + transposed)};
+  const std::int64_t rows = shape.steps * shape.tile_y + rows_window - 1;
+  const std::int64_t kept = shape.steps == 1 ? rows : round_up(2 * shape.tile_y + rows_window - 1, shape.run);
+  const std::int64_t read = kept * round_up(left / each + words, 4);
+  const std::int64_t out = shape.tile_y * (shape.tile_x / each + 4);
+  const std::int64_t transposed =
+      columns_window == 1 ? 0 : round_up(words * each * (shape.tile_y / each + 1), 4);
+  const std::int64_t all = shape.steps == 1      ? std::max(read, out) + transposed
+                           : columns_window == 1 ? read
+                                                 : read + transposed + out;
+  return {words, 8 * round_up(rows, 2) + 4 * all};
 }
 // Of the larger of both launches.
 std::int64_t shared_bytes(const Problem& problem, const Shape& shape) {
@@ -70,7 +76,7 @@ std::string refuses(const Problem& problem) {
   if (element_bytes(problem) == 8)
     return "Elements of 8 bytes are longer than the words that are compared; take the extreme template.";
   if (std::max({d.window.z, d.window.y, d.window.x}) > most_places ||
-      shared_bytes(problem, {32 * in_word(problem), least_tile_y, 8, 1, 4}) > most_shared_bytes) {
+      shared_bytes(problem, {32 * in_word(problem), least_tile_y, 1, 8, 1, 4}) > most_shared_bytes) {
     return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
            std::to_string(d.window.x) + " is longer than " + std::to_string(most_places) +
            " places, or too large for a tile in shared memory; take the base template.";
@@ -89,12 +95,14 @@ Space space(const Problem& problem) {
   std::vector<Value> tiles_x, vectors = {std::int64_t{16}, std::int64_t{4}};
   for (const std::int64_t bytes : {256, 128, 512}) tiles_x.emplace_back(bytes / 4 * each);
   if (each > 1) vectors.emplace_back(std::int64_t{1});
-  std::vector<Axis> axes = {{TILE_X, tiles_x, "columns of outputs of a block"},
-                            {TILE_Y, {64, least_tile_y, 128}, "rows of outputs of a block"},
-                            {RUN, {32, 16, 8}, "outputs of a thread below each other, then beside"},
-                            {ROUNDS, {1, 2, 4}, "runs of a thread at most, in each direction"},
-                            {VECTOR, vectors, "bytes per access to the image, at most"},
-                            resident_warps_axis({resident_warps.begin(), resident_warps.end()})};
+  std::vector<Axis> axes = {
+      {TILE_X, tiles_x, "columns of outputs of a block"},
+      {TILE_Y, {64, least_tile_y, 128}, "rows of outputs of a block"},
+      {STEPS, {1, 4, 2, 8}, "such tiles of a block below each other; the next is read meanwhile"},
+      {RUN, {32, 16, 8}, "outputs of a thread below each other, then beside"},
+      {ROUNDS, {1, 2, 4}, "runs of a thread at most, in each direction"},
+      {VECTOR, vectors, "bytes per access to the image, at most"},
+      resident_warps_axis({resident_warps.begin(), resident_warps.end()})};
   std::vector<Rule> must = {
       {"The image's rows must be multiples of VECTOR bytes.",
        [bytes = d.image.x * element_bytes(problem)](const Config& c) { return bytes % c[VECTOR] == 0; }},
@@ -118,7 +126,8 @@ Space space(const Problem& problem) {
 // One launch along the columns of an image, and if the window has several along its rows too.
 Launch launch(const Problem& problem, const Config& c, const Extents3& image, std::int64_t rows_window,
               std::int64_t columns_window) {
-  const std::int64_t tiles_x = ceil_divide(image.x, c[TILE_X]), tiles_y = ceil_divide(image.y, c[TILE_Y]);
+  const std::int64_t tiles_x = ceil_divide(image.x, c[TILE_X]),
+                     tiles_y = ceil_divide(image.y, c[STEPS] * c[TILE_Y]);
   return {.kernel = "rank_filter_transposed",
           .grid = {tiles_x * tiles_y * image.z},
           .block = {threads(problem, shape_of(c))},
@@ -165,6 +174,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (longest <= most_of_extreme && (d.image.y < 8 || (each == 1 && !is_tiny))) return std::nullopt;
   const Shape shape = {.tile_x = (is_small ? 32 : 64) * each,
                        .tile_y = is_small ? least_tile_y : 64,
+                       .steps = 1,
                        .run = is_tiny    ? 8
                               : is_small ? 16
                                          : 32,
@@ -180,8 +190,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   for (const std::int64_t more : resident_warps) {
     if (more <= (longest > 16 ? 20 : 32) && blocks(more) > blocks(warps)) warps = more;
   }
-  return Values{{"TILE_X", shape.tile_x}, {"TILE_Y", shape.tile_y},       {"RUN", shape.run},
-                {"ROUNDS", shape.rounds}, {"VECTOR", shape.vector_bytes}, {"RESIDENT_WARPS", warps}};
+  return Values{{"TILE_X", shape.tile_x}, {"TILE_Y", shape.tile_y}, {"STEPS", shape.steps},
+                {"RUN", shape.run},       {"ROUNDS", shape.rounds}, {"VECTOR", shape.vector_bytes},
+                {"RESIDENT_WARPS", warps}};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"
+#include "common/copy_groups.cuh"
 #include "common/integer.cuh"
 #include "common/shared.cuh"
 #include "rank_filter/words.cuh"
@@ -17,18 +18,22 @@ constexpr int out_pitch = TILE_X / in_word + 4;  // an odd number of 16 bytes, f
 constexpr int runs_x = TILE_X / RUN, runs_y = TILE_Y / RUN;
 constexpr int vector_bytes = VECTOR > 4 ? VECTOR : 4, vector = vector_bytes / static_cast<int>(sizeof(T));
 
-// A tile with its windows' overhang. Its first column is moved to the left so far that vectors of the image
-// are vectors of the tile.
+// A strip of STEPS tiles below each other, with its windows' overhang. Its first column is moved to the left
+// so far that vectors of the image are vectors of the tile.
 template <int rows_window, int columns_window>
-struct Tile {
+struct Layout {
   static constexpr int left = columns_window == 1 ? 0 : (vector - before_x % vector) % vector;
   static constexpr int skipped = left / in_word, first = left % in_word;  // words; elements of the next
   static constexpr int words = ceil_divide(first + TILE_X + columns_window - 1, in_word);  // of a row
-  static constexpr int pitch = round_up(skipped + words, 4), rows = TILE_Y + rows_window - 1;
-  static constexpr int transposed_at = larger(rows * pitch, TILE_Y* out_pitch);
+  static constexpr int pitch = round_up(skipped + words, 4), rows = STEPS * TILE_Y + rows_window - 1;
+  // Of these so many are in shared memory: a tile's, and those that are read meanwhile.
+  static constexpr int kept = STEPS == 1 ? rows : round_up(2 * TILE_Y + rows_window - 1, RUN);
+  // Words before the transposed tile, and before its outputs, which may stand where a single tile has been.
+  static constexpr int transposed_at = STEPS == 1 ? larger(kept * pitch, TILE_Y* out_pitch) : kept * pitch;
+  static constexpr int out_at = STEPS == 1 ? 0 : transposed_at + round_up(words * in_word * stacks_pitch, 4);
 };
 constexpr int threads =
-    round_up(ceil_divide(larger(Tile<1, window_width>::words * runs_y, stacks* runs_x), ROUNDS), 32);
+    round_up(ceil_divide(larger(Layout<1, window_width>::words * runs_y, stacks* runs_x), ROUNDS), 32);
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
 
 // ---- the extremes of two words, element by element
@@ -242,33 +247,25 @@ __device__ __forceinline__ void slide(const Read& read, const Write& write) {
   }
 }
 
-// ---- tiles
+// ---- strips
 
 struct Image {
   int height, width, boundary;
 };
 
-// Rows of the tile that are in the image, or that the boundary takes from it, and where in the image each
-// begins.
-struct Rows {
-  int begin, end;
-  const long long* places;
-};
+// Four bytes of eight.
+__device__ __forceinline__ unsigned bytes_from(unsigned low, unsigned high, int first) {
+  return __byte_perm(low, high, 0x3210u + 0x1111u * static_cast<unsigned>(first));
+}
 
-// The tile's columns from `begin` to `end` in these rows, element by element.
-template <int pitch>
-__device__ __forceinline__ void fill_columns(T* tile, const T* from, const Rows& rows, const Image& image,
-                                             int first_x, int begin, int end, T outside) {
-  const int thread = static_cast<int>(threadIdx.x);
-  for (int column = begin + thread % 32; column < end; column += 32) {
-    const int x = sample_at(first_x + column, image.width, image.boundary);
-    const T* const read = from + (x >= 0 ? x : 0);
-#pragma unroll 8
-    for (int row = rows.begin + thread / 32; row < rows.end; row += threads / 32) {
-      const T element = read[rows.places[row]];
-      tile[row * (pitch * in_word) + column] = x >= 0 ? element : outside;
-    }
-  }
+// Where rows begin anywhere, an unaligned word is read as the two aligned ones that it lies in. So many
+// elements around it have to be in the row.
+constexpr int margin = VECTOR == 1 ? in_word : 0;
+__device__ __forceinline__ unsigned load_word(const T* from) {
+  const int beyond = static_cast<int>(reinterpret_cast<size_t>(from) % 4);
+  const unsigned* const aligned =
+      reinterpret_cast<const unsigned*>(reinterpret_cast<const char*>(from) - beyond);
+  return bytes_from(load_vector<1>(aligned).element[0], load_vector<1>(aligned + 1).element[0], beyond);
 }
 
 // The first elements of a word, at most `count`.
@@ -282,170 +279,264 @@ __device__ __forceinline__ void store_elements(T* to, unsigned word, int count) 
 }
 
 template <int rows_window, int columns_window>
-__device__ __forceinline__ void filter(const T* images, T* outputs, long long* places, const Image& image,
-                                       int tiles_x, int tiles_y, int rows_before, int columns_before,
-                                       T outside) {
-  using Here = Tile<rows_window, columns_window>;
-  unsigned* const memory = reinterpret_cast<unsigned*>(places + round_up(Here::rows, 2));
-  constexpr int pitch = Here::pitch;
-  unsigned block = blockIdx.x;
-  const int tile_x = static_cast<int>(block % tiles_x) * TILE_X;
-  block /= tiles_x;
-  const int tile_y = static_cast<int>(block % tiles_y) * TILE_Y;
-  const long long plane = static_cast<long long>(block / tiles_y) * image.height * image.width;
-  const T* const from = images + plane;
-  const int thread = static_cast<int>(threadIdx.x);
-  const int rows_left = smaller(TILE_Y, image.height - tile_y),
-            columns_left = smaller(TILE_X, image.width - tile_x);
+struct Strip : Layout<rows_window, columns_window> {
+  using Here = Layout<rows_window, columns_window>;
+  static constexpr int pitch = Here::pitch;
 
-  // Where each row begins.
-  const int first_y = tile_y - rows_before, needed_rows = rows_left + rows_window - 1;
-  for (int row = thread; row < needed_rows; row += threads) {
-    const int y = sample_at(first_y + row, image.height, image.boundary);
-    places[row] = static_cast<long long>(y) * image.width;
+  const T* from;            // the plane
+  T* to;                    // the strip's first output
+  const long long* places;  // where in the plane its rows begin
+  unsigned* memory;
+  Image image;
+  T outside;
+  int first_x, needed_columns, columns_left;
+  int rows_begin, rows_end;  // those that are in the image, or that the boundary takes from it
+
+  static __device__ __forceinline__ int thread() { return static_cast<int>(threadIdx.x); }
+  static __device__ __forceinline__ int slot_of(int row) {
+    return STEPS == 1 ? row : static_cast<int>(static_cast<unsigned>(row) % Here::kept);
   }
-  const bool has_constants = image.boundary <= boundary_constant;
-  const Rows rows = {has_constants && first_y < 0 ? -first_y : 0,
-                     has_constants ? smaller(needed_rows, image.height - first_y) : needed_rows, places};
-  __syncthreads();
 
-  // Vectors within the image as they are, then what stands outside.
-  const int first_x = tile_x - columns_before - Here::left;
-  const int needed_columns = Here::left + columns_left + columns_window - 1;
-  T* const elements = reinterpret_cast<T*>(memory);
-  if constexpr (VECTOR == 1) {
-    fill_columns<pitch>(elements, from, rows, image, first_x, 0, needed_columns, outside);
-  } else {
+  // Columns from `begin` to `end`, element by element.
+  __device__ __forceinline__ void fill_columns(int first_row, int end_row, int begin, int end) const {
+    T* const elements = reinterpret_cast<T*>(memory);
+    for (int column = begin + thread() % 32; column < end; column += 32) {
+      const int x = sample_at(first_x + column, image.width, image.boundary);
+      const T* const read = from + (x >= 0 ? x : 0);
+#pragma unroll 8
+      for (int row = first_row + thread() / 32; row < end_row; row += threads / 32) {
+        const T element = read[places[row]];
+        elements[slot_of(row) * (pitch * in_word) + column] = x >= 0 ? element : outside;
+      }
+    }
+  }
+
+  // Rows from `begin` to `end`: vectors within the image as they are, then what stands outside.
+  __device__ __forceinline__ void fill(int begin, int end) const {
+    const int first_row = larger(begin, rows_begin), end_row = smaller(end, rows_end);
     constexpr int units = pitch * 4 / vector_bytes, across = smaller(units, threads);
     constexpr int down = threads / across, unit_words = vector_bytes / 4;
-    for (int unit = thread % across; unit < units && thread / across < down; unit += across) {
+    for (int unit = thread() % across; unit < units && thread() / across < down; unit += across) {
       const int x = first_x + unit * vector;
-      if (x < 0 || x + vector > image.width || unit * vector >= needed_columns) continue;
-      int row = rows.begin + thread / across;
-      unsigned* to = memory + row * pitch + unit * unit_words;
+      if (x < margin || x + vector + margin > image.width || unit * vector >= needed_columns) continue;
+      const T* const column = from + x;
 #pragma unroll 4
-      for (; row < rows.end; row += down, to += down * pitch)
-        copy_async<unit_words>(to, reinterpret_cast<const unsigned*>(from + x + places[row]), true);
+      for (int row = first_row + thread() / across; row < end_row; row += down) {
+        unsigned* const slot = memory + slot_of(row) * pitch + unit * unit_words;
+        if constexpr (VECTOR == 1) {
+          *slot = load_word(column + places[row]);
+        } else {
+          copy_async<unit_words>(slot, reinterpret_cast<const unsigned*>(column + places[row]), true);
+        }
+      }
     }
-    const int before = smaller(needed_columns, first_x < 0 ? round_up(-first_x, vector) : 0);
-    const int behind = larger(before, (image.width - first_x) / vector * vector);
+    const int before = smaller(needed_columns, first_x < margin ? round_up(margin - first_x, vector) : 0);
+    const int behind = larger(before, (image.width - margin - first_x) / vector * vector);
 #pragma unroll 1
     for (int side = 0; side < 2; ++side)
-      fill_columns<pitch>(elements, from, rows, image, first_x, side == 0 ? 0 : behind,
-                          side == 0 ? before : needed_columns, outside);
-  }
-  if (rows.begin > 0 || rows.end < needed_rows) {
-    for (int n = thread; n < needed_rows * pitch * in_word; n += threads) {
-      const int row = n / (pitch * in_word);
-      if (row < rows.begin || row >= rows.end) elements[n] = outside;
+      fill_columns(first_row, end_row, side == 0 ? 0 : behind, side == 0 ? before : needed_columns);
+    if (first_row == begin && end_row == end) return;
+    for (int n = thread(); n < (end - begin) * (pitch * in_word); n += threads) {
+      const int row = begin + n / (pitch * in_word);
+      if (row < rows_begin || row >= rows_end)
+        reinterpret_cast<T*>(memory)[slot_of(row) * (pitch * in_word) + n % (pitch * in_word)] = outside;
     }
   }
-  wait_for_copies();
-  __syncthreads();
 
-  // Along the columns.
-  unsigned* const transposed = memory + Here::transposed_at;
-  T* const to = outputs + plane + static_cast<long long>(tile_y) * image.width + tile_x;
-  for (int n = thread; n < Here::words * runs_y; n += threads) {
-    const int word = n % Here::words, top = n / Here::words * RUN;
-    if (top >= rows_left || (Here::skipped + word) * in_word >= needed_columns) continue;
-    const unsigned* const column = memory + top * pitch + Here::skipped + word;
-    const auto read = [&](int i) { return compared(column[i * pitch]); };
-    if constexpr (columns_window > 1) {
-      Compared below[in_word];
-      slide<rows_window>(read, [&](int i, const Compared& out) {
-        below[i % in_word] = out;
+  // Of the tile that begins at row `y` of the strip, `rows_left` of which are in the image.
+  __device__ __forceinline__ void along_columns(int y, int rows_left) const {
+    unsigned* const transposed = memory + Here::transposed_at;
+    for (int n = thread(); n < Here::words * runs_y; n += threads) {
+      const int word = n % Here::words, top = n / Here::words * RUN;
+      if (top >= rows_left || (Here::skipped + word) * in_word >= needed_columns) continue;
+      // Rows beside each other are in slots beside each other, from each RUN to the next.
+      constexpr int pieces = STEPS == 1 ? 1 : ceil_divide(RUN + rows_window - 1, RUN);
+      const unsigned* piece[pieces];
+#pragma unroll
+      for (int k = 0; k < pieces; ++k)
+        piece[k] = memory + slot_of(y + top + k * RUN) * pitch + Here::skipped + word;
+      const auto read = [&](int i) {
+        return compared(STEPS == 1 ? piece[0][i * pitch] : piece[i / RUN % pieces][i % RUN * pitch]);
+      };
+      if constexpr (columns_window > 1) {
+        Compared below[in_word];
+        slide<rows_window>(read, [&](int i, const Compared& out) {
+          below[i % in_word] = out;
+          if (i % in_word < in_word - 1) return;
+          unsigned words[in_word];
+          transpose(below, words);
+#pragma unroll
+          for (int k = 0; k < in_word; ++k)
+            transposed[(k * Here::words + word) * stacks_pitch + top / in_word + i / in_word] = words[k];
+        });
+      } else {
+        slide<rows_window>(read, [&](int i, const Compared& out) {
+          if (top + i >= rows_left) return;
+          T* const place = to + static_cast<long long>(y + top + i) * image.width + word * in_word;
+          if constexpr (VECTOR > 1) {
+            store_vector<1>(reinterpret_cast<unsigned*>(place), Vector<unsigned, 1>{as_word(out)});
+          } else {
+            store_elements(place, as_word(out), columns_left - word * in_word);
+          }
+        });
+      }
+    }
+  }
+
+  // Lanes have stacks beside each other; where a column has fewer than 32, also columns so far apart that
+  // their words are in the other banks.
+  __device__ __forceinline__ void along_rows(int rows_left) const {
+    unsigned* const outputs = memory + Here::out_at;
+    constexpr int lanes_apart = stacks < 32 ? 32 / stacks : 1, runs_of_part = TILE_Y / RUN;
+    constexpr int piece = smaller(4, RUN / in_word);  // words that are stored together
+    for (int n = thread(); n < stacks * runs_x; n += threads) {
+      const int stack = n % stacks, run = n / stacks, within = run / lanes_apart;
+      const int left = lanes_apart == 1 ? run * RUN
+                                        : (within / runs_of_part * lanes_apart + run % lanes_apart) * TILE_Y +
+                                              within % runs_of_part * RUN;
+      if (stack * in_word >= rows_left || left >= columns_left) continue;
+      const unsigned* const row = memory + Here::transposed_at + left / in_word * stacks_pitch + stack;
+      const auto read = [&](int i) {
+        const int column = Here::first + i;
+        return compared(row[(column % in_word * Here::words + column / in_word) * stacks_pitch]);
+      };
+      Compared beside[in_word];
+      Vector<unsigned, piece> pieces[in_word];
+      slide<columns_window>(read, [&](int i, const Compared& out) {
+        beside[i % in_word] = out;
         if (i % in_word < in_word - 1) return;
         unsigned words[in_word];
-        transpose(below, words);
+        transpose(beside, words);
 #pragma unroll
-        for (int k = 0; k < in_word; ++k)
-          transposed[(k * Here::words + word) * stacks_pitch + top / in_word + i / in_word] = words[k];
-      });
-    } else {
-      slide<rows_window>(read, [&](int i, const Compared& out) {
-        if (top + i >= rows_left) return;
-        T* const place = to + static_cast<long long>(top + i) * image.width + word * in_word;
-        if constexpr (VECTOR > 1) {
-          store_vector<1>(reinterpret_cast<unsigned*>(place), Vector<unsigned, 1>{as_word(out)});
-        } else {
-          store_elements(place, as_word(out), columns_left - word * in_word);
+        for (int k = 0; k < in_word; ++k) {
+          pieces[k].element[i / in_word % piece] = words[k];
+          if (i / in_word % piece == piece - 1)
+            store_vector<piece>(
+                outputs + (k * stacks + stack) * out_pitch + left / in_word + i / in_word - (piece - 1),
+                pieces[k]);
         }
       });
     }
   }
-  if constexpr (columns_window == 1) return;
-  __syncthreads();
 
-  // Along the rows. Lanes have stacks beside each other; where a column has fewer than 32, also columns so
-  // far apart that their words are in the other banks.
-  constexpr int lanes_apart = stacks < 32 ? 32 / stacks : 1, runs_of_part = TILE_Y / RUN;
-  constexpr int piece = smaller(4, RUN / in_word);  // words that are stored together
-  for (int n = thread; n < stacks * runs_x; n += threads) {
-    const int stack = n % stacks, run = n / stacks, within = run / lanes_apart;
-    const int left = lanes_apart == 1 ? run * RUN
-                                      : (within / runs_of_part * lanes_apart + run % lanes_apart) * TILE_Y +
-                                            within % runs_of_part * RUN;
-    if (stack * in_word >= rows_left || left >= columns_left) continue;
-    const unsigned* const row = transposed + left / in_word * stacks_pitch + stack;
-    const auto read = [&](int i) {
-      const int column = Here::first + i;
-      return compared(row[(column % in_word * Here::words + column / in_word) * stacks_pitch]);
-    };
-    Compared beside[in_word];
-    Vector<unsigned, piece> pieces[in_word];
-    slide<columns_window>(read, [&](int i, const Compared& out) {
-      beside[i % in_word] = out;
-      if (i % in_word < in_word - 1) return;
-      unsigned words[in_word];
-      transpose(beside, words);
-#pragma unroll
-      for (int k = 0; k < in_word; ++k) {
-        pieces[k].element[i / in_word % piece] = words[k];
-        if (i / in_word % piece == piece - 1)
-          store_vector<piece>(
-              memory + (k * stacks + stack) * out_pitch + left / in_word + i / in_word - (piece - 1),
-              pieces[k]);
-      }
-    });
+  static __device__ __forceinline__ int out_row(int row) {
+    return (row % in_word * stacks + row / in_word) * out_pitch;
   }
-  __syncthreads();
-  constexpr int out_units = TILE_X / vector, out_words = vector_bytes / 4;
-  constexpr int across = smaller(out_units, threads), all_down = threads / across;
-  constexpr int down = all_down > in_word ? all_down / in_word * in_word : all_down;
-  const auto place_of = [](int row) { return (row % in_word * stacks + row / in_word) * out_pitch; };
-  const int first_row = thread / across;
-  for (int unit = thread % across; unit < out_units && first_row < down; unit += across) {
-    if (unit * vector >= columns_left) break;
-    T* place = to + static_cast<long long>(first_row) * image.width + unit * vector;
-    int from_row = place_of(first_row);
+
+  __device__ __forceinline__ void store(int y, int rows_left) const {
+    const unsigned* const outputs = memory + Here::out_at;
+    constexpr int units = TILE_X / vector, unit_words = vector_bytes / 4;
+    constexpr int across = smaller(units, threads), all_down = threads / across;
+    constexpr int down = all_down > in_word ? all_down / in_word * in_word : all_down;
+    const int first_row = thread() / across;
+    for (int unit = thread() % across; unit < units && first_row < down; unit += across) {
+      if (unit * vector >= columns_left) break;
+      T* place = to + static_cast<long long>(y + first_row) * image.width + unit * vector;
+      int out = out_row(first_row);
 #pragma unroll 2
-    for (int row = first_row; row < rows_left; row += down) {
-      const auto words = load_vector<out_words>(memory + from_row + unit * out_words);
-      if constexpr (VECTOR > 1) {
-        store_vector<out_words>(reinterpret_cast<unsigned*>(place), words);
-      } else {
-        store_elements(place, words.element[0], columns_left - unit * vector);
+      for (int row = first_row; row < rows_left; row += down) {
+        if constexpr (VECTOR > 1) {
+          store_vector<unit_words>(reinterpret_cast<unsigned*>(place),
+                                   load_vector<unit_words>(outputs + out + unit * unit_words));
+        } else {
+          store_unaligned(place, outputs + out, unit);
+        }
+        place += static_cast<long long>(down) * image.width;
+        out = down % in_word == 0 ? out + down / in_word * out_pitch : out_row(row + down);
       }
-      place += static_cast<long long>(down) * image.width;
-      from_row = down % in_word == 0 ? from_row + down / in_word * out_pitch : place_of(row + down);
     }
   }
+
+  // Word `unit` of a row that begins anywhere: its part of the first aligned word, or the next one's
+  // elements.
+  __device__ __forceinline__ void store_unaligned(T* place, const unsigned* row, int unit) const {
+    constexpr int size = sizeof(T);
+    const int beyond = static_cast<int>(reinterpret_cast<size_t>(place) % 4);
+    const int head = (4 - beyond) % 4 / size;  // elements before an aligned word
+    if (unit == 0) store_elements(place, row[0], smaller(head, columns_left));
+    const int left = columns_left - unit * in_word - head;
+    if (left <= 0) return;
+    const unsigned word = bytes_from(row[unit], row[unit + 1], size * head);
+    if (left >= in_word) {
+      store_vector<1>(reinterpret_cast<unsigned*>(place + head), Vector<unsigned, 1>{word});
+    } else {
+      store_elements(place + head, word, left);
+    }
+  }
+
+  __device__ __forceinline__ void run(int rows_left) const {
+    const int needed_rows = rows_left + rows_window - 1;
+    fill(0, smaller(needed_rows, TILE_Y + rows_window - 1));
+    end_copy_group();
+#pragma unroll 1
+    for (int step = 0; step < STEPS && step * TILE_Y < rows_left; ++step) {
+      const int y = step * TILE_Y, here = smaller(TILE_Y, rows_left - y);
+      if constexpr (STEPS > 1) {  // the next tile's further rows
+        const int read = y + TILE_Y + rows_window - 1;
+        if (read < needed_rows) fill(read, smaller(needed_rows, read + TILE_Y));
+        end_copy_group();
+      }
+      wait_for_copy_groups<(STEPS > 1)>();
+      __syncthreads();
+      along_columns(y, here);
+      if constexpr (columns_window > 1 || STEPS > 1) __syncthreads();
+      if constexpr (columns_window > 1) {
+        along_rows(here);
+        __syncthreads();
+        store(y, here);
+      }
+    }
+  }
+};
+
+template <int rows_window, int columns_window>
+__device__ __forceinline__ void filter(const T* images, T* outputs, long long* memory, const Image& image,
+                                       int strips_x, int strips_y, int rows_before, int columns_before,
+                                       T outside) {
+  using Here = Strip<rows_window, columns_window>;
+  unsigned block = blockIdx.x;
+  const int x = static_cast<int>(block % strips_x) * TILE_X;
+  block /= strips_x;
+  const int y = static_cast<int>(block % strips_y) * (STEPS * TILE_Y);
+  const long long plane = static_cast<long long>(block / strips_y) * image.height * image.width;
+  const int rows_left = smaller(STEPS * TILE_Y, image.height - y),
+            columns_left = smaller(TILE_X, image.width - x);
+
+  const int first_y = y - rows_before, needed_rows = rows_left + rows_window - 1;
+  for (int row = static_cast<int>(threadIdx.x); row < needed_rows; row += threads)
+    memory[row] =
+        static_cast<long long>(sample_at(first_y + row, image.height, image.boundary)) * image.width;
+  __syncthreads();
+  const bool has_constants = image.boundary <= boundary_constant;
+  Here strip;
+  strip.from = images + plane;
+  strip.to = outputs + plane + static_cast<long long>(y) * image.width + x;
+  strip.places = memory;
+  strip.memory = reinterpret_cast<unsigned*>(memory + round_up(Here::rows, 2));
+  strip.image = image;
+  strip.outside = outside;
+  strip.first_x = x - columns_before - Here::left;
+  strip.needed_columns = Here::left + columns_left + columns_window - 1;
+  strip.columns_left = columns_left;
+  strip.rows_begin = has_constants && first_y < 0 ? -first_y : 0;
+  strip.rows_end = has_constants ? smaller(needed_rows, image.height - first_y) : needed_rows;
+  strip.run(rows_left);
 }
 
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(rank_filter_transposed)(const T* __restrict__ image, T* __restrict__ output, int height, int width,
-                                  int tiles_x, int tiles_y, int boundary, double outside) {
+                                  int strips_x, int strips_y, int boundary, double outside) {
   DYNAMIC_SHARED(long long, memory);
-  filter<window_height, window_width>(image, output, memory, {height, width, boundary}, tiles_x, tiles_y,
+  filter<window_height, window_width>(image, output, memory, {height, width, boundary}, strips_x, strips_y,
                                       before_y, before_x, from_outside<T>(outside));
 }
 
 // Along the planes, as rows of a whole plane each.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(rank_filter_transposed_planes)(const T* __restrict__ image, T* __restrict__ output, int height,
-                                         int width, int tiles_x, int tiles_y, int boundary, double outside) {
+                                         int width, int strips_x, int strips_y, int boundary,
+                                         double outside) {
   DYNAMIC_SHARED(long long, memory);
-  filter<window_depth, 1>(image, output, memory, {height, width, boundary}, tiles_x, tiles_y, before_z, 0,
+  filter<window_depth, 1>(image, output, memory, {height, width, boundary}, strips_x, strips_y, before_z, 0,
                           from_outside<T>(outside));
 }
