@@ -137,21 +137,25 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t places = counted_places(problem), width = problem.integer("width");
   const Size size = size_of(problem, device);
   const bool is_extreme = is_box_extreme(problem), is_paired = has_pairs(problem);
-  const bool is_many =
-      is_paired ? places > 9 && Dims(problem).image.y >= 8 : places > 25 && size >= Size::large;
-  if (is_extreme && (size == Size::tiny || is_many)) return std::nullopt;
+  const Dims d(problem);
+  const bool is_for_others = size == Size::tiny    ? true
+                             : size == Size::small ? is_paired && (places > 81 || d.window.z > 1)
+                                                   : places > (is_paired ? 9 : 25);
+  if (is_extreme && is_for_others && (size == Size::tiny || !is_paired || d.image.y >= 8))
+    return std::nullopt;
   std::int64_t most = most_vector(problem);
   while (width % most != 0) most = most > 4 ? most / 2 : 1;
   struct Guess {
     std::int64_t block_x, block_y, outputs_x, outputs_y, vector, resident_warps;
   } guess = {32, 4, 1, 1, 1, 8};
-  const Dims d(problem);
   if (size == Size::tiny && d.image.y == 1) {  // other threads help to read a high window's rows
     const bool is_long = width >= 128 && places <= 40;
     guess.block_x = is_long ? 64 : 16;
     guess.block_y = is_long ? (d.window.y == 1 ? 1 : 2) : 8;
   }
   if (size == Size::small) guess = {16, 8, 2, 1, 1, 24};
+  if (size == Size::small && is_extreme && is_paired && places > 9)
+    guess = {16, 8, 4, 2, std::min<std::int64_t>(most, 8), 16};
   if (size >= Size::large) guess = {places > 40 ? 16 : 32, 8, 2, 4, most, places <= 30 ? 24 : 16};
   if (size == Size::huge && most > 1 && word_bytes(problem) == 4) {
     if (is_paired && places <= 9) {

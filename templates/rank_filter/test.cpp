@@ -305,9 +305,9 @@ TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
 
 // Long windows and flat images too, of which a guess could break a rule of its own space.
 TEST(RankFilterSpace, FirstGuessesAreLegal) {
-  for (const char* image :
-       {"height=1 width=133", "height=9 width=20", "width=5000000", "height=3000 width=4096"}) {
-    for (const int size : {2, 9, 60, 64, 100, 101, 200}) {
+  for (const char* image : {"height=1 width=133", "height=9 width=20", "height=500 width=512",
+                            "width=5000000", "height=3000 width=4096"}) {
+    for (const int size : {2, 9, 41, 60, 64, 100, 101, 128, 200}) {
       for (const char* window :
            {"window_width=", "window_height=3 window_width=", "window_depth=2 window_height="}) {
         for (const char* dtype : {"u8", "f16", "f32", "i64"}) {

@@ -159,8 +159,8 @@ Work work(const Problem& problem, const Config& c) {
   return work;
 }
 
-// Small tiles where large ones would leave multiprocessors without a block. Elements of 4 bytes are for the
-// other templates, which read them once, where the image is not tiny.
+// Small tiles where large ones would leave multiprocessors without a block. Of 4 bytes and short windows the
+// other templates read each element fewer times, which tells where the image is not tiny.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t each = in_word(problem), row_bytes = d.image.x * element_bytes(problem);
@@ -169,26 +169,26 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     return ceil_divide(row_bytes, bytes) * ceil_divide(d.image.y, rows) * d.image.z;
   };
   const std::int64_t enough = 2 * multiprocessors_to_fill(device);
-  const bool is_small = tiles(256, 64) < enough || longest > most_of_extreme,
-             is_tiny = tiles(128, 32) < enough;
-  if (longest <= most_of_extreme && (d.image.y < 8 || (each == 1 && !is_tiny))) return std::nullopt;
-  const Shape shape = {.tile_x = (is_small ? 32 : 64) * each,
-                       .tile_y = is_small ? least_tile_y : 64,
-                       .steps = 1,
-                       .run = is_tiny    ? 8
-                              : is_small ? 16
-                                         : 32,
-                       .rounds = 1,
-                       .vector_bytes = row_bytes % 16 == 0  ? 16
-                                       : row_bytes % 4 == 0 ? 4
-                                                            : 1};
+  const bool is_tiny = tiles(128, 32) < enough, is_short = longest <= 24;
+  const bool is_for_others =
+      d.image.y < 8 || (each == 1 && !is_tiny && longest <= 32) || (d.window.z > 1 && row_bytes % 4 != 0);
+  if (longest <= most_of_extreme && is_for_others) return std::nullopt;
+  const std::int64_t vector_bytes = row_bytes % 16 == 0 && !is_tiny ? 16 : row_bytes % 4 == 0 ? 4 : 1;
+  Shape shape = {.tile_x = (is_short || each < 4 ? 128 : 64) * each,
+                 .tile_y = is_short ? least_tile_y : 64,
+                 .steps = 1,
+                 .run = is_short || each == 4 ? 16 : 32,
+                 .rounds = 1,
+                 .vector_bytes = vector_bytes};
+  const bool is_small = tiles(256, 64) < enough || shared_bytes(problem, shape) > most_shared_bytes * 3 / 5;
+  if (is_small) shape = {32 * each, least_tile_y, 1, is_tiny ? 8 : 16, 1, vector_bytes};
   // As many blocks as registers allow, by the least number that means so many.
   const auto blocks = [all = threads(problem, shape)](std::int64_t warps) {
     return std::max<std::int64_t>(1, warps * 32 / all);
   };
   std::int64_t warps = resident_warps[0];
   for (const std::int64_t more : resident_warps) {
-    if (more <= (longest > 16 ? 20 : 32) && blocks(more) > blocks(warps)) warps = more;
+    if (more <= (is_small ? 32 : 20) && blocks(more) > blocks(warps)) warps = more;
   }
   return Values{{"TILE_X", shape.tile_x}, {"TILE_Y", shape.tile_y}, {"STEPS", shape.steps},
                 {"RUN", shape.run},       {"ROUNDS", shape.rounds}, {"VECTOR", shape.vector_bytes},
