@@ -290,20 +290,29 @@ struct Strip : Layout<rows_window, columns_window> {
   Image image;
   T outside;
   int first_x, needed_columns, columns_left;
-  int rows_begin, rows_end;  // those that are in the image, or that the boundary takes from it
+  int sides_before, sides_behind;  // columns that vectors within the image have are from the one to the other
+  int rows_begin, rows_end;        // those that are in the image, or that the boundary takes from it
 
   static __device__ __forceinline__ int thread() { return static_cast<int>(threadIdx.x); }
   static __device__ __forceinline__ int slot_of(int row) {
     return STEPS == 1 ? row : static_cast<int>(static_cast<unsigned>(row) % Here::kept);
   }
 
-  // Columns from `begin` to `end`, element by element.
+  // Columns from `begin` to `end`, element by element: most are beside the image, and copies of what is here.
   __device__ __forceinline__ void fill_columns(int first_row, int end_row, int begin, int end) const {
     T* const elements = reinterpret_cast<T*>(memory);
     for (int column = begin + thread() % 32; column < end; column += 32) {
-      const int x = sample_at(first_x + column, image.width, image.boundary);
+      const int x = sample_at(first_x + column, image.width, image.boundary), here = x - first_x;
+      if (x >= 0 && here >= sides_before && here < smaller(sides_behind, needed_columns)) {
+#pragma unroll 4
+        for (int row = first_row + thread() / 32; row < end_row; row += threads / 32) {
+          T* const slot = elements + slot_of(row) * (pitch * in_word);
+          slot[column] = slot[here];
+        }
+        continue;
+      }
       const T* const read = from + (x >= 0 ? x : 0);
-#pragma unroll 8
+#pragma unroll 4
       for (int row = first_row + thread() / 32; row < end_row; row += threads / 32) {
         const T element = read[places[row]];
         elements[slot_of(row) * (pitch * in_word) + column] = x >= 0 ? element : outside;
@@ -311,7 +320,16 @@ struct Strip : Layout<rows_window, columns_window> {
     }
   }
 
-  // Rows from `begin` to `end`: vectors within the image as they are, then what stands outside.
+  // What whole vectors do not reach of rows from `begin` to `end`, that have arrived.
+  __device__ __forceinline__ void fill_sides(int begin, int end) const {
+    const int first_row = larger(begin, rows_begin), end_row = smaller(end, rows_end);
+#pragma unroll 1
+    for (int side = 0; side < 2; ++side)
+      fill_columns(first_row, end_row, side == 0 ? Here::left : sides_behind,
+                   side == 0 ? sides_before : needed_columns);
+  }
+
+  // Rows from `begin` to `end`: vectors within the image, and whole rows outside.
   __device__ __forceinline__ void fill(int begin, int end) const {
     const int first_row = larger(begin, rows_begin), end_row = smaller(end, rows_end);
     constexpr int units = pitch * 4 / vector_bytes, across = smaller(units, threads);
@@ -330,11 +348,6 @@ struct Strip : Layout<rows_window, columns_window> {
         }
       }
     }
-    const int before = smaller(needed_columns, first_x < margin ? round_up(margin - first_x, vector) : 0);
-    const int behind = larger(before, (image.width - margin - first_x) / vector * vector);
-#pragma unroll 1
-    for (int side = 0; side < 2; ++side)
-      fill_columns(first_row, end_row, side == 0 ? 0 : behind, side == 0 ? before : needed_columns);
     if (first_row == begin && end_row == end) return;
     for (int n = thread(); n < (end - begin) * (pitch * in_word); n += threads) {
       const int row = begin + n / (pitch * in_word);
@@ -478,6 +491,10 @@ struct Strip : Layout<rows_window, columns_window> {
       }
       wait_for_copy_groups<(STEPS > 1)>();
       __syncthreads();
+      if (sides_before > Here::left || sides_behind < needed_columns) {
+        fill_sides(step == 0 ? 0 : y + rows_window - 1, smaller(needed_rows, y + TILE_Y + rows_window - 1));
+        __syncthreads();
+      }
       along_columns(y, here);
       if constexpr (columns_window > 1 || STEPS > 1) __syncthreads();
       if constexpr (columns_window > 1) {
@@ -518,6 +535,9 @@ __device__ __forceinline__ void filter(const T* images, T* outputs, long long* m
   strip.first_x = x - columns_before - Here::left;
   strip.needed_columns = Here::left + columns_left + columns_window - 1;
   strip.columns_left = columns_left;
+  const int before = strip.first_x < margin ? round_up(margin - strip.first_x, vector) : 0;
+  strip.sides_before = smaller(strip.needed_columns, before);
+  strip.sides_behind = larger(strip.sides_before, (image.width - margin - strip.first_x) / vector * vector);
   strip.rows_begin = has_constants && first_y < 0 ? -first_y : 0;
   strip.rows_end = has_constants ? smaller(needed_rows, image.height - first_y) : needed_rows;
   strip.run(rows_left);
