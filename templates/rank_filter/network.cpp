@@ -140,7 +140,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Dims d(problem);
   const bool is_for_others = size == Size::tiny    ? true
                              : size == Size::small ? is_paired && (places > 81 || d.window.z > 1)
-                                                   : places > (is_paired ? 9 : 25);
+                                                   : places >= (!is_paired                      ? 26
+                                                                : bytes(dtype_of(problem)) == 1 ? 9
+                                                                                                : 10);
   if (is_extreme && is_for_others && (size == Size::tiny || !is_paired || d.image.y >= 8))
     return std::nullopt;
   std::int64_t most = most_vector(problem);
@@ -179,6 +181,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     guess.block_x /= 2;
     guess.block_y *= 2;
   }
+  while (guess.outputs_x > 1 && lanes_of(problem) * guess.block_x * (guess.outputs_x / 2) >= width)
+    guess.outputs_x /= 2;
   return Values{{"BLOCK_X", guess.block_x},     {"BLOCK_Y", guess.block_y},
                 {"OUTPUTS_X", guess.outputs_x}, {"OUTPUTS_Y", guess.outputs_y},
                 {"VECTOR", guess.vector},       {"RESIDENT_WARPS", guess.resident_warps}};

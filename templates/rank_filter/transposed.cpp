@@ -177,11 +177,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   Shape shape = {.tile_x = (is_short || each < 4 ? 128 : 64) * each,
                  .tile_y = is_short ? least_tile_y : 64,
                  .steps = 1,
-                 .run = is_short || each == 4 ? 16 : 32,
+                 .run = is_short && each < 4 ? 16 : 32,
                  .rounds = 1,
                  .vector_bytes = vector_bytes};
   const bool is_small = tiles(256, 64) < enough || shared_bytes(problem, shape) > most_shared_bytes * 3 / 5;
   if (is_small) shape = {32 * each, least_tile_y, 1, is_tiny ? 8 : 16, 1, vector_bytes};
+  // Rows that begin anywhere pass registers: other threads' loads have to be under way meanwhile.
+  if (!is_small && vector_bytes == 1) shape = {64 * each, least_tile_y, 1, 8, 2, vector_bytes};
   // As many blocks as registers allow, by the least number that means so many.
   const auto blocks = [all = threads(problem, shape)](std::int64_t warps) {
     return std::max<std::int64_t>(1, warps * 32 / all);
