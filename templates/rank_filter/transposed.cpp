@@ -180,6 +180,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                  .run = is_short && each < 4 ? 16 : 32,
                  .rounds = 1,
                  .vector_bytes = vector_bytes};
+  if (each == 4 && !is_short) shape = {64 * each, least_tile_y, 4, 16, 1, vector_bytes};
   const bool is_small = tiles(256, 64) < enough || shared_bytes(problem, shape) > most_shared_bytes * 3 / 5;
   if (is_small) shape = {32 * each, least_tile_y, 1, is_tiny ? 8 : 16, 1, vector_bytes};
   // Rows that begin anywhere pass registers: other threads' loads have to be under way meanwhile.
