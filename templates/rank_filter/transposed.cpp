@@ -168,7 +168,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const auto tiles = [&](std::int64_t bytes, std::int64_t rows) {
     return ceil_divide(row_bytes, bytes) * ceil_divide(d.image.y, rows) * d.image.z;
   };
-  const std::int64_t enough = 2 * multiprocessors_to_fill(device);
+  const std::int64_t enough = std::int64_t{2} * multiprocessors_to_fill(device);
   const bool is_tiny = tiles(128, 32) < enough, is_short = longest <= 24;
   const bool is_for_others =
       d.image.y < 8 || (each == 1 && !is_tiny && longest <= 32) || (d.window.z > 1 && row_bytes % 4 != 0);
