@@ -98,7 +98,7 @@ Space space(const Problem& problem) {
   std::vector<Axis> axes = {
       {TILE_X, tiles_x, "columns of outputs of a block"},
       {TILE_Y, {64, least_tile_y, 128}, "rows of outputs of a block"},
-      {STEPS, {1, 4, 2, 8}, "such tiles of a block below each other; the next is read meanwhile"},
+      {STEPS, {1, 4}, "such tiles of a block below each other; the next is read meanwhile"},
       {RUN, {32, 16, 8}, "outputs of a thread below each other, then beside"},
       {ROUNDS, {1, 2, 4}, "runs of a thread at most, in each direction"},
       {VECTOR, vectors, "bytes per access to the image, at most"},
@@ -180,7 +180,6 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                  .run = is_short && each < 4 ? 16 : 32,
                  .rounds = 1,
                  .vector_bytes = vector_bytes};
-  if (each == 4 && !is_short) shape = {64 * each, least_tile_y, 4, 16, 1, vector_bytes};
   const bool is_small = tiles(256, 64) < enough || shared_bytes(problem, shape) > most_shared_bytes * 3 / 5;
   if (is_small) shape = {32 * each, least_tile_y, 1, is_tiny ? 8 : 16, 1, vector_bytes};
   // Rows that begin anywhere pass registers: other threads' loads have to be under way meanwhile.
