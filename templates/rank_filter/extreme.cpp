@@ -45,9 +45,10 @@ std::string refuses(const Problem& problem) {
   }
   if (counted_places(problem) == 1)
     return "A window of one place has nothing to compare; take the base template.";
-  if (std::max({d.window.z, d.window.y, d.window.x}) > 64) {
+  if (std::max({d.window.z, d.window.y, d.window.x}) > most_of_extreme) {
     return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
-           std::to_string(d.window.x) + " is longer than the 64 places that a thread has in registers.";
+           std::to_string(d.window.x) + " is longer than the " + std::to_string(most_of_extreme) +
+           " places that a thread has in registers; take the transposed template.";
   }
   if (std::max(d.image.z, d.image.y) >= std::int64_t{1} << 30 ||
       d.image.x * (d.window.z > 1 ? d.image.y : 1) >= std::int64_t{1} << 34 ||
@@ -150,14 +151,15 @@ Work work(const Problem& problem, const Config& c) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
   const Dims d(problem);
   const std::int64_t each = element_bytes(problem), longest = std::max(d.window.y, d.window.z);
-  const bool is_long = batch(longest, 8) > 8 && (each == 2 || each == 4);
+  const bool is_plain = each == 2 || each == 4, is_more = is_plain && d.window.z > 1 && longest <= 8;
+  const bool is_long = is_more || (batch(longest, 8) > 8 && is_plain);
   const std::int64_t block = d.image.x <= 256 && d.window.x <= 32 ? 64
                              : d.window.x <= 48 || each < 4       ? 128
                                                                   : 256;
   return Values{{"VECTOR", std::int64_t{problem.integer("width") * each % 16 == 0 ? 16 : 1}},
                 {"BLOCK", block},
                 {"RUN", std::int64_t{longest <= 32 ? 32 : 64}},
-                {"BATCH", std::int64_t{8}},
+                {"BATCH", std::int64_t{is_more ? 16 : 8}},
                 {"AHEAD", std::int64_t{is_long ? 16 : 8}},
                 {"BUFFERS", std::int64_t{2}}};
 }

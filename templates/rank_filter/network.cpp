@@ -9,15 +9,19 @@ namespace {
 
 constexpr IntegerAxis ADDED("ADDED");
 
-std::int64_t lanes_of(const Problem& problem) { return bytes(dtype_of(problem)) <= 2 ? 2 : 1; }
+bool has_pairs(const Problem& problem) { return bytes(dtype_of(problem)) <= 2; }  // a word is two elements
+std::int64_t lanes_of(const Problem& problem) { return has_pairs(problem) ? 2 : 1; }
 std::int64_t most_vector(const Problem& problem) {
-  return lanes_of(problem) == 2 ? 16 / bytes(dtype_of(problem)) : 4;
+  return has_pairs(problem) ? 16 / bytes(dtype_of(problem)) : 4;
 }
 std::int64_t word_bytes(const Problem& problem) { return bytes(dtype_of(problem)) == 8 ? 8 : 4; }
 
 std::int64_t shift_of(const Problem& problem, const Config& c) {
   return (c[VECTOR] - Dims(problem).before.x % c[VECTOR]) % c[VECTOR];
 }
+
+// Of a box's extremes a thread has the columns of its outputs' windows in registers, for each row of outputs.
+constexpr std::int64_t most_columns = 100;
 
 bool is_box_extreme(const Problem& problem) {
   return is_box(problem) && (is_least(problem) || is_greatest(problem));
@@ -26,8 +30,7 @@ bool is_box_extreme(const Problem& problem) {
 // As tile.inl has it.
 std::int64_t tile_bytes(const Problem& problem, const Config& c) {
   const Dims d(problem);
-  const std::int64_t whole =
-      std::max({std::int64_t{4}, c[VECTOR], lanes_of(problem) == 2 ? c[OUTPUTS_X] : 1});
+  const std::int64_t whole = std::max({std::int64_t{4}, c[VECTOR], has_pairs(problem) ? c[OUTPUTS_X] : 1});
   const std::int64_t pitch =
       round_up(c[BLOCK_X] * c[OUTPUTS_X] + d.window.x - 1 + shift_of(problem, c), whole);
   return d.window.z * (c[BLOCK_Y] * c[OUTPUTS_Y] + d.window.y - 1) * (pitch * word_bytes(problem) + 8);
@@ -42,6 +45,10 @@ std::string refuses(const Problem& problem) {
            std::to_string(d.window.x) + " of which " + std::to_string(places) +
            " places count is too large for a network; up to 81 of 256 are allowed, and all of them for the "
            "minimum or maximum of a box.";
+  }
+  if (is_box_extreme(problem) && d.window.x > most_columns) {
+    return "A window of " + std::to_string(d.window.x) + " columns is longer than the " +
+           std::to_string(most_columns) + " that a thread has in registers; take the transposed template.";
   }
   if (places == 1) return "A window of one place has nothing to compare; take the base template.";
   if (std::max({d.image.z, d.image.y, d.image.x}) >= std::int64_t{1} << 30 ||
@@ -88,7 +95,7 @@ Space space(const Problem& problem, const DeviceFacts& device) {
        "a box's extremes columns times rows of outputs at most 100.",
        [places = counted_places(problem), is_extreme = is_box_extreme(problem),
         overhang = Dims(problem).window.x - 1](const Config& c) {
-         return is_extreme ? (c[OUTPUTS_X] + overhang) * c[OUTPUTS_Y] <= 100
+         return is_extreme ? (c[OUTPUTS_X] + overhang) * c[OUTPUTS_Y] <= most_columns
                            : c[OUTPUTS_X] * c[OUTPUTS_Y] * places <= 800;
        }},
       {"Of few outputs and elements too few operations are added to tell.",
@@ -119,7 +126,7 @@ Work work(const Problem& problem, const Config& c) {
 }
 
 std::string generated(const Problem& problem, const Config& c) {
-  const std::int64_t most = lanes_of(problem) == 2 ? 2 : 16 / word_bytes(problem);
+  const std::int64_t most = has_pairs(problem) ? 2 : 16 / word_bytes(problem);
   return network_text(
       problem, {c[OUTPUTS_X], c[OUTPUTS_Y]},
       {.shift = shift_of(problem, c), .vector = std::min(most, c[OUTPUTS_X]), .percent_added = c[ADDED]});
@@ -129,35 +136,53 @@ std::string generated(const Problem& problem, const Config& c) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t places = counted_places(problem), width = problem.integer("width");
   const Size size = size_of(problem, device);
-  const bool is_extreme = is_box_extreme(problem), has_pairs = lanes_of(problem) == 2;
-  const bool is_many = places > (has_pairs ? 81 : 25) && (!has_pairs || Dims(problem).window.z > 1);
-  if (is_extreme && (size == Size::tiny || (size >= Size::large && is_many))) return std::nullopt;
+  const bool is_extreme = is_box_extreme(problem), is_paired = has_pairs(problem);
+  const Dims d(problem);
+  const bool is_for_others = size == Size::tiny    ? true
+                             : size == Size::small ? is_paired && (places > 81 || d.window.z > 1)
+                                                   : places >= (!is_paired                      ? 26
+                                                                : bytes(dtype_of(problem)) == 1 ? 9
+                                                                                                : 10);
+  if (is_extreme && is_for_others && (size == Size::tiny || !is_paired || d.image.y >= 8))
+    return std::nullopt;
   std::int64_t most = most_vector(problem);
   while (width % most != 0) most = most > 4 ? most / 2 : 1;
   struct Guess {
     std::int64_t block_x, block_y, outputs_x, outputs_y, vector, resident_warps;
   } guess = {32, 4, 1, 1, 1, 8};
-  const Dims d(problem);
   if (size == Size::tiny && d.image.y == 1) {  // other threads help to read a high window's rows
     const bool is_long = width >= 128 && places <= 40;
     guess.block_x = is_long ? 64 : 16;
     guess.block_y = is_long ? (d.window.y == 1 ? 1 : 2) : 8;
   }
   if (size == Size::small) guess = {16, 8, 2, 1, 1, 24};
+  if (size == Size::small && is_extreme && is_paired && places > 9)
+    guess = {16, 8, 4, 2, std::min<std::int64_t>(most, 8), 16};
   if (size >= Size::large) guess = {places > 40 ? 16 : 32, 8, 2, 4, most, places <= 30 ? 24 : 16};
   if (size == Size::huge && most > 1 && word_bytes(problem) == 4) {
-    if (has_pairs && (places <= 9 || is_extreme)) {
-      guess = {32, 4, 8, 4, most, places <= 9 ? 32 : 24};
+    if (is_paired && places <= 9) {
+      guess = {32, 4, 8, 4, most, 32};
     } else if (places <= 9) {
       guess = {32, 8, 4, 2, most, 24};
     } else {
-      guess = {16, 8, places <= 50 ? 8 : 4, 2, most, places <= 30 && !has_pairs ? 24 : 16};
+      guess = {16, 8, places <= 50 ? 8 : 4, 2, most, places <= 30 && !is_paired ? 24 : 16};
     }
   }
+  if (size >= Size::small && d.image.y == 1) {
+    guess.block_x = 64;
+    guess.block_y = guess.outputs_y = 1;
+  }
+  const auto is_too_much = [&] {
+    return is_extreme && (guess.outputs_x + d.window.x - 1) * guess.outputs_y > most_columns;
+  };
+  while (is_too_much() && guess.outputs_y > 1) guess.outputs_y /= 2;
+  while (is_too_much()) guess.outputs_x /= 2;
   while (guess.block_x > 16 && guess.block_x / 2 * guess.outputs_x >= width) {
     guess.block_x /= 2;
     guess.block_y *= 2;
   }
+  while (guess.outputs_x > 1 && lanes_of(problem) * guess.block_x * (guess.outputs_x / 2) >= width)
+    guess.outputs_x /= 2;
   return Values{{"BLOCK_X", guess.block_x},     {"BLOCK_Y", guess.block_y},
                 {"OUTPUTS_X", guess.outputs_x}, {"OUTPUTS_Y", guess.outputs_y},
                 {"VECTOR", guess.vector},       {"RESIDENT_WARPS", guess.resident_warps}};

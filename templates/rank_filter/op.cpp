@@ -323,7 +323,7 @@ Op ops_rank_filter() {
                      .extents = {"depth", "height", "width"},
                      .contents = {{Contents::few, -1, 1}, {Contents::with_nan}}},
                     {.name = "output", .role = Role::output, .extents = {"depth", "height", "width"}}},
-      .templates = {base(), network(), extreme(), ranks()},
+      .templates = {base(), network(), transposed(), extreme(), ranks()},
       .reference = reference,
       .reference_unit =
           [](const Problem& problem) { return std::max<std::int64_t>(1, problem.integer("width")); },
@@ -347,6 +347,8 @@ Op ops_rank_filter() {
             "boundary=nearest dtype=f16"),
            "height=12 width=640 window_height=5 window_width=35 rank=174 dtype=u8",
            "height=12 width=301 window_height=33 window_width=9 rank=0 dtype=f16 origin_x=2",
+           "height=75 width=304 window_height=41 window_width=15 rank=614 dtype=u8",
+           "height=40 width=201 window_width=101 rank=100 boundary=mirror dtype=i16",
            "depth=6 height=12 width=160 window_depth=3 window_height=2 window_width=4 rank=23 boundary=wrap",
            "height=45 width=77 window_height=3 window_width=3 footprint=.x./xxx/.x. rank=2 dtype=i16",
            "height=24 width=64 window_height=8 window_width=7 rank=20 boundary=constant value=-0.5",

@@ -14,6 +14,7 @@ namespace tunesmith::rank_filter_op {
 /// A footprint is passed to the base by its bits, as so many numbers of 64.
 inline constexpr std::int64_t footprint_words = 32;
 inline constexpr std::int64_t most_window = std::int64_t{1} << 24;  ///< places
+inline constexpr std::int64_t most_of_extreme = 64;                 ///< places along a dimension
 
 struct Extents3 {
   std::int64_t z, y, x;
@@ -38,6 +39,7 @@ bool is_greatest(const Problem& problem);
 
 Template base();
 Template network();
+Template transposed();
 Template extreme();
 Template ranks();
 

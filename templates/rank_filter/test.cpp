@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "choose/select.h"
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
@@ -150,6 +151,10 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
       {"extreme", "height=9 width=40 window_height=2 window_width=3 rank=5", "BLOCK=64"},
       {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=0 dtype=f16", "BLOCK=64"},
       {"extreme", "height=9 width=40 window_height=3 window_width=3 rank=8 dtype=bf16", "BLOCK=64"},
+      {"transposed", "height=9 width=40 window_height=3 window_width=3 rank=0", "TILE_Y=32 RUN=8"},
+      {"transposed", "height=9 width=40 window_height=2 window_width=5 rank=9", "TILE_Y=32 RUN=8"},
+      {"transposed", "height=9 width=40 window_height=3 window_width=3 rank=0 dtype=f16", "TILE_Y=32 RUN=8"},
+      {"transposed", "height=9 width=40 window_height=3 window_width=3 rank=8 dtype=bf16", "TILE_Y=32 RUN=8"},
       {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=20", "SORTED=2048 TILE_X=32"},
       {"ranks", "height=9 width=40 window_height=7 window_width=8 rank=40 dtype=f16",
        "SORTED=2048 TILE_X=32 GROUP=8"},
@@ -253,6 +258,12 @@ TEST(RankFilterSpace, RulesAreSaid) {
       {"extreme", "height=9 width=64 window_width=3 window_height=61 rank=0 dtype=u8", "BLOCK=512 BUFFERS=2",
        "at most 200 KiB"},
       {"extreme", "height=9 width=64 window_width=41 rank=0", "BLOCK=64", ""},
+      {"transposed", "height=9 width=66 window_width=3 rank=2", "VECTOR=16", "multiples of VECTOR bytes"},
+      {"transposed", "height=9 width=64 window_width=101 window_height=101 rank=0",
+       "TILE_X=128 TILE_Y=128 VECTOR=16", "at most 200 KiB"},
+      {"transposed", "height=9 width=64 window_width=41 rank=0 dtype=i16",
+       "TILE_X=64 TILE_Y=32 RUN=32 ROUNDS=4", "64 to 1024 threads"},
+      {"transposed", "height=9 width=64 window_width=3 rank=0", "RUN=32", ""},
       {"ranks", "height=9 width=64 window_width=31 window_height=31 rank=1", "SORTED=2048 TILE_X=64",
        "4 rows of outputs"},
       {"ranks", "height=9 width=64 window_width=63 window_height=63 rank=1", "SORTED=8192 TILE_X=32", ""},
@@ -266,20 +277,49 @@ TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
   };
   EXPECT_NE(refusal("network", "window_width=82 rank=1").find("up to 81"), std::string::npos);
   EXPECT_EQ(refusal("network", "window_width=82 rank=0"), "");
+  EXPECT_NE(refusal("network", "window_width=101 rank=0").find("longer than the 100"), std::string::npos);
   EXPECT_NE(refusal("network", "window_width=1 rank=0").find("one place"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=3 rank=1").find("The rank 1"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=3 rank=0 footprint=x.x").find("no box"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=65 rank=0").find("64 places"), std::string::npos);
   EXPECT_NE(refusal("extreme", "window_width=1 rank=0").find("one place"), std::string::npos);
+  EXPECT_NE(refusal("transposed", "window_width=3 rank=1").find("The rank 1"), std::string::npos);
+  EXPECT_NE(refusal("transposed", "window_width=3 rank=0 footprint=x.x").find("no box"), std::string::npos);
+  EXPECT_NE(refusal("transposed", "window_width=256 rank=0").find("255 places"), std::string::npos);
+  EXPECT_NE(refusal("transposed", "window_width=200 window_height=250 rank=0").find("too large for a tile"),
+            std::string::npos);
+  EXPECT_EQ(refusal("transposed", "window_width=200 window_height=250 rank=0 dtype=u8"), "");
+  EXPECT_NE(refusal("transposed", "window_width=1 rank=0").find("one place"), std::string::npos);
+  EXPECT_NE(refusal("transposed", "window_width=3 rank=0 dtype=i64").find("8 bytes"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=49 rank=0").find("49 places is small"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=25 window_height=25 window_depth=9 rank=1").find("8192 elements"),
             std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=64 rank=1").find("the 63 rows"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=60 rank=59").find("extreme template"), std::string::npos);
-  for (const char* name : {"network", "extreme", "ranks"}) {
+  for (const char* name : {"network", "transposed", "extreme", "ranks"}) {
     EXPECT_NE(
         find_template(op(), name).refuses(problem("height=0 width=9 window_width=60 rank=0")).find("nothing"),
         std::string::npos);
+  }
+}
+
+// Long windows and flat images too, of which a guess could break a rule of its own space.
+TEST(RankFilterSpace, FirstGuessesAreLegal) {
+  for (const char* image : {"height=1 width=133", "height=9 width=20", "height=500 width=512",
+                            "width=5000000", "height=3000 width=4096"}) {
+    for (const int size : {2, 9, 41, 60, 64, 100, 101, 128, 200}) {
+      for (const char* window :
+           {"window_width=", "window_height=3 window_width=", "window_depth=2 window_height="}) {
+        for (const char* dtype : {"u8", "f16", "f32", "i64"}) {
+          const std::string text = std::string(image) + " rank=0 dtype=" + dtype + " " + window +
+                                   std::to_string(size) + (window[7] == 'd' ? " window_width=3" : "");
+          SCOPED_TRACE(text);
+          std::vector<UntunedVariant> found;
+          EXPECT_EQ(error_of([&] { found = untuned(op(), problem(text), facts_of_capability(90)); }), "");
+          EXPECT_TRUE(!found.empty() || (size > 64 && std::string(dtype) == "i64"));
+        }
+      }
+    }
   }
 }
 
