@@ -175,7 +175,7 @@ Op ops_histogram() {
                      .role = Role::output,
                      .extents = {"bins"},
                      .dtype = [](const Problem&) { return DType::i64; }}},
-      .templates = {base(), shared(), direct(), gathered(), wide()},
+      .templates = {base(), shared(), direct(), gathered(), wide(), arrivals()},
       .reference = reference,
       .flops = flops,
       .bytes_moved = moved,

@@ -58,6 +58,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
 Template base();
 Template shared();
 Template gathered();
+Template arrivals();
 Template direct();
 Template wide();
 
