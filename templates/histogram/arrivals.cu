@@ -30,31 +30,29 @@ __device__ __forceinline__ void empty(unsigned* word, unsigned cells) {
   for (unsigned i = threadIdx.x; i < cells; i += BLOCK) word[i] = 0;
 }
 
-__device__ __forceinline__ void load(T (&element)[ITEMS][VECTOR], int (&number)[ITEMS], const T* values,
-                                     long long first, long long length, long long stride) {
+// What a thread has of a tile; vectors that reach beyond the last element are not there.
+struct Own {
+  T element[ITEMS][VECTOR];
+  bool is_there[ITEMS];
+};
+
+__device__ __forceinline__ void load(Own& own, const T* values, long long first, long long length,
+                                     long long stride) {
 #pragma unroll
   for (int item = 0; item < ITEMS; ++item)
-    number[item] = load_elements<static_cast<Hint>(LOAD), CONTIGUOUS != 0>(
-        element[item], values, first + (static_cast<long long>(item) * BLOCK + threadIdx.x) * VECTOR, length,
+    own.is_there[item] = load_elements<static_cast<Hint>(LOAD), CONTIGUOUS != 0>(
+        own.element[item], values, first + (static_cast<long long>(item) * BLOCK + threadIdx.x) * VECTOR, length,
         stride);
 }
 
-__device__ __forceinline__ void count(const T (&element)[ITEMS][VECTOR], const int (&number)[ITEMS],
-                                      unsigned* own, unsigned cells, const Bins& bins) {
+template <int N>
+__device__ __forceinline__ void count(const T (&element)[N], unsigned* counters, unsigned cells,
+                                      const Bins& bins) {
+  unsigned cell[N];
+  bins_of<of_bytes || function == Function::bincount>(cell, element, bins);
 #pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-    unsigned cell[VECTOR];
-    bins_of<of_bytes || function == Function::bincount>(cell, element[item], bins);
-    if (number[item] == VECTOR) {
-#pragma unroll
-      for (int e = 0; e < VECTOR; ++e)
-        if (of_bytes || cell[e] < cells) atomicAdd(own + cell[e] * COPIES, 1u);
-    } else {
-#pragma unroll
-      for (int e = 0; e < VECTOR; ++e)
-        if (e < number[item] && cell[e] < cells) atomicAdd(own + cell[e] * COPIES, 1u);
-    }
-  }
+  for (int e = 0; e < N; ++e)
+    if (of_bytes || cell[e] < cells) atomicAdd(counters + cell[e] * COPIES, 1u);
 }
 
 // Each block calls it once for each bin.
@@ -79,24 +77,34 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   const unsigned cells = of_bytes ? 256 : b.count;
   unsigned* const total = word + cells * COPIES;  // of each bin, where several cells are of one
   const unsigned words = cells * COPIES + (regrouped ? b.count : 0);
-  T element[ITEMS][VECTOR];
-  int number[ITEMS];
+  unsigned* const counters = word + threadIdx.x % COPIES;
+  Own own;
   long long first = blockIdx.x * per_block;
   if constexpr (overlapped) empty(word, words);
   wait_for_previous();
-  load(element, number, values, first, length, stride);
+  load(own, values, first, length, stride);
   if constexpr (!overlapped) empty(word, words);  // while the elements come
   __syncthreads();
 
   while (true) {
-    count(element, number, word + threadIdx.x % COPIES, cells, b);
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item)
+      if (own.is_there[item]) count(own.element[item], counters, cells, b);
     first += gridDim.x * per_block;
     if (first >= length) break;
-    load(element, number, values, first, length, stride);
+    load(own, values, first, length, stride);
+  }
+  if constexpr (VECTOR > 1) {  // the last elements, less than a vector
+    const auto rest = static_cast<unsigned>(length % VECTOR);
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x < rest) {
+      const T one[1] = {values[length - rest + threadIdx.x]};
+      count(one, counters, cells, b);
+    }
   }
   let_next_start();
   __syncthreads();
 
+#pragma unroll 1
   for (unsigned cell = threadIdx.x; cell < cells; cell += BLOCK) {
     unsigned times = 0;
 #pragma unroll
@@ -111,8 +119,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   }
   if constexpr (regrouped) {
     __syncthreads();
+#pragma unroll 1
     for (unsigned bin = threadIdx.x; bin < b.count; bin += BLOCK) arrive(bin, total[bin], counts, kept);
   } else if constexpr (of_bytes) {
+#pragma unroll 1
     for (unsigned bin = cells + threadIdx.x; bin < b.count; bin += BLOCK) arrive(bin, 0, counts, kept);
   }
 }
