@@ -52,7 +52,8 @@ Space arrivals_space(const Problem& problem, const DeviceFacts& device) {
        trigger_axis()},
       {{"The counters fit in the 227 KiB of shared memory that a block may have on the largest devices.",
         [problem](const Config& c) { return shared_bytes(problem, c[COPIES]) <= most_shared; }},
-       {"A word of 32 bits has 24 for a count, of fewer than 2^24 (16777216) elements, and 8 for the blocks, at "
+       {"A word of 32 bits has 24 for a count, of fewer than 2^24 (16777216) elements, and 8 for the blocks, "
+        "at "
         "most 255.",
         [length = problem.integer("length")](const Config& c) {
           return c[WORD_BITS] == 64 || (length < 1 << 24 && c[BLOCKS] <= 255);

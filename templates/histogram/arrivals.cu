@@ -41,8 +41,8 @@ __device__ __forceinline__ void load(Own& own, const T* values, long long first,
 #pragma unroll
   for (int item = 0; item < ITEMS; ++item)
     own.is_there[item] = load_elements<static_cast<Hint>(LOAD), CONTIGUOUS != 0>(
-        own.element[item], values, first + (static_cast<long long>(item) * BLOCK + threadIdx.x) * VECTOR, length,
-        stride);
+        own.element[item], values, first + (static_cast<long long>(item) * BLOCK + threadIdx.x) * VECTOR,
+        length, stride);
 }
 
 template <int N>

@@ -9,7 +9,7 @@ __device__ __forceinline__ bool load_elements(E (&element)[N], const E* values, 
                                               long long length, long long stride) {
   static_assert(CONTIGUOUS || N == 1, "only neighbours are loaded together");
   if (at + N > length) return false;
-  using Word = typename Moved<N * static_cast<int>(sizeof(E))>::Type;
+  using Word = typename Moved<N* static_cast<int>(sizeof(E))>::Type;
   const Word moved =
       load_hinted<HINT>(reinterpret_cast<const Word*>(values + at * (CONTIGUOUS ? 1 : stride)));
   memcpy(element, &moved, sizeof(element));

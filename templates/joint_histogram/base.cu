@@ -1,5 +1,5 @@
-// joint_histogram, the plain kernel: one thread per pair, whose weight it adds to the sum in global memory. What
-// the tuned kernels compile in is looked at here, so that few binaries serve every problem.
+// joint_histogram, the plain kernel: one thread per pair, whose weight it adds to the sum in global memory.
+// What the tuned kernels compile in is looked at here, so that few binaries serve every problem.
 
 #include "joint_histogram/cells.cuh"
 
@@ -30,11 +30,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                                 double step_x, double hi_x, double inverse_x, double addend_x, int window_x,
                                 double lo_y, double step_y, double hi_y, double inverse_y, double addend_y,
                                 int window_y, int pairs, int own_edges, int weight_bytes) {
-  const Grid grid = {
-      {static_cast<unsigned>(bins_x), lo_x, step_x, hi_x, inverse_x, addend_x, static_cast<unsigned>(window_x)},
-      {static_cast<unsigned>(bins_y), lo_y, step_y, hi_y, inverse_y, addend_y, static_cast<unsigned>(window_y)},
-      edges_x,
-      edges_y};
+  const Grid grid = {{static_cast<unsigned>(bins_x), lo_x, step_x, hi_x, inverse_x, addend_x,
+                      static_cast<unsigned>(window_x)},
+                     {static_cast<unsigned>(bins_y), lo_y, step_y, hi_y, inverse_y, addend_y,
+                      static_cast<unsigned>(window_y)},
+                     edges_x,
+                     edges_y};
   const long long threads = static_cast<long long>(gridDim.x) * BLOCK;
   for (long long i = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x; i < length; i += threads) {
     const T second = pairs != 0 ? y[i * stride] : T(0);

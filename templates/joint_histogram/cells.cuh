@@ -1,5 +1,5 @@
-// In which cell of a grid of bins a value or a pair lies: bins of equal width (histogram/bins.cuh), or between
-// edges that are given.
+// In which cell of a grid of bins a value or a pair lies: bins of equal width (histogram/bins.cuh), or
+// between edges that are given.
 #pragma once
 
 #include "histogram/bins.cuh"
@@ -60,7 +60,8 @@ __device__ __forceinline__ void cells_of(unsigned (&cell)[N], const E (&x)[N], c
     places_of<PAIRS, OWN_EDGES>(column, y, grid.y, grid.edges_y);
 #pragma unroll
     for (int e = 0; e < N; ++e)
-      cell[e] = cell[e] < grid.x.count && column[e] < grid.y.count ? cell[e] * grid.y.count + column[e] : no_cell;
+      cell[e] =
+          cell[e] < grid.x.count && column[e] < grid.y.count ? cell[e] * grid.y.count + column[e] : no_cell;
   } else {
 #pragma unroll
     for (int e = 0; e < N; ++e)

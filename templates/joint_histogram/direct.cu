@@ -10,11 +10,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                                   double step_x, double hi_x, double inverse_x, double addend_x, int window_x,
                                   double lo_y, double step_y, double hi_y, double inverse_y, double addend_y,
                                   int window_y) {
-  const Grid grid = {
-      {static_cast<unsigned>(bins_x), lo_x, step_x, hi_x, inverse_x, addend_x, static_cast<unsigned>(window_x)},
-      {static_cast<unsigned>(bins_y), lo_y, step_y, hi_y, inverse_y, addend_y, static_cast<unsigned>(window_y)},
-      edges_x,
-      edges_y};
+  const Grid grid = {{static_cast<unsigned>(bins_x), lo_x, step_x, hi_x, inverse_x, addend_x,
+                      static_cast<unsigned>(window_x)},
+                     {static_cast<unsigned>(bins_y), lo_y, step_y, hi_y, inverse_y, addend_y,
+                      static_cast<unsigned>(window_y)},
+                     edges_x,
+                     edges_y};
   const Arrays arrays = {x, y, w, length, stride};
   const long long first = blockIdx.x * per_block;
   Own own;

@@ -1,5 +1,5 @@
-// How a block's threads load values, pairs and weights. Needs T, values, edges, weights, CONTIGUOUS, BLOCK, ITEMS, VECTOR
-// and LOAD.
+// How a block's threads load values, pairs and weights. Needs T, values, edges, weights, CONTIGUOUS, BLOCK,
+// ITEMS, VECTOR and LOAD.
 
 #include "histogram/elements.cuh"
 #include "joint_histogram/cells.cuh"
@@ -41,7 +41,8 @@ __device__ __forceinline__ void load(Own& own, const Arrays& arrays, long long f
 #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
     const long long at = first + (static_cast<long long>(item) * BLOCK + threadIdx.x) * VECTOR;
-    own.is_there[item] = load_elements<hint, CONTIGUOUS != 0>(own.x[item], arrays.x, at, arrays.length, arrays.stride);
+    own.is_there[item] =
+        load_elements<hint, CONTIGUOUS != 0>(own.x[item], arrays.x, at, arrays.length, arrays.stride);
     if constexpr (has_pairs)
       load_elements<hint, CONTIGUOUS != 0>(own.y[item], arrays.y, at, arrays.length, arrays.stride);
     if constexpr (has_weights)

@@ -27,7 +27,8 @@ std::string refuses_limit(const std::string& text) {
 
 std::string refuses(const Problem& problem, const std::array<Range, 2>& ranges) {
   std::string why = histogram_op::refuses_range(ranges[0], "joint_histogram", "_x");
-  if (why.empty() && has_pairs(problem)) why = histogram_op::refuses_range(ranges[1], "joint_histogram", "_y");
+  if (why.empty() && has_pairs(problem))
+    why = histogram_op::refuses_range(ranges[1], "joint_histogram", "_y");
   return why;
 }
 
@@ -38,7 +39,8 @@ std::string check(const Problem& problem) {
            " bins is too large; at most 2^28 (268435456) bins are allowed.";
   }
   if (!has_pairs(problem) && d.bins_y != 1)
-    return "values=single has no second value, but bins_y is " + std::to_string(d.bins_y) + "; leave it at 1.";
+    return "values=single has no second value, but bins_y is " + std::to_string(d.bins_y) +
+           "; leave it at 1.";
   if (has_own_edges(problem)) return "";
   return refuses(problem, {range_of(problem, 0), range_of(problem, 1)});
 }
@@ -56,11 +58,8 @@ MakeNumbers limits_at_launch(const Problem& problem) {
 
 std::vector<Parameter> parameters() {
   const auto limit = [](const char* name, const char* what, const char* initial) {
-    return Parameter{.name = name,
-                     .what = what,
-                     .initial = initial,
-                     .refuses_text = refuses_limit,
-                     .at_launch = true};
+    return Parameter{
+        .name = name, .what = what, .initial = initial, .refuses_text = refuses_limit, .at_launch = true};
   };
   return {{.name = "values",
            .what = "what is counted: pairs (x, y), or x alone",
@@ -123,7 +122,8 @@ std::pair<double, double> within_values(const Problem& problem) {
 }
 
 Argument edges_argument(const char* name, bool second) {
-  const Contents ascending = {.spread = Contents::ascending, .bounds = within_values, .what = "ascending edges"};
+  const Contents ascending = {
+      .spread = Contents::ascending, .bounds = within_values, .what = "ascending edges"};
   const Contents equal = {.spread = Contents::uniform, .least = 0.5, .most = 0.5};
   return {.name = name,
           .role = Role::input,
@@ -166,7 +166,8 @@ std::vector<Problem> companions(const Problem& problem) {
   return found;
 }
 
-// Limits around the data, which for a check lie in [-1, 1), or as in an image; mostly few bins, as many of both.
+// Limits around the data, which for a check lie in [-1, 1), or as in an image; mostly few bins, as many of
+// both.
 void usual_grids(Random& random, Problem& problem) {
   static const std::vector<std::int64_t> usual_bins = {10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 512};
   static const std::vector<std::array<const char*, 2>> of_floats = {{"-1", "1"}, {"0", "1"}, {"-0.5", "0.5"}};
@@ -176,8 +177,10 @@ void usual_grids(Random& random, Problem& problem) {
   if (draw_chance(random, 60)) problem.set("weights", std::string("none"));
   problem.set("stride", draw_chance(random, 10) ? 2 : 1);
   if (draw_chance(random, 60)) problem.set("bins_x", draw(random, usual_bins));
-  if (!has_pairs(problem)) problem.set("bins_y", 1);
-  else if (draw_chance(random, 70)) problem.set("bins_y", problem.integer("bins_x"));
+  if (!has_pairs(problem))
+    problem.set("bins_y", 1);
+  else if (draw_chance(random, 70))
+    problem.set("bins_y", problem.integer("bins_x"));
   const DType dtype = dtype_of(problem);
   const bool real = dtype == DType::f32 || dtype == DType::f64;
   for (const auto& [lo, hi] : {std::pair("lo_x", "hi_x"), std::pair("lo_y", "hi_y")}) {
@@ -199,7 +202,8 @@ double moved(const Problem& problem) {
 // ---- the reference
 
 // The edges of an axis as NumPy has them.
-std::vector<double> edges_of(const Problem& problem, int axis, std::span<const std::vector<double>> arguments) {
+std::vector<double> edges_of(const Problem& problem, int axis,
+                             std::span<const std::vector<double>> arguments) {
   if (has_own_edges(problem)) return arguments[axis == 0 ? edges_x : edges_y];
   const Range range = range_of(problem, axis);
   std::vector<double> edges;
@@ -256,51 +260,50 @@ Op ops_joint_histogram() {
   return {
       .name = "joint_histogram",
       .what =
-          "sums[i, j] = how many pairs (x, y) lie in bin (i, j), or the sum of their weights; of values=single "
+          "sums[i, j] = how many pairs (x, y) lie in bin (i, j), or the sum of their weights; of "
+          "values=single "
           "how many x lie in bin i.",
       .parameters = parameters(),
       .check = check,
-      .arguments = {{.name = "x",
-                     .role = Role::input,
-                     .extents = values_extents,
-                     .contents = {{Contents::uniform, -100, 100},
-                                  {Contents::few, -1, 1},
-                                  {Contents::uniform, 0.5, 0.5}}},
-                    {.name = "y",
-                     .role = Role::input,
-                     .extents = second_extents,
-                     .contents = {{Contents::uniform, -100, 100},
-                                  {Contents::ascending, -1, 100},
-                                  {Contents::uniform, 0.5, 0.5}}},
-                    {.name = "weights",
-                     .role = Role::input,
-                     .extents = weights_extents,
-                     .dtype = weights_type,
-                     .contents = {{Contents::uniform, -100, 100}, {Contents::few, -1, 1}}},
-                    edges_argument("edges_x", false),
-                    edges_argument("edges_y", true),
-                    {.name = "sums",
-                     .role = Role::output,
-                     .extents = {"bins_x", "bins_y"},
-                     .dtype = double_type}},
+      .arguments =
+          {{.name = "x",
+            .role = Role::input,
+            .extents = values_extents,
+            .contents = {{Contents::uniform, -100, 100},
+                         {Contents::few, -1, 1},
+                         {Contents::uniform, 0.5, 0.5}}},
+           {.name = "y",
+            .role = Role::input,
+            .extents = second_extents,
+            .contents = {{Contents::uniform, -100, 100},
+                         {Contents::ascending, -1, 100},
+                         {Contents::uniform, 0.5, 0.5}}},
+           {.name = "weights",
+            .role = Role::input,
+            .extents = weights_extents,
+            .dtype = weights_type,
+            .contents = {{Contents::uniform, -100, 100}, {Contents::few, -1, 1}}},
+           edges_argument("edges_x", false),
+           edges_argument("edges_y", true),
+           {.name = "sums", .role = Role::output, .extents = {"bins_x", "bins_y"}, .dtype = double_type}},
       .templates = {base(), shared(), direct()},
       .reference = reference,
       .flops = flops,
       .bytes_moved = moved,
       .companions = companions,
       .launch_numbers = limits_at_launch,
-      .examples =
-          {"length=20011 bins_x=16 bins_y=24 lo_x=-1 hi_x=1 lo_y=-0.7 hi_y=0.9",
-           "length=5003 bins_x=31 bins_y=9 lo_x=-77.5 hi_x=80 lo_y=-100 hi_y=100 dtype=i32",
-           "length=30011 bins_x=256 bins_y=20 lo_x=0 hi_x=256 lo_y=3 hi_y=200 dtype=u8",
-           "length=7001 bins_x=13 bins_y=41 lo_x=-0.9 hi_x=0.7 lo_y=-1 hi_y=1 dtype=f64 stride=2",
-           "length=4001 bins_x=10 bins_y=10 lo_x=-60 hi_x=70 lo_y=-100 hi_y=100 dtype=i64",
-           "length=9001 bins_x=300 bins_y=250 lo_x=-1 hi_x=1 lo_y=-1 hi_y=1",
-           "length=9001 bins_x=12 bins_y=7 edges=given", "length=5001 bins_x=40 edges=given bins_y=3 dtype=u8",
-           "length=9001 bins_x=12 bins_y=7 weights=f32 lo_x=-1 hi_x=1 lo_y=-1 hi_y=1",
-           "length=6001 bins_x=100 bins_y=70 weights=f64 dtype=f64 edges=given",
-           "length=8001 bins_x=50 values=single weights=f32 lo_x=-0.7 hi_x=0.9",
-           "length=8001 bins_x=77 values=single edges=given dtype=i32", "length=0 bins_x=3 bins_y=2"},
+      .examples = {"length=20011 bins_x=16 bins_y=24 lo_x=-1 hi_x=1 lo_y=-0.7 hi_y=0.9",
+                   "length=5003 bins_x=31 bins_y=9 lo_x=-77.5 hi_x=80 lo_y=-100 hi_y=100 dtype=i32",
+                   "length=30011 bins_x=256 bins_y=20 lo_x=0 hi_x=256 lo_y=3 hi_y=200 dtype=u8",
+                   "length=7001 bins_x=13 bins_y=41 lo_x=-0.9 hi_x=0.7 lo_y=-1 hi_y=1 dtype=f64 stride=2",
+                   "length=4001 bins_x=10 bins_y=10 lo_x=-60 hi_x=70 lo_y=-100 hi_y=100 dtype=i64",
+                   "length=9001 bins_x=300 bins_y=250 lo_x=-1 hi_x=1 lo_y=-1 hi_y=1",
+                   "length=9001 bins_x=12 bins_y=7 edges=given",
+                   "length=5001 bins_x=40 edges=given bins_y=3 dtype=u8",
+                   "length=9001 bins_x=12 bins_y=7 weights=f32 lo_x=-1 hi_x=1 lo_y=-1 hi_y=1",
+                   "length=6001 bins_x=100 bins_y=70 weights=f64 dtype=f64 edges=given",
+                   "length=8001 bins_x=50 values=single weights=f32 lo_x=-0.7 hi_x=0.9",
+                   "length=8001 bins_x=77 values=single edges=given dtype=i32", "length=0 bins_x=3 bins_y=2"},
       .large_examples = {"length=2147483999 bins_x=256 bins_y=256 lo_x=0 hi_x=256 lo_y=0 hi_y=256 dtype=u8"},
       .sample = usual_grids,
   };

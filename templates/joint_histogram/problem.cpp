@@ -49,14 +49,18 @@ LaunchNumbers numbers_of(const std::array<Range, 2>& ranges) {
 // For each axis five doubles and an integer, whose places number_places() has.
 std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
   const Dims d(problem);
-  std::vector<KernelArgument> arguments = {ArgumentPointer{x},       ArgumentPointer{y},
-                                           ArgumentPointer{weights}, ArgumentPointer{edges_x},
-                                           ArgumentPointer{edges_y}, ArgumentPointer{sums},
-                                           d.length,                 d.stride,
-                                           int32(d.bins_x),          int32(d.bins_y)};
-  const LaunchNumbers numbers = has_own_edges(problem)
-                                    ? LaunchNumbers()
-                                    : numbers_of({range_of(problem, 0), range_of(problem, 1)});
+  std::vector<KernelArgument> arguments = {ArgumentPointer{x},
+                                           ArgumentPointer{y},
+                                           ArgumentPointer{weights},
+                                           ArgumentPointer{edges_x},
+                                           ArgumentPointer{edges_y},
+                                           ArgumentPointer{sums},
+                                           d.length,
+                                           d.stride,
+                                           int32(d.bins_x),
+                                           int32(d.bins_y)};
+  const LaunchNumbers numbers =
+      has_own_edges(problem) ? LaunchNumbers() : numbers_of({range_of(problem, 0), range_of(problem, 1)});
   for (std::size_t place = 0; place < 12; ++place) {
     if (place % 6 == 5) {
       arguments.emplace_back(numbers.integers[place]);

@@ -27,14 +27,16 @@ std::string too_large(const Problem& problem) {
   const Dims d(problem);
   if (shared_bytes(problem, 1) <= most_shared) return "";
   return "The grid of " + std::to_string(d.bins_x) + " by " + std::to_string(d.bins_y) + " bins takes " +
-         std::to_string(shared_bytes(problem, 1)) + " bytes, more than the 227 KiB of a block's shared memory.";
+         std::to_string(shared_bytes(problem, 1)) +
+         " bytes, more than the 227 KiB of a block's shared memory.";
 }
 
 Space shared_space(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   return Space(
       {{FINISH, categories({"arrivals", "added"}),
-        "how the output is made: by the last block to add to a word of the workspace, or filled with zeros before, "
+        "how the output is made: by the last block to add to a word of the workspace, or filled with zeros "
+        "before, "
         "to which blocks add"},
        {COPIES, {8, 1, 4, 32, 2}, "copies of the sums, each for some lanes of every warp"},
        joint_histogram_op::vector_axis(problem),
@@ -83,7 +85,8 @@ Work shared_work(const Problem& problem, const Config& config) {
                 .overlaps_previous = config[START] == "overlapped",
                 .numbers = joint_histogram_op::number_places(problem)};
   // Without counts in the workspace it is not read.
-  launch.arguments.emplace_back(arrivals ? KernelArgument(WorkspacePointer{0}) : KernelArgument(ArgumentPointer{sums}));
+  launch.arguments.emplace_back(arrivals ? KernelArgument(WorkspacePointer{0})
+                                         : KernelArgument(ArgumentPointer{sums}));
   work.steps.push_back(std::move(launch));
   return work;
 }
@@ -109,18 +112,19 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
 }  // namespace
 
 Template shared() {
-  return {.name = "shared",
-          .what =
-              "Copies of the sums in each block's shared memory, which blocks add to the output; counts in one "
-              "launch.",
-          .kernels = {"joint_histogram_shared"},
-          .compiled_in = {"values", "weights", "edges", "dtype"},
-          .constants = contiguous,
-          .refuses = too_large,
-          .untuned = untuned,
-          .space = shared_space,
-          .work = shared_work,
-          .alignment_bytes = joint_histogram_op::vector_bytes};
+  return {
+      .name = "shared",
+      .what =
+          "Copies of the sums in each block's shared memory, which blocks add to the output; counts in one "
+          "launch.",
+      .kernels = {"joint_histogram_shared"},
+      .compiled_in = {"values", "weights", "edges", "dtype"},
+      .constants = contiguous,
+      .refuses = too_large,
+      .untuned = untuned,
+      .space = shared_space,
+      .work = shared_work,
+      .alignment_bytes = joint_histogram_op::vector_bytes};
 }
 
 }  // namespace tunesmith::joint_histogram_op

@@ -66,9 +66,9 @@ TEST(JointHistogram, AddsWeights) {
   EXPECT_EQ(sums, (Sums{0, 0, 28, 64.5}));
 
   Sums of_x(3, -1);
-  ASSERT_TRUE(weighted_histogram(host(), x.data(), weights.data(), of_x.data(),
-                                 {.length = 7, .bins_x = 3}, {0, 3})
-                  .ok());
+  ASSERT_TRUE(
+      weighted_histogram(host(), x.data(), weights.data(), of_x.data(), {.length = 7, .bins_x = 3}, {0, 3})
+          .ok());
   EXPECT_EQ(of_x, (Sums{1, 2, 92.5}));
 }
 

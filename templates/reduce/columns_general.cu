@@ -28,7 +28,8 @@ struct Rows {
   Vector<T, VECTOR> row[ITEMS];
 };
 
-// Loads ITEMS rows, BLOCK_Y rows apart; unless `all`, only those before row `count` exist. How many there are.
+// Loads ITEMS rows, BLOCK_Y rows apart; unless `all`, only those before row `count` exist. How many there
+// are.
 template <bool all>
 __device__ __forceinline__ int load_rows(Rows& rows, const T* from, long long stride, long long count) {
   int there = 0;

@@ -254,9 +254,9 @@ struct PlaceReduction {
   }
 };
 
-// Of elements of 4 bytes in a line of fewer than 2^32 - 1: in one word the element, as an integer in the order
-// in which elements are better, and what is left from its place to 2^32 - 1. The greatest word counts; 0, of no
-// element, is below all others.
+// Of elements of 4 bytes in a line of fewer than 2^32 - 1: in one word the element, as an integer in the
+// order in which elements are better, and what is left from its place to 2^32 - 1. The greatest word counts;
+// 0, of no element, is below all others.
 template <typename T, bool greatest>
 struct ShortPlaceReduction {
   using Element = T;
@@ -279,7 +279,8 @@ struct ShortPlaceReduction {
   static __device__ __forceinline__ unsigned order(float x) {
     if (x != x) return 0xffffffffu;
     const int bits = __float_as_int(x + 0.0f);  // -0 is 0
-    const unsigned ascending = static_cast<unsigned>(bits) ^ (static_cast<unsigned>(bits >> 31) | 0x80000000u);
+    const unsigned ascending =
+        static_cast<unsigned>(bits) ^ (static_cast<unsigned>(bits >> 31) | 0x80000000u);
     return greatest ? ascending : ~ascending;
   }
 
@@ -350,8 +351,8 @@ struct MomentReduction {
   using Element = T;
   using Item = Moments<Sum>;
   using Partial = Moments<Sum>;
-  // The line's first element, as it was loaded: what is computed of it waits for that, and may stand behind the
-  // loads of the first tile.
+  // The line's first element, as it was loaded: what is computed of it waits for that, and may stand behind
+  // the loads of the first tile.
   struct Shift {
     T first;
   };

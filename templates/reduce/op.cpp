@@ -302,9 +302,8 @@ std::vector<Problem> companions(const Problem& problem) {
                                    "outer=1 length=130 inner=5 outer_stride=0 stride=11",
                                    "outer=0 length=7 inner=3 outer_stride=0 stride=0"};
   std::vector<Problem> found = small(problem);
-  std::erase_if(found, [&](const Problem& other) {
-    return has_short_places(other) != has_short_places(problem);
-  });
+  std::erase_if(found,
+                [&](const Problem& other) { return has_short_places(other) != has_short_places(problem); });
   return found;
 }
 
