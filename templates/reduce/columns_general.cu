@@ -71,11 +71,35 @@ __device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partia
                                        long long inner, long long length, int splits, Ratios ratios) {
   Totals totals = no_totals();
   if (column < inner) {
-#pragma unroll 4
-    for (int s = static_cast<int>(threadIdx.y); s < splits; s += BLOCK_Y) {
-      const Partial* from = kept + (static_cast<long long>(outer) * splits + s) * inner + column;
+    const Partial* const own = kept + static_cast<long long>(outer) * splits * inner + column;
+    int s = static_cast<int>(threadIdx.y);
+    if constexpr (SHORT_PLACES != 0) {
+      // Eight loads are under way before the first is added; the compiler keeps fewer of a loop's.
+      constexpr int together = 8 / VECTOR;
+#pragma unroll 1
+      for (; s < splits; s += together * BLOCK_Y) {
+        Totals some[together];  // those behind the last are loaded, and not added
 #pragma unroll
-      for (int v = 0; v < VECTOR; ++v) totals.of[v] = R::combine(totals.of[v], from[v]);
+        for (int k = 0; k < together; ++k) {
+          const int at = s + k * BLOCK_Y < splits ? s + k * BLOCK_Y : splits - 1;
+#pragma unroll
+          for (int v = 0; v < VECTOR; ++v) some[k].of[v] = load_once<0, 1>(own + at * inner + v).element[0];
+        }
+#pragma unroll
+        for (int k = 0; k < together; ++k) {
+#pragma unroll
+          for (int v = 0; v < VECTOR; ++v) {
+            const Partial sum = R::combine(totals.of[v], some[k].of[v]);
+            if (s + k * BLOCK_Y < splits) totals.of[v] = sum;
+          }
+        }
+      }
+    } else {
+#pragma unroll 4
+      for (; s < splits; s += BLOCK_Y) {
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v) totals.of[v] = R::combine(totals.of[v], own[s * inner + v]);
+      }
     }
   }
   add_across(totals, shared);
