@@ -13,7 +13,6 @@ namespace {
 constexpr IntegerAxis WORD_BITS("WORD_BITS");
 
 constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
-constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;
 
 std::int64_t shared_bytes(const Problem& problem, std::int64_t copies) {
   const std::int64_t bins = problem.integer("bins");
@@ -83,17 +82,28 @@ Work arrivals_work(const Problem& problem, const Config& config) {
   return work;
 }
 
-// A block for each multiprocessor, or one for what it counts as fast as several do.
+// As tuned problems have it on an H100: one copy of the counters, a block for each multiprocessor, and so
+// many threads that there are two tiles for each; single elements and few blocks where there are few
+// elements.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   constexpr std::int64_t most_elements = std::int64_t{1} << 24, most_bins = 4096;
   const std::int64_t length = problem.integer("length");
   if (length > most_elements || problem.integer("bins") > most_bins) return std::nullopt;
-  std::int64_t copies = 8;
-  while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies /= 2;
-  const bool few = length <= 4096;
-  return Values{{std::string(COPIES.name), few ? 1 : copies},
-                {std::string(BLOCK.name), few ? 1024 : 512},
-                {std::string(BLOCKS.name), few ? 1 : multiprocessors_to_fill(device)}};
+  const std::int64_t blocks = multiprocessors_to_fill(device);
+  const bool bytes_alone = dtype_of(problem) == DType::u8;
+  const bool short_words = length < most_elements && blocks <= 255;
+  Values values = {{std::string(COPIES.name), std::int64_t{1}},
+                   {std::string(WORD_BITS.name), std::int64_t{short_words ? 32 : 64}},
+                   {std::string(START.name), std::string("overlapped")}};
+  if (length <= 1 << 16) {
+    values.set(std::string(VECTOR.name), std::int64_t{1});
+    values.set(std::string(ITEMS.name), std::int64_t{length <= 1024 ? 1 : 2});
+    values.set(std::string(BLOCK.name), std::int64_t{length <= 1024 ? 1024 : 512});
+  } else {
+    values.set(std::string(BLOCK.name), std::int64_t{!bytes_alone ? 1024 : length <= 1 << 21 ? 256 : 512});
+  }
+  values.set(std::string(BLOCKS.name), std::int64_t{length <= 1024 ? 1 : blocks});
+  return values;
 }
 
 }  // namespace

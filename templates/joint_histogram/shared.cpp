@@ -91,22 +91,20 @@ Work shared_work(const Problem& problem, const Config& config) {
   return work;
 }
 
-// As many copies as every GPU's blocks have shared memory for; few blocks where there are few pairs, and one
-// word of the workspace for each bin only where these are few.
+// As tuned problems have it on an H100: one copy of the sums, a block for each multiprocessor; one word of
+// the workspace for each bin where these are few.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;
   const Dims d(problem);
   if (shared_bytes(problem, 1) > every_gpu_has) return std::nullopt;
-  std::int64_t copies = 8;
-  while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies /= 2;
-  const std::int64_t blocks = (d.length > 1 << 22 ? 2 : 1) * multiprocessors_to_fill(device);
-  const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 18;
-  const bool few = d.length <= 4096;
-  return Values{{std::string(FINISH.name), arrivals || (few && !has_weights(problem)) ? "arrivals" : "added"},
-                {std::string(COPIES.name), few ? 1 : copies},
-                {std::string(ITEMS.name), d.length > 1 << 20 ? 2 : 1},
-                {std::string(BLOCK.name), few ? 1024 : 512},
-                {std::string(BLOCKS.name), few ? 1 : blocks}};
+  const bool few = d.length <= 1024;
+  const std::int64_t blocks = few ? 1 : multiprocessors_to_fill(device);
+  const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 20;
+  return Values{{std::string(FINISH.name), std::string(arrivals ? "arrivals" : "added")},
+                {std::string(COPIES.name), std::int64_t{1}},
+                {std::string(ITEMS.name), std::int64_t{d.length > 1 << 22 ? 2 : 1}},
+                {std::string(BLOCK.name), std::int64_t{1024}},
+                {std::string(BLOCKS.name), blocks}};
 }
 
 }  // namespace

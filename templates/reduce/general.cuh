@@ -182,19 +182,20 @@ struct Range : BothExtremes<T> {
 
 // ---- the place of an extreme
 
-// The first of a tile's elements that is the `best` of them, of those `there`.
-template <int N, bool all, typename T>
-__device__ __forceinline__ int place_in_tile(const T (&x)[N], T best, int there) {
+// The first of a tile's elements that is the `best` of them. Those that are not there are 0 and stand behind
+// it.
+template <typename T, int N>
+__device__ __forceinline__ int place_in_tile(const T (&x)[N], T best) {
   int at = 0;
   if (best == best) {
 #pragma unroll
     for (int k = N - 1; k > 0; --k)
-      if ((all || k < there) && x[k] == best) at = k;
+      if (x[k] == best) at = k;
     if (x[0] == best) at = 0;
   } else {
 #pragma unroll
     for (int k = N - 1; k >= 0; --k)
-      if ((all || k < there) && x[k] != x[k]) at = k;
+      if (x[k] != x[k]) at = k;
   }
   return at;
 }
@@ -240,7 +241,7 @@ struct PlaceReduction {
     for (int k = 0; k < N; ++k) values[k] = all || k < there ? x[k] : Value::none();
     const T best = tree<Value, N>(values);
     if (total.place != nowhere && !is_better(best, total.value)) return;
-    total = {best, where.of(place_in_tile<N, all>(x, best, there))};
+    total = {best, where.of(place_in_tile(x, best))};
   }
 
   static __device__ __forceinline__ Partial combine(Partial a, Partial b) {
@@ -294,7 +295,7 @@ struct ShortPlaceReduction {
     const T best = tree<Value, N>(values);
     const unsigned long long high = static_cast<unsigned long long>(order(best)) << 32;
     if ((high | 0xffffffffu) < total) return;
-    const unsigned place = where.short_of(place_in_tile<N, all>(x, best, there));
+    const unsigned place = where.short_of(place_in_tile(x, best));
     total = combine(total, high | (0xffffffffu - place));
   }
   static __device__ __forceinline__ Partial combine(Partial a, Partial b) { return a > b ? a : b; }
@@ -337,7 +338,7 @@ __device__ __forceinline__ void add_group(Moments<Compensated>& total, int count
   total.squares = plus(total.squares, Compensated{squares, 0.0});
 }
 
-__device__ __forceinline__ float reciprocal(float x) { return __frcp_rn(x); }
+__device__ __forceinline__ float reciprocal(float x) { return __fdividef(1.0f, x); }
 __device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
 
 // What of a line's moments is written.
@@ -390,11 +391,12 @@ struct MomentReduction {
     if constexpr (N == 1) {
       add_group(total, 1, number_of(shift), static_cast<Number>(x[0]), Number(0), Number(0));
     } else {
-      // The first mean need not be exact: the second pass finds what it is off.
+      // The first mean need not be exact: the second pass finds what it is off. Elements that are not there
+      // are 0.
       const Number inverse = all ? Number(1) / Number(N) : reciprocal(static_cast<Number>(count));
       Number values[N];
 #pragma unroll
-      for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) : Number(0);
+      for (int k = 0; k < N; ++k) values[k] = static_cast<Number>(x[k]);
       const Number mean = tree<Plain, N>(values) * inverse;
 #pragma unroll
       for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) - mean : Number(0);

@@ -292,7 +292,8 @@ Values sizes(const Problem& problem) {
 }
 
 // One element, rows of an odd size, rows with a gap, windows that overlap, columns that vectors need, columns
-// with a gap, no outputs. Lines whose places need 64 bits have other kernels than these would.
+// with a gap, few columns without one, no outputs. Lines whose places need 64 bits have other kernels than
+// these would.
 std::vector<Problem> companions(const Problem& problem) {
   static const Companions small = {"outer=1 length=1 inner=1 outer_stride=0 stride=0",
                                    "outer=67 length=129 inner=1 outer_stride=0 stride=0",
@@ -300,6 +301,7 @@ std::vector<Problem> companions(const Problem& problem) {
                                    "outer=40 length=64 inner=1 outer_stride=4 stride=1",
                                    "outer=2 length=37 inner=36 outer_stride=0 stride=0",
                                    "outer=1 length=130 inner=5 outer_stride=0 stride=11",
+                                   "outer=1 length=259 inner=7 outer_stride=0 stride=0",
                                    "outer=0 length=7 inner=3 outer_stride=0 stride=0"};
   std::vector<Problem> found = small(problem);
   std::erase_if(found,
@@ -327,7 +329,7 @@ Op ops_reduce() {
                                   {Contents::uniform, -100, -50},
                                   {Contents::uniform, 50, 100}}},
                     {.name = "y", .role = Role::output, .extents = output_extents, .dtype = output_dtype}},
-      .templates = {base(), all(), rows(), columns()},
+      .templates = {base(), all(), rows(), flat(), columns()},
       .reference = reference,
       .flops = flops,
       .bytes_moved = moved,
@@ -344,6 +346,7 @@ Op ops_reduce() {
                    "length=0",
                    "outer=3 length=9001 function=argmax",
                    "length=700 inner=33 function=argmin dtype=i64",
+                   "length=3001 inner=7 function=max",
                    "outer=5 length=4003 function=std ddof=1 dtype=f64",
                    "length=20003 function=mean_var",
                    "outer=2 length=90 inner=60 function=var",

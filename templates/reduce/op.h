@@ -92,6 +92,7 @@ Template base();
 Template all();
 Template rows();
 Template columns();
+Template flat();
 
 // ---- what the tuned templates share
 
