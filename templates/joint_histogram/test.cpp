@@ -115,7 +115,7 @@ TEST(JointHistogram, WhatIsNotAllowedIsSaidInASentence) {
   says("length=5 bins_x=4 bins_y=4 values=single", "bins_y is 4; leave it at 1");
   says("length=5 bins_x=4 bins_y=4 lo_x=2", "lo_x=2 and hi_x=1; lo_x must be less than hi_x");
   says("length=5 bins_x=4 bins_y=4 hi_y=nan", "'nan' is not a finite decimal number");
-  says("length=5 bins_x=4 bins_y=60000 lo_y=1 hi_y=1.0000001", "too few doubles for 60000 bins");
+  says("length=5 bins_x=4 bins_y=60000 lo_y=1 hi_y=1.00000001", "too few doubles for 60000 bins");
   EXPECT_EQ(refusal(find_op("joint_histogram"), "length=5 bins_x=4 bins_y=4 lo_x=2 edges=given"), "");
 }
 
