@@ -110,14 +110,8 @@ Template flat() {
           .what = "The columns of a matrix without gaps, walked as they lie in memory: few or odd columns.",
           .kernels = {"reduce_flat", "reduce_flat_kept"},
           .compiled_in = {"dtype", "function", "sum_dtype"},
-          .constants =
-              [](const Problem& problem) {
-                return Values{{"SHORT_PLACES", std::int64_t{has_short_places(problem)}}};
-              },
-          .preamble =
-              [](const Problem& problem) {
-                return std::string("constexpr bool wide = ") + (is_wide(problem) ? "true" : "false") + ";\n";
-              },
+          .constants = all_constants,
+          .preamble = all_preamble,
           .refuses = refuses,
           .untuned = untuned,
           .space = flat_space,

@@ -6,15 +6,6 @@
 #include "common/shared.cuh"
 #include "reduce/general.cuh"
 
-template <typename T>
-struct General<0, T, false> : Fold<Reduction<0, T>> {};
-template <typename T>
-struct General<1, T, false> : Fold<Reduction<1, T>> {};
-template <typename T>
-struct General<2, T, false> : Fold<Reduction<2, T>> {};
-template <typename T>
-struct General<3, T, false> : Fold<Reduction<3, T>> {};
-
 using R = General<static_cast<int>(function), T, wide, SHORT_PLACES != 0>;
 using Partial = R::Partial;
 

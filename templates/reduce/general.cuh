@@ -2,8 +2,9 @@
 // results; and those whose elements are first made something else. Each folds a thread's elements, which are
 // in registers, into a partial. It has no kernel.
 //
-// A reduction has Partial, Output and Shift; none(), the partial of nothing; shift(), of a line's first
-// element; add(), which folds the first `there` of N elements in; combine(), of two partials; and output().
+// A reduction has Partial, Output and Shift; none(), the partial of nothing; shift(), of the address of a
+// line's first element, and shift_of(), of that element; add(), which folds the first `there` of N elements
+// in; combine(), of two partials; and output().
 #pragma once
 
 #include "reduce/reduction.cuh"
@@ -48,6 +49,7 @@ struct Fold : R {
   using typename R::Partial;
   using Shift = NoShift;
   static __device__ __forceinline__ Shift shift(const Element*, long long) { return {}; }
+  static __device__ __forceinline__ Shift shift_of(Element) { return {}; }
   template <int N, bool all, typename Where>
   static __device__ __forceinline__ void add(Partial& total, const Element (&x)[N], int there, Where, Shift) {
     Item items[N];
@@ -224,6 +226,7 @@ struct PlaceReduction {
   static __device__ __forceinline__ Item none() { return {Value::none(), nowhere}; }
   static __device__ __forceinline__ Partial lift(Item x) { return x; }
   static __device__ __forceinline__ Shift shift(const T*, long long) { return {}; }
+  static __device__ __forceinline__ Shift shift_of(T) { return {}; }
 
   // A NaN is better than any number.
   static __device__ __forceinline__ bool is_better(T a, T b) {
@@ -271,6 +274,7 @@ struct ShortPlaceReduction {
   static __device__ __forceinline__ Item none() { return 0; }
   static __device__ __forceinline__ Partial lift(Item x) { return x; }
   static __device__ __forceinline__ Shift shift(const T*, long long) { return {}; }
+  static __device__ __forceinline__ Shift shift_of(T) { return {}; }
 
   static __device__ __forceinline__ unsigned order(int x) {
     const unsigned ascending = static_cast<unsigned>(x) ^ 0x80000000u;
@@ -379,6 +383,7 @@ struct MomentReduction {
   static __device__ __forceinline__ Shift shift(const T* first, long long length) {
     return {length > 0 ? load_once<0, 1>(first).element[0] : T(0)};
   }
+  static __device__ __forceinline__ Shift shift_of(T first) { return {first}; }
   static __device__ __forceinline__ double number_of(Shift shift) {
     const auto x = static_cast<Number>(shift.first);
     return x - x == 0 ? static_cast<double>(x) : 0.0;  // not where it is no number
@@ -477,6 +482,7 @@ struct ProductReduction {
   static __device__ __forceinline__ Item none() { return {1.0, 0}; }
   static __device__ __forceinline__ Partial lift(Item x) { return x; }
   static __device__ __forceinline__ Shift shift(const T*, long long) { return {}; }
+  static __device__ __forceinline__ Shift shift_of(T) { return {}; }
 
   template <int N, bool all, typename Where>
   static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where, Shift) {
@@ -512,6 +518,14 @@ struct ProductReduction {
 template <int function, typename T, bool wide, bool short_places = false>
 struct General;
 
+template <typename T>
+struct General<0, T, false> : Fold<Reduction<0, T>> {};
+template <typename T>
+struct General<1, T, false> : Fold<Reduction<1, T>> {};
+template <typename T>
+struct General<2, T, false> : Fold<Reduction<2, T>> {};
+template <typename T>
+struct General<3, T, false> : Fold<Reduction<3, T>> {};
 template <typename T>
 struct General<0, T, true> : Fold<SumReduction<T, double, Compensated, double, false>> {};
 template <typename T>

@@ -40,9 +40,12 @@ std::function<std::string(const Problem&)> body_of(std::string name) {
   };
 }
 
-std::string general_preamble(const Problem& problem) {
-  if (!is_general(problem)) return "";
+std::string all_preamble(const Problem& problem) {
   return is_wide(problem) ? "constexpr bool wide = true;\n" : "constexpr bool wide = false;\n";
+}
+
+std::string general_preamble(const Problem& problem) {
+  return is_general(problem) ? all_preamble(problem) : "";
 }
 
 void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem) {
@@ -98,9 +101,12 @@ bool has_short_places(const Problem& problem) {
          problem.integer("length") <= most;
 }
 
-Values general_constants(const Problem& problem) {
-  if (!is_general(problem)) return {};
+Values all_constants(const Problem& problem) {
   return {{"SHORT_PLACES", std::int64_t{has_short_places(problem)}}};
+}
+
+Values general_constants(const Problem& problem) {
+  return is_general(problem) ? all_constants(problem) : Values();
 }
 
 std::int64_t partial_bytes(const Problem& problem, bool of_base) {
@@ -329,7 +335,7 @@ Op ops_reduce() {
                                   {Contents::uniform, -100, -50},
                                   {Contents::uniform, 50, 100}}},
                     {.name = "y", .role = Role::output, .extents = output_extents, .dtype = output_dtype}},
-      .templates = {base(), all(), rows(), flat(), columns()},
+      .templates = {base(), all(), staged(), rows(), flat(), columns()},
       .reference = reference,
       .flops = flops,
       .bytes_moved = moved,
@@ -347,6 +353,7 @@ Op ops_reduce() {
                    "outer=3 length=9001 function=argmax",
                    "length=700 inner=33 function=argmin dtype=i64",
                    "length=3001 inner=7 function=max",
+                   "outer=1003 length=13 function=argmax",
                    "outer=5 length=4003 function=std ddof=1 dtype=f64",
                    "length=20003 function=mean_var",
                    "outer=2 length=90 inner=60 function=var",

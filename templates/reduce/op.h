@@ -54,8 +54,10 @@ std::string general_preamble(const Problem& problem);
 
 /// Whether places of extremes are kept as 32 bits, beside an element of 4 bytes, by the tuned templates.
 bool has_short_places(const Problem& problem);
-/// As Template::constants of the tuned templates.
+/// As Template::constants of the tuned templates, and of those that have one body for all functions.
 Values general_constants(const Problem& problem);
+Values all_constants(const Problem& problem);
+std::string all_preamble(const Problem& problem);
 
 /// The last arguments of the general kernels: what a mean and a variance are multiplied by.
 void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem);
@@ -93,6 +95,7 @@ Template all();
 Template rows();
 Template columns();
 Template flat();
+Template staged();
 
 // ---- what the tuned templates share
 
