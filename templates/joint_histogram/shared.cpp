@@ -46,9 +46,8 @@ Space shared_space(const Problem& problem, const DeviceFacts& device) {
        {BLOCKS, blocks_to_fill(device, {2, 1, 4}, {1, 16, 64}), "blocks at most"},
        start_axis(),
        trigger_axis()},
-      {conditional(
-           FINISH, "added", [weighted = has_weights(problem)](const Config&) { return !weighted; },
-           "Sums of weights have no bits in which blocks are counted."),
+      {{"FINISH=arrivals is for counts; sums of weights have no bits in which blocks are counted.",
+        [weighted = has_weights(problem)](const Config& c) { return !weighted || c[FINISH] == "added"; }},
        {"The sums fit in the 227 KiB of shared memory that a block may have on the largest devices.",
         [problem](const Config& c) { return shared_bytes(problem, c[COPIES]) <= most_shared; }},
        {"A word of the workspace counts at most 65535 blocks.",
