@@ -17,8 +17,7 @@ constexpr std::int64_t most_columns = 1024;
 
 std::string refuses(const Problem& problem) {
   const Dims d(problem);
-  const std::string empty = refuses_empty(d);
-  if (!empty.empty()) return empty;
+  if (std::string empty = refuses_empty(d); !empty.empty()) return empty;
   if (d.outer == 1 && d.inner > 1 && d.inner <= most_columns && (d.stride == d.inner || d.length == 1))
     return "";
   return "This template is for one matrix of 2 to " + std::to_string(most_columns) +
@@ -27,7 +26,9 @@ std::string refuses(const Problem& problem) {
 }
 
 // Threads after which the columns repeat.
-std::int64_t period(const Dims& d, const Config& c) { return d.inner / std::gcd(d.inner, c[VECTOR]); }
+std::int64_t period(const Dims& d, const Config& c) {
+  return std::max<std::int64_t>(1, d.inner / std::gcd(d.inner, c[VECTOR]));
+}
 std::int64_t threads(const Dims& d, const Config& c) { return c[BLOCK] / period(d, c) * period(d, c); }
 
 Space flat_space(const Problem& problem, const DeviceFacts& device) {

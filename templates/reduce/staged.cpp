@@ -20,8 +20,7 @@ std::int64_t shared_bytes(const Problem& problem, std::int64_t block) {
 
 std::string refuses(const Problem& problem) {
   const Dims d(problem);
-  const std::string empty = refuses_empty(d);
-  if (!empty.empty()) return empty;
+  if (std::string empty = refuses_empty(d); !empty.empty()) return empty;
   const bool dense =
       d.inner == 1 && (d.stride == 1 || d.length == 1) && (d.outer_stride == d.length || d.outer == 1);
   if (dense && shared_bytes(problem, 64) <= every_gpu_has) return "";
@@ -59,7 +58,8 @@ Work staged_work(const Problem& problem, const Config& config) {
 // Rows that a team of threads would have little of, and so many that each multiprocessor has blocks.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  if (d.length < 5 || d.length > 64 || d.outer < 128 * multiprocessors_to_fill(device)) return std::nullopt;
+  if (d.length < 5 || d.length > 64 || d.outer < std::int64_t{128} * multiprocessors_to_fill(device))
+    return std::nullopt;
   return Values{{std::string(START.name), std::string("overlapped")}};
 }
 
