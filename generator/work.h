@@ -43,7 +43,7 @@ using KernelArgument =
 
 /// What stands in one launch for arguments of its kernels that are of these types.
 struct LaunchNumbers {
-  static constexpr std::size_t most = 8;
+  static constexpr std::size_t most = 12;
   std::array<double, most> doubles = {};
   std::array<std::int32_t, most> integers = {};
 };

@@ -215,6 +215,67 @@ def _places(given: InputArray, edges: np.ndarray):
     return given.library.module().searchsorted(there, values, **side) - (values == there[-1]) * 1 - 1
 
 
+def _sums_of_pairs(x: InputArray, y: InputArray, weights: InputArray | None, shape: tuple[int, int], limits=(), edges=(None, None)):
+    """In one launch: the pairs, or the sums of their weights, between limits (lo and hi of x, then of y), or between edges."""
+    sums = x.empty(shape, "float64")
+    problem = (
+        ("weights", "none" if weights is None else _short[weights.dtype]),
+        ("edges", "uniform" if limits else "given"),
+        ("length", x.array.size),
+        ("bins_x", shape[0]),
+        ("bins_y", shape[1]),
+        ("dtype", _short[x.dtype]),
+    )
+    launch("joint_histogram", (x, y, weights, *edges, sums), problem, limits)
+    return sums.object
+
+
+@recorded("x", "y")
+def _pairs(x, y, shape: tuple[int, int], limits: tuple[float, ...]):
+    return _sums_of_pairs(*(InputArray(one).contiguous() for one in (x, y)), None, shape, limits)
+
+
+@recorded("x", "y", "weights")
+def _weighted_pairs(x, y, weights, shape: tuple[int, int], limits: tuple[float, ...]):
+    return _sums_of_pairs(*(InputArray(one).contiguous() for one in (x, y, weights)), shape, limits)
+
+
+def _is_uniform(edges: np.ndarray) -> bool:
+    lo, hi = float(edges[0]), float(edges[-1])
+    return bool(lo < hi and math.isfinite(hi - lo) and np.array_equal(edges, np.linspace(lo, hi, edges.size)))
+
+
+def _joint_counts(given: list[InputArray], edges: list[np.ndarray], weights: InputArray | None):
+    """None: the kernels do not count these."""
+    shape = tuple(one.size - 1 for one in edges)
+    if min(shape) < 1 or max(shape) > _most_bins or math.prod(shape) > 2**28 or any(one.dtype.kind not in "fiub" or one.dtype.itemsize > 8 for one in edges):
+        return None
+    if any(np.isnan(one).any() for one in edges):
+        return None
+    # Where NumPy compares integers of 64 bits, doubles do as well between edges that are doubles.
+    if given[0].dtype in ("int64", "uint64") and any(one.dtype.kind in "iu" and np.abs(one.astype("float64")).max() > 2.0**52 for one in edges):
+        return None
+    x, y = (one.to("float64") if one.dtype == "uint64" else _countable(one, ("float32", "float64", "int32", "int64", "uint8")) for one in given)
+    if all(_is_uniform(one) for one in edges):
+        limits = tuple(float(limit) for one in edges for limit in (one[0], one[-1]))
+        with contextlib.suppress(ValueError):  # bins too narrow for an estimate: between edges, below
+            if weights is None:
+                return _pairs(x.object, y.object, shape, limits)
+            return _weighted_pairs(x.object, y.object, weights.object, shape, limits)
+    there = [InputArray(one.astype("float64"), x) for one in edges]
+    return _sums_of_pairs(x.contiguous(), y.contiguous(), None if weights is None else weights.contiguous(), shape, edges=there)
+
+
+def _joint_counts_of_library(given: list[InputArray], edges: list[np.ndarray], weights: InputArray | None):
+    rows, columns = (one.size - 1 for one in edges)
+    row, column = (_places(one, own) for one, own in zip(given, edges))
+    inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
+    count = rows * columns
+    place = InputArray((row * columns + column) * inside + count * (inside == 0))  # those outside behind all others
+    counts = _bincount_of_library(place.to("int64"), None if weights is None else weights.object, count + 1)
+    return InputArray(counts[:count]).to("float64").reshaped((rows, columns)).object
+
+
 def histogram2d(
     x: Any,
     y: Any,
@@ -227,9 +288,10 @@ def histogram2d(
 
     x, y: one-dimensional arrays of one library and length. bins: a number or edges for both axes, or one for each. range: limits for each axis;
     None: the least and the greatest value, which are waited for. density: divides by the number and the areas. weights: what is added for each
-    pair. The bins of single values are found by the arrays' own library (NumPy, CuPy, PyTorch, JAX), where NumPy has them; pairs are counted by a
-    kernel, with weights or more than 65535 bins by the library (TypeError for JAX). Returns (counts, edges of x, edges of y): counts of float64 and
-    of the caller's kind, edges as NumPy arrays. Raises ValueError as NumPy does.
+    pair, as float32 or float64; sums of float64 in an order that differs from run to run. Every pair is in the bin where NumPy has it, by one kernel;
+    more than 65536 bins of an axis or 2**28 of both, edges of NaN or long double, and integers of 64 bits between edges beyond 2**52, are counted by
+    the arrays' own library (TypeError for JAX). Returns (counts, edges of x, edges of y): counts of float64 and of the caller's kind, edges as NumPy
+    arrays. Raises ValueError as NumPy does.
     """
     first = InputArray(x)
     second = InputArray(y, first)
@@ -243,16 +305,17 @@ def histogram2d(
     if len(each) != 2 or range is not None and len(range) != 2:
         raise ValueError("bins and range must be given for both axes, as two elements.")
     edges = [_edges_of(one, count, limits) for one, count, limits in zip(given, each, (None, None) if range is None else range)]
-    rows, columns = (one.size - 1 for one in edges)
-    row, column = (_places(one, own) for one, own in zip(given, edges))
-    inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
-    count = rows * columns
-    place = InputArray((row * columns + column) * inside + count * (inside == 0))  # those outside behind all others
-    if weights is None and count < _most_bins and place.array.size:
-        counts = _counted(place.to("int32").object, count + 1, "bincount")
-    else:
-        counts = _bincount_of_library(place.to("int64"), weights, count + 1)
-    table = InputArray(counts[:count]).to("float64").reshaped((rows, columns))
+    if weights is not None:
+        weights = InputArray(weights, first)
+        if weights.shape != first.shape:
+            raise ValueError(f"The weights and x must have the same length; they have the shapes {weights.shape} and {first.shape}.")
+        if weights.dtype.startswith("complex"):
+            raise TypeError(f"Cannot cast array data from dtype('{weights.dtype}') to dtype('float64') according to the rule 'safe'")
+        weights = weights if weights.dtype == "float32" else weights.to("float64")
+    counts = _joint_counts(given, edges, weights)
+    if counts is None:
+        counts = _joint_counts_of_library(given, edges, weights)
+    table = InputArray(counts)
     if density:
         areas = InputArray(np.outer(*(np.diff(one) for one in edges)), table).object
         table = InputArray(table.object / areas / table.object.sum())

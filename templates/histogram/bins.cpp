@@ -56,6 +56,31 @@ double Range::edge(std::int64_t i) const {
   return round_edge(dtype, product + lo);
 }
 
+std::string refuses_range(const Range& range, const std::string& op, const std::string& axis) {
+  const auto limits = [&] {
+    return "lo" + axis + "=" + text(range.lo) + " and hi" + axis + "=" + text(range.hi);
+  };
+  if (!(range.lo < range.hi))
+    return "The " + op + " problem has " + limits() + "; lo" + axis + " must be less than hi" + axis + ".";
+  const bool single = range.dtype == DType::f32;
+  const double widest = single ? static_cast<double>(std::numeric_limits<float>::max()) : 1e300;
+  if (range.size > widest || range.hi - range.lo > widest || range.hi - range.lo < 1e-290) {
+    return "The " + op + " problem's " + limits() + " must be at least 1e-290 and at most " +
+           (single ? "3.4e38 (f32)" : "1e300") + " apart, and no larger than that themselves.";
+  }
+  // With bins of two spacings and more the edges differ, as NumPy asks, and an estimate is off by less than a
+  // bin. Integers have so much room in double that more is asked for.
+  const double least = spacing(range.dtype, range.size) * (single ? 2 : 4096);
+  if (range.step < least) {
+    const auto most = static_cast<std::int64_t>((range.hi - range.lo) / least);
+    return "Between " + limits() + " there are too few " + (single ? "floats" : "doubles") + " for " +
+           std::to_string(range.bins) + " bins; " +
+           (most >= 1 ? "at most " + std::to_string(most) + " are allowed there."
+                      : "the limits must be further apart.");
+  }
+  return "";
+}
+
 Estimate estimate(const Range& range) {
   constexpr double base = 0x1p20;
   constexpr double unit = 0x1p-32;

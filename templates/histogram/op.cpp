@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "generator/sample.h"
 
@@ -22,31 +21,8 @@ std::string refuses_limit(const std::string& text) {
   return "'" + text + "' is not a finite decimal number, such as -1, 0.25 or 1e-3.";
 }
 
-// Why a histogram cannot have these limits; "" if it can.
-std::string refuses(const Range& range) {
-  const auto limits = [&] { return "lo=" + text(range.lo) + " and hi=" + text(range.hi); };
-  if (!(range.lo < range.hi)) return "The histogram problem has " + limits() + "; lo must be less than hi.";
-  const bool single = range.dtype == DType::f32;
-  const double widest = single ? static_cast<double>(std::numeric_limits<float>::max()) : 1e300;
-  if (range.size > widest || range.hi - range.lo > widest || range.hi - range.lo < 1e-290) {
-    return "The histogram problem's " + limits() + " must be at least 1e-290 and at most " +
-           (single ? "3.4e38 (f32)" : "1e300") + " apart, and no larger than that themselves.";
-  }
-  // With bins of two spacings and more the edges differ, as NumPy asks, and an estimate is off by less than a
-  // bin. Integers have so much room in double that more is asked for.
-  const double least = spacing(range.dtype, range.size) * (single ? 2 : 4096);
-  if (range.step < least) {
-    const auto most = static_cast<std::int64_t>((range.hi - range.lo) / least);
-    return "Between " + limits() + " there are too few " + (single ? "floats" : "doubles") + " for " +
-           std::to_string(range.bins) + " bins; " +
-           (most >= 1 ? "at most " + std::to_string(most) + " are allowed there."
-                      : "the limits must be further apart.");
-  }
-  return "";
-}
-
 std::string check(const Problem& problem) {
-  if (problem.string("function") == "histogram") return refuses(Range(problem));
+  if (problem.string("function") == "histogram") return refuses_range(Range(problem), "histogram", "");
   const DType dtype = dtype_of(problem);
   if (dtype == DType::u8 || dtype == DType::i32) return "";
   return "bincount counts bytes and integers of 32 bits, but dtype is " + problem.string("dtype") +
@@ -58,7 +34,7 @@ MakeNumbers limits_at_launch(const Problem& problem) {
   return [dtype = dtype_of(problem), bins = problem.integer("bins")](std::span<const double> given,
                                                                      LaunchNumbers& made) {
     const Range range(dtype, bins, given[0], given[1]);
-    std::string why = refuses(range);
+    std::string why = refuses_range(range, "histogram", "");
     if (why.empty()) made = numbers_of(range);
     return why;
   };
@@ -175,7 +151,7 @@ Op ops_histogram() {
                      .role = Role::output,
                      .extents = {"bins"},
                      .dtype = [](const Problem&) { return DType::i64; }}},
-      .templates = {base(), shared(), direct(), gathered(), wide()},
+      .templates = {base(), shared(), direct(), gathered(), wide(), arrivals()},
       .reference = reference,
       .flops = flops,
       .bytes_moved = moved,

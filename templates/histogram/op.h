@@ -39,6 +39,9 @@ struct Range {
   double lo, hi, step, size;
 };
 
+/// Why a problem of `op` cannot have these limits, whose names end in `axis`; "" if it can.
+std::string refuses_range(const Range& range, const std::string& op, const std::string& axis);
+
 /// What the kernels find a bin with (histogram/bins.cuh): t = inverse * x + addend - 2^20, rounded down to a
 /// multiple of 2^-32, is how many bins x lies above lo, plus a bias.
 struct Estimate {
@@ -58,6 +61,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
 Template base();
 Template shared();
 Template gathered();
+Template arrivals();
 Template direct();
 Template wide();
 

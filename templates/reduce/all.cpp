@@ -180,6 +180,7 @@ Template all() {
           .kernels = {"reduce_all", "reduce_all_kept"},
           .body = body_of("all"),
           .compiled_in = {"dtype", "function", "order", "sum_dtype"},
+          .constants = general_constants,
           .preamble = general_preamble,
           .refuses = refuses,
           .untuned = untuned,

@@ -4,7 +4,7 @@
 #include "common/overlap.inl"
 #include "reduce/general.cuh"
 
-using R = General<static_cast<int>(function), T, wide>;
+using R = General<static_cast<int>(function), T, wide, SHORT_PLACES != 0>;
 using Partial = R::Partial;
 
 static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
@@ -26,10 +26,12 @@ __device__ __forceinline__ Partial part(const T* from, long long length, long lo
   Partial total = nothing<R>();
   long long t = first;
   if constexpr (AHEAD == 0) {
-    for (; t < end; t += step) {
-      BlockTile tile;
-      tile.load(from + t * elements, thread);
+    BlockTile tile;
+    if (t < end) tile.load(from + t * elements, thread);
+    while (t < end) {
       tile.add_to(total, t * elements, thread, shift);
+      t += step;
+      if (t < end) tile.load(from + t * elements, thread);
     }
   } else if (t < end) {
     BlockTile tile;

@@ -25,7 +25,7 @@ Work base_work(const Problem& problem, const Config& config) {
     const std::int64_t share = alone ? ceil_divide(d.outputs(), block) : d.outputs();
     launch.kernel = "reduce_base_general";
     launch.grid = {std::min(share, std::int64_t{1} << 20)};  // walked in strides
-    if (!alone) launch.dynamic_shared_bytes = block * partial_bytes(problem);
+    if (!alone) launch.dynamic_shared_bytes = block * partial_bytes(problem, true);
     add_ratios(launch.arguments, problem);
     launch.arguments.push_back(static_cast<std::int32_t>(function_of(problem)) + (is_wide(problem) ? 32 : 0));
     launch.arguments.push_back(std::int32_t{alone});
@@ -36,7 +36,7 @@ Work base_work(const Problem& problem, const Config& config) {
   if (is_atomic(problem) && blocks > 1) {
     launch.kernel = "reduce_base_atomic";
     launch.grid = {blocks, std::min(d.outputs(), grid_limit)};
-    launch.dynamic_shared_bytes = block * partial_bytes(problem);
+    launch.dynamic_shared_bytes = block * partial_bytes(problem, true);
     work.steps.push_back(Zero{ArgumentPointer{1}, d.outputs() * bytes(output_dtype(problem))});
   } else {
     launch.arguments.push_back(static_cast<std::int32_t>(function_of(problem)));
@@ -45,7 +45,7 @@ Work base_work(const Problem& problem, const Config& config) {
       launch.grid = {std::min(ceil_divide(d.outputs(), block), std::int64_t{1} << 20)};
     } else {
       launch.grid = {std::min(d.outputs(), std::int64_t{2147483647})};  // walked in strides
-      launch.dynamic_shared_bytes = block * partial_bytes(problem);
+      launch.dynamic_shared_bytes = block * partial_bytes(problem, true);
     }
   }
   work.steps.push_back(std::move(launch));

@@ -178,6 +178,7 @@ Template columns() {
       .kernels = {"reduce_columns", "reduce_columns_kept"},
       .body = body_of("columns"),
       .compiled_in = {"dtype", "function", "order", "sum_dtype"},
+      .constants = general_constants,
       .preamble = general_preamble,
       .refuses = refuses,
       .untuned = untuned,

@@ -5,7 +5,7 @@
 #include "common/overlap.inl"
 #include "reduce/general.cuh"
 
-using R = General<static_cast<int>(function), T, wide>;
+using R = General<static_cast<int>(function), T, wide, SHORT_PLACES != 0>;
 using Partial = R::Partial;
 
 static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
@@ -24,26 +24,35 @@ __device__ __forceinline__ Shifts shifts_of(const T* first, long long length) {
   return shifts;
 }
 
-// Adds ITEMS rows, BLOCK_Y rows apart, from row `first` on; unless `all`, only those before row `count` from
-// there exist.
+struct Rows {
+  Vector<T, VECTOR> row[ITEMS];
+};
+
+// Loads ITEMS rows, BLOCK_Y rows apart; unless `all`, only those before row `count` exist. How many there
+// are.
 template <bool all>
-__device__ __forceinline__ void add_rows(Totals& totals, const T* from, long long stride, long long first,
-                                         long long count, const Shifts& shifts) {
-  Vector<T, VECTOR> rows[ITEMS];
+__device__ __forceinline__ int load_rows(Rows& rows, const T* from, long long stride, long long count) {
   int there = 0;
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) {
-    rows[i] = {};
+    if constexpr (!all) rows.row[i] = {};
     if (all || i * BLOCK_Y < count) {
-      rows[i] = load_once<static_cast<int>(LOAD), VECTOR>(from + i * BLOCK_Y * stride);
+      rows.row[i] = load_once<static_cast<int>(LOAD), VECTOR>(from + i * BLOCK_Y * stride);
       there = i + 1;
     }
   }
+  return there;
+}
+
+// Adds them; the first is row `first`.
+template <bool all>
+__device__ __forceinline__ void add_rows(Totals& totals, const Rows& rows, int there, long long first,
+                                         const Shifts& shifts) {
 #pragma unroll
   for (int v = 0; v < VECTOR; ++v) {
     T column[ITEMS];
 #pragma unroll
-    for (int i = 0; i < ITEMS; ++i) column[i] = rows[i].element[v];
+    for (int i = 0; i < ITEMS; ++i) column[i] = rows.row[i].element[v];
     R::template add<ITEMS, all>(totals.of[v], column, there, Places<1, BLOCK_Y>{first}, shifts.of[v]);
   }
 }
@@ -62,11 +71,35 @@ __device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partia
                                        long long inner, long long length, int splits, Ratios ratios) {
   Totals totals = no_totals();
   if (column < inner) {
-#pragma unroll 4
-    for (int s = static_cast<int>(threadIdx.y); s < splits; s += BLOCK_Y) {
-      const Partial* from = kept + (static_cast<long long>(outer) * splits + s) * inner + column;
+    const Partial* const own = kept + static_cast<long long>(outer) * splits * inner + column;
+    int s = static_cast<int>(threadIdx.y);
+    if constexpr (SHORT_PLACES != 0) {
+      // Eight loads are under way before the first is added; the compiler keeps fewer of a loop's.
+      constexpr int together = 8 / VECTOR;
+#pragma unroll 1
+      for (; s < splits; s += together * BLOCK_Y) {
+        Totals some[together];  // those behind the last are loaded, and not added
 #pragma unroll
-      for (int v = 0; v < VECTOR; ++v) totals.of[v] = R::combine(totals.of[v], from[v]);
+        for (int k = 0; k < together; ++k) {
+          const int at = s + k * BLOCK_Y < splits ? s + k * BLOCK_Y : splits - 1;
+#pragma unroll
+          for (int v = 0; v < VECTOR; ++v) some[k].of[v] = load_once<0, 1>(own + at * inner + v).element[0];
+        }
+#pragma unroll
+        for (int k = 0; k < together; ++k) {
+#pragma unroll
+          for (int v = 0; v < VECTOR; ++v) {
+            const Partial sum = R::combine(totals.of[v], some[k].of[v]);
+            if (s + k * BLOCK_Y < splits) totals.of[v] = sum;
+          }
+        }
+      }
+    } else {
+#pragma unroll 4
+      for (; s < splits; s += BLOCK_Y) {
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v) totals.of[v] = R::combine(totals.of[v], own[s * inner + v]);
+      }
     }
   }
   add_across(totals, shared);
@@ -97,11 +130,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     long long row = blockIdx.y * rows + threadIdx.y;
     const long long end = length < (blockIdx.y + 1) * rows ? length : (blockIdx.y + 1) * rows;
     from += row * stride;
-    for (; row + (ITEMS - 1) * BLOCK_Y < end; row += ITEMS * BLOCK_Y) {
-      add_rows<true>(totals, from, stride, row, end - row, shifts);
+    Rows rows;
+    bool whole = row + (ITEMS - 1) * BLOCK_Y < end;
+    if (whole) load_rows<true>(rows, from, stride, ITEMS * BLOCK_Y);
+    while (whole) {
+      add_rows<true>(totals, rows, ITEMS, row, shifts);
+      row += ITEMS * BLOCK_Y;
       from += ITEMS * BLOCK_Y * stride;
+      whole = row + (ITEMS - 1) * BLOCK_Y < end;
+      if (whole) load_rows<true>(rows, from, stride, ITEMS * BLOCK_Y);
     }
-    if (row < end) add_rows<false>(totals, from, stride, row, end - row, shifts);
+    if (row < end) {
+      const int there = load_rows<false>(rows, from, stride, end - row);
+      add_rows<false>(totals, rows, there, row, shifts);
+    }
   }
   add_across(totals, shared);
 

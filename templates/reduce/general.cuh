@@ -2,8 +2,9 @@
 // results; and those whose elements are first made something else. Each folds a thread's elements, which are
 // in registers, into a partial. It has no kernel.
 //
-// A reduction has Partial, Output and Shift; none(), the partial of nothing; shift(), of a line's first
-// element; add(), which folds the first `there` of N elements in; combine(), of two partials; and output().
+// A reduction has Partial, Output and Shift; none(), the partial of nothing; shift(), of the address of a
+// line's first element, and shift_of(), of that element; add(), which folds the first `there` of N elements
+// in; combine(), of two partials; and output().
 #pragma once
 
 #include "reduce/reduction.cuh"
@@ -13,6 +14,10 @@ template <int RUN, int STEP>
 struct Places {
   long long first;
   __device__ __forceinline__ long long of(int k) const { return first + k / RUN * STEP + k % RUN; }
+  // In a line of fewer than 2^32 elements.
+  __device__ __forceinline__ unsigned short_of(int k) const {
+    return static_cast<unsigned>(first) + static_cast<unsigned>(k / RUN * STEP + k % RUN);
+  }
 };
 
 // What is kept of two lines at once, or written for one.
@@ -44,6 +49,7 @@ struct Fold : R {
   using typename R::Partial;
   using Shift = NoShift;
   static __device__ __forceinline__ Shift shift(const Element*, long long) { return {}; }
+  static __device__ __forceinline__ Shift shift_of(Element) { return {}; }
   template <int N, bool all, typename Where>
   static __device__ __forceinline__ void add(Partial& total, const Element (&x)[N], int there, Where, Shift) {
     Item items[N];
@@ -178,6 +184,24 @@ struct Range : BothExtremes<T> {
 
 // ---- the place of an extreme
 
+// The first of a tile's elements that is the `best` of them. Those that are not there are 0 and stand behind
+// it.
+template <typename T, int N>
+__device__ __forceinline__ int place_in_tile(const T (&x)[N], T best) {
+  int at = 0;
+  if (best == best) {
+#pragma unroll
+    for (int k = N - 1; k > 0; --k)
+      if (x[k] == best) at = k;
+    if (x[0] == best) at = 0;
+  } else {
+#pragma unroll
+    for (int k = N - 1; k >= 0; --k)
+      if (x[k] != x[k]) at = k;
+  }
+  return at;
+}
+
 // The extreme, and where it is first; nowhere where there is no element yet.
 constexpr long long nowhere = 0x7fffffffffffffffll;
 template <typename T>
@@ -202,6 +226,7 @@ struct PlaceReduction {
   static __device__ __forceinline__ Item none() { return {Value::none(), nowhere}; }
   static __device__ __forceinline__ Partial lift(Item x) { return x; }
   static __device__ __forceinline__ Shift shift(const T*, long long) { return {}; }
+  static __device__ __forceinline__ Shift shift_of(T) { return {}; }
 
   // A NaN is better than any number.
   static __device__ __forceinline__ bool is_better(T a, T b) {
@@ -219,18 +244,7 @@ struct PlaceReduction {
     for (int k = 0; k < N; ++k) values[k] = all || k < there ? x[k] : Value::none();
     const T best = tree<Value, N>(values);
     if (total.place != nowhere && !is_better(best, total.value)) return;
-    int at = 0;
-    if (best == best) {
-#pragma unroll
-      for (int k = N - 1; k > 0; --k)
-        if ((all || k < there) && x[k] == best) at = k;
-      if (x[0] == best) at = 0;
-    } else {
-#pragma unroll
-      for (int k = N - 1; k >= 0; --k)
-        if ((all || k < there) && x[k] != x[k]) at = k;
-    }
-    total = {best, where.of(at)};
+    total = {best, where.of(place_in_tile(x, best))};
   }
 
   static __device__ __forceinline__ Partial combine(Partial a, Partial b) {
@@ -241,6 +255,56 @@ struct PlaceReduction {
   }
   static __device__ __forceinline__ Output output(Partial total, Shift, long long, Ratios) {
     return total.place;
+  }
+};
+
+// Of elements of 4 bytes in a line of fewer than 2^32 - 1: in one word the element, as an integer in the
+// order in which elements are better, and what is left from its place to 2^32 - 1. The greatest word counts;
+// 0, of no element, is below all others.
+template <typename T, bool greatest>
+struct ShortPlaceReduction {
+  using Element = T;
+  using Item = unsigned long long;
+  using Partial = unsigned long long;
+  using Output = long long;
+  using Shift = NoShift;
+  using Value = ExtremeReduction<T, greatest>;
+  static_assert(sizeof(T) == 4, "half a word is left for the place");
+
+  static __device__ __forceinline__ Item none() { return 0; }
+  static __device__ __forceinline__ Partial lift(Item x) { return x; }
+  static __device__ __forceinline__ Shift shift(const T*, long long) { return {}; }
+  static __device__ __forceinline__ Shift shift_of(T) { return {}; }
+
+  static __device__ __forceinline__ unsigned order(int x) {
+    const unsigned ascending = static_cast<unsigned>(x) ^ 0x80000000u;
+    return greatest ? ascending : ~ascending;
+  }
+  // Infinities stay below all bits set, which are NaN's.
+  static __device__ __forceinline__ unsigned order(float x) {
+    if (x != x) return 0xffffffffu;
+    const int bits = __float_as_int(x + 0.0f);  // -0 is 0
+    const unsigned ascending =
+        static_cast<unsigned>(bits) ^ (static_cast<unsigned>(bits >> 31) | 0x80000000u);
+    return greatest ? ascending : ~ascending;
+  }
+
+  // As PlaceReduction.
+  template <int N, bool all, typename Where>
+  static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where where, Shift) {
+    if (!all && there == 0) return;
+    T values[N];
+#pragma unroll
+    for (int k = 0; k < N; ++k) values[k] = all || k < there ? x[k] : Value::none();
+    const T best = tree<Value, N>(values);
+    const unsigned long long high = static_cast<unsigned long long>(order(best)) << 32;
+    if ((high | 0xffffffffu) < total) return;
+    const unsigned place = where.short_of(place_in_tile(x, best));
+    total = combine(total, high | (0xffffffffu - place));
+  }
+  static __device__ __forceinline__ Partial combine(Partial a, Partial b) { return a > b ? a : b; }
+  static __device__ __forceinline__ Output output(Partial total, Shift, long long, Ratios) {
+    return 0xffffffffu - static_cast<unsigned>(total);
   }
 };
 
@@ -278,7 +342,7 @@ __device__ __forceinline__ void add_group(Moments<Compensated>& total, int count
   total.squares = plus(total.squares, Compensated{squares, 0.0});
 }
 
-__device__ __forceinline__ float reciprocal(float x) { return __frcp_rn(x); }
+__device__ __forceinline__ float reciprocal(float x) { return __fdividef(1.0f, x); }
 __device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
 
 // What of a line's moments is written.
@@ -292,7 +356,11 @@ struct MomentReduction {
   using Element = T;
   using Item = Moments<Sum>;
   using Partial = Moments<Sum>;
-  using Shift = double;
+  // The line's first element, as it was loaded: what is computed of it waits for that, and may stand behind
+  // the loads of the first tile.
+  struct Shift {
+    T first;
+  };
   static constexpr bool has_both = moment == Moment::both;
   template <bool two, typename R>
   struct Written {
@@ -313,8 +381,12 @@ struct MomentReduction {
   static __device__ __forceinline__ Item none() { return {}; }
   static __device__ __forceinline__ Partial lift(Item x) { return x; }
   static __device__ __forceinline__ Shift shift(const T* first, long long length) {
-    const double x = length > 0 ? static_cast<double>(static_cast<Number>(*first)) : 0.0;
-    return x - x == 0.0 ? x : 0.0;
+    return {length > 0 ? load_once<0, 1>(first).element[0] : T(0)};
+  }
+  static __device__ __forceinline__ Shift shift_of(T first) { return {first}; }
+  static __device__ __forceinline__ double number_of(Shift shift) {
+    const auto x = static_cast<Number>(shift.first);
+    return x - x == 0 ? static_cast<double>(x) : 0.0;  // not where it is no number
   }
 
   template <int N, bool all, typename Where>
@@ -322,13 +394,14 @@ struct MomentReduction {
     const int count = all ? N : there;
     if (count == 0) return;
     if constexpr (N == 1) {
-      add_group(total, 1, shift, static_cast<Number>(x[0]), Number(0), Number(0));
+      add_group(total, 1, number_of(shift), static_cast<Number>(x[0]), Number(0), Number(0));
     } else {
-      // The first mean need not be exact: the second pass finds what it is off.
+      // The first mean need not be exact: the second pass finds what it is off. Elements that are not there
+      // are 0.
       const Number inverse = all ? Number(1) / Number(N) : reciprocal(static_cast<Number>(count));
       Number values[N];
 #pragma unroll
-      for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) : Number(0);
+      for (int k = 0; k < N; ++k) values[k] = static_cast<Number>(x[k]);
       const Number mean = tree<Plain, N>(values) * inverse;
 #pragma unroll
       for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) - mean : Number(0);
@@ -337,7 +410,7 @@ struct MomentReduction {
       for (int k = 0; k < N; ++k) values[k] *= values[k];
       const Number squares = tree<Plain, N>(values);
       const Number correction = rest - rest == 0 ? rest * inverse : Number(0);  // an infinity has none
-      add_group(total, count, shift, mean, correction, squares - rest * correction);
+      add_group(total, count, number_of(shift), mean, correction, squares - rest * correction);
     }
   }
 
@@ -368,7 +441,7 @@ struct MomentReduction {
     if (squares < 0) squares = 0;
     const auto variance = static_cast<Result>(squares * ratios.variance);
     if constexpr (moment == Moment::both) {
-      return {static_cast<Result>(shift + above), variance};
+      return {static_cast<Result>(number_of(shift) + above), variance};
     } else {
       return moment == Moment::deviation ? sqrt(variance) : variance;
     }
@@ -409,6 +482,7 @@ struct ProductReduction {
   static __device__ __forceinline__ Item none() { return {1.0, 0}; }
   static __device__ __forceinline__ Partial lift(Item x) { return x; }
   static __device__ __forceinline__ Shift shift(const T*, long long) { return {}; }
+  static __device__ __forceinline__ Shift shift_of(T) { return {}; }
 
   template <int N, bool all, typename Where>
   static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where, Shift) {
@@ -439,10 +513,19 @@ struct ProductReduction {
 
 // ---- by the position of the function's word (op.h)
 
-// `wide`: sums and products of other types are computed and written as f64.
-template <int function, typename T, bool wide>
+// `wide`: sums and products of other types are computed and written as f64. `short_places`: lines have fewer
+// than 2^32 - 1 elements, of 4 bytes.
+template <int function, typename T, bool wide, bool short_places = false>
 struct General;
 
+template <typename T>
+struct General<0, T, false> : Fold<Reduction<0, T>> {};
+template <typename T>
+struct General<1, T, false> : Fold<Reduction<1, T>> {};
+template <typename T>
+struct General<2, T, false> : Fold<Reduction<2, T>> {};
+template <typename T>
+struct General<3, T, false> : Fold<Reduction<3, T>> {};
 template <typename T>
 struct General<0, T, true> : Fold<SumReduction<T, double, Compensated, double, false>> {};
 template <typename T>
@@ -451,6 +534,10 @@ template <typename T>
 struct General<4, T, false> : PlaceReduction<T, false> {};
 template <typename T>
 struct General<5, T, false> : PlaceReduction<T, true> {};
+template <typename T>
+struct General<4, T, false, true> : ShortPlaceReduction<T, false> {};
+template <typename T>
+struct General<5, T, false, true> : ShortPlaceReduction<T, true> {};
 template <typename T, bool wide>
 struct General<6, T, wide> : MomentReduction<T, double, Compensated, Moment::variance, double> {};
 template <>

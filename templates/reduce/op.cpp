@@ -40,9 +40,12 @@ std::function<std::string(const Problem&)> body_of(std::string name) {
   };
 }
 
-std::string general_preamble(const Problem& problem) {
-  if (!is_general(problem)) return "";
+std::string all_preamble(const Problem& problem) {
   return is_wide(problem) ? "constexpr bool wide = true;\n" : "constexpr bool wide = false;\n";
+}
+
+std::string general_preamble(const Problem& problem) {
+  return is_general(problem) ? all_preamble(problem) : "";
 }
 
 void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem) {
@@ -91,7 +94,22 @@ DType output_dtype(const Problem& problem) {
   }
 }
 
-std::int64_t partial_bytes(const Problem& problem) {
+bool has_short_places(const Problem& problem) {
+  constexpr std::int64_t most = (std::int64_t{1} << 32) - 2;
+  const Function function = function_of(problem);
+  return (function == Function::argmin || function == Function::argmax) && bytes(dtype_of(problem)) == 4 &&
+         problem.integer("length") <= most;
+}
+
+Values all_constants(const Problem& problem) {
+  return {{"SHORT_PLACES", std::int64_t{has_short_places(problem)}}};
+}
+
+Values general_constants(const Problem& problem) {
+  return is_general(problem) ? all_constants(problem) : Values();
+}
+
+std::int64_t partial_bytes(const Problem& problem, bool of_base) {
   const DType dtype = dtype_of(problem);
   const std::int64_t of_sum = dtype == DType::f64 || dtype == DType::i64 || is_wide(problem) ? 16 : 8;
   switch (function_of(problem)) {
@@ -102,7 +120,7 @@ std::int64_t partial_bytes(const Problem& problem) {
       return dtype == DType::i64 && !is_wide(problem) ? 8 : of_sum;
     case Function::argmin:
     case Function::argmax:
-      return 16;
+      return has_short_places(problem) && !of_base ? 8 : 16;
     case Function::var:
     case Function::std:
     case Function::mean_var:
@@ -279,6 +297,24 @@ Values sizes(const Problem& problem) {
           {"spacing", over(problem.integer("stride"), inner)}};
 }
 
+// One element, rows of an odd size, rows with a gap, windows that overlap, columns that vectors need, columns
+// with a gap, few columns without one, no outputs. Lines whose places need 64 bits have other kernels than
+// these would.
+std::vector<Problem> companions(const Problem& problem) {
+  static const Companions small = {"outer=1 length=1 inner=1 outer_stride=0 stride=0",
+                                   "outer=67 length=129 inner=1 outer_stride=0 stride=0",
+                                   "outer=3 length=1028 inner=1 outer_stride=1032 stride=0",
+                                   "outer=40 length=64 inner=1 outer_stride=4 stride=1",
+                                   "outer=2 length=37 inner=36 outer_stride=0 stride=0",
+                                   "outer=1 length=130 inner=5 outer_stride=0 stride=11",
+                                   "outer=1 length=259 inner=7 outer_stride=0 stride=0",
+                                   "outer=0 length=7 inner=3 outer_stride=0 stride=0"};
+  std::vector<Problem> found = small(problem);
+  std::erase_if(found,
+                [&](const Problem& other) { return has_short_places(other) != has_short_places(problem); });
+  return found;
+}
+
 }  // namespace
 
 Op ops_reduce() {
@@ -299,19 +335,11 @@ Op ops_reduce() {
                                   {Contents::uniform, -100, -50},
                                   {Contents::uniform, 50, 100}}},
                     {.name = "y", .role = Role::output, .extents = output_extents, .dtype = output_dtype}},
-      .templates = {base(), all(), rows(), columns()},
+      .templates = {base(), all(), staged(), rows(), flat(), columns()},
       .reference = reference,
       .flops = flops,
       .bytes_moved = moved,
-      // One element, rows of an odd size, rows with a gap, windows that overlap, columns that vectors need,
-      // columns with a gap, no outputs.
-      .companions = {"outer=1 length=1 inner=1 outer_stride=0 stride=0",
-                     "outer=67 length=129 inner=1 outer_stride=0 stride=0",
-                     "outer=3 length=1028 inner=1 outer_stride=1032 stride=0",
-                     "outer=40 length=64 inner=1 outer_stride=4 stride=1",
-                     "outer=2 length=37 inner=36 outer_stride=0 stride=0",
-                     "outer=1 length=130 inner=5 outer_stride=0 stride=11",
-                     "outer=0 length=7 inner=3 outer_stride=0 stride=0"},
+      .companions = companions,
       .sizes = sizes,
       .examples = {"length=100003",
                    "length=70001 function=max",
@@ -324,6 +352,8 @@ Op ops_reduce() {
                    "length=0",
                    "outer=3 length=9001 function=argmax",
                    "length=700 inner=33 function=argmin dtype=i64",
+                   "length=3001 inner=7 function=max",
+                   "outer=1003 length=13 function=argmax",
                    "outer=5 length=4003 function=std ddof=1 dtype=f64",
                    "length=20003 function=mean_var",
                    "outer=2 length=90 inner=60 function=var",

@@ -52,6 +52,13 @@ bool is_general(const Problem& problem);
 std::function<std::string(const Problem&)> body_of(std::string name);
 std::string general_preamble(const Problem& problem);
 
+/// Whether places of extremes are kept as 32 bits, beside an element of 4 bytes, by the tuned templates.
+bool has_short_places(const Problem& problem);
+/// As Template::constants of the tuned templates, and of those that have one body for all functions.
+Values general_constants(const Problem& problem);
+Values all_constants(const Problem& problem);
+std::string all_preamble(const Problem& problem);
+
 /// The last arguments of the general kernels: what a mean and a variance are multiplied by.
 void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem);
 
@@ -73,8 +80,8 @@ struct Dims {
 DType output_dtype(const Problem& problem);
 
 /// Of what a block leaves to others: a type with twice the digits, for a sum of floating-point numbers; a
-/// value and its place; two sums.
-std::int64_t partial_bytes(const Problem& problem);
+/// value and its place; two sums. The base's places have 64 bits.
+std::int64_t partial_bytes(const Problem& problem, bool of_base = false);
 
 /// An atomic sum adds at most so many partial sums to an output, each in the output's precision.
 inline constexpr std::int64_t most_atomic_additions = 2048;
@@ -87,6 +94,8 @@ Template base();
 Template all();
 Template rows();
 Template columns();
+Template flat();
+Template staged();
 
 // ---- what the tuned templates share
 

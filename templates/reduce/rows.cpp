@@ -57,6 +57,7 @@ Template rows() {
           .kernels = {"reduce_rows"},
           .body = body_of("rows"),
           .compiled_in = {"dtype", "function", "sum_dtype"},
+          .constants = general_constants,
           .preamble = general_preamble,
           .refuses = refuses,
           .untuned = untuned,

@@ -4,7 +4,7 @@
 #include "common/overlap.inl"
 #include "reduce/general.cuh"
 
-using R = General<static_cast<int>(function), T, wide>;
+using R = General<static_cast<int>(function), T, wide, SHORT_PLACES != 0>;
 using Partial = R::Partial;
 
 static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
@@ -26,10 +26,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const T* const from = x + row * outer_stride;
     shift = R::shift(from, length);
     const long long end = length / TeamTile::elements * TeamTile::elements;
-    for (long long first = 0; first != end; first += TeamTile::elements) {
-      TeamTile tile;
-      tile.load(from + first, thread);
+    TeamTile tile;
+    if (end != 0) tile.load(from, thread);
+    for (long long first = 0; first != end;) {
       tile.add_to(total, first, thread, shift);
+      first += TeamTile::elements;
+      if (first != end) tile.load(from + first, thread);
     }
     const int rest = static_cast<int>(length - end);
     if (rest > 0) TeamTile::add_part(total, from + end, end, thread, rest, shift);

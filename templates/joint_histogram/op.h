@@ -1,0 +1,45 @@
+// What the files of the op joint_histogram share: a problem's sizes, the arguments of its kernels, axes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+#include "templates/histogram/op.h"
+
+namespace tunesmith::joint_histogram_op {
+
+/// Of Op::arguments.
+enum ArgumentIndex : std::uint8_t { x, y, weights, edges_x, edges_y, sums };
+
+struct Dims {
+  explicit Dims(const Problem& problem);
+  std::int64_t cells() const { return bins_x * bins_y; }
+
+  std::int64_t length, bins_x, bins_y, stride;
+};
+
+bool has_pairs(const Problem& problem);
+bool has_weights(const Problem& problem);
+bool has_own_edges(const Problem& problem);
+std::int64_t weight_bytes(const Problem& problem);  ///< 0: there are none
+
+/// The range of the first (0) or second values: edges are those of numpy.histogram for single values, which
+/// rounds them to float for floats, and of numpy.histogram2d for pairs, which does not.
+histogram_op::Range range_of(const Problem& problem, int axis, double lo, double hi);
+histogram_op::Range range_of(const Problem& problem, int axis);
+LaunchNumbers numbers_of(const std::array<histogram_op::Range, 2>& ranges);
+
+std::vector<KernelArgument> kernel_arguments(const Problem& problem);
+std::vector<int> number_places(const Problem& problem);  ///< of the ranges' numbers, by argument
+Step zero_sums(const Problem& problem);
+Axis vector_axis(const Problem& problem);
+std::int64_t vector_bytes(const Problem& problem, const Config& config);
+
+Template base();
+Template shared();
+Template direct();
+
+}  // namespace tunesmith::joint_histogram_op

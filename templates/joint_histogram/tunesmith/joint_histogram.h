@@ -1,0 +1,127 @@
+// Counts of pairs of values in a grid of bins, as numpy.histogram2d has them, sums of weights by bins, and
+// bins between edges that are given.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+inline namespace TUNESMITH_ABI {
+
+/// Pairs (x[i * stride], y[i * stride]), i < length, in bins_x x bins_y bins. bins_x and bins_y: 1 to 65536,
+/// their product at most 2^28.
+struct JointHistogramShape {
+  std::int64_t length = 0;
+  std::int64_t bins_x = 0;
+  std::int64_t bins_y = 1;
+  std::int64_t stride = 1;
+};
+
+/// Of bins of equal width along an axis.
+struct BinLimits {
+  double lo = 0;
+  double hi = 1;
+};
+
+/// Edges in memory of the dispatcher's device, ascending and no NaN: bins_x + 1, and bins_y + 1 of them.
+struct BinEdges {
+  const double* x = nullptr;
+  const double* y = nullptr;
+};
+
+template <typename T>
+concept BinnedElement = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t>;
+
+template <typename W>
+concept BinWeight = std::same_as<W, float> || std::same_as<W, double>;
+
+template <typename T>
+inline constexpr std::string_view binned_dtype = std::is_same_v<T, float>          ? "f32"
+                                                 : std::is_same_v<T, double>       ? "f64"
+                                                 : std::is_same_v<T, std::int32_t> ? "i32"
+                                                 : std::is_same_v<T, std::int64_t> ? "i64"
+                                                                                   : "u8";
+
+/// The plan of the functions below, to launch it many times or to see how it matched. Arguments: x, y,
+/// weights, edges.x, edges.y, sums; those that the problem does not have are null. Numbers of a launch,
+/// without edges: lo and hi of x, then of y. `pairs`: whether there is a y. `dtype`: of x and y; `weights`:
+/// "none", "f32" or "f64".
+Plan joint_histogram_plan(Dispatcher& dispatcher, const JointHistogramShape& shape, bool pairs,
+                          std::string_view dtype, std::string_view weights = "none", bool own_edges = false);
+
+/// counts[i * bins_y + j] = the pairs in bin i of x and bin j of y: numpy.histogram2d(x, y, (bins_x, bins_y),
+/// ((x_limits.lo, x_limits.hi), (y_limits.lo, y_limits.hi)))[0], every pair in the bin where NumPy has it. A
+/// bin includes its lower edges, the last one both; pairs outside, and with NaN, are not counted. `counts` is
+/// overwritten and exact up to 2^53. All arrays are in memory of the dispatcher's device; `counts` overlaps
+/// no other. `stream` is a cudaStream_t. Throws where plan() throws: for a size that is not allowed; all else
+/// is in the Status.
+template <BinnedElement T>
+Status histogram2d(Dispatcher& dispatcher, const T* x, const T* y, double* counts,
+                   const JointHistogramShape& shape, BinLimits x_limits, BinLimits y_limits,
+                   void* stream = nullptr) {
+  void* const arguments[] = {const_cast<T*>(x), const_cast<T*>(y), nullptr, nullptr, nullptr, counts};
+  const double limits[] = {x_limits.lo, x_limits.hi, y_limits.lo, y_limits.hi};
+  return joint_histogram_plan(dispatcher, shape, true, binned_dtype<T>).launch(arguments, limits, stream);
+}
+
+/// The sums of the pairs' weights, weights[i] of pair i, in double. The order of additions differs from run
+/// to run: a sum of n weights is off by at most (n - 1) 2^-53 of the sum of their magnitudes, as NumPy's is.
+/// Sums of whole numbers below 2^53 are exact.
+template <BinnedElement T, BinWeight W>
+Status histogram2d(Dispatcher& dispatcher, const T* x, const T* y, const W* weights, double* sums,
+                   const JointHistogramShape& shape, BinLimits x_limits, BinLimits y_limits,
+                   void* stream = nullptr) {
+  void* const arguments[] = {const_cast<T*>(x), const_cast<T*>(y), const_cast<W*>(weights),
+                             nullptr,           nullptr,           sums};
+  const double limits[] = {x_limits.lo, x_limits.hi, y_limits.lo, y_limits.hi};
+  return joint_histogram_plan(dispatcher, shape, true, binned_dtype<T>, binned_dtype<W>)
+      .launch(arguments, limits, stream);
+}
+
+/// The pairs between edges that need not be equally far apart: numpy.histogram2d(x, y, (edges.x,
+/// edges.y))[0].
+template <BinnedElement T>
+Status histogram2d(Dispatcher& dispatcher, const T* x, const T* y, double* counts,
+                   const JointHistogramShape& shape, const BinEdges& edges, void* stream = nullptr) {
+  void* const arguments[] = {const_cast<T*>(x),
+                             const_cast<T*>(y),
+                             nullptr,
+                             const_cast<double*>(edges.x),
+                             const_cast<double*>(edges.y),
+                             counts};
+  return joint_histogram_plan(dispatcher, shape, true, binned_dtype<T>, "none", true)
+      .launch(arguments, stream);
+}
+
+/// The same with weights.
+template <BinnedElement T, BinWeight W>
+Status histogram2d(Dispatcher& dispatcher, const T* x, const T* y, const W* weights, double* sums,
+                   const JointHistogramShape& shape, const BinEdges& edges, void* stream = nullptr) {
+  void* const arguments[] = {const_cast<T*>(x),
+                             const_cast<T*>(y),
+                             const_cast<W*>(weights),
+                             const_cast<double*>(edges.x),
+                             const_cast<double*>(edges.y),
+                             sums};
+  return joint_histogram_plan(dispatcher, shape, true, binned_dtype<T>, binned_dtype<W>, true)
+      .launch(arguments, stream);
+}
+
+/// sums[i] = the sum of the weights of the values in bin i: numpy.histogram(x, bins_x, (limits.lo,
+/// limits.hi), weights=weights)[0] in double, as for histogram2d(). bins_y is 1.
+template <BinnedElement T, BinWeight W>
+Status weighted_histogram(Dispatcher& dispatcher, const T* x, const W* weights, double* sums,
+                          const JointHistogramShape& shape, BinLimits limits, void* stream = nullptr) {
+  void* const arguments[] = {const_cast<T*>(x), nullptr, const_cast<W*>(weights), nullptr, nullptr, sums};
+  const double given[] = {limits.lo, limits.hi, 0, 1};
+  return joint_histogram_plan(dispatcher, shape, false, binned_dtype<T>, binned_dtype<W>)
+      .launch(arguments, given, stream);
+}
+
+}  // namespace TUNESMITH_ABI
+}  // namespace tunesmith

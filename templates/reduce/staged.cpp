@@ -1,0 +1,82 @@
+// reduce/staged: short rows, one for each thread, by way of shared memory.
+
+#include <algorithm>
+#include <optional>
+
+#include "templates/axes.h"
+#include "templates/reduce/op.h"
+
+namespace tunesmith::reduce_op {
+namespace {
+
+constexpr IntegerAxis TILE("TILE");
+
+constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;
+
+std::int64_t shared_bytes(const Problem& problem, std::int64_t block) {
+  const std::int64_t length = problem.integer("length");
+  return block * (length + (length % 2 == 0 ? 1 : 0)) * bytes(dtype_of(problem));
+}
+
+std::string refuses(const Problem& problem) {
+  const Dims d(problem);
+  if (std::string empty = refuses_empty(d); !empty.empty()) return empty;
+  const bool dense =
+      d.inner == 1 && (d.stride == 1 || d.length == 1) && (d.outer_stride == d.length || d.outer == 1);
+  if (dense && shared_bytes(problem, 64) <= every_gpu_has) return "";
+  return "This template is for rows without gaps of which 64 fit in 48 KiB; here length is " +
+         std::to_string(d.length) + ", inner " + std::to_string(d.inner) + ", stride " +
+         std::to_string(d.stride) + " and outer_stride " + std::to_string(d.outer_stride) + ".";
+}
+
+Space staged_space(const Problem& problem) {
+  return Space({{BLOCK, {128, 64, 256}, "threads per block, each with a row"},
+                {ITEMS, {4, 8, 2, 1}, "loads of a thread before it stores them in shared memory"},
+                vector_axis(problem),
+                {TILE, {8, 16, 4}, "elements that a thread adds together"},
+                load_axis(),
+                start_axis(),
+                trigger_axis()},
+               {{"The rows of a block take at most 48 KiB of shared memory.",
+                 [problem](const Config& c) { return shared_bytes(problem, c[BLOCK]) <= every_gpu_has; }},
+                early_rule()},
+               {half_rule(problem), trigger_rule()});
+}
+
+Work staged_work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  Launch launch{.kernel = "reduce_staged",
+                .grid = {ceil_divide(d.outer, config[BLOCK])},
+                .block = {config[BLOCK]},
+                .dynamic_shared_bytes = shared_bytes(problem, config[BLOCK]),
+                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outer, int32(d.length)},
+                .overlaps_previous = config[START] == "overlapped"};
+  add_ratios(launch.arguments, problem);
+  return {.steps = {std::move(launch)}};
+}
+
+// Rows that a team of threads would have little of, and so many that each multiprocessor has blocks.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Dims d(problem);
+  if (d.length < 5 || d.length > 64 || d.outer < std::int64_t{128} * multiprocessors_to_fill(device))
+    return std::nullopt;
+  return Values{{std::string(START.name), std::string("overlapped")}};
+}
+
+}  // namespace
+
+Template staged() {
+  return {.name = "staged",
+          .what = "Short rows without gaps, copied to shared memory, where each thread has one to itself.",
+          .kernels = {"reduce_staged"},
+          .compiled_in = {"function", "dtype", "sum_dtype"},
+          .constants = all_constants,
+          .preamble = all_preamble,
+          .refuses = refuses,
+          .untuned = untuned,
+          .space = staged_space,
+          .work = staged_work,
+          .alignment_bytes = vector_bytes};
+}
+
+}  // namespace tunesmith::reduce_op
