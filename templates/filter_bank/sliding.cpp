@@ -166,7 +166,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Dims d(problem);
   const std::int64_t lanes = lanes_of(problem), reach = (d.taps_x - 1) * d.channels;
   const bool is_long = d.taps_x > 12;
-  const std::int64_t outputs = is_long ? 3 * lanes : lanes;
+  std::int64_t outputs = is_long ? 3 * lanes : lanes;
   std::int64_t columns = sum_bytes(problem) == 8 ? 1 : 2, rows = is_long ? 12 : 8;
   const auto fits = [&] {
     return registers(problem, rows, columns) <= 168 &&
@@ -174,6 +174,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   };
   if (!fits()) columns = 1;
   while (!fits() && rows > 4) rows -= 4;
+  if (!fits()) outputs = lanes;
   const std::int64_t warps = 16 * registers(problem, rows, columns) <= 2048 ? 16 : 12;
   const std::int64_t narrowest = reach + outputs + 4, widest = narrowest + d.row_length();
   std::int64_t block = columns * 64 >= widest ? 64 : 128;
