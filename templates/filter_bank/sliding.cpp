@@ -18,7 +18,7 @@ constexpr IntegerAxis VECTOR("VECTOR");
 constexpr std::int64_t most_shared = std::int64_t{200} * 1024;  // bytes of a block
 constexpr std::int64_t longest_side = std::int64_t{1} << 30;    // columns and rows are int in the kernel
 constexpr std::int64_t longest_reach = 384;                     // of a window beyond its first element
-constexpr std::int64_t most_registers = 200, most_multiply_adds = 6000;
+constexpr std::int64_t most_registers = 208, most_multiply_adds = 6000;
 
 std::int64_t sum_bytes(const Problem& problem) { return bytes(sum_dtype(problem)); }
 std::int64_t lanes_of(const Problem& problem) { return 16 / sum_bytes(problem); }
@@ -67,7 +67,7 @@ std::int64_t multiply_adds(const Dims& d, std::int64_t rows, std::int64_t column
 }
 // Registers of a thread: the ring, what is read ahead, the sums that are made together, and all else.
 std::int64_t registers(const Problem& problem, std::int64_t rows, std::int64_t columns) {
-  return sum_bytes(problem) / 4 * ((ring_rows(Dims(problem), rows) + rows) * columns) + 24 + 32;
+  return sum_bytes(problem) / 4 * ((ring_rows(Dims(problem), rows) + rows) * columns) + 64;
 }
 
 std::string refuses(const Problem& problem) {
@@ -113,7 +113,7 @@ Space space(const Problem& problem, const DeviceFacts& device) {
        [d](const Config& c) {
          return multiply_adds(d, c[ROWS], c[COLUMNS], c[OUTPUTS]) <= most_multiply_adds;
        }},
-      {"A thread's rows must fit in 200 registers.",
+      {"A thread's rows must fit in 208 registers.",
        [problem](const Config& c) { return registers(problem, c[ROWS], c[COLUMNS]) <= most_registers; }},
       conditional(
           VECTOR, 1, [d](const Config&) { return row_vector(d) > 1; },
