@@ -198,7 +198,7 @@ void usual_images(Random& random, Problem& problem) {
   problem.set("taps_y", taps);
   problem.set("taps_x", taps);
   problem.set("filters", std::int64_t{draw_chance(random, 80) ? 2 : draw_chance(random, 50) ? 3 : 4});
-  problem.set("results", draw_chance(random, 50) ? "norm" : draw_chance(random, 50) ? "sum" : "each");
+  problem.set("results", draw_chance(random, 40) ? "norm" : draw_chance(random, 60) ? "each" : "sum");
   problem.set("channels", std::int64_t{draw_chance(random, 85) ? 1 : draw_chance(random, 70) ? 3 : 4});
   problem.set("batch", draw_chance(random, 80) ? std::int64_t{1} : draw_size(random, 2, 16));
   problem.set("boundary",
@@ -295,12 +295,14 @@ Op ops_filter_bank() {
             return 2.0 * static_cast<double>(d.batch * d.image_elements()) *
                    static_cast<double>(d.filters * (d.taps_y + d.taps_x));
           },
-      // One pixel, less than a mask, odd rows, several strips and images, channels as the problem's.
+      // One pixel, less than a mask, odd rows, several strips, channels as the problem's. Where there are
+      // more images than blocks are wanted, a block goes down many rows.
       .companions = {"batch=1 height=1 width=1 boundary=mirror", "batch=1 height=2 width=3 boundary=wrap",
                      "batch=2 height=37 width=67 boundary=nearest",
                      "batch=1 height=45 width=140 boundary=zero",
                      "batch=2 height=9 width=300 boundary=reflect",
-                     "batch=1 height=50 width=132 boundary=constant value=0.75", "batch=0 height=3 width=5"},
+                     "batch=1 height=50 width=132 boundary=constant value=0.75",
+                     "batch=150 height=40 width=9 boundary=reflect", "batch=0 height=3 width=5"},
       .launch_numbers = value_at_launch,
       .sizes = sizes,
       .examples =
