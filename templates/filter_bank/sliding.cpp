@@ -28,9 +28,6 @@ std::int64_t row_vector(const Dims& d) {
 }
 
 // As in sliding.cu.
-std::int64_t ring_rows(const Dims& d, std::int64_t rows) {
-  return rows * (1 + ceil_divide(d.taps_y - 1, rows));
-}
 std::int64_t load_of(const Problem& problem, const Config& c) {
   return std::min({c[VECTOR], row_vector(Dims(problem)), c[COLUMNS], lanes_of(problem)});
 }
@@ -39,6 +36,12 @@ std::int64_t units_of(const Problem& problem, const Config& c) {
   const std::int64_t load = load_of(problem, c);
   const std::int64_t shift = (load - d.before_x * d.channels % 4 % load) % load;
   return std::max<std::int64_t>(0, c[BLOCK] * c[COLUMNS] - shift - (d.taps_x - 1) * d.channels) / c[OUTPUTS];
+}
+// Rows in which threads have a unit each at once.
+std::int64_t rows_at_once(const Problem& problem, const Config& c) {
+  std::int64_t rows = std::min(c[ROWS], c[BLOCK] / std::max<std::int64_t>(1, units_of(problem, c)));
+  while (rows > 1 && c[ROWS] % rows != 0) --rows;
+  return rows;
 }
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
   const Dims d(problem);
@@ -61,13 +64,13 @@ Cut cut_of(const Problem& problem, const Config& c) {
   return {tiles_x, ceil_divide(d.height, run), run};
 }
 
-// Multiply-adds in the code: of each place at which the ring begins, and of a unit of outputs.
+// Multiply-adds in the code: of ROWS rows of sums along the columns, and of a few units of outputs.
 std::int64_t multiply_adds(const Dims& d, std::int64_t rows, std::int64_t columns, std::int64_t outputs) {
-  return d.filters * (ring_rows(d, rows) * d.taps_y * columns + d.taps_x * outputs);
+  return d.filters * (rows * d.taps_y * columns + d.taps_x * std::max<std::int64_t>(outputs, 24));
 }
-// Registers of a thread: the ring, what is read ahead, the sums that are made together, and all else.
+// Registers of a thread: the rows that it keeps, the sums that are made together, and all else.
 std::int64_t registers(const Problem& problem, std::int64_t rows, std::int64_t columns) {
-  return sum_bytes(problem) / 4 * ((ring_rows(Dims(problem), rows) + rows) * columns) + 64;
+  return sum_bytes(problem) / 4 * (Dims(problem).taps_y - 1 + rows) * columns + 64;
 }
 
 std::string refuses(const Problem& problem) {
@@ -94,14 +97,14 @@ Space space(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t lanes = lanes_of(problem);
   std::vector<Axis> axes = {
       {BLOCK, {128, 256, 64, 512}, "threads, each with COLUMNS of a strip"},
-      {COLUMNS, {2, 1, 4}, "neighbours that a thread sums along the column masks"},
-      {ROWS, {8, 4, 12, 16}, "rows that go to shared memory together, and are read ahead"},
+      {COLUMNS, {1, 2, 4}, "neighbours that a thread sums along the column masks"},
+      {ROWS, {16, 8, 12, 4}, "rows that go to shared memory together, and are read ahead"},
       {OUTPUTS, {lanes, 3 * lanes}, "neighbours that a thread sums along the row masks"},
       {BUFFERS, {2, 1}, "groups of rows in shared memory"},
       {VECTOR, {4, 1}, "elements of an access to the image and the output, where rows allow it"},
       {BLOCKS, blocks_to_fill(device, {4, 2, 3, 1, 6, 8, 12}), "blocks that images are cut into, about"},
       store_axis(),
-      resident_warps_axis({16, 12, 8, 24}),
+      resident_warps_axis({16, 24, 12, 8, 20, 32}),
   };
   std::vector<Rule> must = {
       resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
@@ -113,6 +116,8 @@ Space space(const Problem& problem, const DeviceFacts& device) {
        [d](const Config& c) {
          return multiply_adds(d, c[ROWS], c[COLUMNS], c[OUTPUTS]) <= most_multiply_adds;
        }},
+      {"A row has no more units than the block has threads.",
+       [problem](const Config& c) { return units_of(problem, c) <= c[BLOCK]; }},
       {"A thread's rows must fit in 208 registers.",
        [problem](const Config& c) { return registers(problem, c[ROWS], c[COLUMNS]) <= most_registers; }},
       conditional(
@@ -128,10 +133,9 @@ Space space(const Problem& problem, const DeviceFacts& device) {
        [problem](const Config& c) { return 2 * units_of(problem, c) * c[OUTPUTS] >= c[BLOCK] * c[COLUMNS]; }},
       {"A strip is at most twice as wide as the image.",
        [d](const Config& c) { return c[BLOCK] == 64 || c[BLOCK] * c[COLUMNS] <= 2 * d.row_length(); }},
-      {"The units of a group of rows are as many as threads, or a little less than twice or thrice.",
+      {"Three quarters of the threads have a unit of outputs.",
        [problem](const Config& c) {
-         const std::int64_t all = c[ROWS] * units_of(problem, c);
-         return 4 * all >= 3 * round_up(all, c[BLOCK]);
+         return 4 * rows_at_once(problem, c) * units_of(problem, c) >= 3 * c[BLOCK];
        }},
       {"Many outputs of a thread are for long masks, which read many samples.",
        [d, lanes](const Config& c) { return c[OUTPUTS] == lanes || d.taps_x > 7; }},
@@ -183,7 +187,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t resident =
       std::max<std::int64_t>(1, std::min(warps * 32 / block, std::int64_t{200} * 1024 / (2 * buffer)));
   std::int64_t same_blocks = warps;  // the least that is as many blocks, as resident_warps_rule() has it
-  for (const std::int64_t one : {12, 8}) {
+  for (const std::int64_t one : {32, 24, 20, 16, 12, 8}) {
     if (std::max<std::int64_t>(1, one * 32 / block) == std::max<std::int64_t>(1, warps * 32 / block))
       same_blocks = one;
   }

@@ -25,11 +25,11 @@ constexpr int reach = (taps_x - 1) * channels;
 constexpr int units = (strip - shift - reach) / OUTPUTS;  // of a row: each a thread's outputs
 constexpr int tile = units * OUTPUTS;
 
-// The window's rows and those that are read ahead are a ring: ROWS rows come, and the ring turns by as many.
-constexpr int phases = 1 + ceil_divide(taps_y - 1, ROWS);
-constexpr int ring_rows = phases * ROWS;
+// Of a window, and of those below it that are summed at the same time.
+constexpr int ring_rows = taps_y - 1 + ROWS;
 
-// Sums of one thread at a time: weights are read from shared memory once for all of them.
+// Rows of a thread's sums along the column masks that are made together: weights are read from shared memory
+// once for all of them.
 __host__ __device__ constexpr int rows_together() {
   int rows = ROWS;
   while (rows > 1 && (ROWS % rows != 0 || rows * filters * COLUMNS * static_cast<int>(sizeof(Sum)) > 96))
@@ -38,12 +38,29 @@ __host__ __device__ constexpr int rows_together() {
 }
 constexpr int together = rows_together();
 
+// Along the rows, each thread has a unit of so many rows at once, and goes on to the next ones in steps, of
+// which some are made together.
+__host__ __device__ constexpr int whole_rows() {
+  int rows = smaller(ROWS, BLOCK / units);
+  while (ROWS % rows != 0) --rows;
+  return rows;
+}
+constexpr int rows_at_once = whole_rows();
+constexpr int steps = ROWS / rows_at_once;
+__host__ __device__ constexpr int steps_together() {
+  int count = steps;
+  while (count > 1 && (steps % count != 0 || count * filters * OUTPUTS * static_cast<int>(sizeof(Sum)) > 96))
+    --count;
+  return count;
+}
+constexpr int units_together = steps_together();
+
 constexpr int pitch_y = round_up(taps_y, lanes), pitch_x = round_up(taps_x, lanes);
 constexpr int staged_row = filters * strip;
 constexpr int staged = ROWS * staged_row;
 
 using Read = Vector<T, COLUMNS>;
-using Ring = Sum[ring_rows][COLUMNS];
+using Kept = Sum[ring_rows][COLUMNS];
 
 struct Strip {
   const T* image;
@@ -78,41 +95,42 @@ __device__ __forceinline__ void fetch(Read (&rows)[ROWS], const Strip& from, int
   }
 }
 
-// Puts the rows that were read into the ring from `slot` on, and what stands outside where they are not in
-// the image.
+// Puts the rows that were read among those that are kept, from `slot` on, and what stands outside where they
+// are not in the image.
 template <int slot>
-__device__ __forceinline__ void keep(Ring& ring, const Read (&rows)[ROWS], const Strip& from, int first) {
+__device__ __forceinline__ void keep(Kept& kept, const Read (&rows)[ROWS], const Strip& from, int first) {
 #pragma unroll
   for (int i = 0; i < ROWS; ++i) {
+    if (slot + i < 0) continue;  // above the first window
 #pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) ring[slot + i][c] = widened(rows[i].element[c]);
+    for (int c = 0; c < COLUMNS; ++c) kept[slot + i][c] = widened(rows[i].element[c]);
   }
   if (from.boundary > boundary_constant) return;
   if (from.is_vector && first >= 0 && first + ROWS <= from.height) return;
 #pragma unroll
   for (int i = 0; i < ROWS; ++i) {
+    if (slot + i < 0) continue;
     const bool is_row = first + i >= 0 && first + i < from.height;
 #pragma unroll
     for (int c = 0; c < COLUMNS; ++c) {
-      if (!is_row || from.at[c] < 0) ring[slot + i][c] = from.outside;
+      if (!is_row || from.at[c] < 0) kept[slot + i][c] = from.outside;
     }
   }
 }
 
-// The ring's first rows: all but ROWS.
-template <int phase>
-__device__ __forceinline__ void fill(Ring& ring, const Strip& from, int first) {
-  if constexpr (phase + 1 < phases) {
+// All rows but the last ROWS; `first` is that at `slot`, which may be above the first window.
+template <int slot>
+__device__ __forceinline__ void fill(Kept& kept, const Strip& from, int first) {
+  if constexpr (slot + ROWS < ring_rows) {
     Read rows[ROWS];
     fetch(rows, from, first);
-    fill<phase + 1>(ring, from, first + ROWS);
-    keep<phase * ROWS>(ring, rows, from, first);
+    fill<slot + ROWS>(kept, from, first + ROWS);
+    keep<slot>(kept, rows, from, first);
   }
 }
 
 // ROWS rows of sums along the column masks.
-template <int phase>
-__device__ __forceinline__ void sum_columns(const Ring& ring, const Sum* masks, Sum* to) {
+__device__ __forceinline__ void sum_columns(const Kept& kept, const Sum* masks, Sum* to) {
 #pragma unroll
   for (int first = 0; first < ROWS; first += together) {
     Sum sums[together][filters][COLUMNS] = {};
@@ -130,8 +148,7 @@ __device__ __forceinline__ void sum_columns(const Ring& ring, const Sum* masks, 
           for (int f = 0; f < filters; ++f) {
 #pragma unroll
             for (int c = 0; c < COLUMNS; ++c)
-              sums[j][f][c] +=
-                  weights[f].element[e] * ring[(phase * ROWS + first + j + t + e) % ring_rows][c];
+              sums[j][f][c] += weights[f].element[e] * kept[first + j + t + e][c];
           }
         }
       }
@@ -146,18 +163,6 @@ __device__ __forceinline__ void sum_columns(const Ring& ring, const Sum* masks, 
         store_vector<COLUMNS>(to + (first + j) * staged_row + f * strip, all);
       }
     }
-  }
-}
-
-// One code for each place at which the ring may begin, so that its rows are registers.
-template <int candidate>
-__device__ __forceinline__ void turn(int phase, Ring& ring, const Read (&rows)[ROWS], const Strip& from,
-                                     int first, const Sum* masks, Sum* to) {
-  if (phase == candidate) {
-    keep<(candidate + phases - 1) % phases * ROWS>(ring, rows, from, first);
-    sum_columns<candidate>(ring, masks, to);
-  } else if constexpr (candidate + 1 < phases) {
-    turn<candidate + 1>(phase, ring, rows, from, first, masks, to);
   }
 }
 
@@ -176,27 +181,73 @@ __device__ __forceinline__ void store_unit(Sum* to, const Sum (&values)[OUTPUTS]
   }
 }
 
-// A unit's sums along a row mask; `from` is the filter's row at the unit's first column.
-__device__ __forceinline__ void sum_row(Sum (&sums)[OUTPUTS], const Sum* from, const Sum* mask) {
+// A 0 that the compiler does not know. It would read all weights before the loop over the units, and have no
+// registers left for what is on its way from global memory.
+__device__ __forceinline__ int unknown_zero() {
+  int zero = 0;
+#ifndef TUNESMITH_HOST
+  asm volatile("" : "+r"(zero));
+#endif
+  return zero;
+}
+
+// Sums along a row mask of some units; `from` is the filter's row at the first one's first column. Samples
+// are read when the weights come to them, so that few are in registers.
+__device__ __forceinline__ void sum_rows(Sum (&sums)[units_together][OUTPUTS], const Sum* from,
+                                         const Sum* mask) {
   constexpr int count = round_up(shift + OUTPUTS + reach, lanes);
-  Sum samples[count];
+  Sum samples[units_together][count];
 #pragma unroll
-  for (int n = 0; n < count; n += lanes) {
-    const Vector<Sum, lanes> part = load_vector<lanes>(from + n);
+  for (int u = 0; u < units_together; ++u) {
 #pragma unroll
-    for (int e = 0; e < lanes; ++e) samples[n + e] = part.element[e];
+    for (int o = 0; o < OUTPUTS; ++o) sums[u][o] = 0;
   }
-#pragma unroll
-  for (int o = 0; o < OUTPUTS; ++o) sums[o] = 0;
+  int read = 0;
 #pragma unroll
   for (int t = 0; t < taps_x; t += lanes) {
-    const Vector<Sum, lanes> weights = load_vector<lanes>(mask + t);
+    const Vector<Sum, lanes> weights = load_vector<lanes>(mask + t + unknown_zero());
+    const int needed = smaller(count, round_up(shift + OUTPUTS + (t + lanes - 1) * channels, lanes));
+#pragma unroll
+    for (int n = 0; n < count; n += lanes) {
+      if (n < read || n >= needed) continue;
+#pragma unroll
+      for (int u = 0; u < units_together; ++u) {
+        const Vector<Sum, lanes> part = load_vector<lanes>(from + u * rows_at_once * staged_row + n);
+#pragma unroll
+        for (int e = 0; e < lanes; ++e) samples[u][n + e] = part.element[e];
+      }
+    }
+    read = needed;
 #pragma unroll
     for (int e = 0; e < lanes; ++e) {
       if (t + e >= taps_x) break;
 #pragma unroll
-      for (int o = 0; o < OUTPUTS; ++o)
-        sums[o] += weights.element[e] * samples[shift + o + (t + e) * channels];
+      for (int u = 0; u < units_together; ++u) {
+#pragma unroll
+        for (int o = 0; o < OUTPUTS; ++o)
+          sums[u][o] += weights.element[e] * samples[u][shift + o + (t + e) * channels];
+      }
+    }
+  }
+}
+
+// What becomes of a unit's sums of all filters.
+__device__ __forceinline__ void join(Sum (&to)[OUTPUTS], const Sum (&sums)[filters][units_together][OUTPUTS],
+                                     int u) {
+  Sum here[OUTPUTS][filters];
+#pragma unroll
+  for (int o = 0; o < OUTPUTS; ++o) {
+#pragma unroll
+    for (int f = 0; f < filters; ++f) here[o][f] = sums[f][u][o];
+  }
+  if constexpr (results == Results::norm) {
+    norms<Sum, filters, OUTPUTS>(to, here);
+  } else {
+#pragma unroll
+    for (int o = 0; o < OUTPUTS; ++o) {
+      to[o] = here[o][0];
+#pragma unroll
+      for (int f = 1; f < filters; ++f) to[o] += here[o][f];
     }
   }
 }
@@ -241,58 +292,63 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
 #pragma unroll
   for (int c = 1; c < COLUMNS; ++c) from.is_vector = from.is_vector && from.at[c] == from.at[0] + c;
 
-  Ring ring;
+  // A thread's unit along the rows.
+  const int unit_row = thread / units, unit_column = thread % units * OUTPUTS;
+  const int left = unit_row < rows_at_once ? from.length - x - unit_column : 0;  // outputs that the image has
+  const long long stride = static_cast<long long>(rows_at_once) * from.length;
+  Sum* to =
+      output + plane * image_elements + static_cast<long long>(y + unit_row) * from.length + x + unit_column;
+
+  constexpr int above = (ROWS - (taps_y - 1) % ROWS) % ROWS;  // rows that are read and not needed
+  Kept kept;
   Read next[ROWS];
-  int row = y - before_y;
-  fill<0>(ring, from, row);
-  row += ring_rows - ROWS;
+  int row = y - before_y - above;
+  fill<-above>(kept, from, row);
+  row += taps_y - 1 + above;
   fetch(next, from, row);
   __syncthreads();  // the masks
 
-  Sum* to = output + plane * image_elements + static_cast<long long>(y) * from.length + x;
-  int phase = 0, buffer = 0;
+  int buffer = 0;
   for (int top = y; top < end; top += ROWS) {
     Sum* const sums_y = memory + buffer * staged;
     if (BUFFERS == 1 && top > y) __syncthreads();
-    turn<0>(phase, ring, next, from, row, masks_y, sums_y + thread * COLUMNS);
+    keep<taps_y - 1>(kept, next, from, row);
+    sum_columns(kept, masks_y, sums_y + thread * COLUMNS);
+#pragma unroll
+    for (int i = 0; i < taps_y - 1; ++i) {
+#pragma unroll
+      for (int c = 0; c < COLUMNS; ++c) kept[i][c] = kept[i + ROWS][c];
+    }
     row += ROWS;
     if (top + ROWS < end) fetch(next, from, row);
     __syncthreads();
+    if (left > 0) {
 #pragma unroll 1
-    for (int n = thread; n < ROWS * units; n += BLOCK) {
-      const int j = n / units, k = n % units * OUTPUTS;
-      const int left = from.length - x - k;
-      if (top + j >= end || left <= 0) continue;
-      const Sum* const line = sums_y + j * staged_row + k;
-      Sum* const unit = to + static_cast<long long>(j) * from.length + k;
-      Sum sums[filters][OUTPUTS];
+      for (int step = 0; step < steps; step += units_together) {
+        const int first = unit_row + step * rows_at_once;
+        const Sum* const line = sums_y + first * staged_row + unit_column;
+        Sum sums[filters][units_together][OUTPUTS];
 #pragma unroll
-      for (int f = 0; f < filters; ++f) {
-        sum_row(sums[f], line + f * strip, masks_x + f * pitch_x);
-        if constexpr (results == Results::each) store_unit(unit + f * filter_elements, sums[f], left);
-      }
-      if constexpr (results != Results::each) {
-        Sum all[OUTPUTS], here[OUTPUTS][filters];
+        for (int f = 0; f < filters; ++f) {
+          sum_rows(sums[f], line + f * strip, masks_x + f * pitch_x);
+          if constexpr (results != Results::each) continue;
 #pragma unroll
-        for (int o = 0; o < OUTPUTS; ++o) {
-#pragma unroll
-          for (int f = 0; f < filters; ++f) here[o][f] = sums[f][o];
-        }
-        if constexpr (results == Results::norm) {
-          norms<Sum, filters, OUTPUTS>(all, here);
-        } else {
-#pragma unroll
-          for (int o = 0; o < OUTPUTS; ++o) {
-            all[o] = here[o][0];
-#pragma unroll
-            for (int f = 1; f < filters; ++f) all[o] += here[o][f];
+          for (int u = 0; u < units_together; ++u) {
+            if (top + first + u * rows_at_once < end)
+              store_unit(to + (step + u) * stride + f * filter_elements, sums[f][u], left);
           }
         }
-        store_unit(unit, all, left);
+        if constexpr (results != Results::each) {
+#pragma unroll
+          for (int u = 0; u < units_together; ++u) {
+            Sum all[OUTPUTS];
+            join(all, sums, u);
+            if (top + first + u * rows_at_once < end) store_unit(to + (step + u) * stride, all, left);
+          }
+        }
       }
     }
     to += static_cast<long long>(ROWS) * from.length;
-    phase = phase + 1 < phases ? phase + 1 : 0;
     buffer = buffer + 1 < BUFFERS ? buffer + 1 : 0;
   }
 }
