@@ -204,7 +204,8 @@ __device__ __forceinline__ Sum far_norm(const Sum (&sums)[count]) {
   const bool is_small = squares<NormScale<Sum>::least, is_large = squares> NormScale<Sum>::most;
   const Sum scale = is_small ? power : is_large ? 1 / power : Sum(1);
   const Sum back = is_small ? 1 / power : is_large ? power : Sum(1);
-  return sqrt(sum_of_squares<Sum, count>(sums, scale)) * back;
+  const Sum scaled = sum_of_squares<Sum, count>(sums, scale);
+  return scaled == 0 ? Sum(0) : sqrt(scaled) * back;  // images have many zeros
 }
 
 // The roots of the sums of the squares, which overflow only where the root does.
@@ -229,7 +230,7 @@ __device__ __forceinline__ void norms(Sum (&to)[outputs], const Sum (&sums)[outp
 using T = float;  // dtype=f32
 constexpr int BLOCK = 128;
 constexpr int ROWS = 8;
-#define ENTRY(name) name##_4294a0cc
+#define ENTRY(name) name##_ab969b78
 
 // ---- templates/filter_bank/base.cu
 // filter_bank, the plain kernel: a thread has ROWS outputs below each other. A row of the image is summed

@@ -48,7 +48,8 @@ __device__ __forceinline__ Sum far_norm(const Sum (&sums)[count]) {
   const bool is_small = squares<NormScale<Sum>::least, is_large = squares> NormScale<Sum>::most;
   const Sum scale = is_small ? power : is_large ? 1 / power : Sum(1);
   const Sum back = is_small ? 1 / power : is_large ? power : Sum(1);
-  return sqrt(sum_of_squares<Sum, count>(sums, scale)) * back;
+  const Sum scaled = sum_of_squares<Sum, count>(sums, scale);
+  return scaled == 0 ? Sum(0) : sqrt(scaled) * back;  // images have many zeros
 }
 
 // The roots of the sums of the squares, which overflow only where the root does.

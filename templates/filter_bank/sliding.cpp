@@ -66,7 +66,7 @@ Cut cut_of(const Problem& problem, const Config& c) {
 
 // Multiply-adds in the code: of ROWS rows of sums along the columns, and of a few units of outputs.
 std::int64_t multiply_adds(const Dims& d, std::int64_t rows, std::int64_t columns, std::int64_t outputs) {
-  return d.filters * (rows * d.taps_y * columns + d.taps_x * std::max<std::int64_t>(outputs, 24));
+  return d.filters * (rows * d.taps_y * columns + d.taps_x * std::max(outputs, 24 / d.filters));
 }
 // Registers of a thread: the rows that it keeps, the sums that are made together, and all else.
 std::int64_t registers(const Problem& problem, std::int64_t rows, std::int64_t columns) {
@@ -163,42 +163,39 @@ Work work(const Problem& problem, const Config& c) {
   return {.steps = {std::move(launch)}};
 }
 
-// Two columns of a thread, as far as there are registers for all rows of a window; many outputs of a thread
-// where row masks are long. Strips are some times as wide as what they read beside their outputs, and there
-// are as many blocks as a device runs at a time.
+// One column of a thread and many rows, as far as there are registers; many outputs of a thread where row
+// masks are long. Strips are some times as wide as what they read beside their outputs, and there are twice
+// as many blocks as a device runs at a time.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t lanes = lanes_of(problem), reach = (d.taps_x - 1) * d.channels;
-  const bool is_long = d.taps_x > 12;
-  std::int64_t outputs = is_long ? 3 * lanes : lanes;
-  std::int64_t columns = sum_bytes(problem) == 8 ? 1 : 2, rows = is_long ? 12 : 8;
+  const std::int64_t columns = 1;
+  std::int64_t outputs = d.taps_x > 12 ? 3 * lanes : lanes, rows = d.taps_x > 12 ? 12 : 16;
   const auto fits = [&] {
     return registers(problem, rows, columns) <= 168 &&
            multiply_adds(d, rows, columns, outputs) <= most_multiply_adds;
   };
-  if (!fits()) columns = 1;
   while (!fits() && rows > 4) rows -= 4;
   if (!fits()) outputs = lanes;
-  const std::int64_t warps = 16 * registers(problem, rows, columns) <= 2048 ? 16 : 12;
+  const std::int64_t needed = registers(problem, rows, columns);
+  const std::int64_t warps = needed <= 80 ? 24 : needed <= 128 ? 16 : 12;
   const std::int64_t narrowest = reach + outputs + 4, widest = narrowest + d.row_length();
   std::int64_t block = columns * 64 >= widest ? 64 : 128;
   while (block < 512 && block * columns < std::max(narrowest, std::min(8 * reach, widest))) block *= 2;
   const std::int64_t buffer = d.filters * rows * block * columns * sum_bytes(problem);
+  const std::int64_t buffers = 2 * buffer <= 50 * 1024 ? 2 : 1;
+  const auto blocks = [&](std::int64_t of) { return std::max<std::int64_t>(1, of * 32 / block); };
   const std::int64_t resident =
-      std::max<std::int64_t>(1, std::min(warps * 32 / block, std::int64_t{200} * 1024 / (2 * buffer)));
+      std::max<std::int64_t>(1, std::min(blocks(warps), std::int64_t{200} * 1024 / (buffers * buffer)));
   std::int64_t same_blocks = warps;  // the least that is as many blocks, as resident_warps_rule() has it
   for (const std::int64_t one : {32, 24, 20, 16, 12, 8}) {
-    if (std::max<std::int64_t>(1, one * 32 / block) == std::max<std::int64_t>(1, warps * 32 / block))
-      same_blocks = one;
+    if (blocks(one) == blocks(warps)) same_blocks = one;
   }
   std::int64_t each = 1;
-  for (const std::int64_t one : {2, 3, 4, 6, 8}) each = one <= resident ? one : each;
-  return Values{{"COLUMNS", columns},
-                {"ROWS", rows},
-                {"OUTPUTS", outputs},
-                {"BLOCK", block},
-                {"BUFFERS", std::int64_t{2 * buffer <= 100 * 1024 ? 2 : 1}},
-                {"BLOCKS", each * multiprocessors_to_fill(device)},
+  for (const std::int64_t one : {2, 3, 4, 6, 8, 12}) each = one <= 2 * resident ? one : each;
+  return Values{{"COLUMNS", columns},           {"ROWS", rows},
+                {"OUTPUTS", outputs},           {"BLOCK", block},
+                {"BUFFERS", buffers},           {"BLOCKS", each * multiprocessors_to_fill(device)},
                 {"RESIDENT_WARPS", same_blocks}};
 }
 

@@ -214,7 +214,8 @@ TEST(FilterBankSpace, RulesAreSaid) {
       {"sliding", "height=9 width=64 filters=2 taps_y=3 taps_x=129", "BLOCK=64 COLUMNS=2", "overhang"},
       {"sliding", "height=9 width=64 filters=4 taps_y=3 taps_x=3", "BLOCK=512 COLUMNS=4 RESIDENT_WARPS=8",
        "at most 200 KiB"},
-      {"sliding", "height=9 width=64 filters=2 taps_y=41 taps_x=3", "COLUMNS=2", "at most 6000"},
+      {"sliding", "height=9 width=64 filters=4 taps_y=47 taps_x=3", "COLUMNS=2 ROWS=16 RESIDENT_WARPS=8",
+       "at most 6000"},
       {"sliding", "height=9 width=64 filters=1 taps_y=25 taps_x=3", "COLUMNS=4", "208 registers"},
       {"sliding", "height=9 width=64 filters=2 taps_y=3 taps_x=3", "OUTPUTS=12", ""},
   };
@@ -226,10 +227,11 @@ TEST(FilterBankSpace, TheTemplateSaysWhatItIsNotFor) {
     return find_template(op(), "sliding").refuses(problem("width=9 " + text));
   };
   EXPECT_NE(refusal("height=0 filters=1 taps_y=3 taps_x=3").find("nothing"), std::string::npos);
-  EXPECT_NE(refusal("height=9 filters=2 taps_y=81 taps_x=3").find("81 weights"), std::string::npos);
+  EXPECT_NE(refusal("height=9 filters=2 taps_y=142 taps_x=3").find("142 weights"), std::string::npos);
   EXPECT_NE(refusal("height=9 filters=1 taps_y=3 taps_x=386").find("384 elements"), std::string::npos);
   EXPECT_NE(refusal("height=1073741824 filters=1 taps_y=3 taps_x=3").find("32 bits"), std::string::npos);
-  EXPECT_EQ(refusal("height=9 filters=2 taps_y=49 taps_x=49"), "");
+  EXPECT_EQ(refusal("height=9 filters=2 taps_y=141 taps_x=141"), "");
+  EXPECT_EQ(refusal("height=9 filters=2 taps_y=69 taps_x=69 dtype=f64"), "");
 }
 
 // What is taken where nothing was measured is legal, for every size of mask that the template does not
@@ -238,7 +240,7 @@ TEST(FilterBankSpace, FirstGuessesAreLegal) {
   const Template& sliding = find_template(op(), "sliding");
   for (const char* dtype : {"f32", "f64", "u8"}) {
     for (const int filters : {1, 2, 4}) {
-      for (const int taps_y : {1, 3, 25, 41, 81}) {
+      for (const int taps_y : {1, 3, 25, 41, 141}) {
         for (const int taps_x : {1, 9, 33, 127, 129, 385}) {
           for (const int width : {1, 62, 4096}) {
             const Problem one =
