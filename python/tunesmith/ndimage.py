@@ -680,7 +680,7 @@ def gaussian_laplace(
     truncate: float = 4.0,
     radius: OneOrSeveral | None = None,
 ) -> Any:
-    """scipy.ndimage.gaussian_laplace: the sum of a Gaussian's second derivatives along the axes. Of two dimensions and a sigma up to 1.6 in one launch.
+    """scipy.ndimage.gaussian_laplace: the sum of a Gaussian's second derivatives along the axes. Of two dimensions and a sigma up to 6 in one launch.
 
     sigma, mode, radius: may be one per axis; truncate and radius as of gaussian_filter1d().
     """
@@ -703,7 +703,8 @@ def gaussian_gradient_magnitude(
     radius: OneOrSeveral | None = None,
 ) -> Any:
     """scipy.ndimage.gaussian_gradient_magnitude: the root of the sum of the squares of a Gaussian's derivatives along the axes. Parameters as of
-    gaussian_laplace(). Only `axes` are smoothed (SciPy 1.17 smooths along the others too). Squares of floats do not overflow."""
+    gaussian_laplace(). Of two dimensions and a sigma up to 6 in one launch. Only `axes` are smoothed (SciPy 1.17 smooths along the others too). Squares of
+    floats do not overflow."""
     given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     terms = _gaussian_derivatives(given, sigma, 1, mode, axes, truncate, radius)
