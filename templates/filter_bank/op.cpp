@@ -311,8 +311,7 @@ Op ops_filter_bank() {
            "height=50 width=84 filters=2 taps_y=25 taps_x=25 results=norm boundary=nearest",
            "height=40 width=62 filters=3 taps_y=6 taps_x=4 results=sum boundary=wrap dtype=f16 origin_x=-1",
            "batch=2 height=20 width=37 channels=3 filters=1 taps_y=5 taps_x=7 results=sum origin_y=2",
-           "height=33 width=50 filters=4 taps_y=4 taps_x=9 results=norm dtype=f64 boundary=constant "
-           "value=2.5",
+           "height=33 width=50 filters=4 taps_y=4 taps_x=9 results=norm dtype=f64 boundary=constant value=2",
            "height=3 width=2 filters=2 taps_y=17 taps_x=12 boundary=reflect dtype=i16",
            "height=30 width=56 channels=2 filters=2 taps_y=1 taps_x=5 results=norm dtype=bf16 boundary=zero",
            "height=26 width=41 filters=4 taps_y=7 taps_x=1 dtype=u16 boundary=wrap",

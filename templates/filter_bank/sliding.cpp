@@ -15,9 +15,10 @@ constexpr IntegerAxis COLUMNS("COLUMNS");
 constexpr IntegerAxis OUTPUTS("OUTPUTS");
 constexpr IntegerAxis VECTOR("VECTOR");
 
-constexpr std::int64_t most_shared = std::int64_t{200} * 1024;  // bytes of a block
-constexpr std::int64_t longest_side = std::int64_t{1} << 30;    // columns and rows are int in the kernel
-constexpr std::int64_t longest_reach = 384;                     // of a window beyond its first element
+constexpr std::int64_t kib = 1024;
+constexpr std::int64_t most_shared = 200 * kib;               // bytes of a block
+constexpr std::int64_t longest_side = std::int64_t{1} << 30;  // columns and rows are int in the kernel
+constexpr std::int64_t longest_reach = 384;                   // of a window beyond its first element
 constexpr std::int64_t most_registers = 208, most_multiply_adds = 6000;
 
 std::int64_t sum_bytes(const Problem& problem) { return bytes(sum_dtype(problem)); }
@@ -102,7 +103,7 @@ Space space(const Problem& problem, const DeviceFacts& device) {
       {OUTPUTS, {lanes, 3 * lanes}, "neighbours that a thread sums along the row masks"},
       {BUFFERS, {2, 1}, "groups of rows in shared memory"},
       {VECTOR, {4, 1}, "elements of an access to the image and the output, where rows allow it"},
-      {BLOCKS, blocks_to_fill(device, {4, 2, 3, 1, 6, 8, 12}), "blocks that images are cut into, about"},
+      {BLOCKS, blocks_to_fill(device, {8, 4, 2, 3, 1, 6, 12}), "blocks that images are cut into, about"},
       store_axis(),
       resident_warps_axis({16, 24, 12, 8, 20, 32}),
   };
@@ -142,7 +143,7 @@ Space space(const Problem& problem, const DeviceFacts& device) {
       own_blocks_rule(BLOCKS, device),
       {"Runs are at least as long as the masks, or there are two blocks per multiprocessor at most.",
        [problem, d, multiprocessors = multiprocessors_to_fill(device)](const Config& c) {
-         return c[BLOCKS] <= 2 * multiprocessors || cut_of(problem, c).run >= 2 * d.taps_y;
+         return c[BLOCKS] / 2 <= multiprocessors || cut_of(problem, c).run >= 2 * d.taps_y;
        }},
   };
   return Space(std::move(axes), std::move(must), std::move(worth));
@@ -183,10 +184,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   std::int64_t block = columns * 64 >= widest ? 64 : 128;
   while (block < 512 && block * columns < std::max(narrowest, std::min(8 * reach, widest))) block *= 2;
   const std::int64_t buffer = d.filters * rows * block * columns * sum_bytes(problem);
-  const std::int64_t buffers = 2 * buffer <= 50 * 1024 ? 2 : 1;
+  const std::int64_t buffers = buffer <= 25 * kib ? 2 : 1;
   const auto blocks = [&](std::int64_t of) { return std::max<std::int64_t>(1, of * 32 / block); };
   const std::int64_t resident =
-      std::max<std::int64_t>(1, std::min(blocks(warps), std::int64_t{200} * 1024 / (buffers * buffer)));
+      std::max<std::int64_t>(1, std::min(blocks(warps), 200 * kib / (buffers * buffer)));
   std::int64_t same_blocks = warps;  // the least that is as many blocks, as resident_warps_rule() has it
   for (const std::int64_t one : {32, 24, 20, 16, 12, 8}) {
     if (blocks(one) == blocks(warps)) same_blocks = one;
