@@ -85,7 +85,8 @@ std::string refuses(const Problem& problem) {
            std::to_string(d.taps_x) + " reach over more than " + std::to_string(longest_reach) +
            " elements; take the base template.";
   }
-  if (std::max(d.height, d.row_length()) >= longest_side || d.batch >= longest_side ||
+  if (std::max(d.height, d.row_length()) >= longest_side || d.channels >= longest_side / 8 ||
+      d.batch >= longest_side ||
       d.batch * ceil_divide(d.row_length(), 16) * ceil_divide(d.height, 4) >= std::int64_t{1} << 31) {
     return "The image has more rows, columns or tiles than this template counts in 32 bits; take the base "
            "template.";

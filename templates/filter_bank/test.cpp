@@ -224,12 +224,14 @@ TEST(FilterBankSpace, RulesAreSaid) {
 
 TEST(FilterBankSpace, TheTemplateSaysWhatItIsNotFor) {
   const auto refusal = [](const std::string& text) {
-    return find_template(op(), "sliding").refuses(problem("width=9 " + text));
+    return find_template(op(), "sliding").refuses(problem("width=7 " + text));
   };
   EXPECT_NE(refusal("height=0 filters=1 taps_y=3 taps_x=3").find("nothing"), std::string::npos);
   EXPECT_NE(refusal("height=9 filters=2 taps_y=142 taps_x=3").find("142 weights"), std::string::npos);
   EXPECT_NE(refusal("height=9 filters=1 taps_y=3 taps_x=386").find("384 elements"), std::string::npos);
   EXPECT_NE(refusal("height=1073741824 filters=1 taps_y=3 taps_x=3").find("32 bits"), std::string::npos);
+  EXPECT_NE(refusal("height=9 filters=1 taps_y=3 taps_x=1 channels=134217728").find("32 bits"),
+            std::string::npos);
   EXPECT_EQ(refusal("height=9 filters=2 taps_y=141 taps_x=141"), "");
   EXPECT_EQ(refusal("height=9 filters=2 taps_y=69 taps_x=69 dtype=f64"), "");
 }
