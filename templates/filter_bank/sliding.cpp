@@ -165,39 +165,48 @@ Work work(const Problem& problem, const Config& c) {
   return {.steps = {std::move(launch)}};
 }
 
-// One column of a thread and many rows, as far as there are registers; many outputs of a thread where row
-// masks are long. Strips are some times as wide as what they read beside their outputs, and there are twice
-// as many blocks as a device runs at a time.
+// One column of a thread, and as many rows as there are registers and blocks for; many outputs of a thread
+// where the pixels under a row mask are far apart. Strips of whose threads few stand beside the outputs or
+// outside the image, and some times as many blocks as a device runs at a time.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t lanes = lanes_of(problem), reach = (d.taps_x - 1) * d.channels;
-  const std::int64_t columns = 1;
-  std::int64_t outputs = d.taps_x > 12 ? 3 * lanes : lanes, rows = d.taps_x > 12 ? 12 : 16;
-  const auto fits = [&] {
-    return registers(problem, rows, columns) <= 168 &&
-           multiply_adds(d, rows, columns, outputs) <= most_multiply_adds;
+  const std::int64_t multiprocessors = multiprocessors_to_fill(device);
+  const bool is_far = d.channels > 1 && reach > 12;
+  const std::int64_t outputs = is_far ? 3 * lanes : lanes;
+  std::int64_t block = 0, tiles_x = 0;
+  for (const std::int64_t one : {128, 256, 64, 512}) {
+    const std::int64_t tile = std::max<std::int64_t>(0, one - reach) / outputs * outputs;
+    if (tile == 0) continue;
+    const std::int64_t tiles = ceil_divide(d.row_length(), tile);
+    const std::int64_t percent = one == 512 ? 90 : 97;  // fewer blocks hide less of each other's waits
+    if (block != 0 && 100 * tiles * one > percent * tiles_x * block) continue;
+    block = one;
+    tiles_x = tiles;
+  }
+  std::int64_t rows = is_far ? 12 : 16;
+  const auto buffer = [&] { return d.filters * rows * block * sum_bytes(problem); };
+  const auto suits = [&] {
+    return buffer() <= 100 * kib && registers(problem, rows, 1) <= 128 &&
+           multiply_adds(d, rows, 1, outputs) <= most_multiply_adds &&
+           d.batch * tiles_x * ceil_divide(d.height, rows) * block >= 4 * 128 * multiprocessors;
   };
-  while (!fits() && rows > 4) rows -= 4;
-  if (!fits()) outputs = lanes;
-  const std::int64_t needed = registers(problem, rows, columns);
-  const std::int64_t warps = needed <= 80 ? 24 : needed <= 128 ? 16 : 12;
-  const std::int64_t narrowest = reach + outputs + 4, widest = narrowest + d.row_length();
-  std::int64_t block = columns * 64 >= widest ? 64 : 128;
-  while (block < 512 && block * columns < std::max(narrowest, std::min(8 * reach, widest))) block *= 2;
-  const std::int64_t buffer = d.filters * rows * block * columns * sum_bytes(problem);
-  const std::int64_t buffers = buffer <= 25 * kib ? 2 : 1;
+  while (!suits() && rows > 4) rows -= 4;
+  const std::int64_t needed = registers(problem, rows, 1);
+  const std::int64_t warps = needed <= 80 ? 24 : needed <= 92 ? 20 : needed <= 128 ? 16 : 12;
   const auto blocks = [&](std::int64_t of) { return std::max<std::int64_t>(1, of * 32 / block); };
+  const std::int64_t buffers = 2 * buffer() * blocks(warps) <= 200 * kib ? 2 : 1;
   const std::int64_t resident =
-      std::max<std::int64_t>(1, std::min(blocks(warps), 200 * kib / (buffers * buffer)));
+      std::max<std::int64_t>(1, std::min(blocks(warps), 200 * kib / (buffers * buffer())));
   std::int64_t same_blocks = warps;  // the least that is as many blocks, as resident_warps_rule() has it
   for (const std::int64_t one : {32, 24, 20, 16, 12, 8}) {
     if (blocks(one) == blocks(warps)) same_blocks = one;
   }
   std::int64_t each = 1;
-  for (const std::int64_t one : {2, 3, 4, 6, 8, 12}) each = one <= 2 * resident ? one : each;
-  return Values{{"COLUMNS", columns},           {"ROWS", rows},
+  for (const std::int64_t one : {2, 3, 4, 6, 8, 12}) each = one <= 3 * resident ? one : each;
+  return Values{{"COLUMNS", std::int64_t{1}},   {"ROWS", rows},
                 {"OUTPUTS", outputs},           {"BLOCK", block},
-                {"BUFFERS", buffers},           {"BLOCKS", each * multiprocessors_to_fill(device)},
+                {"BUFFERS", buffers},           {"BLOCKS", each * multiprocessors},
                 {"RESIDENT_WARPS", same_blocks}};
 }
 
