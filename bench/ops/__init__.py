@@ -11,4 +11,4 @@ LIMITS      the same, for what no implementation can avoid
 The peer "original" is the Numba kernel that the op began as.
 """
 
-NAMES = ["conv2d", "conv1d", "transpose", "elementwise", "reduce", "histogram", "conv_covariance", "tensor", "scan", "rank_filter", "rows"]
+NAMES = ["conv2d", "conv1d", "transpose", "elementwise", "reduce", "histogram", "conv_covariance", "tensor", "scan", "rank_filter", "filter_bank", "rows"]

@@ -21,6 +21,7 @@ from ._convolutions import conv_covariance, convolve, correlate
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
 from ._device import current_device, device, set_device, show_config
 from ._expressions import Vectorized, vectorize
+from ._filter_banks import filter_bank
 from ._histograms import bincount, histogram, histogram2d
 from ._own_kernels import write_kernel
 from ._reductions import max, mean, min, sum
@@ -56,6 +57,7 @@ __all__ = [
     "device",
     "dispatcher",
     "einsum",
+    "filter_bank",
     "first_device",
     "forget_dispatchers",
     "histogram",

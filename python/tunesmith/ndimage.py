@@ -24,6 +24,7 @@ import numpy as np
 
 from ._arrays import InputArray, index, recorded
 from ._expressions import vectorize
+from ._filter_banks import masks_of, run
 from ._filters import (
     added,
     axes_of,
@@ -405,6 +406,10 @@ def _sweep(given: InputArray, lines: list[_Line], wanted: str, cval):
         wanted = "uint8"
     pair = [line for line in lines if line.axis >= len(given.shape) - 2]
     mask = _one_mask(given, [pair], wanted, cval)
+    if mask is None and len(lines) == 2:
+        both = _bank(given, [lines], wanted, cval, "sum")
+        if both is not None:
+            return both.object
     result = given.object
     for line in lines:
         if mask is None or line not in pair:
@@ -428,7 +433,9 @@ def _sum_of(given: InputArray, terms: list[list[_Line]], wanted: str, cval):
         inside = [[line for line in term if line.axis >= first] for term in group]
         mask = _one_mask(given, inside, wanted, cval)
         if mask is None:
-            parts += [InputArray(_sweep(given, term, wanted, cval)).to(wanted) for term in group]
+            together = _bank(given, group, wanted, cval, "sum") if len(group) > 1 else None
+            each = [InputArray(_sweep(given, term, wanted, cval)) for term in group] if together is None else [together]
+            parts += [one.to(wanted) for one in each]
             continue
         before = [line for line in group[0] if line.axis < first]
         swept = _sweep(given, before, wanted, cval) if before else given.object
@@ -436,6 +443,42 @@ def _sum_of(given: InputArray, terms: list[list[_Line]], wanted: str, cval):
         is_product = all(len(term) > 1 for term in inside)
         parts.append(InputArray(_window(swept, mask, lines, wanted, cval, filter_all if is_product else filter_as_scipy)))
     return functools.reduce(added, parts).object if parts else given.library.copy(given.to(wanted).object)
+
+
+# Of two filters the longest masks that are one launch of filter_bank, and of its pixels the most numbers beside a row's.
+_longest_in_bank, _farthest_in_bank = 49, 384
+
+
+def _bank(given: InputArray, terms: list[list[_Line]], wanted: str, cval, results: str) -> InputArray | None:
+    """The terms, each the product of its lines along two neighbouring axes, as one launch of filter_bank; None: where they are not such, or have several
+    boundaries, or would be cut in between."""
+    lines = [line for term in terms for line in term]
+    axes = {line.axis for line in lines}
+    edges = {boundary_word(line.mode) for line in lines}
+    if not 1 <= len(terms) <= 2 or len(axes) != 2 or max(axes) != min(axes) + 1 or len(edges) > 1 or any(line.origin for line in lines):
+        return None
+    if wanted not in ("float16", "bfloat16", "float32", "float64") or given.dtype in _complex_parts or (edges == {"constant"} and cval != 0):
+        return None
+    axis = min(axes)
+    extents = [max(line.weights.size for line in lines if line.axis == axis + side) for side in (0, 1)]
+    channels = int(np.prod(given.shape[axis + 2 :], dtype=np.int64))
+    if max(extents) > _longest_in_bank or (extents[1] - 1) * channels > _farthest_in_bank:
+        return None
+    if any(extents[line.axis - axis] % 2 != line.weights.size % 2 for line in lines):
+        return None  # of an odd and an even number of weights the centres differ
+    masks = [np.zeros((len(terms), extent)) for extent in extents]
+    for f, term in enumerate(terms):
+        for side, extent in enumerate(extents):
+            own = [line.weights for line in term if line.axis == axis + side] or [np.ones(1)]
+            if len(own) > 1 or extent % 2 != own[0].size % 2:
+                return None
+            before = (extent - own[0].size) // 2
+            masks[side][f, before : before + own[0].size] = own[0]
+    image, sums = image_and_sums(given, masks[0], wanted)
+    dtype = image.dtype if sums == "float32" and image.dtype in ("float32", "float16", "bfloat16", "uint8", "uint16", "int16") else sums
+    columns, rows = (masks_of(one, "masks", sums, image) for one in masks)
+    boundary = boundary_word(lines[0].mode)
+    return run(image.to(dtype).contiguous(), columns, rows, axis=axis, results=results, boundary=boundary, value=0.0, origins=(0, 0))
 
 
 def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
@@ -637,7 +680,7 @@ def gaussian_laplace(
     truncate: float = 4.0,
     radius: OneOrSeveral | None = None,
 ) -> Any:
-    """scipy.ndimage.gaussian_laplace: the sum of a Gaussian's second derivatives along the axes. Of two dimensions and a sigma up to 1.6 in one launch.
+    """scipy.ndimage.gaussian_laplace: the sum of a Gaussian's second derivatives along the axes. Of two dimensions and a sigma up to 6 in one launch.
 
     sigma, mode, radius: may be one per axis; truncate and radius as of gaussian_filter1d().
     """
@@ -660,10 +703,15 @@ def gaussian_gradient_magnitude(
     radius: OneOrSeveral | None = None,
 ) -> Any:
     """scipy.ndimage.gaussian_gradient_magnitude: the root of the sum of the squares of a Gaussian's derivatives along the axes. Parameters as of
-    gaussian_laplace(). Only `axes` are smoothed (SciPy 1.17 smooths along the others too). Squares of floats do not overflow."""
+    gaussian_laplace(). Of two dimensions and a sigma up to 6 in one launch. Only `axes` are smoothed (SciPy 1.17 smooths along the others too). Squares of
+    floats do not overflow."""
     given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     terms = _gaussian_derivatives(given, sigma, 1, mode, axes, truncate, radius)
+    checked_cval(given, cval)
+    together = _bank(given, terms, wanted, cval, "norm") if len(terms) == 2 else None
+    if together is not None:
+        return finish(given, together.object, output, wanted)
     parts = [InputArray(_sweep(given, lines, wanted, cval)).to(wanted) for lines in terms]
     return finish(given, _magnitude(given, parts, wanted).object, output, wanted)
 

@@ -45,6 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair("reduce", "function=max outer=3 length=10 inner=0"),
         std::pair("scan", "outer=3 length=0 inner=2"), std::pair("scan", "length=5 inner=0 kind=exclusive"),
         std::pair("rank_filter", "height=0 width=9 window_width=3 rank=1"),
+        std::pair("filter_bank", "height=0 width=9 filters=2 taps_y=3 taps_x=3"),
         std::pair("rows", "expression=softmax rows=0 columns=10"),
         std::pair("rows", "expression=\"y = x / sum(x)\" rows=3 columns=0"),
         std::pair("conv_covariance",

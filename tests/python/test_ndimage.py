@@ -55,7 +55,11 @@ def test_derivatives_of_two_dimensions_take_one_launch():
         (lambda: ndimage.gaussian_laplace(x, 1.5), 1),
         (lambda: ndimage.gaussian_filter(x, 1.0), 1),
         (lambda: ndimage.uniform_filter(x, 5), 1),
-        (lambda: ndimage.gaussian_gradient_magnitude(x, 1.0), 3),  # two derivatives and the root
+        (lambda: ndimage.gaussian_filter(x, 3.0), 1),
+        (lambda: ndimage.gaussian_laplace(x, 3.0), 1),
+        (lambda: ndimage.gaussian_gradient_magnitude(x, 1.0), 1),
+        (lambda: ndimage.gaussian_gradient_magnitude(cube, 1.0, axes=(0, 1)), 1),  # ten channels
+        (lambda: ndimage.gaussian_gradient_magnitude(x, 1.0, mode=("reflect", "wrap")), 3),  # two derivatives and the root
         (lambda: ndimage.laplace(cube), 2),
         (lambda: ndimage.gaussian_laplace(cube, 1.0), 4),  # its second derivative along the first axis and all others, each along the last two together
     ):

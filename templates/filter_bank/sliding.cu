@@ -1,0 +1,354 @@
+// filter_bank in one pass. A block marches down a strip of the image. Each thread keeps the rows of a window
+// in registers, of a few columns, and sums them along the column masks, ROWS rows at a time; the rows that
+// the next ones need are read meanwhile. These sums go to shared memory, where each thread takes OUTPUTS
+// neighbours of a row and sums along the row masks. It knows the masks' sizes; weights, boundary and the
+// image's size are arguments.
+
+#include "common/boundary.cuh"
+#include "common/integer.cuh"
+#include "common/shared.cuh"
+#include "common/vector.cuh"
+#include "common/widened.cuh"
+#include "filter_bank/filter_bank.cuh"
+
+using Sum = sum_type<T>;
+
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / BLOCK);  // bounds the registers of a thread
+constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));                // of an access to shared memory
+constexpr int strip = BLOCK * COLUMNS;                                   // columns of a block, channels apart
+constexpr int load = smaller(smaller(VECTOR, ROW_VECTOR), smaller(COLUMNS, lanes));
+constexpr int store = smaller(smaller(VECTOR, ROW_VECTOR), lanes);
+
+// So many columns further to the left a strip begins that the vectors of the image are aligned.
+constexpr int shift = (load - PHASE % load) % load;
+constexpr int reach = (taps_x - 1) * channels;
+constexpr int units = (strip - shift - reach) / OUTPUTS;  // of a row: each a thread's outputs
+constexpr int tile = units * OUTPUTS;
+
+// Of a window, and of those below it that are summed at the same time.
+constexpr int ring_rows = taps_y - 1 + ROWS;
+
+// Rows of a thread's sums along the column masks that are made together: weights are read from shared memory
+// once for all of them.
+__host__ __device__ constexpr int rows_together() {
+  int rows = ROWS;
+  while (rows > 1 && (ROWS % rows != 0 || rows * filters * COLUMNS * static_cast<int>(sizeof(Sum)) > 96))
+    --rows;
+  return rows;
+}
+constexpr int together = rows_together();
+
+// Along the rows, each thread has a unit of so many rows at once, and goes on to the next ones in steps, of
+// which some are made together.
+__host__ __device__ constexpr int whole_rows() {
+  int rows = smaller(ROWS, BLOCK / units);
+  while (ROWS % rows != 0) --rows;
+  return rows;
+}
+constexpr int rows_at_once = whole_rows();
+constexpr int steps = ROWS / rows_at_once;
+__host__ __device__ constexpr int steps_together() {
+  int count = steps;
+  while (count > 1 && (steps % count != 0 || count * filters * OUTPUTS * static_cast<int>(sizeof(Sum)) > 96))
+    --count;
+  return count;
+}
+constexpr int units_together = steps_together();
+
+constexpr int pitch_y = round_up(taps_y, lanes), pitch_x = round_up(taps_x, lanes);
+constexpr int staged_row = filters * strip;
+constexpr int staged = ROWS * staged_row;
+
+using Read = Vector<T, COLUMNS>;
+using Kept = Sum[ring_rows][COLUMNS];
+
+struct Strip {
+  const T* image;
+  int height, length;  // of the image; elements of a row
+  int at[COLUMNS];     // where in a row the thread's columns are; -1: outside
+  bool is_vector;      // they are neighbours, and aligned
+  int boundary;
+  Sum outside;
+};
+
+__device__ __forceinline__ void fetch(Read (&rows)[ROWS], const Strip& from, int first) {
+  if (from.is_vector && first >= 0 && first + ROWS <= from.height) {
+    const T* line = from.image + static_cast<long long>(first) * from.length + from.at[0];
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i) {
+#pragma unroll
+      for (int c = 0; c < COLUMNS; c += load) {
+        const Vector<T, load> part = load_vector<load>(line + c);
+#pragma unroll
+        for (int e = 0; e < load; ++e) rows[i].element[c + e] = part.element[e];
+      }
+      line += from.length;
+    }
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < ROWS; ++i) {
+    const int row = sample_at(first + i, from.height, from.boundary);
+    const T* const line = from.image + static_cast<long long>(row < 0 ? 0 : row) * from.length;
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) rows[i].element[c] = line[from.at[c] < 0 ? 0 : from.at[c]];
+  }
+}
+
+// Puts the rows that were read among those that are kept, from `slot` on, and what stands outside where they
+// are not in the image.
+template <int slot>
+__device__ __forceinline__ void keep(Kept& kept, const Read (&rows)[ROWS], const Strip& from, int first) {
+#pragma unroll
+  for (int i = 0; i < ROWS; ++i) {
+    if (slot + i < 0) continue;  // above the first window
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) kept[slot + i][c] = widened(rows[i].element[c]);
+  }
+  if (from.boundary > boundary_constant) return;
+  if (from.is_vector && first >= 0 && first + ROWS <= from.height) return;
+#pragma unroll
+  for (int i = 0; i < ROWS; ++i) {
+    if (slot + i < 0) continue;
+    const bool is_row = first + i >= 0 && first + i < from.height;
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) {
+      if (!is_row || from.at[c] < 0) kept[slot + i][c] = from.outside;
+    }
+  }
+}
+
+// All rows but the last ROWS; `first` is that at `slot`, which may be above the first window.
+template <int slot>
+__device__ __forceinline__ void fill(Kept& kept, const Strip& from, int first) {
+  if constexpr (slot + ROWS < ring_rows) {
+    Read rows[ROWS];
+    fetch(rows, from, first);
+    fill<slot + ROWS>(kept, from, first + ROWS);
+    keep<slot>(kept, rows, from, first);
+  }
+}
+
+// ROWS rows of sums along the column masks.
+__device__ __forceinline__ void sum_columns(const Kept& kept, const Sum* masks, Sum* to) {
+#pragma unroll
+  for (int first = 0; first < ROWS; first += together) {
+    Sum sums[together][filters][COLUMNS] = {};
+#pragma unroll
+    for (int t = 0; t < taps_y; t += lanes) {
+      Vector<Sum, lanes> weights[filters];
+#pragma unroll
+      for (int f = 0; f < filters; ++f) weights[f] = load_vector<lanes>(masks + f * pitch_y + t);
+#pragma unroll
+      for (int e = 0; e < lanes; ++e) {
+        if (t + e >= taps_y) break;
+#pragma unroll
+        for (int j = 0; j < together; ++j) {
+#pragma unroll
+          for (int f = 0; f < filters; ++f) {
+#pragma unroll
+            for (int c = 0; c < COLUMNS; ++c)
+              sums[j][f][c] += weights[f].element[e] * kept[first + j + t + e][c];
+          }
+        }
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < together; ++j) {
+#pragma unroll
+      for (int f = 0; f < filters; ++f) {
+        Vector<Sum, COLUMNS> all;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) all.element[c] = sums[j][f][c];
+        store_vector<COLUMNS>(to + (first + j) * staged_row + f * strip, all);
+      }
+    }
+  }
+}
+
+__device__ __forceinline__ void store_unit(Sum* to, const Sum (&values)[OUTPUTS], int left) {
+#pragma unroll
+  for (int n = 0; n < OUTPUTS; n += store) {
+    if (n >= left) break;
+    Vector<Sum, store> part;
+#pragma unroll
+    for (int e = 0; e < store; ++e) part.element[e] = values[n + e];
+    if constexpr (STORE == Store::streaming) {
+      store_vector_streaming<store>(to + n, part);
+    } else {
+      store_vector<store>(to + n, part);
+    }
+  }
+}
+
+// A 0 that the compiler does not know. It would read all weights before the loop over the units, and have no
+// registers left for what is on its way from global memory.
+__device__ __forceinline__ int unknown_zero() {
+  int zero = 0;
+#ifndef TUNESMITH_HOST
+  asm volatile("" : "+r"(zero));
+#endif
+  return zero;
+}
+
+// Sums along a row mask of some units; `from` is the filter's row at the first one's first column. Samples
+// are read when the weights come to them, so that few are in registers.
+__device__ __forceinline__ void sum_rows(Sum (&sums)[units_together][OUTPUTS], const Sum* from,
+                                         const Sum* mask) {
+  constexpr int count = round_up(shift + OUTPUTS + reach, lanes);
+  Sum samples[units_together][count];
+#pragma unroll
+  for (int u = 0; u < units_together; ++u) {
+#pragma unroll
+    for (int o = 0; o < OUTPUTS; ++o) sums[u][o] = 0;
+  }
+  int read = 0;
+#pragma unroll
+  for (int t = 0; t < taps_x; t += lanes) {
+    const Vector<Sum, lanes> weights = load_vector<lanes>(mask + t + unknown_zero());
+    const int needed = smaller(count, round_up(shift + OUTPUTS + (t + lanes - 1) * channels, lanes));
+#pragma unroll
+    for (int n = 0; n < count; n += lanes) {
+      if (n < read || n >= needed) continue;
+#pragma unroll
+      for (int u = 0; u < units_together; ++u) {
+        const Vector<Sum, lanes> part = load_vector<lanes>(from + u * rows_at_once * staged_row + n);
+#pragma unroll
+        for (int e = 0; e < lanes; ++e) samples[u][n + e] = part.element[e];
+      }
+    }
+    read = needed;
+#pragma unroll
+    for (int e = 0; e < lanes; ++e) {
+      if (t + e >= taps_x) break;
+#pragma unroll
+      for (int u = 0; u < units_together; ++u) {
+#pragma unroll
+        for (int o = 0; o < OUTPUTS; ++o)
+          sums[u][o] += weights.element[e] * samples[u][shift + o + (t + e) * channels];
+      }
+    }
+  }
+}
+
+// What becomes of a unit's sums of all filters.
+__device__ __forceinline__ void join(Sum (&to)[OUTPUTS], const Sum (&sums)[filters][units_together][OUTPUTS],
+                                     int u) {
+  Sum here[OUTPUTS][filters];
+#pragma unroll
+  for (int o = 0; o < OUTPUTS; ++o) {
+#pragma unroll
+    for (int f = 0; f < filters; ++f) here[o][f] = sums[f][u][o];
+  }
+  if constexpr (results == Results::norm) {
+    norms<Sum, filters, OUTPUTS>(to, here);
+  } else {
+#pragma unroll
+    for (int o = 0; o < OUTPUTS; ++o) {
+      to[o] = here[o][0];
+#pragma unroll
+      for (int f = 1; f < filters; ++f) to[o] += here[o][f];
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+    ENTRY(filter_bank_sliding)(const T* __restrict__ image, const Sum* __restrict__ column_masks,
+                               const Sum* __restrict__ row_masks, Sum* __restrict__ output, int height,
+                               int width, int before_y, int before_x, int tiles_x, int runs, int run,
+                               long long image_elements, long long filter_elements, int boundary,
+                               double value) {
+  DYNAMIC_SHARED(Sum, memory);
+  Sum* const masks_y = memory + BUFFERS * staged;
+  Sum* const masks_x = masks_y + filters * pitch_y;
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int n = thread; n < filters * taps_y; n += BLOCK)
+    masks_y[n / taps_y * pitch_y + n % taps_y] = column_masks[n];
+  for (int n = thread; n < filters * taps_x; n += BLOCK)
+    masks_x[n / taps_x * pitch_x + n % taps_x] = row_masks[n];
+
+  unsigned block = blockIdx.x;
+  const int x = static_cast<int>(block % tiles_x) * tile;
+  block /= tiles_x;
+  const int y = static_cast<int>(block % runs) * run;
+  const long long plane = block / runs;
+  const int end = height - y < run ? height : y + run;
+
+  Strip from;
+  from.image = image + plane * image_elements;
+  from.height = height;
+  from.length = width * channels;
+  from.boundary = boundary;
+  from.outside = static_cast<Sum>(value);
+#pragma unroll
+  for (int c = 0; c < COLUMNS; ++c) {
+    // One window further to the right, so that the division is one of no negative number.
+    const int column = x + thread * COLUMNS + c - shift;
+    const int pixel = (column + load * channels) / channels - load;
+    const int place = sample_at(pixel - before_x, width, boundary);
+    from.at[c] = place < 0 ? -1 : place * channels + (column - pixel * channels);
+  }
+  from.is_vector = from.at[0] >= 0 && from.at[0] % load == 0;
+#pragma unroll
+  for (int c = 1; c < COLUMNS; ++c) from.is_vector = from.is_vector && from.at[c] == from.at[0] + c;
+
+  // A thread's unit along the rows.
+  const int unit_row = thread / units, unit_column = thread % units * OUTPUTS;
+  const int left = unit_row < rows_at_once ? from.length - x - unit_column : 0;  // outputs that the image has
+  const long long stride = static_cast<long long>(rows_at_once) * from.length;
+  Sum* to =
+      output + plane * image_elements + static_cast<long long>(y + unit_row) * from.length + x + unit_column;
+
+  constexpr int above = (ROWS - (taps_y - 1) % ROWS) % ROWS;  // rows that are read and not needed
+  Kept kept;
+  Read next[ROWS];
+  int row = y - before_y - above;
+  fill<-above>(kept, from, row);
+  row += taps_y - 1 + above;
+  fetch(next, from, row);
+  __syncthreads();  // the masks
+
+  int buffer = 0;
+  for (int top = y; top < end; top += ROWS) {
+    Sum* const sums_y = memory + buffer * staged;
+    if (BUFFERS == 1 && top > y) __syncthreads();
+    keep<taps_y - 1>(kept, next, from, row);
+    sum_columns(kept, masks_y, sums_y + thread * COLUMNS);
+#pragma unroll
+    for (int i = 0; i < taps_y - 1; ++i) {
+#pragma unroll
+      for (int c = 0; c < COLUMNS; ++c) kept[i][c] = kept[i + ROWS][c];
+    }
+    row += ROWS;
+    if (top + ROWS < end) fetch(next, from, row);
+    __syncthreads();
+    if (left > 0) {
+#pragma unroll 1
+      for (int step = 0; step < steps; step += units_together) {
+        const int first = unit_row + step * rows_at_once;
+        const Sum* const line = sums_y + first * staged_row + unit_column;
+        Sum sums[filters][units_together][OUTPUTS];
+#pragma unroll
+        for (int f = 0; f < filters; ++f) {
+          sum_rows(sums[f], line + f * strip, masks_x + f * pitch_x);
+          if constexpr (results != Results::each) continue;
+#pragma unroll
+          for (int u = 0; u < units_together; ++u) {
+            if (top + first + u * rows_at_once < end)
+              store_unit(to + (step + u) * stride + f * filter_elements, sums[f][u], left);
+          }
+        }
+        if constexpr (results != Results::each) {
+#pragma unroll
+          for (int u = 0; u < units_together; ++u) {
+            Sum all[OUTPUTS];
+            join(all, sums, u);
+            if (top + first + u * rows_at_once < end) store_unit(to + (step + u) * stride, all, left);
+          }
+        }
+      }
+    }
+    to += static_cast<long long>(ROWS) * from.length;
+    buffer = buffer + 1 < BUFFERS ? buffer + 1 : 0;
+  }
+}
