@@ -27,12 +27,9 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   __shared__ int left_to_clear;
   const int thread = static_cast<int>(threadIdx.y * BLOCK_X + threadIdx.x);
   unsigned* const counts = static_cast<unsigned*>(counters);
-  unsigned number = blockIdx.x;
-  if (tiles > 1) {
-    if (thread == 0) shared_number = next_tile(counts, gridDim.x);
-    __syncthreads();
-    number = shared_number;
-  }
+  if (thread == 0) shared_number = tiles > 1 ? next_tile(counts, gridDim.x) : blockIdx.x;
+  __syncthreads();
+  const unsigned number = shared_number;
   const unsigned tile = number / static_cast<unsigned>(lines), line = number % static_cast<unsigned>(lines);
   const unsigned outer = line / static_cast<unsigned>(across);
   const long long column_first = static_cast<long long>(line % static_cast<unsigned>(across)) * columns;
@@ -64,7 +61,9 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   LineChain chain(counts, static_cast<unsigned long long*>(messages), line, static_cast<unsigned>(tiles),
                   tile, columns);
   Item of_tile[(columns + threads - 1) / threads];
+  // A thread that has all of its columns needs nobody.
   const bool is_alone = BLOCK_Y == 1 && tiles == 1;
+  int clears = 0;
   if (!is_alone) {
 #pragma unroll
     for (int v = 0; v < VECTOR; ++v) totals[threadIdx.y][v * BLOCK_X + threadIdx.x] = item[ITEMS - 1][v];
@@ -83,9 +82,6 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       of_tile[c / threads] = total;
       if (chain.posts_tile) chain.post_tile(own, total);
     }
-  }
-  int clears = 0;
-  if (tiles > 1) {
 #pragma unroll
     for (int u = 0; u < LineChain::levels * columns; u += threads) {
       const int unit = u + thread;
@@ -106,19 +102,16 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
         chain.post_section(own, S::combine(before, of_tile[c / threads]));
       }
     }
-    if (thread == 0) clears = chain.leave();
-  } else if (BLOCK_Y > 1) {
-    __syncthreads();
+    if (thread == 0 && tiles > 1) clears = chain.leave();
   }
 
   Item before[VECTOR];
 #pragma unroll
   for (int v = 0; v < VECTOR; ++v) {
     const int own = v * BLOCK_X + static_cast<int>(threadIdx.x);
-    before[v] = is_alone ? S::none() : totals[threadIdx.y][own];
-    if (tiles > 1)
-      before[v] =
-          S::combine(S::combine(S::combine(passed[2][own], passed[1][own]), passed[0][own]), before[v]);
+    before[v] = is_alone ? S::none()
+                         : S::combine(S::combine(S::combine(passed[2][own], passed[1][own]), passed[0][own]),
+                                      totals[threadIdx.y][own]);
   }
   S::Output* const to = y + (outer * length + place) * inner + column;
   const long long to_step = reverse ? -inner : inner;

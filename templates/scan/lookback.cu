@@ -25,12 +25,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   __shared__ int left_to_clear;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   unsigned* const counts = static_cast<unsigned*>(counters);
-  unsigned number = blockIdx.x;
-  if (tiles > 1) {
-    if (thread == 0) shared_number = next_tile(counts, gridDim.x);
-    __syncthreads();
-    number = shared_number;
-  }
+  if (thread == 0) shared_number = tiles > 1 ? next_tile(counts, gridDim.x) : blockIdx.x;
+  __syncthreads();
+  const unsigned number = shared_number;
   const unsigned tile = number / static_cast<unsigned>(lines), line = number % static_cast<unsigned>(lines);
   // In the memory's order.
   const long long place = reverse ? tiles - 1 - static_cast<long long>(tile) : tile;

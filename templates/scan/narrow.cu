@@ -35,12 +35,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   __shared__ int left_to_clear;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   unsigned* const counts = static_cast<unsigned*>(counters);
-  unsigned number = blockIdx.x;
-  if (tiles > 1) {
-    if (thread == 0) shared_number = next_tile(counts, gridDim.x);
-    __syncthreads();
-    number = shared_number;
-  }
+  if (thread == 0) shared_number = tiles > 1 ? next_tile(counts, gridDim.x) : blockIdx.x;
+  __syncthreads();
+  const unsigned number = shared_number;
   const unsigned tile = number / static_cast<unsigned>(lines), line = number % static_cast<unsigned>(lines);
   const int rows = segments * ITEMS;
   const long long first = (reverse ? tiles - 1 - static_cast<long long>(tile) : tile) * rows;
@@ -138,8 +135,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     before =
         S::combine(S::combine(S::combine(passed[2][column], passed[1][column]), passed[0][column]), before);
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i) {
-    if (!is_there(i)) continue;
+  for (int k = 0; k < ITEMS; ++k) {
+    const int i = reverse ? ITEMS - 1 - k : k;
+    if (!is_there(i)) break;
     const Item earlier = i > 0 ? S::combine(before, item[i > 0 ? i - 1 : 0]) : before;
     results[place + i * step] = S::output(kind == Kind::exclusive ? earlier : S::combine(before, item[i]));
   }

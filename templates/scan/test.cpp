@@ -158,12 +158,12 @@ TEST_F(ScanOnHost, TheTypedFunctionsPlanTheirProblem) {
   EXPECT_EQ(
       scan_plan(dispatcher_, {.outer = 3, .length = 5, .inner = 7, .outer_stride = 40}, product).problem(),
       "outer=3 length=5 inner=7 outer_stride=40 stride=0 function=product kind=inclusive dtype=f32 "
-      "sum_dtype=same");
+      "sum_dtype=same direction=forward expression=none identity=none");
   EXPECT_EQ(
       scan_plan(dispatcher_, {.outer = 4, .length = 5, .outer_stride = 5}, all, ScanKind::exclusive, "bf16")
           .problem(),
       "outer=4 length=5 inner=1 outer_stride=0 stride=0 function=all kind=exclusive dtype=bf16 "
-      "sum_dtype=same");
+      "sum_dtype=same direction=forward expression=none identity=none");
 }
 
 // ---- variants
