@@ -1,5 +1,6 @@
-// scan, the plain kernels: one thread per line; where lines are few and long, one block per line, whose
-// threads have 8 neighbouring elements each of a tile. Only the types and an expression are compiled in.
+// scan, the plain kernels: one thread per line; where lines are few and long, a warp or a block per line,
+// whose threads have 8 neighbouring elements each of a tile. Only the types and an expression are compiled
+// in.
 
 #include "common/shared.cuh"
 #include "scan/scan.cuh"
@@ -37,16 +38,15 @@ __device__ __forceinline__ void scan_alone(const T* from, typename S::Output* to
   }
 }
 
-// One block per line. `totals` has a place for each warp.
+// A team of `team` threads, a warp or a block, per line. `totals` has a place for each warp.
 template <typename S>
-__device__ __forceinline__ void scan_by_block(const T* from, typename S::Output* to, typename S::Item* totals,
-                                              long long length, long long stride, long long to_stride,
-                                              int exclusive) {
+__device__ __forceinline__ void scan_by_team(const T* from, typename S::Output* to, typename S::Item* totals,
+                                             int team, long long length, long long stride,
+                                             long long to_stride, int exclusive) {
   using Item = typename S::Item;
-  constexpr int warps = BLOCK / 32;
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int thread = static_cast<int>(threadIdx.x) % team, lane = thread % 32, warp = thread / 32;
   Item carried = S::none();
-  for (long long tile = 0; tile < length; tile += BLOCK * items) {
+  for (long long tile = 0; tile < length; tile += team * items) {
     const long long first = tile + thread * items;
     Item item[items];
 #pragma unroll
@@ -55,16 +55,19 @@ __device__ __forceinline__ void scan_by_block(const T* from, typename S::Output*
 #pragma unroll
     for (int i = 1; i < items; ++i) item[i] = S::combine(item[i - 1], item[i]);
     const Item of_lanes = scan_lanes<S, 32>(item[items - 1], lane);
-    if (lane == 31) totals[warp] = of_lanes;
-    __syncthreads();
-    const Item of_warps = scan_lanes<S, 32>(lane < warps ? totals[lane] : S::none(), lane);
-    __syncthreads();  // the memory is the next tile's
-    Item before = from_lane(of_warps, warp > 0 ? warp - 1 : 0, 32);
-    if (warp == 0) before = S::none();
-    Item of_others = from_lane_below(of_lanes, 1, 32);
-    if (lane == 0) of_others = S::none();
-    before = S::combine(S::combine(carried, before), of_others);
-    carried = S::combine(carried, from_lane(of_warps, warps - 1, 32));
+    Item before = from_lane_below(of_lanes, 1, 32), total = from_lane(of_lanes, 31, 32);
+    if (lane == 0) before = S::none();
+    if (team > 32) {
+      if (lane == 31) totals[warp] = of_lanes;
+      __syncthreads();
+      const Item of_warps = scan_lanes<S, 32>(lane < team / 32 ? totals[lane] : S::none(), lane);
+      __syncthreads();  // the memory is the next tile's
+      total = from_lane(of_warps, team / 32 - 1, 32);
+      const Item of_others = from_lane(of_warps, warp > 0 ? warp - 1 : 0, 32);
+      if (warp > 0) before = S::combine(of_others, before);
+    }
+    before = S::combine(carried, before);
+    carried = S::combine(carried, total);
 #pragma unroll
     for (int i = 0; i < items; ++i) {
       if (first + i >= length) break;
@@ -77,10 +80,12 @@ __device__ __forceinline__ void scan_by_block(const T* from, typename S::Output*
 template <int which, bool alone>
 __device__ __forceinline__ void scan_lines(const T* x, void* y, unsigned long long* memory, long long lines,
                                            long long length, long long inner, long long outer_stride,
-                                           long long stride, int exclusive, int reverse) {
+                                           long long stride, int exclusive, int reverse, int team) {
   using S = Scan<which, T, sum_dtype == SumDtype::f64>;
-  const long long start = alone ? static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x : blockIdx.x;
-  const long long step = alone ? static_cast<long long>(gridDim.x) * BLOCK : gridDim.x;
+  const int teams = BLOCK / team;  // of a block
+  const long long start =
+      static_cast<long long>(blockIdx.x) * teams + threadIdx.x / static_cast<unsigned>(team);
+  const long long step = static_cast<long long>(gridDim.x) * teams;
   const long long first = reverse ? length - 1 : 0;  // the element that comes first
   for (long long line = start; line < lines; line += step) {
     const long long outer = line < inner ? 0 : line / inner, column = line - outer * inner;
@@ -91,8 +96,8 @@ __device__ __forceinline__ void scan_lines(const T* x, void* y, unsigned long lo
     if constexpr (alone) {
       scan_alone<S>(from, to, length, from_step, to_step, exclusive);
     } else {
-      scan_by_block<S>(from, to, reinterpret_cast<typename S::Item*>(memory), length, from_step, to_step,
-                       exclusive);
+      scan_by_team<S>(from, to, reinterpret_cast<typename S::Item*>(memory), team, length, from_step, to_step,
+                      exclusive);
     }
   }
 }
@@ -102,10 +107,11 @@ template <bool alone>
 __device__ __forceinline__ void scan_function(const T* x, void* y, unsigned long long* memory,
                                               long long lines, long long length, long long inner,
                                               long long outer_stride, long long stride, int function,
-                                              int exclusive, int reverse) {
-#define TUNESMITH_SCAN(which) \
-  if (function == which)      \
-    scan_lines<which, alone>(x, y, memory, lines, length, inner, outer_stride, stride, exclusive, reverse);
+                                              int exclusive, int reverse, int team) {
+#define TUNESMITH_SCAN(which)                                                                              \
+  if (function == which)                                                                                   \
+    scan_lines<which, alone>(x, y, memory, lines, length, inner, outer_stride, stride, exclusive, reverse, \
+                             team);
   if constexpr (has_expression) {
     TUNESMITH_SCAN(6)
   } else {
@@ -120,18 +126,20 @@ __device__ __forceinline__ void scan_function(const T* x, void* y, unsigned long
   }
 }
 
+// `team`: threads of a line.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(scan_base)(const T* x, void* y, long long lines, long long length, long long inner,
-                     long long outer_stride, long long stride, int function, int exclusive, int reverse) {
+                     long long outer_stride, long long stride, int function, int exclusive, int reverse,
+                     int team) {
   __shared__ unsigned long long memory[2 * BLOCK / 32];
-  scan_function<false>(x, y, memory, lines, length, inner, outer_stride, stride, function, exclusive,
-                       reverse);
+  scan_function<false>(x, y, memory, lines, length, inner, outer_stride, stride, function, exclusive, reverse,
+                       team);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(scan_base_each)(const T* x, void* y, long long lines, long long length, long long inner,
                           long long outer_stride, long long stride, int function, int exclusive,
                           int reverse) {
-  scan_function<true>(x, y, nullptr, lines, length, inner, outer_stride, stride, function, exclusive,
-                      reverse);
+  scan_function<true>(x, y, nullptr, lines, length, inner, outer_stride, stride, function, exclusive, reverse,
+                      1);
 }
