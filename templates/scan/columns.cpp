@@ -87,46 +87,51 @@ Work columns_work(const Problem& problem, const Config& config) {
           .zeroed_bytes = space.bytes};
 }
 
-Values values(std::int64_t width, std::int64_t depth, std::int64_t vector, std::int64_t items,
-              const std::string& store) {
-  return {{std::string(BLOCK_X.name), width},       {std::string(BLOCK_Y.name), depth},
-          {std::string(VECTOR.name), vector},       {std::string(ITEMS.name), items},
-          {std::string(FAN.name), std::int64_t{8}}, {std::string(STORE.name), store}};
-}
-
 // A short length in one tile, of one thread where there are enough columns, else with blocks so narrow that
 // there are some; of a long one 64 bytes for a thread.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (d.stride == d.inner && suits_narrow(problem)) return std::nullopt;
+  const std::int64_t multiprocessors = multiprocessors_to_fill(device);
   std::int64_t vector = 1, width = 32, depth = d.length <= 16 ? 4 : 8, items = 4;
   const auto blocks = [&] { return d.outer * ceil_divide(d.inner, width * vector); };
   if (d.length <= 32) {
     const bool are_many = d.lines() >= 32768;
     if (are_many && d.inner < 32) return std::nullopt;  // most threads of a block would have no column
-    if (are_many || (d.length <= 8 && d.inner >= 32)) {
+    if (are_many || (d.length <= 16 && d.inner >= 32)) {
       while (items < d.length) items *= 2;
-      while (width < 128 && width < d.inner && blocks() >= 4 * multiprocessors_to_fill(device)) width *= 2;
-      return values(width, 1, vector, items, usual_store(problem, vector));
+      while (width < 128 && width * 32 <= d.inner) width *= 2;
+      depth = 1;
     }
   } else if (d.inner == 1) {
-    width = 1, depth = 32;
-    items = 8;
-    while (depth * items < d.length && (depth < 256 || items < 32))
-      (depth <= 4 * items && depth < 256 ? depth : items) *= 2;
+    // The base has as many threads for each of a few lines.
+    if (d.length < 8192 && d.lines() < 64) return std::nullopt;
+    width = 1;
+    depth = 64;
+    const auto is_part = [&] { return depth * items < d.length; };
+    while (items < 16 && is_part()) items *= 2;
+    while (depth < 256 && is_part()) depth *= 2;
+    while (items < 32 && is_part()) items *= 2;
   } else {
     const bool is_short = d.length <= 512;
-    if (d.inner >= 16 && (!is_short || blocks() >= multiprocessors_to_fill(device)))
+    if (d.inner >= 16 && (!is_short || blocks() >= multiprocessors))
       vector = std::min<std::int64_t>(usual_vector(problem), 4);
     items = vector > 1 ? 8 : 16;
     const std::int64_t most = vector > 1 ? 8 : is_short ? 16 : 64;
     width = 4;
     while (width < most && width * vector < d.inner) width *= 2;
     while (is_short && width > 4 && blocks() < 32) width /= 2;
+    if (!is_short && blocks() * ceil_divide(d.length, 256 / width * items) < multiprocessors) {
+      width = 4;
+      items = 8;
+    }
     depth = is_short ? 64 / width : 256 / width;
     while (is_short && depth * items < d.length) depth *= 2;
   }
-  return values(width, depth, vector, items, usual_store(problem, vector));
+  return Values{
+      {std::string(BLOCK_X.name), width},       {std::string(BLOCK_Y.name), depth},
+      {std::string(VECTOR.name), vector},       {std::string(ITEMS.name), items},
+      {std::string(FAN.name), std::int64_t{8}}, {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
 }  // namespace

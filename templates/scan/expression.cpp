@@ -19,7 +19,9 @@ using elementwise_op::Expression;
 using elementwise_op::Node;
 using elementwise_op::Operation;
 
-// What the expression makes of pairs of numbers.
+// What the expression makes of pairs of numbers. The error of its own roundings is that of elementwise; those
+// of a and b come to what it makes of numbers that are off by them. (To follow them through the operations
+// would count them once for each time that a and b occur.)
 class Pairs {
  public:
   Pairs(const Expression& expression, DType dtype)
@@ -27,14 +29,40 @@ class Pairs {
 
   /// a[k] becomes expression(a[k], b[k]).
   void combine(std::span<BoundedValue> a, std::span<const BoundedValue> b) {
+    const std::vector<BoundedValue> made = applied(a, 0, b, 0);
+    std::vector<double> errors(a.size(), 0.0);
+    for (const bool of_a : {true, false}) {
+      const std::span<const BoundedValue> of = of_a ? std::span<const BoundedValue>(a) : b;
+      if (std::none_of(of.begin(), of.end(), [](const BoundedValue& x) { return x.error > 0; })) continue;
+      const std::vector<BoundedValue> above = applied(a, of_a ? 1 : 0, b, of_a ? 0 : 1);
+      const std::vector<BoundedValue> below = applied(a, of_a ? -1 : 0, b, of_a ? 0 : -1);
+      for (std::size_t k = 0; k < a.size(); ++k) {
+        if (of[k].error == 0) continue;
+        const double off =
+            std::max(std::abs(above[k].value - made[k].value), std::abs(below[k].value - made[k].value));
+        errors[k] += std::isnan(off) ? elementwise_op::infinity : off;
+      }
+    }
+    for (std::size_t k = 0; k < a.size(); ++k) a[k] = {made[k].value, made[k].error + errors[k]};
+  }
+
+  BoundedValue stored(const BoundedValue& x) const { return bounded_.stored(x); }
+
+ private:
+  // Of numbers that are off by so many times their errors.
+  std::vector<BoundedValue> applied(std::span<const BoundedValue> a, int a_off,
+                                    std::span<const BoundedValue> b, int b_off) {
     constexpr std::size_t at_once = 256;
+    std::vector<BoundedValue> made(a.size());
     for (std::size_t begin = 0; begin < a.size(); begin += at_once) {
       const std::size_t size = std::min(at_once, a.size() - begin);
       for (std::size_t i = 0; i < nodes_.size(); ++i) {
         values_[i].resize(size);
         if (nodes_[i].operation == Operation::input) {
-          const auto from = nodes_[i].input == 0 ? std::span<const BoundedValue>(a) : b;
-          std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(begin), size, values_[i].begin());
+          const auto from = (nodes_[i].input == 0 ? a : b).subspan(begin, size);
+          const int off = nodes_[i].input == 0 ? a_off : b_off;
+          for (std::size_t k = 0; k < size; ++k)
+            values_[i][k] = {off == 0 ? from[k].value : from[k].value + off * from[k].error, 0};
           continue;
         }
         const auto operand = [&](std::size_t n) {
@@ -43,13 +71,11 @@ class Pairs {
         };
         bounded_.evaluate(i, operand(0), operand(1), operand(2), size, values_[i].data());
       }
-      std::copy_n(values_.back().begin(), size, a.begin() + static_cast<std::ptrdiff_t>(begin));
+      std::copy_n(values_.back().begin(), size, made.begin() + static_cast<std::ptrdiff_t>(begin));
     }
+    return made;
   }
 
-  BoundedValue stored(const BoundedValue& x) const { return bounded_.stored(x); }
-
- private:
   const std::vector<Node>& nodes_;
   BoundedNodes bounded_;
   std::vector<std::vector<BoundedValue>> values_;
@@ -85,13 +111,28 @@ void scan(std::vector<BoundedValue>& line, Pairs& pairs) {
 // So many times what the order above may be off by other orders may.
 constexpr double slack = 16;
 
-// Of numbers that are all exact in f32, of which some cancel, what makes the expression of (a, b) and c other
-// than of a and (b, c).
-std::string refuses_association(const Expression& expression, DType dtype) {
+// Numbers that every type has, of which some cancel.
+const std::array<double, 7>& numbers_of(DType dtype) {
   static constexpr std::array<double, 7> reals = {-4, -0.75, 0.25, 0.5, 1.25, 3, 10};
   static constexpr std::array<double, 7> wholes = {-5, -1, 0, 2, 3, 7, 12};
+  return is_whole(dtype) ? wholes : reals;
+}
+
+std::string text_of(double value) { return printed("%.6g", value); }
+
+std::vector<double> applied(const Expression& expression, DType dtype, const std::vector<double>& a,
+                            const std::vector<double>& b) {
+  std::vector<double> value(a.size()), ignored(a.size());
+  const std::array inputs = {a, b};
+  elementwise_op::evaluate(expression, is_whole(dtype) ? dtype : DType::f64, inputs, a.size(), value.data(),
+                           ignored.data());
+  return value;
+}
+
+// Of which numbers (a, b) first and c make the expression other than a and (b, c) first.
+std::string refuses_association(const Expression& expression, DType dtype) {
   const bool whole = is_whole(dtype);
-  const auto& numbers = whole ? wholes : reals;
+  const auto& numbers = numbers_of(dtype);
   std::array<std::vector<double>, 3> of;
   for (const double a : numbers)
     for (const double b : numbers)
@@ -100,26 +141,22 @@ std::string refuses_association(const Expression& expression, DType dtype) {
         of[1].push_back(b);
         of[2].push_back(c);
       }
-  const DType wide = whole ? dtype : DType::f64;
-  std::vector<double> ignored(of[0].size());
-  const auto applied = [&](const std::vector<double>& a, const std::vector<double>& b) {
-    std::vector<double> value(a.size());
-    const std::array inputs = {a, b};
-    elementwise_op::evaluate(expression, wide, inputs, a.size(), value.data(), ignored.data());
-    return value;
+  const auto of_all = [&](const std::vector<double>& a, const std::vector<double>& b) {
+    return applied(expression, dtype, a, b);
   };
-  const std::vector<double> ab = applied(of[0], of[1]), bc = applied(of[1], of[2]);
-  const std::vector<double> left = applied(ab, of[2]), right = applied(of[0], bc);
+  const std::vector<double> ab = of_all(of[0], of[1]), bc = of_all(of[1], of[2]);
+  const std::vector<double> left = of_all(ab, of[2]), right = of_all(of[0], bc);
   for (std::size_t k = 0; k < left.size(); ++k) {
     // What is no number, or has lost its digits on the way, says nothing.
     const double size = std::max({std::abs(left[k]), std::abs(right[k]), std::abs(ab[k]), std::abs(bc[k])});
     if (!std::isfinite(size) || (whole && size > 0x1p53)) continue;
     if (std::abs(left[k] - right[k]) <= (whole ? 0 : 1e-6 * std::max(1.0, size))) continue;
-    const auto text = [](double value) { return printed("%.6g", value); };
-    return "It is not associative: with (" + text(of[0][k]) + ", " + text(of[1][k]) + ") first " +
-           text(of[0][k]) + ", " + text(of[1][k]) + ", " + text(of[2][k]) + " come to " + text(left[k]) +
-           ", with (" + text(of[1][k]) + ", " + text(of[2][k]) + ") first to " + text(right[k]) +
-           "; a scan needs one for which these are the same.";
+    const std::string x = text_of(of[0][k]), y = text_of(of[1][k]), z = text_of(of[2][k]);
+    return "It is not associative: of " + x + ", " + y + " and " + z +
+           " the first two combined, and then the "
+           "third, come to " +
+           text_of(left[k]) + "; the first, and the last two combined, to " + text_of(right[k]) +
+           ". A scan needs an expression for which these are the same.";
   }
   return "";
 }
@@ -129,6 +166,18 @@ std::string refuses_function(const Expression& expression, DType dtype) {
   if (std::string why = elementwise_op::refuses(expression, dtype); !why.empty()) return why;
   if (expression.inputs == 2) return refuses_association(expression, dtype);
   return "It has " + std::to_string(expression.inputs) + " inputs; allowed are 2, a and b.";
+}
+
+// That it changes nothing behind it.
+std::string refuses_identity(const Expression& expression, DType dtype, double identity) {
+  const auto& numbers = numbers_of(dtype);
+  const std::vector<double> own(numbers.begin(), numbers.end());
+  const std::vector<double> made = applied(expression, dtype, std::vector<double>(own.size(), identity), own);
+  for (std::size_t k = 0; k < own.size(); ++k)
+    if (!(std::abs(made[k] - own[k]) <= 1e-6 * std::abs(own[k])))
+      return "combined with " + text_of(own[k]) + " comes to " + text_of(made[k]) +
+             "; it has to change nothing.";
+  return "";
 }
 
 bool reads_as_whole(const std::string& text, std::int64_t& value) {
@@ -168,12 +217,16 @@ std::string refuses_expression(const Problem& problem) {
   const std::string asked = problem.string("dtype") + " " + text;
   if (last.first != asked) last = {asked, refuses_function(expression_of(problem), dtype)};
   if (!last.second.empty()) return "The expression is " + text + ". " + last.second;
-  if (!needs_identity || !is_whole(dtype)) return "";
+  if (!needs_identity) return "";
   std::int64_t whole = 0;
-  const std::int64_t most = dtype == DType::i32 ? std::int64_t{1} << 31 : 0;
-  if (reads_as_whole(identity, whole) && (most == 0 || (whole >= -most && whole < most))) return "";
-  return "identity=" + identity + " is not a whole number in the range of dtype=" + problem.string("dtype") +
-         ".";
+  const std::int64_t end = std::int64_t{1} << 31;
+  if (is_whole(dtype) &&
+      (!reads_as_whole(identity, whole) || (dtype == DType::i32 && (whole < -end || whole >= end)))) {
+    return "identity=" + identity +
+           " is not a whole number in the range of dtype=" + problem.string("dtype") + ".";
+  }
+  const std::string why = refuses_identity(expression_of(problem), dtype, identity_of(problem));
+  return why.empty() ? "" : "identity=" + identity + " with expression=" + text + ": it " + why;
 }
 
 std::string preamble(const Problem& problem) {

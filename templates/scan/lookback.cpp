@@ -63,20 +63,18 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (d.length < 8192 || d.outer >= 4 * multiprocessors || suits_summing(problem, device))
     return std::nullopt;
   const std::int64_t vector = usual_vector(problem);
-  std::int64_t items = std::max<std::int64_t>(4, 16 / vector);
-  std::int64_t block = bytes(dtype_of(problem)) == 2 ? 256 : 128;
-  const auto takes_turns = [&] {
-    const std::int64_t tile = block * items * vector;
-    return d.outer * ceil_divide(d.length, tile) > multiprocessors && d.length >= 16 * tile;
-  };
-  while (block < 512 && takes_turns()) block *= 2;
-  while (items < std::min<std::int64_t>(16, 64 / vector) && takes_turns()) items *= 2;
-  // Tiles of which the last turn leaves fewer multiprocessors idle.
-  const auto turns = [&](std::int64_t number) {
-    const std::int64_t at_once = multiprocessors * (512 / block);
-    return number * ceil_divide(d.outer * ceil_divide(d.length, block * number * vector), at_once);
-  };
-  if (items == 16 && turns(12) < turns(16)) items = 12;
+  const std::int64_t most = std::min<std::int64_t>(16, 64 / vector);
+  std::int64_t block = 512, items = most;
+  for (const std::int64_t number : {4, 8, 12, 16}) {
+    for (std::int64_t threads = bytes(dtype_of(problem)) == 2 ? 256 : 128; threads <= 512; threads *= 2) {
+      const std::int64_t tile = threads * number * vector;
+      const bool takes_turns =
+          d.outer * ceil_divide(d.length, tile) > multiprocessors && d.length >= 16 * tile;
+      if (number < 16 / vector || number > most || takes_turns || tile >= block * items * vector) continue;
+      block = threads;
+      items = number;
+    }
+  }
   return Values{{std::string(BLOCK.name), block},
                 {std::string(ITEMS.name), items},
                 {std::string(VECTOR.name), vector},

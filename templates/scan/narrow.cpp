@@ -100,11 +100,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   while (vector > 1 && (vector * bytes(dtype_of(problem)) > 16 || vector * d.inner > 256 ||
                         (d.outer > 1 && (d.outer_stride % vector != 0 || d.length * d.inner % vector != 0))))
     vector /= 2;
+  const std::string store = usual_store(problem, vector);
   return Values{{std::string(BLOCK.name), block},
                 {std::string(ITEMS.name), items},
                 {std::string(VECTOR.name), vector},
+                {std::string(LOAD.name), is_large ? std::string("plain") : store},
                 {std::string(RESIDENT_WARPS.name), std::int64_t{is_alone ? 16 : 32}},
-                {std::string(STORE.name), usual_store(problem, vector)}};
+                {std::string(STORE.name), store}};
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ std::vector<Parameter> parameters() {
        .refuses_text = [](const std::string& text) { return elementwise_op::parse(text).error; },
        .is_computation = true},
       {.name = "identity",
-       .what = "the first result of an exclusive scan of an expression",
+       .what = "the first result of an exclusive scan of an expression, which changes nothing",
        .categories = {"none"},
        .initial = "none",
        .refuses_text = [](const std::string& text) -> std::string {
@@ -172,9 +172,12 @@ void usual_arrays(Random& random, Problem& problem) {
   if (!draw_chance(random, 40)) problem.set("sum_dtype", std::string("same"));
   if (!draw_chance(random, 15)) problem.set("direction", std::string("forward"));
   if (draw_chance(random, 6)) {
-    const std::vector<std::string> expressions = {"max(a, b)", "a * b", "b == b ? b : a", "a + b - a * b"};
+    const std::vector<std::pair<std::string, std::string>> expressions = {
+        {"max(a, b)", "-inf"}, {"a * b", "1"}, {"b == b ? b : a", "0"}, {"a + b - a * b", "0"}};
+    const auto& [expression, identity] = draw(random, expressions);
     problem.set("function", std::string("sum"));
-    problem.set("expression", draw(random, expressions));
+    problem.set("expression", expression);
+    if (is_exclusive(problem)) problem.set("identity", identity);
     if (problem.string("dtype") == "u8") problem.set("dtype", std::string("i32"));
     problem.set("sum_dtype", std::string("same"));
     if (is_exclusive(problem)) problem.set("identity", std::string("1"));
@@ -265,7 +268,7 @@ Op ops_scan() {
                    "length=3003 expression=\"b == b ? b : a\" dtype=f16",
                    "outer=5 length=144 expression=\"a * b\" dtype=i32 direction=reverse",
                    "outer=2 length=300 inner=20 expression=\"max(a, b) + log1p(exp(-abs(a - b)))\"",
-                   "length=700 inner=3 expression=\"a + b\" dtype=f64 kind=exclusive identity=-2.5",
+                   "length=700 inner=3 expression=\"a + b\" dtype=f64 kind=exclusive identity=0",
                    "length=0"},
       // 8.6 GB of i32, and 8.6 GB of columns.
       .large_examples = {"outer=33 length=65075333 function=max dtype=i32",

@@ -86,9 +86,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t vector = usual_vector(problem, true);
   std::int64_t team = 4, items = 1;
   if (suits_summing(problem, device)) {
-    return Values{{std::string(BLOCK.name), std::int64_t{512}},
-                  {std::string(TEAM.name), std::int64_t{512}},
-                  {std::string(ITEMS.name), std::max<std::int64_t>(1, 4 / vector)},
+    const std::int64_t block = d.length <= 8192 ? 256 : d.length <= 16384 ? 512 : 1024;
+    return Values{{std::string(BLOCK.name), block},
+                  {std::string(TEAM.name), block},
+                  {std::string(ITEMS.name), std::int64_t{1}},
                   {std::string(VECTOR.name), vector},
                   {std::string(BEFORE.name), std::string("summed")},
                   {std::string(RESIDENT_WARPS.name), std::int64_t{16}}};
@@ -104,6 +105,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   } else {
     while (team < 32 && is_part()) team *= 2;
     while (items < (vector > 1 ? 2 : 4) && is_part()) items *= 2;
+    // One line's loads are under way at once: the fewer threads, the fewer wait for each other.
+    while (team < 128 && is_part()) team *= 2;
+    while (items < 4 && d.outer < multiprocessors_to_fill(device) && is_part()) items *= 2;
     while (team < 256 && is_part()) team *= 2;
     while (items < 4 && vector < 4 && is_part()) items *= 2;
   }

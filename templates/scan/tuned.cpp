@@ -71,8 +71,10 @@ bool suits_narrow(const Problem& problem) {
 
 bool suits_summing(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  return function_of(problem) != Function::expression && refuses_apart(d).empty() && d.length > 4096 &&
-         d.length * bytes(dtype_of(problem)) <= 65536 && 4 * d.outer <= multiprocessors_to_fill(device);
+  const std::int64_t bytes_of_line = d.length * bytes(dtype_of(problem));
+  return function_of(problem) != Function::expression && refuses_apart(d).empty() && d.length > 2048 &&
+         bytes_of_line <= 196608 &&
+         d.outer * bytes_of_line <= std::int64_t{16384} * multiprocessors_to_fill(device);
 }
 
 std::int64_t usual_vector(const Problem& problem, bool rows) {
