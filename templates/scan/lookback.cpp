@@ -15,6 +15,9 @@ std::string refuses(const Problem& problem) {
   if (d.outer * ceil_divide(d.length, 128) >= std::int64_t{1} << 31)
     return "An outer of " + std::to_string(d.outer) + " with a length of " + std::to_string(d.length) +
            " is more than the tiles that this template numbers; take rows.";
+  if (d.outer > 16 && d.length < 512)
+    return "An outer of " + std::to_string(d.outer) + " with a length of " + std::to_string(d.length) +
+           " are many lines, of which each has hardly a tile; take rows.";
   return refuses_apart(d);
 }
 

@@ -440,6 +440,8 @@ TEST(ScanSpace, TemplatesSayWhatTheyAreNotFor) {
   };
   EXPECT_NE(refusal("lookback", "length=4 inner=2").find("inner of 2"), std::string::npos);
   EXPECT_NE(refusal("lookback", "outer=2147483648 length=4").find("take rows"), std::string::npos);
+  EXPECT_NE(refusal("lookback", "outer=17 length=511").find("take rows"), std::string::npos);
+  EXPECT_EQ(refusal("lookback", "outer=17 length=512"), "");
   EXPECT_NE(refusal("rows", "length=4 stride=3").find("stride of 3"), std::string::npos);
   EXPECT_NE(refusal("columns", "length=0 inner=3").find("base"), std::string::npos);
   EXPECT_NE(refusal("columns", "outer=3 length=4").find("lookback and rows"), std::string::npos);
