@@ -109,7 +109,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
       Item found[LineChain::levels];
       if (chain.posts_group) {  // which others wait for
         chain.wait_as_warp<0, 0>(c, lane, found);
-        __syncwarp();
         if (lane == 0) chain.post_group(c, S::combine(found[0], of_tile[c]));
         chain.wait_as_warp<1, 2>(c, lane, found);
       } else {
