@@ -7,6 +7,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from ._arrays import InputArray, index, launch, recorded
+from ._filters import number_of
 from ._libraries import type_name
 from ._reductions import _flipped, _refuse_missing
 from ._results import _complex_parts, _finish, _kind, _product, _short, _usable
@@ -130,7 +131,7 @@ def _accumulate_expression(expression: str, a, axis, dtype, out, exclusive: bool
     if own not in _expressed:
         raise TypeError(f"A scan of the expression {expression!r} has elements of {', '.join(_expressed)}, not {own}; give dtype=.")
     kind, direction = _kinds(exclusive, reverse)
-    first = (("identity", str(identity)),) if exclusive else ()
+    first = (("identity", str(np.asarray(number_of(identity)).item())),) if exclusive else ()
     result = _usable(out, given.shape, own, given) or given.empty(given.shape, own)
     _launched(given, result, axis, kind, *direction, ("expression", expression), *first)
     return out if out is not None and result.object is out else _finish(result, out)
