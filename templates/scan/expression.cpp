@@ -29,6 +29,18 @@ class Pairs {
 
   /// a[k] becomes expression(a[k], b[k]).
   void combine(std::span<BoundedValue> a, std::span<const BoundedValue> b) {
+    for (std::size_t begin = 0; begin < a.size(); begin += at_once) {
+      const std::size_t size = std::min(at_once, a.size() - begin);
+      combine_some(a.subspan(begin, size), b.subspan(begin, size));
+    }
+  }
+
+  BoundedValue stored(const BoundedValue& x) const { return bounded_.stored(x); }
+
+ private:
+  static constexpr std::size_t at_once = 256;
+
+  void combine_some(std::span<BoundedValue> a, std::span<const BoundedValue> b) {
     const std::vector<BoundedValue> made = applied(a, 0, b, 0);
     std::vector<double> errors(a.size(), 0.0);
     for (const bool of_a : {true, false}) {
@@ -46,34 +58,27 @@ class Pairs {
     for (std::size_t k = 0; k < a.size(); ++k) a[k] = {made[k].value, made[k].error + errors[k]};
   }
 
-  BoundedValue stored(const BoundedValue& x) const { return bounded_.stored(x); }
-
- private:
   // Of numbers that are off by so many times their errors.
   std::vector<BoundedValue> applied(std::span<const BoundedValue> a, int a_off,
                                     std::span<const BoundedValue> b, int b_off) {
-    constexpr std::size_t at_once = 256;
-    std::vector<BoundedValue> made(a.size());
-    for (std::size_t begin = 0; begin < a.size(); begin += at_once) {
-      const std::size_t size = std::min(at_once, a.size() - begin);
-      for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        values_[i].resize(size);
-        if (nodes_[i].operation == Operation::input) {
-          const auto from = (nodes_[i].input == 0 ? a : b).subspan(begin, size);
-          const int off = nodes_[i].input == 0 ? a_off : b_off;
-          for (std::size_t k = 0; k < size; ++k)
-            values_[i][k] = {off == 0 ? from[k].value : from[k].value + off * from[k].error, 0};
-          continue;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      values_[i].resize(a.size());
+      if (nodes_[i].operation == Operation::input) {
+        const bool is_a = nodes_[i].input == 0;
+        const int off = is_a ? a_off : b_off;
+        for (std::size_t k = 0; k < a.size(); ++k) {
+          const BoundedValue& from = is_a ? a[k] : b[k];
+          values_[i][k] = {off == 0 ? from.value : from.value + off * from.error, 0};
         }
-        const auto operand = [&](std::size_t n) {
-          const int place = nodes_[i].operands[n];
-          return place < 0 ? values_[i].data() : values_[static_cast<std::size_t>(place)].data();
-        };
-        bounded_.evaluate(i, operand(0), operand(1), operand(2), size, values_[i].data());
+        continue;
       }
-      std::copy_n(values_.back().begin(), size, made.begin() + static_cast<std::ptrdiff_t>(begin));
+      const auto operand = [&](std::size_t n) {
+        const int place = nodes_[i].operands[n];
+        return place < 0 ? values_[i].data() : values_[static_cast<std::size_t>(place)].data();
+      };
+      bounded_.evaluate(i, operand(0), operand(1), operand(2), a.size(), values_[i].data());
     }
-    return made;
+    return values_.back();
   }
 
   const std::vector<Node>& nodes_;
