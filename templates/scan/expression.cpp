@@ -19,6 +19,12 @@ using elementwise_op::Expression;
 using elementwise_op::Node;
 using elementwise_op::Operation;
 
+// Infinity where one of them is no number.
+double apart(double x, double y) {
+  if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
+  return std::isnan(x - y) ? elementwise_op::infinity : std::abs(x - y);
+}
+
 // What the expression makes of pairs of numbers. The error of its own roundings is that of elementwise; those
 // of a and b come to what it makes of numbers that are off by them. (To follow them through the operations
 // would count them once for each time that a and b occur.)
@@ -50,9 +56,7 @@ class Pairs {
       const std::vector<BoundedValue> below = applied(a, of_a ? -1 : 0, b, of_a ? 0 : -1);
       for (std::size_t k = 0; k < a.size(); ++k) {
         if (of[k].error == 0) continue;
-        const double off =
-            std::max(std::abs(above[k].value - made[k].value), std::abs(below[k].value - made[k].value));
-        errors[k] += std::isnan(off) ? elementwise_op::infinity : off;
+        errors[k] += std::max(apart(above[k].value, made[k].value), apart(below[k].value, made[k].value));
       }
     }
     for (std::size_t k = 0; k < a.size(); ++k) a[k] = {made[k].value, made[k].error + errors[k]};
