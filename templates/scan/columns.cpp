@@ -128,10 +128,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     depth = is_short ? 64 / width : 256 / width;
     while (is_short && depth * items < d.length) depth *= 2;
   }
-  return Values{
-      {std::string(BLOCK_X.name), width},       {std::string(BLOCK_Y.name), depth},
-      {std::string(VECTOR.name), vector},       {std::string(ITEMS.name), items},
-      {std::string(FAN.name), std::int64_t{8}}, {std::string(STORE.name), usual_store(problem, vector)}};
+  return Values{{std::string(BLOCK_X.name), width},
+                {std::string(BLOCK_Y.name), depth},
+                {std::string(VECTOR.name), vector},
+                {std::string(ITEMS.name), items},
+                {std::string(FAN.name), std::int64_t{8}},
+                {std::string(RESIDENT_WARPS.name), std::int64_t{depth == 1 ? 16 : 32}},
+                {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
 }  // namespace
