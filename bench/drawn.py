@@ -179,7 +179,7 @@ def scan(p):
     memory, x = reduced(p)
     known = {"sum": torch.cumsum, "product": torch.cumprod, "max": lambda x, axis: x.cummax(axis).values,
              "min": lambda x, axis: x.cummin(axis).values}
-    if p["function"] not in known or p["kind"] != "inclusive":
+    if p["function"] not in known or p["kind"] != "inclusive" or p["direction"] == "reverse" or p["expression"] != "none":
         return None
     function = known[p["function"]]
 

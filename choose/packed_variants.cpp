@@ -23,6 +23,13 @@ bool compiles_in_own_text(const Op& op, const Values& constants) {
   });
 }
 
+bool replaces_initial_text(const Op& op, const Values& constants) {
+  return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
+    const Value* value = constants.find(parameter.name);
+    return value != nullptr && parameter.refuses_text && parameter.initial && *value != *parameter.initial;
+  });
+}
+
 }  // namespace
 
 bool compiles_in_numbers(const Op& op, const Template& tmpl) {
@@ -70,8 +77,12 @@ std::vector<PackedVariant> bases_of(const Op& op) {
       bases.push_back({&op, &base, problem, base_config(op, problem)});
   };
   for (const Problem& problem : with_each_category(op, base.compiled_in)) add(problem);
-  // A category that does not go with the other parameters' initial values has an example.
-  for (const std::string& example : op.examples) add(complete_problem(op, Problem::parse(example)));
+  // A category that does not go with the other parameters' initial values has an example. A text of the
+  // example's own in place of an initial one is no other caller's.
+  for (const std::string& example : op.examples) {
+    const Problem problem = complete_problem(op, Problem::parse(example));
+    if (!replaces_initial_text(op, compiled_in(op, base, problem))) add(problem);
+  }
   return bases;
 }
 

@@ -1,8 +1,8 @@
 // To be read: nothing is built from this text. It is the base for
-// outer=1 length=67108864 inner=1 outer_stride=0 stride=0 function=sum kind=inclusive dtype=f32 sum_dtype=same,
+// outer=1 length=67108864 inner=1 outer_stride=0 stride=0 function=sum kind=inclusive dtype=f32 sum_dtype=same direction=forward expression=none identity=none,
 // written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
 // scan/base for sm_90a, rendered by Tunesmith from templates/scan/base.cu: change that and render again.
-// compiled in: dtype=f32 sum_dtype=same
+// compiled in: dtype=f32 sum_dtype=same expression=none identity=none
 // config: BLOCK=256
 
 // ---- templates/common/shared.cuh
@@ -309,6 +309,280 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 #endif
 }
 
+// ---- templates/elementwise/functions.cuh
+// The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
+// an integer divided by zero is 0, and so is the remainder.
+
+
+namespace elementwise {
+
+template <typename X>
+struct Wrapping {
+  using type = X;
+};
+template <>
+struct Wrapping<int> {
+  using type = unsigned;
+};
+template <>
+struct Wrapping<long long> {
+  using type = unsigned long long;
+};
+template <typename X>
+constexpr bool is_real = false;
+template <>
+constexpr bool is_real<float> = true;
+template <>
+constexpr bool is_real<double> = true;
+
+template <typename X>
+__device__ __forceinline__ X negate(X x) {
+  if constexpr (is_real<X>) return -x;
+  return static_cast<X>(0 - static_cast<typename Wrapping<X>::type>(x));
+}
+template <typename X>
+__device__ __forceinline__ X add(X x, X y) {
+  using W = typename Wrapping<X>::type;
+  return static_cast<X>(static_cast<W>(x) + static_cast<W>(y));
+}
+template <typename X>
+__device__ __forceinline__ X subtract(X x, X y) {
+  using W = typename Wrapping<X>::type;
+  return static_cast<X>(static_cast<W>(x) - static_cast<W>(y));
+}
+template <typename X>
+__device__ __forceinline__ X multiply(X x, X y) {
+  using W = typename Wrapping<X>::type;
+  return static_cast<X>(static_cast<W>(x) * static_cast<W>(y));
+}
+template <typename X>
+__device__ __forceinline__ X divide(X x, X y) {
+  if constexpr (is_real<X>) {
+    return x / y;
+  } else {
+    if (y == 0) return 0;
+    return y == -1 ? negate(x) : x / y;  // the least integer has no opposite
+  }
+}
+// 1 / x, rounded as IEEE's but without its branches: Newton's step from the device's approximation, of x
+// times a power of two where x or the result has no full precision.
+__device__ __forceinline__ double reciprocal(double x) { return 1 / x; }
+__device__ __forceinline__ float reciprocal(float x) {
+#ifdef TUNESMITH_HOST
+  return 1 / x;
+#else
+  const float size = ::fabsf(x);
+  const float scale = size < 0x1p-126f ? 0x1p24f : size >= 0x1p126f ? 0x1p-24f : 1.0f;
+  const float scaled = x * scale;
+  float result;  // an error that is not small is that of 0, infinity and NaN
+  asm("{\n\t.reg .pred small;\n\t.reg .f32 rough, error, better;\n\t"
+      "rcp.approx.ftz.f32 rough, %1;\n\t"
+      "fma.rn.f32 error, %2, rough, 0f3F800000;\n\t"
+      "fma.rn.f32 better, rough, error, rough;\n\t"
+      "abs.f32 error, error;\n\t"
+      "setp.lt.f32 small, error, 0f3F800000;\n\t"
+      "selp.f32 %0, better, rough, small;\n\t}"
+      : "=f"(result)
+      : "f"(scaled), "f"(-scaled));
+  return result * scale;
+#endif
+}
+template <typename X>
+__device__ __forceinline__ X remainder_of(X x, X y) {
+  if constexpr (is_real<X>) {
+    return ::fmod(x, y);
+  } else {
+    return y == 0 || y == -1 ? 0 : x % y;
+  }
+}
+
+template <typename X>
+__device__ __forceinline__ X less(X x, X y) {
+  return x < y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X less_equal(X x, X y) {
+  return x <= y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X greater(X x, X y) {
+  return x > y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X greater_equal(X x, X y) {
+  return x >= y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X equal(X x, X y) {
+  return x == y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X not_equal(X x, X y) {
+  return x != y ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X logical_not(X x) {
+  return x == 0 ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X logical_and(X x, X y) {
+  return x != 0 && y != 0 ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X logical_or(X x, X y) {
+  return x != 0 || y != 0 ? X(1) : X(0);
+}
+template <typename X>
+__device__ __forceinline__ X choose(X condition, X yes, X no) {
+  return condition != 0 ? yes : no;
+}
+
+template <typename X>
+__device__ __forceinline__ X abs(X x) {
+  if constexpr (is_real<X>) return ::fabs(x);
+  return x < 0 ? negate(x) : x;
+}
+// NaN where either operand is, as numpy.minimum and numpy.maximum.
+template <typename X>
+__device__ __forceinline__ X min(X x, X y) {
+  return x != x || x < y ? x : y;
+}
+template <typename X>
+__device__ __forceinline__ X max(X x, X y) {
+  return x != x || x > y ? x : y;
+}
+
+#define TUNESMITH_CALL_1(name)             \
+  template <typename X>                    \
+  __device__ __forceinline__ X name(X x) { \
+    return ::name(x);                      \
+  }
+#define TUNESMITH_CALL_2(name)                  \
+  template <typename X>                         \
+  __device__ __forceinline__ X name(X x, X y) { \
+    return ::name(x, y);                        \
+  }
+TUNESMITH_CALL_1(sqrt)
+TUNESMITH_CALL_1(rsqrt)
+TUNESMITH_CALL_1(cbrt)
+TUNESMITH_CALL_1(exp)
+TUNESMITH_CALL_1(exp2)
+TUNESMITH_CALL_1(expm1)
+TUNESMITH_CALL_1(log)
+TUNESMITH_CALL_1(log2)
+TUNESMITH_CALL_1(log10)
+TUNESMITH_CALL_1(log1p)
+TUNESMITH_CALL_1(sin)
+TUNESMITH_CALL_1(cos)
+TUNESMITH_CALL_1(tan)
+TUNESMITH_CALL_1(asin)
+TUNESMITH_CALL_1(acos)
+TUNESMITH_CALL_1(atan)
+TUNESMITH_CALL_1(sinh)
+TUNESMITH_CALL_1(cosh)
+TUNESMITH_CALL_1(tanh)
+TUNESMITH_CALL_1(erf)
+TUNESMITH_CALL_1(erfc)
+TUNESMITH_CALL_1(floor)
+TUNESMITH_CALL_1(ceil)
+TUNESMITH_CALL_1(trunc)
+TUNESMITH_CALL_1(rint)
+TUNESMITH_CALL_2(pow)
+TUNESMITH_CALL_2(atan2)
+#undef TUNESMITH_CALL_1
+#undef TUNESMITH_CALL_2
+
+// A number's bits, as integers that are ordered as the numbers from 0 on, NaN above all.
+template <typename X>
+struct Layout;
+template <>
+struct Layout<float> {
+  using Bits = int;
+  static constexpr Bits exponent = 0x7f800000, lowest = 0x00800000;  // all of the exponent's bits; the last
+  static __device__ __forceinline__ Bits bits(float x) { return __float_as_int(x); }
+  static __device__ __forceinline__ float number(Bits x) { return __int_as_float(x); }
+};
+template <>
+struct Layout<double> {
+  using Bits = long long;
+  static constexpr Bits exponent = 0x7ff0000000000000, lowest = 0x0010000000000000;
+  static __device__ __forceinline__ Bits bits(double x) { return __double_as_longlong(x); }
+  static __device__ __forceinline__ double number(Bits x) { return __longlong_as_double(x); }
+};
+
+// The square root of 2^-100 to 2^100, or of 0 NaN, rounded as IEEE's, which has branches for the others.
+__device__ __forceinline__ float sqrt_of_medium(float x) {
+#ifdef TUNESMITH_HOST
+  return ::sqrtf(x);
+#else
+  float inverse;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  const float root = x * inverse;
+  return ::fmaf(::fmaf(-root, root, x), 0.5f * inverse, root);
+#endif
+}
+__device__ __forceinline__ double sqrt_of_medium(double x) { return ::sqrt(x); }
+
+// Both sides are multiplied by a power of two, so that no square overflows or is lost and nothing branches.
+// 0, infinity and NaN are their own result.
+template <typename X>
+__device__ __forceinline__ X hypot(X x, X y) {
+  using L = Layout<X>;
+  using Bits = typename L::Bits;
+  const Bits longer = ::max(L::bits(::fabs(x)), L::bits(::fabs(y)));
+  const Bits power = ::max(longer & L::exponent, 2 * L::lowest);
+  const X scale = L::number(L::exponent - power);
+  x *= scale;
+  y *= scale;
+  const X root = sqrt_of_medium(x * x + y * y);
+  return longer > 0 && longer < L::exponent ? root * L::number(power - L::lowest) : L::number(longer);
+}
+
+// Out of line: the rare path is not repeated in the code of every unrolled element.
+__device__ __noinline__ float2 sin_cos_of_large(float x) { return make_float2(::sinf(x), ::cosf(x)); }
+
+// Sine and cosine share the reduction to [-pi/4, pi/4]: the angle less its nearest multiple of pi/2, which is
+// subtracted in three parts (Cody and Waite), then minimax polynomials. Below 71476 the error is at most 1.49
+// units in the last place (every float was tried); larger angles need more digits of pi.
+__device__ __forceinline__ void sin_cos(float x, float& sine, float& cosine) {
+  if (::fabsf(x) > 71476.0f) {
+    const float2 both = sin_cos_of_large(x);
+    sine = both.x;
+    cosine = both.y;
+    return;
+  }
+  const float shifted = ::fmaf(x, 0x1.45f306p-1f, 0x1.8p+23f);  // 2/pi; the integer is in the low bits
+  const unsigned quadrant = __float_as_uint(shifted);
+  const float multiple = shifted - 0x1.8p+23f;
+  float r = ::fmaf(multiple, -0x1.921fb0p+00f, x);
+  r = ::fmaf(multiple, -0x1.5110b4p-22f, r);
+  r = ::fmaf(multiple, -0x1.846988p-48f, r);
+  const float square = r * r;
+  float c = ::fmaf(0x1.9a8000p-16f, square, -0x1.6c0efap-10f);
+  c = ::fmaf(c, square, 0x1.555550p-5f);
+  c = ::fmaf(c, square, -0.5f);
+  c = ::fmaf(c, square, 1.0f);
+  float s = ::fmaf(0x1.80a000p-19f, square, -0x1.a0690cp-13f);
+  s = ::fmaf(s, square, 0x1.111182p-7f);
+  s = ::fmaf(s, square, -0x1.555556p-3f);
+  s = ::fmaf(s, r * square, r);
+  const bool odd = quadrant & 1;
+  const float first = odd ? c : s;
+  const float second = odd ? s : c;
+  sine = __int_as_float(__float_as_int(first) ^ static_cast<int>((quadrant & 2u) << 30));
+  cosine = __int_as_float(__float_as_int(second) ^ static_cast<int>(((quadrant + 1) & 2u) << 30));
+}
+__device__ __forceinline__ void sin_cos(double x, double& sine, double& cosine) {
+#ifdef TUNESMITH_HOST
+  sine = ::sin(x);
+  cosine = ::cos(x);
+#else
+  ::sincos(x, &sine, &cosine);
+#endif
+}
+
+}  // namespace elementwise
+
 // ---- templates/scan/scan.cuh
 // scan's functions, and how the elements of a tile are scanned by the threads of a warp. It has no kernel.
 
@@ -453,6 +727,31 @@ struct Scan<4, T, wide> : Logical<false, T> {};
 template <typename T, bool wide>
 struct Scan<5, T, wide> : Logical<true, T> {};
 
+// What a problem's expression makes of two numbers, and what an exclusive scan begins with: generated.
+template <typename Number>
+struct Expression;
+// Either a number or nothing, so that an expression needs no number that changes nothing.
+template <typename Number>
+struct Optional {
+  Number value;
+  int is_there;
+};
+template <typename T, bool wide>
+struct Scan<6, T, wide> {
+  using Number = compute_type<T>;
+  using Item = Optional<Number>;
+  using Output = T;
+  static __device__ __forceinline__ Item none() { return {0, 0}; }
+  static __device__ __forceinline__ Item item(T x) { return {to_float(x), 1}; }
+  static __device__ __forceinline__ Item combine(const Item& a, const Item& b) {
+    if (!b.is_there) return a;
+    return {a.is_there ? Expression<Number>::combine(a.value, b.value) : b.value, 1};
+  }
+  static __device__ __forceinline__ Output output(const Item& x) {
+    return from_float<T>(x.is_there ? x.value : Expression<Number>::first());
+  }
+};
+
 // Streaming stores are of 4 bytes at least.
 template <bool streams, int N, typename Element>
 __device__ __forceinline__ void store_whole(Element* to, const Vector<Element, N>& vector) {
@@ -465,12 +764,29 @@ __device__ __forceinline__ void store_whole(Element* to, const Vector<Element, N
 
 // ---- a warp
 
+template <typename Number>
+__device__ __forceinline__ Number from_lane_below(const Number& item, int by, int width) {
+  return __shfl_up_sync(0xffffffffu, item, by, width);
+}
+template <typename Number>
+__device__ __forceinline__ Optional<Number> from_lane_below(const Optional<Number>& item, int by, int width) {
+  return {from_lane_below(item.value, by, width), from_lane_below(item.is_there, by, width)};
+}
+template <typename Number>
+__device__ __forceinline__ Number from_lane(const Number& item, int lane, int width) {
+  return __shfl_sync(0xffffffffu, item, lane, width);
+}
+template <typename Number>
+__device__ __forceinline__ Optional<Number> from_lane(const Optional<Number>& item, int lane, int width) {
+  return {from_lane(item.value, lane, width), from_lane(item.is_there, lane, width)};
+}
+
 // The items of lanes up to each one, of WIDTH lanes each.
 template <typename S, int WIDTH>
 __device__ __forceinline__ typename S::Item scan_lanes(typename S::Item item, int lane) {
 #pragma unroll
   for (int by = 1; by < WIDTH; by *= 2) {
-    const typename S::Item before = __shfl_up_sync(0xffffffffu, item, by, WIDTH);
+    const typename S::Item before = from_lane_below(item, by, WIDTH);
     if (lane >= by) item = S::combine(before, item);
   }
   return item;
@@ -479,64 +795,68 @@ __device__ __forceinline__ typename S::Item scan_lanes(typename S::Item item, in
 // All items of WIDTH lanes, in each of them.
 template <typename S, int WIDTH>
 __device__ __forceinline__ typename S::Item fold_lanes(typename S::Item item, int lane) {
-  return __shfl_sync(0xffffffffu, scan_lanes<S, WIDTH>(item, lane), WIDTH - 1, WIDTH);
+  return from_lane(scan_lanes<S, WIDTH>(item, lane), WIDTH - 1, WIDTH);
 }
 
 // How a stretch may end before it is full: not at all; after a whole vector; anywhere.
 enum class End { full, vector, element };
 
-// A stretch of neighbouring elements of a line: ITEMS rounds of a vector for each of WIDTH lanes.
-template <typename S, typename T, int WIDTH, int ITEMS, int VECTOR>
+// A stretch of neighbouring elements of a line: ITEMS rounds of a vector for each of WIDTH lanes. REVERSE:
+// the last element comes first; all places but `left` and `from` are in the order of the scan.
+template <typename S, typename T, int WIDTH, int ITEMS, int VECTOR, bool REVERSE>
 struct Stretch {
   using Item = typename S::Item;
   using Output = typename S::Output;
   static constexpr int elements = WIDTH * ITEMS * VECTOR;
 
+  Vector<T, VECTOR> loaded[ITEMS];
   Item item[ITEMS][VECTOR];  // after scan() what the lane's own vector has up to each element
   Item before[ITEMS];        // after scan() what the stretch has before the lane's vector
 
-  static __device__ __forceinline__ int place(int i, int lane) { return (i * WIDTH + lane) * VECTOR; }
+  // Where the memory of round i begins, and which of its elements is number v.
+  static __device__ __forceinline__ int place(int i, int lane) {
+    const int at = (i * WIDTH + lane) * VECTOR;
+    return REVERSE ? elements - VECTOR - at : at;
+  }
+  static constexpr __device__ __forceinline__ int element(int v) { return REVERSE ? VECTOR - 1 - v : v; }
 
-  // `left` elements of the line are at `from`.
+  // `left` elements of the line are at `from` and behind it.
   template <Hint HINT, End END>
   __device__ __forceinline__ void load(const T* from, int lane, int left) {
-    Vector<T, VECTOR> vector[ITEMS];
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
       const int at = place(i, lane);
       if (END == End::full || at + VECTOR <= left) {
-        vector[i] = load_hinted<HINT>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
+        loaded[i] = load_hinted<HINT>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
       } else if (END == End::element && VECTOR > 1) {
 #pragma unroll
         for (int v = 0; v < VECTOR; ++v)
-          if (at + v < left) vector[i].element[v] = from[at + v];
+          if (at + v < left) loaded[i].element[v] = from[at + v];
       }
-    }
-#pragma unroll
-    for (int i = 0; i < ITEMS; ++i) {
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v)
-        item[i][v] =
-            END == End::full || place(i, lane) + v < left ? S::item(vector[i].element[v]) : S::none();
     }
   }
 
-  // Returns all of the stretch. Every lane of the warp takes part.
-  __device__ __forceinline__ Item scan(int lane) {
+  // Returns all of the stretch, of which `left` elements were loaded. Every lane of the warp takes part.
+  template <End END>
+  __device__ __forceinline__ Item scan(int lane, int left) {
     Item up_to[ITEMS];
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
 #pragma unroll
-      for (int v = 1; v < VECTOR; ++v) item[i][v] = S::combine(item[i][v - 1], item[i][v]);
+      for (int v = 0; v < VECTOR; ++v) {
+        const bool is_there = END == End::full || place(i, lane) + element(v) < left;
+        item[i][v] = is_there ? S::item(loaded[i].element[element(v)]) : S::none();
+        if (v > 0) item[i][v] = S::combine(item[i][v > 0 ? v - 1 : 0], item[i][v]);
+      }
       up_to[i] = scan_lanes<S, WIDTH>(item[i][VECTOR - 1], lane);
     }
     Item all = S::none();
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
-      Item of_others = __shfl_up_sync(0xffffffffu, up_to[i], 1, WIDTH);
+      Item of_others = from_lane_below(up_to[i], 1, WIDTH);
       if (lane == 0) of_others = S::none();
       before[i] = S::combine(all, of_others);
-      all = S::combine(all, __shfl_sync(0xffffffffu, up_to[i], WIDTH - 1, WIDTH));
+      all = S::combine(all, from_lane(up_to[i], WIDTH - 1, WIDTH));
     }
     return all;
   }
@@ -551,10 +871,11 @@ struct Stretch {
       Vector<Output, VECTOR> vector;
 #pragma unroll
       for (int v = 0; v < VECTOR; ++v) {
+        Output& result = vector.element[element(v)];
         if constexpr (exclusive) {
-          vector.element[v] = S::output(v == 0 ? earlier : S::combine(earlier, item[i][v == 0 ? 0 : v - 1]));
+          result = S::output(v == 0 ? earlier : S::combine(earlier, item[i][v == 0 ? 0 : v - 1]));
         } else {
-          vector.element[v] = S::output(S::combine(earlier, item[i][v]));
+          result = S::output(S::combine(earlier, item[i][v]));
         }
       }
       if (END == End::full || at + VECTOR <= left) {
@@ -573,23 +894,29 @@ using T = float;  // dtype=f32
 enum class SumDtype { same, f64 };
 constexpr SumDtype sum_dtype = SumDtype::same;
 constexpr int BLOCK = 256;
-#define ENTRY(name) name##_776fc696
+constexpr bool has_expression = false;
+#define ENTRY(name) name##_7465124d
 
 // ---- templates/scan/base.cu
-// scan, the plain kernels: one thread per line; where lines are few and long, one block per line, whose
-// threads have 8 neighbouring elements each of a tile and scan their totals in shared memory. Only the
-// element type and that of sums are compiled in.
+// scan, the plain kernels: one thread per line; where lines are few and long, a warp or a block per line,
+// whose threads have 8 neighbouring elements each of a tile. Only the types and an expression are compiled
+// in.
 
+
+constexpr int items = 8;  // of a thread, loaded before the first is used
 
 // One thread per line. 32 elements are combined before they are added to what is before them, and again 32 of
 // those, so that a sum has fewer roundings behind it.
-template <int which, bool exclusive>
-__device__ __forceinline__ void scan_line(const T* from, void* y, long long to, long long length,
-                                          long long inner, long long stride) {
-  using S = Scan<which, T, sum_dtype == SumDtype::f64>;
-  typename S::Output* const result = static_cast<typename S::Output*>(y) + to;
-  typename S::Item far = S::none(), near = S::none(), own = S::none();
-  for (long long l = 0; l < length; ++l) {
+template <typename S>
+__device__ __forceinline__ void scan_alone(const T* from, typename S::Output* to, long long length,
+                                           long long stride, long long to_stride, int exclusive) {
+  using Item = typename S::Item;
+  Item far = S::none(), near = S::none(), own = S::none();
+  for (long long l = 0; l < length; l += items) {
+    T loaded[items];
+#pragma unroll
+    for (int i = 0; i < items; ++i)
+      if (l + i < length) loaded[i] = from[(l + i) * stride];
     if (l % 32 == 0) {
       near = S::combine(near, own);
       own = S::none();
@@ -598,104 +925,119 @@ __device__ __forceinline__ void scan_line(const T* from, void* y, long long to, 
       far = S::combine(far, near);
       near = S::none();
     }
-    const typename S::Item before = S::combine(S::combine(far, near), own);
-    const typename S::Item item = S::item(from[l * stride]);
-    own = S::combine(own, item);
-    result[l * inner] = S::output(exclusive ? before : S::combine(S::combine(far, near), own));
+    const Item carried = S::combine(far, near);
+#pragma unroll
+    for (int i = 0; i < items; ++i) {
+      if (l + i >= length) break;
+      const Item before = own;
+      own = S::combine(own, S::item(loaded[i]));
+      to[(l + i) * to_stride] = S::output(S::combine(carried, exclusive ? before : own));
+    }
   }
 }
 
-// One block per line.
-template <int which, bool exclusive>
-__device__ __forceinline__ void scan_long_line(const T* from, void* y, unsigned char* memory, long long to,
-                                               long long length, long long inner, long long stride) {
-  using S = Scan<which, T, sum_dtype == SumDtype::f64>;
+// A team of `team` threads, a warp or a block, per line. `totals` has a place for each warp.
+template <typename S>
+__device__ __forceinline__ void scan_by_team(const T* from, typename S::Output* to, typename S::Item* totals,
+                                             int team, long long length, long long stride,
+                                             long long to_stride, int exclusive) {
   using Item = typename S::Item;
-  constexpr int items = 8;
-  Item* const shared = reinterpret_cast<Item*>(memory);
-  typename S::Output* const result = static_cast<typename S::Output*>(y) + to;
-  const int thread = static_cast<int>(threadIdx.x);
+  const int thread = static_cast<int>(threadIdx.x) % team, lane = thread % 32, warp = thread / 32;
   Item carried = S::none();
-  for (long long tile = 0; tile < length; tile += BLOCK * items) {
+  for (long long tile = 0; tile < length; tile += team * items) {
     const long long first = tile + thread * items;
     Item item[items];
 #pragma unroll
-    for (int i = 0; i < items; ++i) {
+    for (int i = 0; i < items; ++i)
       item[i] = first + i < length ? S::item(from[(first + i) * stride]) : S::none();
-      if (i > 0) item[i] = S::combine(item[i - 1], item[i]);
-    }
-    Item up_to = item[items - 1];
-    shared[thread] = up_to;
-    __syncthreads();
 #pragma unroll
-    for (int by = 1; by < BLOCK; by *= 2) {
-      const Item before = thread >= by ? shared[thread - by] : S::none();
+    for (int i = 1; i < items; ++i) item[i] = S::combine(item[i - 1], item[i]);
+    const Item of_lanes = scan_lanes<S, 32>(item[items - 1], lane);
+    Item before = from_lane_below(of_lanes, 1, 32), total = from_lane(of_lanes, 31, 32);
+    if (lane == 0) before = S::none();
+    if (team > 32) {
+      if (lane == 31) totals[warp] = of_lanes;
       __syncthreads();
-      up_to = S::combine(before, up_to);
-      shared[thread] = up_to;
-      __syncthreads();
+      const Item of_warps = scan_lanes<S, 32>(lane < team / 32 ? totals[lane] : S::none(), lane);
+      __syncthreads();  // the memory is the next tile's
+      total = from_lane(of_warps, team / 32 - 1, 32);
+      const Item of_others = from_lane(of_warps, warp > 0 ? warp - 1 : 0, 32);
+      if (warp > 0) before = S::combine(of_others, before);
     }
-    const Item before = S::combine(carried, thread > 0 ? shared[thread - 1] : S::none());
-    carried = S::combine(carried, shared[BLOCK - 1]);
-    __syncthreads();  // the memory is the next tile's
+    before = S::combine(carried, before);
+    carried = S::combine(carried, total);
 #pragma unroll
     for (int i = 0; i < items; ++i) {
       if (first + i >= length) break;
       const Item earlier = i > 0 ? S::combine(before, item[i > 0 ? i - 1 : 0]) : before;
-      result[(first + i) * inner] = S::output(exclusive ? earlier : S::combine(before, item[i]));
+      to[(first + i) * to_stride] = S::output(exclusive ? earlier : S::combine(before, item[i]));
     }
   }
 }
 
-template <int which, bool exclusive>
-__device__ __forceinline__ void scan_lines(const T* x, void* y, unsigned char* memory, long long lines,
+template <int which, bool alone>
+__device__ __forceinline__ void scan_lines(const T* x, void* y, unsigned long long* memory, long long lines,
                                            long long length, long long inner, long long outer_stride,
-                                           long long stride) {
-  const bool alone = memory == nullptr;
-  const long long first = alone ? static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x : blockIdx.x;
-  const long long step = alone ? static_cast<long long>(gridDim.x) * BLOCK : gridDim.x;
-  for (long long line = first; line < lines; line += step) {
-    const T* const from = x + line / inner * outer_stride + line % inner;
-    const long long to = line / inner * length * inner + line % inner;
-    if (alone) {
-      scan_line<which, exclusive>(from, y, to, length, inner, stride);
+                                           long long stride, int exclusive, int reverse, int team) {
+  using S = Scan<which, T, sum_dtype == SumDtype::f64>;
+  const int teams = BLOCK / team;  // of a block
+  const long long start =
+      static_cast<long long>(blockIdx.x) * teams + threadIdx.x / static_cast<unsigned>(team);
+  const long long step = static_cast<long long>(gridDim.x) * teams;
+  const long long first = reverse ? length - 1 : 0;  // the element that comes first
+  for (long long line = start; line < lines; line += step) {
+    const long long outer = line < inner ? 0 : line / inner, column = line - outer * inner;
+    const T* const from = x + outer * outer_stride + first * stride + column;
+    typename S::Output* const to =
+        static_cast<typename S::Output*>(y) + (outer * length + first) * inner + column;
+    const long long from_step = reverse ? -stride : stride, to_step = reverse ? -inner : inner;
+    if constexpr (alone) {
+      scan_alone<S>(from, to, length, from_step, to_step, exclusive);
     } else {
-      scan_long_line<which, exclusive>(from, y, memory, to, length, inner, stride);
+      scan_by_team<S>(from, to, reinterpret_cast<typename S::Item*>(memory), team, length, from_step, to_step,
+                      exclusive);
     }
   }
 }
 
-// Sums of another type are of sums and products alone.
-#define TUNESMITH_SCANS(which)                                                            \
-  if constexpr (which < 2 || sum_dtype == SumDtype::same) {                               \
-    if (function == which && exclusive)                                                   \
-      scan_lines<which, true>(x, y, memory, lines, length, inner, outer_stride, stride);  \
-    if (function == which && !exclusive)                                                  \
-      scan_lines<which, false>(x, y, memory, lines, length, inner, outer_stride, stride); \
+// `function` is the position of its word; sums of another type are of sums and products alone.
+template <bool alone>
+__device__ __forceinline__ void scan_function(const T* x, void* y, unsigned long long* memory,
+                                              long long lines, long long length, long long inner,
+                                              long long outer_stride, long long stride, int function,
+                                              int exclusive, int reverse, int team) {
+#define TUNESMITH_SCAN(which)                                                                              \
+  if (function == which)                                                                                   \
+    scan_lines<which, alone>(x, y, memory, lines, length, inner, outer_stride, stride, exclusive, reverse, \
+                             team);
+  if constexpr (has_expression) {
+    TUNESMITH_SCAN(6)
+  } else {
+    TUNESMITH_SCAN(0)
+    TUNESMITH_SCAN(1)
+    if constexpr (sum_dtype == SumDtype::same) {
+      TUNESMITH_SCAN(2)
+      TUNESMITH_SCAN(3)
+      TUNESMITH_SCAN(4)
+      TUNESMITH_SCAN(5)
+    }
   }
+}
 
-// One block per line; `function` is the position of the function's word.
+// `team`: threads of a line.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(scan_base)(const T* x, void* y, long long lines, long long length, long long inner,
-                     long long outer_stride, long long stride, int function, int exclusive) {
-  DYNAMIC_SHARED(unsigned char, memory);
-  TUNESMITH_SCANS(0)
-  TUNESMITH_SCANS(1)
-  TUNESMITH_SCANS(2)
-  TUNESMITH_SCANS(3)
-  TUNESMITH_SCANS(4)
-  TUNESMITH_SCANS(5)
+                     long long outer_stride, long long stride, int function, int exclusive, int reverse,
+                     int team) {
+  __shared__ unsigned long long memory[2 * BLOCK / 32];
+  scan_function<false>(x, y, memory, lines, length, inner, outer_stride, stride, function, exclusive, reverse,
+                       team);
 }
 
-// One thread per line.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(scan_base_each)(const T* x, void* y, long long lines, long long length, long long inner,
-                          long long outer_stride, long long stride, int function, int exclusive) {
-  unsigned char* const memory = nullptr;
-  TUNESMITH_SCANS(0)
-  TUNESMITH_SCANS(1)
-  TUNESMITH_SCANS(2)
-  TUNESMITH_SCANS(3)
-  TUNESMITH_SCANS(4)
-  TUNESMITH_SCANS(5)
+                          long long outer_stride, long long stride, int function, int exclusive,
+                          int reverse) {
+  scan_function<true>(x, y, nullptr, lines, length, inner, outer_stride, stride, function, exclusive, reverse,
+                      1);
 }

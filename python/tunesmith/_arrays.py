@@ -210,7 +210,9 @@ def plan(op: str, device: int, problem: tuple) -> object:
             device = _key(place) if may_have_gpu() and pays_on_gpu(*work(op, str_of(problem))) else _host
         elif device < 0:
             device = _key(place)
-        ordinal = _host_with_compiler if device == _host and op == "elementwise" else device
+        # The library has no kernels of callers' own functions.
+        is_own = op == "elementwise" or op == "scan" and any(name == "expression" for name, _ in problem)
+        ordinal = _host_with_compiler if device == _host and is_own else device
         found = _dispatcher(ordinal).plan(op, **dict(problem))
         if len(_plans) >= _most_plans:
             _plans.clear()

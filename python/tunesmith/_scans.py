@@ -7,6 +7,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from ._arrays import InputArray, index, launch, recorded
+from ._filters import number_of
 from ._libraries import type_name
 from ._reductions import _flipped, _refuse_missing
 from ._results import _complex_parts, _finish, _kind, _product, _short, _usable
@@ -16,8 +17,12 @@ _functions = ("sum", "product", "max", "min", "any", "all")
 # As what an element type that the op does not have is read: converted, or its bits.
 _converted = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
 _viewed = {"bool": "uint8", "uint64": "int64"}
+# What expressions are of.
+_expressed = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
 # A sum or product of integers as the op has it, as what it is a sum or product of.
 _summed = {"bool": "int64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64", "uint8": "uint64"}
+
+
 def _strided(given: InputArray, axis: int) -> tuple[InputArray, tuple]:
     """The array, copied if the op cannot read it where it lies, and the problem's extents and strides."""
     if not any(stride < 0 for stride in given.array.strides):
@@ -47,22 +52,31 @@ def _result_type(dtype: str, function: str, wide: bool) -> str:
     return dtype
 
 
-def _scan(given: InputArray, function: str, axis: int, exclusive: bool, wanted: str, out, wide: bool = False) -> InputArray:
+def _launched(given: InputArray, result: InputArray, axis: int, kind: str, *settings: tuple[str, str]) -> None:
+    if result.array.size:
+        given, extents = _strided(given, axis)
+        launch("scan", (given, result), (*extents, ("kind", kind), ("dtype", _short[given.dtype]), *settings))
+
+
+def _kinds(exclusive: bool, reverse: bool) -> tuple[str, tuple[tuple[str, str], ...]]:
+    return "exclusive" if exclusive else "inclusive", (("direction", "reverse"),) * reverse
+
+
+def _scan(
+    given: InputArray, function: str, axis: int, exclusive: bool, reverse: bool, wanted: str, out, wide: bool = False
+) -> InputArray:
     """`wanted`: the result's element type. wide: computed as float64."""
     own = given.dtype
     if own == "uint64" and function in ("max", "min"):
-        return _flipped(_scan(_flipped(given), function, axis, exclusive, "int64", None))
+        return _flipped(_scan(_flipped(given), function, axis, exclusive, reverse, "int64", None))
     if own in _viewed:
         given = given.contiguous().viewed(_viewed[own])
     given = given.to(_converted.get(own, given.dtype))
     result_type = _result_type(given.dtype, function, wide)
     into = _usable(out, given.shape, result_type, given) if result_type == wanted else None
     result = into or given.empty(given.shape, result_type)
-    if result.array.size:
-        given, extents = _strided(given, axis)
-        kind = "exclusive" if exclusive else "inclusive"
-        problem = (*extents, ("function", function), ("kind", kind), ("dtype", _short[given.dtype]), *((("sum_dtype", "f64"),) * wide))
-        launch("scan", (given, result), problem)
+    kind, direction = _kinds(exclusive, reverse)
+    _launched(given, result, axis, kind, ("function", function), *direction, *((("sum_dtype", "f64"),) * wide))
     if into is not None:
         return into
     if function in ("sum", "product") and not wide:
@@ -73,34 +87,53 @@ def _scan(given: InputArray, function: str, axis: int, exclusive: bool, wanted: 
     return result.to(wanted)
 
 
-def _accumulate(function: str, a, axis, dtype, out, exclusive: bool):
+def _on_axis(given: InputArray, axis) -> tuple[InputArray, int]:
+    if axis is None or not given.shape:
+        if axis is not None and index(axis) not in (0, -1):
+            raise np.exceptions.AxisError(index(axis), 0)
+        return given.contiguous().reshaped((given.array.size,)), 0
+    axis, dimensions = index(axis), len(given.shape)
+    if not -dimensions <= axis < dimensions:
+        raise np.exceptions.AxisError(axis, dimensions)
+    return given, axis % dimensions
+
+
+def _accumulate(function: str, a, axis, dtype, out, exclusive: bool = False, reverse: bool = False):
     _refuse_missing(a, f"cum{function}")
     given = InputArray(a)
     dtype = dtype if dtype is None else type_name(dtype)
     wide = dtype == "float64" and function in ("sum", "product") and given.dtype == "float32"
     if dtype is not None and not wide:
         given = given.to(dtype)
-    if axis is None or not given.shape:
-        if axis is not None and index(axis) not in (0, -1):
-            raise np.exceptions.AxisError(index(axis), 0)
-        given, axis = given.contiguous().reshaped((given.array.size,)), 0
-    axis, dimensions = index(axis), len(given.shape)
-    if not -dimensions <= axis < dimensions:
-        raise np.exceptions.AxisError(axis, dimensions)
-    axis %= dimensions
+    given, axis = _on_axis(given, axis)
     own = given.dtype
     if own in _complex_parts:
         if function != "sum":
             raise TypeError(f"A cumulative {function} of complex numbers is not computed here; that of a sum is.")
         parts = given.contiguous().reshaped((*given.shape, 1)).viewed(_complex_parts[own])
-        result = _scan(parts, function, axis, exclusive, parts.dtype, None)
+        result = _scan(parts, function, axis, exclusive, reverse, parts.dtype, None)
         return _finish(result.viewed(own).reshaped(given.shape), out)
     wanted = "float64" if wide else own
     if function in ("any", "all"):
         wanted = "bool"
     elif function in ("sum", "product") and dtype is None and _kind(own) <= _kind("int64"):
         wanted = _summed.get(own, "int64")
-    result = _scan(given, function, axis, exclusive, wanted, out, wide)
+    result = _scan(given, function, axis, exclusive, reverse, wanted, out, wide)
+    return out if out is not None and result.object is out else _finish(result, out)
+
+
+def _accumulate_expression(expression: str, a, axis, dtype, out, exclusive: bool, reverse: bool, identity):
+    """The result has the array's element type: integers of less than 64 bits do not become larger."""
+    _refuse_missing(a, "scan")
+    given = InputArray(a)
+    given, axis = _on_axis(given if dtype is None else given.to(type_name(dtype)), axis)
+    own = given.dtype
+    if own not in _expressed:
+        raise TypeError(f"A scan of the expression {expression!r} has elements of {', '.join(_expressed)}, not {own}; give dtype=.")
+    kind, direction = _kinds(exclusive, reverse)
+    first = (("identity", str(np.asarray(number_of(identity)).item())),) if exclusive else ()
+    result = _usable(out, given.shape, own, given) or given.empty(given.shape, own)
+    _launched(given, result, axis, kind, *direction, ("expression", expression), *first)
     return out if out is not None and result.object is out else _finish(result, out)
 
 
@@ -118,28 +151,45 @@ def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: An
     Raises TypeError for types, masked arrays, numpy.matrix and pandas objects with missing values, numpy.exceptions.AxisError for an axis
     that is not there.
     """
-    return _accumulate("sum", a, axis, dtype, out, False)
+    return _accumulate("sum", a, axis, dtype, out)
 
 
 @recorded("a", "out")
 def cumprod(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: Any = None) -> Any:
     """numpy.cumprod: the products of the elements up to each one. A product of neighbours that leaves the type's range may do so in the result
     although a product from the first element on would not. See cumsum()."""
-    return _accumulate("product", a, axis, dtype, out, False)
+    return _accumulate("product", a, axis, dtype, out)
 
 
 @recorded("a", "out")
 def scan(
-    a: Any, function: str = "sum", axis: SupportsIndex | None = -1, *, exclusive: bool = False, dtype: Any = None, out: Any = None
+    a: Any,
+    function: str = "sum",
+    axis: SupportsIndex | None = -1,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    identity: float | None = None,
+    dtype: Any = None,
+    out: Any = None,
 ) -> Any:
     """What `function` makes of the elements up to each one, along an axis; None: of the flattened array.
 
-    function: sum, product, max, min, any or all: NumPy's cumsum and cumprod, and accumulate() of maximum, minimum, logical_or and logical_and.
+    function: sum, product, max, min, any or all: NumPy's cumsum and cumprod, and accumulate() of maximum, minimum, logical_or and
+    logical_and. Or an associative expression of a, what is before, and b, the next element, as of tunesmith.elementwise:
+    "b == b ? b : a" is the last number that is not NaN, "max(a, b) + log1p(exp(-abs(a - b)))" the logarithm of a sum. Its result has the
+    array's element type, of float16, bfloat16, float32, float64, int32 and int64. One that is not associative for a few numbers raises
+    ValueError; the elements are not combined one after the other.
     exclusive: of the elements before each one; the first result is 0, 1, the least or the greatest number (an infinity where there is
-    one), False or True. See cumsum().
+    one), False or True; of an expression `identity`, which it needs. reverse: from the last element on. See cumsum().
     """
-    if function not in _functions:
-        raise ValueError(f"function= is {function!r}; allowed are {', '.join(_functions)}.")
     if isinstance(axis, tuple) and len(axis) == 1:  # as accumulate() takes it
         (axis,) = axis
-    return _accumulate(function, a, axis, dtype, out, bool(exclusive))
+    is_own = function not in _functions
+    if is_own and function.isidentifier():
+        raise ValueError(f"function= is {function!r}; allowed are {', '.join(_functions)}, and expressions of a and b.")
+    if (identity is not None) != (is_own and bool(exclusive)):
+        raise ValueError(f"identity= is {identity!r}; an exclusive scan of an expression needs it, and no other has one.")
+    if is_own:
+        return _accumulate_expression(function, a, axis, dtype, out, bool(exclusive), bool(reverse), identity)
+    return _accumulate(function, a, axis, dtype, out, bool(exclusive), bool(reverse))

@@ -3,6 +3,7 @@
 // Accuracy and Stability of Numerical Algorithms, section 3.3, with bounds instead of estimates for the
 // functions).
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -138,25 +139,34 @@ Whole apply_whole(Operation operation, Whole x, Whole y, Whole z) {
   }
 }
 
+// `all` is room for the nodes' values.
+template <typename Whole, typename Bits>
+Whole whole_result(const Expression& expression, std::span<const std::int64_t> inputs,
+                   std::vector<Whole>& all) {
+  for (std::size_t i = 0; i < expression.nodes.size(); ++i) {
+    const Node& node = expression.nodes[i];
+    const auto operand = [&](std::size_t n) {
+      return node.operands[n] < 0 ? Whole{0} : all[static_cast<std::size_t>(node.operands[n])];
+    };
+    if (node.operation == Operation::input) {
+      all[i] = static_cast<Whole>(inputs[static_cast<std::size_t>(node.input)]);
+    } else if (node.operation == Operation::number) {
+      all[i] = static_cast<Whole>(node.whole.value());
+    } else {
+      all[i] = apply_whole<Whole, Bits>(node.operation, operand(0), operand(1), operand(2));
+    }
+  }
+  return all.back();
+}
+
 template <typename Whole, typename Bits>
 void evaluate_whole(const Expression& expression, std::span<const std::vector<double>> inputs,
                     std::size_t count, double* value, double* permitted) {
   std::vector<Whole> all(expression.nodes.size());
+  std::array<std::int64_t, most_inputs> element = {};
   for (std::size_t e = 0; e < count; ++e) {
-    for (std::size_t i = 0; i < expression.nodes.size(); ++i) {
-      const Node& node = expression.nodes[i];
-      const auto operand = [&](std::size_t n) {
-        return node.operands[n] < 0 ? Whole{0} : all[static_cast<std::size_t>(node.operands[n])];
-      };
-      if (node.operation == Operation::input) {
-        all[i] = static_cast<Whole>(inputs[static_cast<std::size_t>(node.input)][e]);
-      } else if (node.operation == Operation::number) {
-        all[i] = static_cast<Whole>(node.whole.value());
-      } else {
-        all[i] = apply_whole<Whole, Bits>(node.operation, operand(0), operand(1), operand(2));
-      }
-    }
-    value[e] = static_cast<double>(all.back());
+    for (std::size_t k = 0; k < inputs.size(); ++k) element[k] = static_cast<std::int64_t>(inputs[k][e]);
+    value[e] = static_cast<double>(whole_result<Whole, Bits>(expression, element, all));
     permitted[e] = 0;
   }
 }
@@ -219,6 +229,15 @@ void BoundedNodes::evaluate(std::size_t i, const BoundedValue* x, const BoundedV
                 ? result
                 : elementwise_op::rounded(result.value, result.error, ulps, format, tiny, fusable_[i] != 0);
   }
+}
+
+std::int64_t evaluate_whole(const Expression& expression, DType dtype, std::span<const std::int64_t> inputs) {
+  if (dtype == DType::i32) {
+    std::vector<std::int32_t> all(expression.nodes.size());
+    return whole_result<std::int32_t, std::uint32_t>(expression, inputs, all);
+  }
+  std::vector<std::int64_t> all(expression.nodes.size());
+  return whole_result<std::int64_t, std::uint64_t>(expression, inputs, all);
 }
 
 void evaluate(const Expression& expression, DType dtype, std::span<const std::vector<double>> inputs,

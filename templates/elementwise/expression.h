@@ -144,4 +144,7 @@ DType compute_dtype(DType dtype);
 void evaluate(const Expression& expression, DType dtype, std::span<const std::vector<double>> inputs,
               std::size_t count, double* value, double* permitted);
 
+/// Of i32 or i64, one element.
+std::int64_t evaluate_whole(const Expression& expression, DType dtype, std::span<const std::int64_t> inputs);
+
 }  // namespace tunesmith::elementwise_op

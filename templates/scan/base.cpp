@@ -16,18 +16,17 @@ Work base_work(const Problem& problem, const Config& config) {
   Work work;
   if (d.empty()) return work;
   const std::int64_t block = config[BLOCK];
-  Launch launch{.kernel = "scan_base",
-                .block = {block},
-                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.lines(), d.length, d.inner,
-                              d.outer_stride, d.stride, static_cast<std::int32_t>(function_of(problem)),
-                              std::int32_t{is_exclusive(problem)}}};
-  if (d.length <= 4 * d.lines()) {
-    launch.kernel = "scan_base_each";
-    launch.grid = {std::min(ceil_divide(d.lines(), block), std::int64_t{1} << 20)};  // walked in strides
-  } else {
-    launch.grid = {std::min(d.lines(), std::int64_t{1} << 20)};
-    launch.dynamic_shared_bytes = block * item_bytes(problem);
-  }
+  // Threads of neighbouring lines read neighbouring elements, but of contiguous lines.
+  const bool is_alone = d.length < 32 || (d.lines() >= 32768 && (d.inner > 1 || d.length < 64));
+  const std::int64_t team = is_alone ? 1 : d.length <= 1024 || d.lines() >= 4096 ? 32 : block;
+  Launch launch{
+      .kernel = is_alone ? "scan_base_each" : "scan_base",
+      .grid = {std::min(ceil_divide(d.lines(), block / team), std::int64_t{1} << 20)},  // walked in strides
+      .block = {block},
+      .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.lines(), d.length, d.inner, d.outer_stride,
+                    d.stride, static_cast<std::int32_t>(function_of(problem)),
+                    std::int32_t{is_exclusive(problem)}, std::int32_t{is_reverse(problem)}}};
+  if (!is_alone) launch.arguments.emplace_back(int32(team));
   work.steps.push_back(std::move(launch));
   return work;
 }
@@ -36,9 +35,9 @@ Work base_work(const Problem& problem, const Config& config) {
 
 Template base() {
   return {.name = "base",
-          .what = "One thread or one block per line; serves every problem.",
+          .what = "A thread, a warp or a block per line; serves every problem.",
           .kernels = {"scan_base", "scan_base_each"},
-          .compiled_in = {"dtype", "sum_dtype"},
+          .compiled_in = {"dtype", "sum_dtype", "expression", "identity"},
           .space = base_space,
           .work = base_work};
 }

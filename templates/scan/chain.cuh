@@ -42,6 +42,30 @@ struct Message {
   }
 };
 
+// Of an expression's items, which are all there when they are sent, the numbers.
+template <typename Number>
+struct Message<Optional<Number>> {
+  static constexpr int words = Message<Number>::words;
+
+  static __device__ __forceinline__ void post(unsigned long long* slot, int stride,
+                                              const Optional<Number>& item) {
+    Message<Number>::post(slot, stride, item.value);
+  }
+  static __device__ __forceinline__ bool read(unsigned long long* slot, int stride, Optional<Number>& item) {
+    item.is_there = 1;
+    return Message<Number>::read(slot, stride, item.value);
+  }
+};
+
+// Asks for `bytes` from `from` on in the second-level cache, by all threads of a block.
+__device__ __forceinline__ void prefetch(const void* from, long long bytes, int thread, int threads) {
+#ifndef TUNESMITH_HOST
+  constexpr int line = 128;
+  for (long long at = thread * line; at < bytes; at += threads * line)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(static_cast<const char*>(from) + at));
+#endif
+}
+
 // The number of the next tile of `tiles`, for one thread of a block; after the last one it is 0 again.
 __device__ __forceinline__ unsigned next_tile(unsigned* ticket, unsigned tiles) {
   return atomicInc(ticket, tiles - 1);
@@ -53,8 +77,8 @@ struct Chain {
   using Item = typename S::Item;
   static constexpr int levels = 3;
 
-  // `counters` are of all lines, and so are `messages`; both zero before and after the launch. Each message
-  // is of `columns` numbers.
+  // `counters` are the ticket and those of all lines, `messages` those of all lines; all zero before and
+  // after the launch. Each message is of `columns` numbers. Of a line of one tile nothing is there, or read.
   __device__ __forceinline__ Chain(unsigned* counters, unsigned long long* messages, unsigned line,
                                    unsigned tiles, unsigned tile, int columns)
       : tiles_(tiles), tile_(tile), columns_(columns) {
@@ -62,7 +86,7 @@ struct Chain {
     const unsigned sections = (groups_ + FAN - 1) / FAN;
     group_ = tile / FAN;
     section_ = group_ / FAN;
-    counters_ = counters + static_cast<long long>(line) * (groups_ + sections);
+    counters_ = counters + 1 + static_cast<long long>(line) * (groups_ + sections);
     messages_ = messages +
                 static_cast<long long>(line) * (tiles + groups_ + sections) * columns * Message<Item>::words;
     const bool ends_group = tile % FAN == FAN - 1;
@@ -98,15 +122,24 @@ struct Chain {
     return tiles_ + groups_ + section_;
   }
 
-  // A level's total in every lane; each waits for one message.
-  __device__ __forceinline__ Item wait_as_warp(int level, int column, int lane) {
+  // The totals of levels FIRST to LAST in every lane; each waits for one message of each, all under way at
+  // once.
+  template <int FIRST, int LAST>
+  __device__ __forceinline__ void wait_as_warp(int column, int lane, Item (&found)[levels]) {
     static_assert(FAN <= 32, "a lane for each message");
-    Item item = S::none();
-    if (lane < count(level)) {
-      while (!Message<Item>::read(slot(first(level) + lane, column), columns_, item)) {
+    bool arrived;
+    do {
+      arrived = true;
+#pragma unroll
+      for (int level = FIRST; level <= LAST; ++level) {
+        found[level] = S::none();
+        if (lane < count(level) &&
+            !Message<Item>::read(slot(first(level) + lane, column), columns_, found[level]))
+          arrived = false;
       }
-    }
-    return fold_lanes<S, 32>(item, lane);
+    } while (!arrived);
+#pragma unroll
+    for (int level = FIRST; level <= LAST; ++level) found[level] = fold_lanes<S, 32>(found[level], lane);
   }
 
   // The same by one thread.

@@ -31,8 +31,8 @@ Space columns_space(const Problem& problem) {
   const Dims d(problem);
   const auto threads = [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; };
   const std::vector<Axis> axes = {
-      {BLOCK_X, {32, 16, 64, 128, 8, 4}, "threads of a block along the columns"},
-      {BLOCK_Y, {8, 16, 32, 64, 4}, "threads of a block along the length"},
+      {BLOCK_X, {32, 16, 64, 128, 8, 4, 2, 1}, "threads of a block along the columns"},
+      {BLOCK_Y, {8, 16, 32, 64, 4, 2, 1, 128, 256}, "threads of a block along the length"},
       vector_axis(problem, std::min<std::int64_t>(16, 4 * bytes(dtype_of(problem)))),
       {ITEMS, {8, 4, 16, 32}, "neighbouring rows per thread"},
       {FAN, {16, 8, 32}, "tiles whose totals are posted one by one"},
@@ -44,12 +44,23 @@ Space columns_space(const Problem& problem) {
       {resident_warps_rule(axes, threads),
        {"A block has 32 to 1024 threads.",
         [threads](const Config& c) { return threads(c) >= 32 && threads(c) <= 1024; }},
-       {"A tile has at least 16 rows.", [](const Config& c) { return rows_of(c) >= 16; }},
+       {"A tile has at least 16 rows of 4 columns, or all.",
+        [d](const Config& c) {
+          return rows_of(c) >= std::min<std::int64_t>(16, d.length) &&
+                 c[BLOCK_X] * c[VECTOR] >= std::min<std::int64_t>(4, d.inner);
+        }},
        {"VECTOR must divide inner.", [inner = d.inner](const Config& c) { return inner % c[VECTOR] == 0; }},
        vector_rule(d),
        store_rule(problem)},
       {register_rule(problem, [](const Config& c) { return c[ITEMS] * c[VECTOR]; }),
-       {"A block has 128 to 1024 threads.", [threads](const Config& c) { return threads(c) >= 128; }},
+       {"A block has 128 to 1024 threads, or those that a line needs.",
+        [threads, d](const Config& c) {
+          return threads(c) >= 128 || (d.inner == 1 && c[BLOCK_X] == 1 && rows_of(c) >= d.length);
+        }},
+       {"Blocks that are not deep are for a length of one tile.",
+        [d](const Config& c) { return c[BLOCK_Y] >= 4 || rows_of(c) >= d.length; }},
+       {"Blocks that are deep are for single columns.",
+        [d](const Config& c) { return c[BLOCK_Y] <= 64 || d.inner == 1; }},
        {"A tile is not twice as wide as the columns.",
         [inner = d.inner](const Config& c) { return c[BLOCK_X] * c[VECTOR] < 2 * inner; }},
        {"A row of a tile is 64 bytes or all columns.",
@@ -76,32 +87,54 @@ Work columns_work(const Problem& problem, const Config& config) {
           .zeroed_bytes = space.bytes};
 }
 
-// A short length in one tile, with blocks so narrow that there are some; of a long one 64 bytes for a thread.
+// A short length in one tile, of one thread where there are enough columns, else with blocks so narrow that
+// there are some; of a long one 64 bytes for a thread.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (d.stride == d.inner && suits_narrow(problem)) return std::nullopt;
-  // Most threads of a block would have no element; the base has enough of them with one for each line, or
-  // with a block for each.
-  if (d.length < 32 && d.lines() >= 32768) return std::nullopt;
-  if (d.inner == 1 && d.length < 8192 && d.length > 4 * d.lines()) return std::nullopt;
+  const std::int64_t multiprocessors = multiprocessors_to_fill(device);
   std::int64_t vector = 1, width = 32, depth = d.length <= 16 ? 4 : 8, items = 4;
-  if (d.length > 32) {
+  const auto blocks = [&] { return d.outer * ceil_divide(d.inner, width * vector); };
+  if (d.length <= 32) {
+    const bool are_many = d.lines() >= 32768;
+    if (are_many && d.inner < 32) return std::nullopt;  // most threads of a block would have no column
+    if (are_many || (d.length <= 16 && d.inner >= 32)) {
+      while (items < d.length) items *= 2;
+      while (width < 128 && width * 32 <= d.inner) width *= 2;
+      depth = 1;
+    }
+  } else if (d.inner == 1) {
+    // The base has as many threads for each of a few lines.
+    if (d.length < 8192 && d.lines() < 64) return std::nullopt;
+    width = 1;
+    depth = 64;
+    const auto is_part = [&] { return depth * items < d.length; };
+    while (items < 16 && is_part()) items *= 2;
+    while (depth < 256 && is_part()) depth *= 2;
+    while (items < 32 && is_part()) items *= 2;
+  } else {
     const bool is_short = d.length <= 512;
-    const auto blocks = [&] { return d.outer * ceil_divide(d.inner, width * vector); };
-    if (d.inner >= 16 && (!is_short || blocks() >= multiprocessors_to_fill(device)))
+    if (d.inner >= 16 && (!is_short || blocks() >= multiprocessors))
       vector = std::min<std::int64_t>(usual_vector(problem), 4);
     items = vector > 1 ? 8 : 16;
     const std::int64_t most = vector > 1 ? 8 : is_short ? 16 : 64;
     width = 4;
     while (width < most && width * vector < d.inner) width *= 2;
     while (is_short && width > 4 && blocks() < 32) width /= 2;
+    if (!is_short && blocks() * ceil_divide(d.length, 256 / width * items) < multiprocessors) {
+      width = 4;
+      items = 8;
+    }
     depth = is_short ? 64 / width : 256 / width;
     while (is_short && depth * items < d.length) depth *= 2;
   }
-  return Values{
-      {std::string(BLOCK_X.name), width},       {std::string(BLOCK_Y.name), depth},
-      {std::string(VECTOR.name), vector},       {std::string(ITEMS.name), items},
-      {std::string(FAN.name), std::int64_t{8}}, {std::string(STORE.name), usual_store(problem, vector)}};
+  return Values{{std::string(BLOCK_X.name), width},
+                {std::string(BLOCK_Y.name), depth},
+                {std::string(VECTOR.name), vector},
+                {std::string(ITEMS.name), items},
+                {std::string(FAN.name), std::int64_t{8}},
+                {std::string(RESIDENT_WARPS.name), std::int64_t{depth == 1 ? 16 : 32}},
+                {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
 }  // namespace
@@ -111,7 +144,7 @@ Template columns() {
       .name = "columns",
       .what = "Threads side by side along inner, blocks that share the length: an outer axis, or strides.",
       .kernels = {"scan_columns"},
-      .compiled_in = {"dtype", "function", "kind", "sum_dtype"},
+      .compiled_in = all_but_sizes(),
       .refuses = refuses,
       .untuned = untuned,
       .space = columns_space,

@@ -1,4 +1,5 @@
 #include <array>
+#include <charconv>
 #include <string_view>
 
 #include "tunesmith/scan.h"
@@ -11,11 +12,17 @@ namespace {
 constexpr std::array<std::string_view, 6> functions = {"sum", "product", "max", "min", "any", "all"};
 constexpr std::array<std::string_view, 2> kinds = {"inclusive", "exclusive"};
 
-}  // namespace
+struct What {
+  ScanFunction function = ScanFunction::sum;
+  ScanKind kind = ScanKind::inclusive;
+  std::string_view dtype;
+  std::string_view sum_dtype = "same";
+  std::string_view expression = "none";
+  std::string_view identity = "none";
+};
 
 // Strides that say what 0 says, or that nothing depends on, are 0: one array is one problem.
-Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction function, ScanKind kind,
-               std::string_view dtype, bool sums_in_double) {
+Plan plan_of(Dispatcher& dispatcher, const ScanShape& shape, const What& what) {
   const std::int64_t stride = shape.stride == shape.inner || shape.length == 1 ? 0 : shape.stride;
   // Contiguous steps of more elements than there can be are refused by plan() for their sizes.
   const bool contiguous = shape.outer == 1 || static_cast<double>(shape.outer_stride) ==
@@ -26,11 +33,35 @@ Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction func
                            {"inner", shape.inner},
                            {"outer_stride", contiguous ? 0 : shape.outer_stride},
                            {"stride", stride},
-                           {"function", functions.at(static_cast<std::size_t>(function))},
-                           {"kind", kinds.at(static_cast<std::size_t>(kind))},
-                           {"dtype", dtype},
-                           {"sum_dtype", sums_in_double ? "f64" : "same"}};
+                           {"function", functions.at(static_cast<std::size_t>(what.function))},
+                           {"kind", kinds.at(static_cast<std::size_t>(what.kind))},
+                           {"dtype", what.dtype},
+                           {"sum_dtype", what.sum_dtype},
+                           {"direction", shape.reverse ? "reverse" : "forward"},
+                           {"expression", what.expression},
+                           {"identity", what.identity}};
   return dispatcher.plan("scan", problem);
+}
+
+}  // namespace
+
+Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction function, ScanKind kind,
+               std::string_view dtype, bool sums_in_double) {
+  return plan_of(
+      dispatcher, shape,
+      {.function = function, .kind = kind, .dtype = dtype, .sum_dtype = sums_in_double ? "f64" : "same"});
+}
+
+Plan scan_expression_plan(Dispatcher& dispatcher, std::string_view expression, const ScanShape& shape,
+                          std::string_view dtype, std::optional<double> exclusive_first) {
+  What what{.dtype = dtype, .expression = expression};
+  std::array<char, 32> text = {};
+  if (exclusive_first) {
+    what.kind = ScanKind::exclusive;
+    const char* const end = std::to_chars(text.data(), text.data() + text.size(), *exclusive_first).ptr;
+    what.identity = {text.data(), static_cast<std::size_t>(end - text.data())};
+  }
+  return plan_of(dispatcher, shape, what);
 }
 
 }  // namespace TUNESMITH_ABI

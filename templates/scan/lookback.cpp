@@ -15,35 +15,45 @@ std::string refuses(const Problem& problem) {
   if (d.outer * ceil_divide(d.length, 128) >= std::int64_t{1} << 31)
     return "An outer of " + std::to_string(d.outer) + " with a length of " + std::to_string(d.length) +
            " is more than the tiles that this template numbers; take rows.";
+  if (d.outer > 16 && d.length < 512)
+    return "An outer of " + std::to_string(d.outer) + " with a length of " + std::to_string(d.length) +
+           " are many lines, of which each has hardly a tile; take rows.";
   return refuses_apart(d);
 }
 
-Space lookback_space(const Problem& problem) {
-  const auto elements = [](const Config& c) { return c[ITEMS] * c[VECTOR]; };
-  const std::vector<Axis> axes = {{BLOCK, {512, 128, 256, 1024}, "threads per block"},
-                                  {ITEMS, {4, 1, 2, 8, 16}, "loads of a thread"},
-                                  vector_axis(problem, 16),
-                                  load_axis(),
-                                  resident_warps_axis({32, 16, 48, 64}),
-                                  store_axis()};
-  return Space(axes,
-               {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
-                vector_rule(Dims(problem)), store_rule(problem)},
-               {register_rule(problem, elements),
-                {"A tile has at least 1024 elements, so that blocks seldom wait.",
-                 [elements](const Config& c) { return c[BLOCK] * elements(c) >= 1024; }}});
+std::int64_t tiles_of(const Dims& d, const Config& c) {
+  return ceil_divide(d.length, c[BLOCK] * c[ITEMS] * c[VECTOR]);
 }
 
-Work lookback_work(const Problem& problem, const Config& config) {
+Space lookback_space(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  const std::int64_t tiles = ceil_divide(d.length, config[BLOCK] * config[ITEMS] * config[VECTOR]);
+  const auto elements = [](const Config& c) { return c[ITEMS] * c[VECTOR]; };
+  const std::vector<Axis> axes = {{BLOCK, {512, 128, 256, 1024}, "threads per block"},
+                                  {ITEMS, {4, 1, 2, 8, 12, 16}, "loads of a thread"},
+                                  vector_axis(problem, 16),
+                                  load_axis(),
+                                  prefetch_axis(),
+                                  resident_warps_axis({32, 16, 48, 64}),
+                                  store_axis()};
+  return Space(
+      axes,
+      {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }), vector_rule(d),
+       store_rule(problem), prefetch_rule(device, [d](const Config& c) { return d.outer * tiles_of(d, c); })},
+      {register_rule(problem, elements),
+       {"A tile has at least 1024 elements, so that blocks seldom wait.",
+        [elements](const Config& c) { return c[BLOCK] * elements(c) >= 1024; }}});
+}
+
+Work lookback_work(const Problem& problem, const Config& config, const DeviceFacts& device) {
+  const Dims d(problem);
+  const std::int64_t tiles = tiles_of(d, config);
   const ChainSpace space(problem, d.outer, tiles, 1, fan);
   return {.steps = {Launch{.kernel = "scan_lookback",
                            .grid = {d.outer * tiles},
                            .block = {config[BLOCK]},
                            .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
                                          WorkspacePointer{space.messages_at}, int32(d.outer), int32(tiles),
-                                         d.length, d.outer_stride}}},
+                                         d.length, d.outer_stride, int32(blocks_at_once(device, config))}}},
           .workspace_bytes = space.bytes,
           .zeroed_bytes = space.bytes};
 }
@@ -53,16 +63,21 @@ Work lookback_work(const Problem& problem, const Config& config) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t multiprocessors = multiprocessors_to_fill(device);
-  if (d.length < 8192 || d.outer >= 4 * multiprocessors) return std::nullopt;
+  if (d.length < 8192 || d.outer >= 4 * multiprocessors || suits_summing(problem, device))
+    return std::nullopt;
   const std::int64_t vector = usual_vector(problem);
-  std::int64_t items = std::max<std::int64_t>(4, 16 / vector);
-  std::int64_t block = bytes(dtype_of(problem)) == 2 ? 256 : 128;
-  const auto takes_turns = [&] {
-    const std::int64_t tile = block * items * vector;
-    return d.outer * ceil_divide(d.length, tile) > multiprocessors && d.length >= 16 * tile;
-  };
-  while (block < 512 && takes_turns()) block *= 2;
-  while (items < std::min<std::int64_t>(16, 64 / vector) && takes_turns()) items *= 2;
+  const std::int64_t most = std::min<std::int64_t>(16, 64 / vector);
+  std::int64_t block = 512, items = most;
+  for (const std::int64_t number : {4, 8, 12, 16}) {
+    for (std::int64_t threads = bytes(dtype_of(problem)) == 2 ? 256 : 128; threads <= 512; threads *= 2) {
+      const std::int64_t tile = threads * number * vector;
+      const bool takes_turns =
+          d.outer * ceil_divide(d.length, tile) > multiprocessors && d.length >= 16 * tile;
+      if (number < 16 / vector || number > most || takes_turns || tile >= block * items * vector) continue;
+      block = threads;
+      items = number;
+    }
+  }
   return Values{{std::string(BLOCK.name), block},
                 {std::string(ITEMS.name), items},
                 {std::string(VECTOR.name), vector},
@@ -76,7 +91,7 @@ Template lookback() {
   return {.name = "lookback",
           .what = "Several blocks per line, along contiguous elements, in one pass: few, long lines.",
           .kernels = {"scan_lookback"},
-          .compiled_in = {"dtype", "function", "kind", "sum_dtype"},
+          .compiled_in = all_but_sizes(),
           .refuses = refuses,
           .untuned = untuned,
           .space = lookback_space,

@@ -32,12 +32,17 @@ std::string refuses(const Problem& problem) {
   return "";
 }
 
-Space narrow_space(const Problem& problem) {
+std::int64_t tiles_of(const Dims& d, const Config& c) {
+  return ceil_divide(d.length, std::max<std::int64_t>(1, segments_of(d, c)) * c[ITEMS]);
+}
+
+Space narrow_space(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::vector<Axis> axes = {{BLOCK, {256, 128, 512, 1024}, "threads per block"},
                                   {ITEMS, {17, 9, 33, 16, 8}, "neighbouring rows per thread"},
                                   vector_axis(problem, 16),
                                   load_axis(),
+                                  prefetch_axis(),
                                   resident_warps_axis({32, 16, 48, 64}),
                                   store_axis()};
   return Space(
@@ -51,16 +56,17 @@ Space narrow_space(const Problem& problem) {
         }},
        {"A tile has at most the 216 KiB of shared memory that large GPUs have beside the fixed one.",
         [problem, d](const Config& c) { return shared_bytes(problem, d, c) <= std::int64_t{216} << 10; }},
-       store_rule(problem)},
+       store_rule(problem),
+       prefetch_rule(device, [d](const Config& c) { return d.outer * tiles_of(d, c); })},
       {register_rule(problem, [](const Config& c) { return c[ITEMS]; }),
        {"A tile has at least 1024 elements, so that blocks seldom wait.",
         [](const Config& c) { return c[BLOCK] * c[ITEMS] >= 1024; }}});
 }
 
-Work narrow_work(const Problem& problem, const Config& config) {
+Work narrow_work(const Problem& problem, const Config& config, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t segments = segments_of(d, config);
-  const std::int64_t tiles = ceil_divide(d.length, segments * config[ITEMS]);
+  const std::int64_t tiles = tiles_of(d, config);
   const ChainSpace space(problem, d.outer, tiles, d.inner, fan);
   return {.steps = {Launch{.kernel = "scan_narrow",
                            .grid = {d.outer * tiles},
@@ -68,7 +74,8 @@ Work narrow_work(const Problem& problem, const Config& config) {
                            .dynamic_shared_bytes = shared_bytes(problem, d, config),
                            .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
                                          WorkspacePointer{space.messages_at}, int32(d.outer), int32(tiles),
-                                         d.length, int32(d.inner), d.outer_stride, int32(segments)}}},
+                                         d.length, int32(d.inner), d.outer_stride, int32(segments),
+                                         int32(blocks_at_once(device, config))}}},
           .workspace_bytes = space.bytes,
           .zeroed_bytes = space.bytes};
 }
@@ -79,7 +86,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (!suits_narrow(problem)) return std::nullopt;
   // Tiles so large that each has a multiprocessor of its own; where even the largest have not, they take
   // turns.
-  const bool is_large = item_bytes(problem) == 8;
+  const bool is_large = std::max(bytes(dtype_of(problem)), item_bytes(problem)) == 8;
   std::int64_t block = 256, items = 9;
   const auto takes_turns = [&] {
     return d.outer * d.length * d.inner > block * items * multiprocessors_to_fill(device);
@@ -93,11 +100,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   while (vector > 1 && (vector * bytes(dtype_of(problem)) > 16 || vector * d.inner > 256 ||
                         (d.outer > 1 && (d.outer_stride % vector != 0 || d.length * d.inner % vector != 0))))
     vector /= 2;
+  const std::string store = usual_store(problem, vector);
   return Values{{std::string(BLOCK.name), block},
                 {std::string(ITEMS.name), items},
                 {std::string(VECTOR.name), vector},
+                {std::string(LOAD.name), is_large ? std::string("plain") : store},
                 {std::string(RESIDENT_WARPS.name), std::int64_t{is_alone ? 16 : 32}},
-                {std::string(STORE.name), usual_store(problem, vector)}};
+                {std::string(STORE.name), store}};
 }
 
 }  // namespace
@@ -106,7 +115,7 @@ Template narrow() {
   return {.name = "narrow",
           .what = "Rows of a few elements, moved by way of shared memory, and blocks that share the length.",
           .kernels = {"scan_narrow"},
-          .compiled_in = {"dtype", "function", "kind", "sum_dtype"},
+          .compiled_in = all_but_sizes(),
           .refuses = refuses,
           .untuned = untuned,
           .space = narrow_space,

@@ -6,7 +6,7 @@
 #include "scan/chain.cuh"
 #include "scan/scan.cuh"
 
-using S = Scan<static_cast<int>(function), T, sum_dtype == SumDtype::f64>;
+using S = Scan<has_expression ? 6 : static_cast<int>(function), T, sum_dtype == SumDtype::f64>;
 using Item = S::Item;
 using Output = S::Output;
 
@@ -17,27 +17,30 @@ constexpr int rounds = (ITEMS + VECTOR - 1) / VECTOR;  // in which a block moves
 constexpr int most_inner = 64;
 
 // A line of tiles is one outer position; a tile has `segments` x ITEMS rows. Dynamic shared memory: a tile as
-// elements, and again as results.
+// elements, and again as results. `ahead`: how many tiles later the one is that a block asks for in the
+// second-level cache.
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     ENTRY(scan_narrow)(const T* __restrict__ x, Output* __restrict__ y, void* counters, void* messages,
                        int lines, int tiles, long long length, int inner, long long outer_stride,
-                       int segments) {
+                       int segments, int ahead) {
   using LineChain = Chain<S, 32>;
+  constexpr bool reverse = direction == Direction::reverse;
   DYNAMIC_SHARED(unsigned char, memory);
   T* const staged = reinterpret_cast<T*>(memory);
   Output* const results = reinterpret_cast<Output*>(memory);
   __shared__ Item totals[BLOCK];  // of the threads; then what the tile has before each
   __shared__ Item of_tile[most_inner];
   __shared__ Item passed[LineChain::levels][most_inner];
-  __shared__ unsigned number;
+  __shared__ unsigned shared_number;
   __shared__ int left_to_clear;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   unsigned* const counts = static_cast<unsigned*>(counters);
-  if (thread == 0) number = next_tile(counts, gridDim.x);
+  if (thread == 0) shared_number = tiles > 1 ? next_tile(counts, gridDim.x) : blockIdx.x;
   __syncthreads();
+  const unsigned number = shared_number;
   const unsigned tile = number / static_cast<unsigned>(lines), line = number % static_cast<unsigned>(lines);
   const int rows = segments * ITEMS;
-  const long long first = static_cast<long long>(tile) * rows;
+  const long long first = (reverse ? tiles - 1 - static_cast<long long>(tile) : tile) * rows;
   const int there = static_cast<int>(length - first < rows ? length - first : rows);  // rows
   const int elements = there * inner;
 
@@ -48,6 +51,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     const int at = (k * BLOCK + thread) * VECTOR;
     if (at + VECTOR <= elements)
       vector[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
+  }
+  if constexpr (PREFETCH == Prefetch::ahead) {
+    const unsigned later = number + static_cast<unsigned>(ahead);
+    const long long later_tile = later / static_cast<unsigned>(lines);
+    const long long later_first = (reverse ? tiles - 1 - later_tile : later_tile) * rows;
+    if (later < gridDim.x && later_first + rows <= length)
+      prefetch(x + later % static_cast<unsigned>(lines) * outer_stride + later_first * inner,
+               rows * inner * static_cast<long long>(sizeof(T)), thread, BLOCK);
   }
 #pragma unroll
   for (int k = 0; k < rounds; ++k) {
@@ -61,40 +72,52 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   __syncthreads();
 
   const int column = thread % inner, segment = thread / inner;
-  const int left = segment < segments ? there - segment * ITEMS : 0;  // rows that the thread has
-  const int place = segment * ITEMS * inner + column;
+  const int row = reverse ? rows - 1 - segment * ITEMS : segment * ITEMS;  // the first of the thread's
+  const int step = reverse ? -inner : inner;
+  const int place = row * inner + column;
+  // Of the thread's rows those of the memory: in the order of the scan the last ones may lack, or the first.
+  const int end = segment < segments ? there - row : 0, begin = segment < segments ? row - there + 1 : ITEMS;
+  const auto is_there = [&](int i) { return reverse ? i >= begin : i < end; };
   Item item[ITEMS];
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) {
-    item[i] = i < left ? S::item(staged[place + i * inner]) : S::none();
+    item[i] = is_there(i) ? S::item(staged[place + i * step]) : S::none();
     if (i > 0) item[i] = S::combine(item[i > 0 ? i - 1 : 0], item[i]);
   }
   totals[thread] = item[ITEMS - 1];
   __syncthreads();
 
-  LineChain chain(counts + 1, static_cast<unsigned long long*>(messages), line, static_cast<unsigned>(tiles),
+  LineChain chain(counts, static_cast<unsigned long long*>(messages), line, static_cast<unsigned>(tiles),
                   tile, inner);
+  // A warp has a column: what its segments come to, and what is before the tile.
   for (int c = warp; c < inner; c += warps) {
     Item total = S::none();
     for (int s = lane; s - lane < segments; s += 32) {
       const Item up_to = scan_lanes<S, 32>(s < segments ? totals[s * inner + c] : S::none(), lane);
-      Item before = __shfl_up_sync(0xffffffffu, up_to, 1);
+      Item before = from_lane_below(up_to, 1, 32);
       if (lane == 0) before = S::none();
       if (s < segments) totals[s * inner + c] = S::combine(total, before);
-      total = S::combine(total, __shfl_sync(0xffffffffu, up_to, 31));
+      total = S::combine(total, from_lane(up_to, 31, 32));
     }
     if (lane == 0) {
       of_tile[c] = total;
       if (chain.posts_tile) chain.post_tile(c, total);
     }
   }
-  __syncthreads();
-  for (int unit = warp; unit < LineChain::levels * inner; unit += warps) {
-    const int level = unit / inner, c = unit % inner;
-    const Item found = chain.wait_as_warp(level, c, lane);
-    if (lane == 0) {
-      if (level == 0 && chain.posts_group) chain.post_group(c, S::combine(found, of_tile[c]));
-      passed[level][c] = found;
+  if (tiles > 1) {
+    for (int c = warp; c < inner; c += warps) {
+      Item found[LineChain::levels];
+      if (chain.posts_group) {  // which others wait for
+        chain.wait_as_warp<0, 0>(c, lane, found);
+        if (lane == 0) chain.post_group(c, S::combine(found[0], of_tile[c]));
+        chain.wait_as_warp<1, 2>(c, lane, found);
+      } else {
+        chain.wait_as_warp<0, 2>(c, lane, found);
+      }
+      if (lane == 0) {
+#pragma unroll
+        for (int level = 0; level < LineChain::levels; ++level) passed[level][c] = found[level];
+      }
     }
   }
   __syncthreads();
@@ -106,13 +129,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   }
   if (thread == 0 && tiles > 1) clears = chain.leave();
 
-  const Item before = S::combine(
-      S::combine(S::combine(passed[2][column], passed[1][column]), passed[0][column]), totals[thread]);
+  Item before = totals[thread];
+  if (tiles > 1)
+    before =
+        S::combine(S::combine(S::combine(passed[2][column], passed[1][column]), passed[0][column]), before);
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i) {
-    if (i >= left) break;
+  for (int k = 0; k < ITEMS; ++k) {
+    const int i = reverse ? ITEMS - 1 - k : k;
+    if (!is_there(i)) break;
     const Item earlier = i > 0 ? S::combine(before, item[i > 0 ? i - 1 : 0]) : before;
-    results[place + i * inner] = S::output(kind == Kind::exclusive ? earlier : S::combine(before, item[i]));
+    results[place + i * step] = S::output(kind == Kind::exclusive ? earlier : S::combine(before, item[i]));
   }
   if (thread == 0) left_to_clear = clears;
   __syncthreads();
@@ -127,5 +153,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
       for (int e = at; e < elements; ++e) to[e] = results[e];
     }
   }
-  chain.clear(left_to_clear, thread, BLOCK);
+  if (tiles > 1) chain.clear(left_to_clear, thread, BLOCK);
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "generator/sample.h"
+#include "templates/boundary.h"
 
 namespace tunesmith {
 namespace scan_op {
@@ -17,12 +18,15 @@ const std::vector<std::string>& function_categories() {
 }
 
 Function function_of(const Problem& problem) {
+  if (problem.string("expression") != "none") return Function::expression;
   const std::vector<std::string>& categories = function_categories();
   return static_cast<Function>(std::find(categories.begin(), categories.end(), problem.string("function")) -
                                categories.begin());
 }
 
 bool is_exclusive(const Problem& problem) { return problem.string("kind") == "exclusive"; }
+
+bool is_reverse(const Problem& problem) { return problem.string("direction") == "reverse"; }
 
 bool is_wide(const Problem& problem) { return problem.string("sum_dtype") == "f64"; }
 
@@ -43,7 +47,8 @@ DType output_dtype(const Problem& problem) {
   const Function function = function_of(problem);
   if (is_wide(problem)) return DType::f64;
   if (function == Function::any || function == Function::all) return DType::boolean;
-  if (function == Function::max || function == Function::min || !is_whole(dtype)) return dtype;
+  if (function != Function::sum && function != Function::product) return dtype;
+  if (!is_whole(dtype)) return dtype;
   return is_unsigned(dtype) ? DType::u64 : DType::i64;
 }
 
@@ -76,6 +81,7 @@ std::string check(const Problem& problem) {
            " outer_stride=" + std::to_string(problem.integer("outer_stride")) +
            " reach beyond the 2^40 elements that are allowed.";
   }
+  if (std::string why = refuses_expression(problem); !why.empty()) return why;
   const Function function = function_of(problem);
   if (is_wide(problem) &&
       ((function != Function::sum && function != Function::product) || dtype_of(problem) != DType::f32)) {
@@ -114,7 +120,27 @@ std::vector<Parameter> parameters() {
       {.name = "sum_dtype",
        .what = "type in which sums and products are computed and written; same: the function's own",
        .categories = {"same", "f64"},
-       .initial = "same"}};
+       .initial = "same"},
+      {.name = "direction",
+       .what = "reverse: from the last element on",
+       .categories = {"forward", "reverse"},
+       .initial = "forward"},
+      {.name = "expression",
+       .what = "in place of the function: an associative one of a, what is before, and b, in C's operators "
+               "and functions, such as \"max(a, b)\"",
+       .categories = {"none"},
+       .initial = "none",
+       .refuses_text = [](const std::string& text) { return elementwise_op::parse(text).error; },
+       .is_computation = true},
+      {.name = "identity",
+       .what = "the first result of an exclusive scan of an expression, which changes nothing",
+       .categories = {"none"},
+       .initial = "none",
+       .refuses_text = [](const std::string& text) -> std::string {
+         double number = 0;
+         if (reads_as_double(text, number)) return "";
+         return "'" + text + "' is not a decimal number, such as -1, 0.25, 1e-3 or inf.";
+       }}};
 }
 
 std::vector<std::int64_t> input_extents(const Problem& problem) { return {Dims(problem).span()}; }
@@ -135,6 +161,7 @@ std::pair<double, double> usual_bounds(const Problem& problem) {
   const DType dtype = dtype_of(problem);
   const Function function = function_of(problem);
   if (function == Function::sum) return {0, 1};
+  if (function == Function::expression) return is_whole(dtype) ? std::pair(1.0, 5.0) : std::pair(0.96, 1.04);
   if (function != Function::product) return {-1, 1};
   if (!is_whole(dtype)) return {0.96, 1.04};
   return is_unsigned(dtype) ? std::pair(1.0, 5.0) : std::pair(-1.0, 3.0);
@@ -143,6 +170,18 @@ std::pair<double, double> usual_bounds(const Problem& problem) {
 // Sums of another type, rows with gaps, and windows of a larger array, are rare.
 void usual_arrays(Random& random, Problem& problem) {
   if (!draw_chance(random, 40)) problem.set("sum_dtype", std::string("same"));
+  if (!draw_chance(random, 15)) problem.set("direction", std::string("forward"));
+  if (draw_chance(random, 6)) {
+    const std::vector<std::pair<std::string, std::string>> expressions = {
+        {"max(a, b)", "-inf"}, {"a * b", "1"}, {"b == b ? b : a", "0"}, {"a + b - a * b", "0"}};
+    const auto& [expression, identity] = draw(random, expressions);
+    problem.set("function", std::string("sum"));
+    problem.set("expression", expression);
+    if (is_exclusive(problem)) problem.set("identity", identity);
+    if (problem.string("dtype") == "u8") problem.set("dtype", std::string("i32"));
+    problem.set("sum_dtype", std::string("same"));
+    if (is_exclusive(problem)) problem.set("identity", std::string("1"));
+  }
   if (!draw_chance(random, 8)) return;
   const Dims d(problem);
   problem.set("stride", draw_chance(random, 50) ? round_up(d.inner, 32) : d.inner + 1);
@@ -168,8 +207,7 @@ Op ops_scan() {
       .what =
           "y[o, l, i] = the sum, product, maximum, minimum, or logical or and and, over k <= l of x[o * "
           "outer_stride + k * stride + i], for o < outer, l < length, i < inner; of an exclusive scan over k "
-          "< "
-          "l.",
+          "< l, of a reverse one over k >= l (k > l).",
       .parameters = parameters(),
       .check = check,
       .arguments = {{.name = "x",
@@ -187,6 +225,7 @@ Op ops_scan() {
                      .extents = {"outer", "length", "inner"},
                      .dtype = output_dtype}},
       .templates = {base(), lookback(), rows(), columns(), narrow()},
+      .preamble = preamble,
       .reference = reference,
       .reference_unit =
           [](const Problem& problem) {
@@ -208,14 +247,29 @@ Op ops_scan() {
                      "outer=1 length=17001 inner=3 outer_stride=0 stride=0",
                      "outer=0 length=7 inner=3 outer_stride=0 stride=0"},
       .sizes = sizes,
-      .examples = {"length=30011", "length=20001 function=max dtype=i32",
+      .examples = {"length=30011",
+                   "length=20001 function=max dtype=i32",
                    "outer=37 length=1000 function=product dtype=f64",
-                   "outer=130 length=129 outer_stride=140 dtype=i32", "length=5000 kind=exclusive dtype=f64",
-                   "outer=5 length=333 inner=64 function=min dtype=bf16", "outer=3 length=1090 inner=260",
-                   "length=6011 inner=7 kind=exclusive", "outer=2 length=140 inner=52 function=any dtype=i64",
-                   "outer=900 length=100 function=all dtype=u8", "length=5001 inner=3 stride=4 dtype=f16",
-                   "outer=3 length=1500 inner=9 sum_dtype=f64", "length=20001 sum_dtype=f64",
-                   "outer=70 length=130 function=product sum_dtype=f64", "length=0"},
+                   "outer=130 length=129 outer_stride=140 dtype=i32",
+                   "length=5000 kind=exclusive dtype=f64",
+                   "outer=5 length=333 inner=64 function=min dtype=bf16",
+                   "outer=3 length=1090 inner=260",
+                   "length=6011 inner=7 kind=exclusive",
+                   "outer=2 length=140 inner=52 function=any dtype=i64",
+                   "outer=900 length=100 function=all dtype=u8",
+                   "length=5001 inner=3 stride=4 dtype=f16",
+                   "outer=3 length=1500 inner=9 sum_dtype=f64",
+                   "length=20001 sum_dtype=f64",
+                   "outer=70 length=130 function=product sum_dtype=f64",
+                   "length=5001 direction=reverse dtype=f64",
+                   "outer=2 length=1003 kind=exclusive direction=reverse dtype=u8",
+                   "outer=3 length=530 inner=36 direction=reverse function=max",
+                   "outer=2 length=1999 inner=5 direction=reverse dtype=i32",
+                   "length=3003 expression=\"b == b ? b : a\" dtype=f16",
+                   "outer=5 length=144 expression=\"a * b\" dtype=i32 direction=reverse",
+                   "outer=2 length=300 inner=20 expression=\"max(a, b) + log1p(exp(-abs(a - b)))\"",
+                   "length=700 inner=3 expression=\"a + b\" dtype=f64 kind=exclusive identity=0",
+                   "length=0"},
       // 8.6 GB of i32, and 8.6 GB of columns.
       .large_examples = {"outer=33 length=65075333 function=max dtype=i32",
                          "outer=65 length=1009 inner=32770 dtype=f32"},

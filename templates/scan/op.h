@@ -9,15 +9,17 @@
 
 #include "generator/op.h"
 #include "templates/axes.h"
+#include "templates/elementwise/expression.h"
 
 namespace tunesmith::scan_op {
 
 // As in the kernels (scan.cuh).
-enum class Function : std::int32_t { sum, product, max, min, any, all };
+enum class Function : std::int32_t { sum, product, max, min, any, all, expression };
 
 const std::vector<std::string>& function_categories();
 Function function_of(const Problem& problem);
 bool is_exclusive(const Problem& problem);
+bool is_reverse(const Problem& problem);
 bool is_wide(const Problem& problem);  ///< computed and written as f64
 
 // An array is seen as outer x length x inner, with strides for the first two; `length` is scanned.
@@ -32,6 +34,15 @@ struct Dims {
   std::int64_t stride, outer_stride;  // elements
 };
 
+/// Of a problem that has one. Lasts until the thread asks for another problem's.
+const elementwise_op::Expression& expression_of(const Problem& problem);
+/// What an exclusive scan of an expression begins with.
+double identity_of(const Problem& problem);
+/// Why the expression, with its dtype and identity, is not allowed, as a sentence; empty if it is.
+std::string refuses_expression(const Problem& problem);
+/// The expression as C++ (scan.cuh), or that there is none.
+std::string preamble(const Problem& problem);
+
 DType output_dtype(const Problem& problem);
 std::int64_t item_bytes(const Problem& problem);  ///< of what a kernel adds in
 
@@ -44,6 +55,11 @@ std::string refuses_small_tiles(std::int64_t length, std::int64_t tile);
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int output,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error);
+
+/// The reference of one line of an expression, in the order of the scan: what the elements up to each one
+/// come to.
+void scan_expression(const Problem& problem, std::span<const double> line, std::span<double> value,
+                     std::span<double> permitted_error);
 
 Template base();
 Template lookback();
@@ -59,6 +75,7 @@ inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 inline constexpr IntegerAxis FAN("FAN");
 inline constexpr IntegerAxis ITEMS("ITEMS");
 inline constexpr CategoricalAxis LOAD("LOAD");
+inline constexpr CategoricalAxis PREFETCH("PREFETCH");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 
 std::string refuses_empty(const Dims& d);
@@ -66,6 +83,12 @@ std::string refuses_apart(const Dims& d);
 
 Axis load_axis();
 Axis vector_axis(const Problem& problem, std::int64_t most_bytes);
+
+Axis prefetch_axis();
+/// A prefetch is of a tile that a later block has, when so many `tiles` are more than run at once.
+Rule prefetch_rule(const DeviceFacts& device, const std::function<std::int64_t(const Config&)>& tiles);
+/// How many blocks run at once, by their registers.
+std::int64_t blocks_at_once(const DeviceFacts& device, const Config& config);
 
 Rule vector_rule(const Dims& d);
 Rule store_rule(const Problem& problem);
@@ -81,6 +104,13 @@ std::int64_t usual_vector(const Problem& problem, bool rows = false);
 std::string usual_store(const Problem& problem, std::int64_t vector);
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config);
+
+/// What every tuned kernel compiles in.
+std::vector<std::string> all_but_sizes();
+
+/// Likewise: whether lines are so few and short that blocks that sum what is before their tiles (rows) are
+/// done before others have passed it on (lookback).
+bool suits_summing(const Problem& problem, const DeviceFacts& device);
 
 /// The workspace of a launch whose blocks pass sums on along lines of `tiles` tiles, `columns` beside each
 /// other (chain.cuh): tickets and counters, then the messages.

@@ -79,6 +79,9 @@ class Line {
         } else {
           multiply(state, x);
         }
+        break;
+      case Function::expression:  // not here
+        break;
     }
   }
 
@@ -139,27 +142,65 @@ std::string refuses_small_tiles(std::int64_t length, std::int64_t tile) {
          std::to_string(length) + ".";
 }
 
+namespace {
+
+// One line after the other, each as far as it is asked for.
+void expression_reference(const Problem& problem, const std::vector<double>& x, std::int64_t begin,
+                          std::int64_t end, std::span<double> value, std::span<double> permitted_error) {
+  const Dims d(problem);
+  const bool exclusive = is_exclusive(problem), reverse = is_reverse(problem);
+  const double first = exclusive ? identity_of(problem) : 0;
+  const std::int64_t slab = d.length * d.inner;
+  const auto length = static_cast<std::size_t>(d.length);
+  std::vector<double> line(length), values(length), errors(length);
+  for (std::int64_t o = begin / slab; o * slab < end; ++o) {
+    for (std::int64_t i = 0; i < d.inner; ++i) {
+      const auto in_memory = [&](std::int64_t l) { return reverse ? d.length - 1 - l : l; };
+      for (std::int64_t l = 0; l < d.length; ++l)
+        line[static_cast<std::size_t>(l)] =
+            x[static_cast<std::size_t>(o * d.outer_stride + in_memory(l) * d.stride + i)];
+      scan_expression(problem, line, values, errors);
+      for (std::int64_t l = 0; l < d.length; ++l) {
+        const std::int64_t at = o * slab + in_memory(l) * d.inner + i;
+        if (at < begin || at >= end) continue;
+        const auto to = static_cast<std::size_t>(at - begin);
+        const auto from = static_cast<std::size_t>(exclusive ? l - 1 : l);
+        const bool is_first = exclusive && l == 0;
+        value[to] = is_first ? first : values[from];
+        permitted_error[to] = is_first ? 0 : errors[from];
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
+  if (function_of(problem) == Function::expression) {
+    expression_reference(problem, arguments[0], begin, end, value, permitted_error);
+    return;
+  }
   const Dims d(problem);
   const Line line(problem);
-  const bool exclusive = is_exclusive(problem);
+  const bool exclusive = is_exclusive(problem), reverse = is_reverse(problem);
   const std::int64_t slab = d.length * d.inner;
   std::vector<State> states(static_cast<std::size_t>(d.inner));
   for (std::int64_t o = begin / slab; o * slab < end; ++o) {
     std::fill(states.begin(), states.end(), line.first());
-    const double* from = arguments[0].data() + o * d.outer_stride;
-    for (std::int64_t l = 0; l < d.length; ++l, from += d.stride) {
+    for (std::int64_t count = 0; count < d.length; ++count) {
+      const std::int64_t l = reverse ? d.length - 1 - count : count;
+      const double* const from = arguments[0].data() + o * d.outer_stride + l * d.stride;
       const std::int64_t row = o * slab + l * d.inner;
-      if (row >= end) break;
+      if (reverse ? row + d.inner <= begin : row >= end) break;
       for (std::int64_t i = 0; i < d.inner; ++i) {
         State& state = states[static_cast<std::size_t>(i)];
         if (!exclusive) line.add(state, from[i]);
         const std::int64_t at = row + i;
         if (at >= begin && at < end) {
           const auto to = static_cast<std::size_t>(at - begin);
-          line.result(state, exclusive ? l : l + 1, value[to], permitted_error[to]);
+          line.result(state, exclusive ? count : count + 1, value[to], permitted_error[to]);
         }
         if (exclusive) line.add(state, from[i]);
       }

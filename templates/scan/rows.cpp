@@ -5,6 +5,7 @@
 namespace tunesmith::scan_op {
 namespace {
 
+constexpr CategoricalAxis BEFORE("BEFORE");
 constexpr IntegerAxis ROWS("ROWS");
 constexpr IntegerAxis TEAM("TEAM");
 
@@ -15,6 +16,15 @@ std::string refuses(const Problem& problem) {
 }
 
 std::int64_t tile_of(const Config& c) { return c[TEAM] * c[ITEMS] * c[VECTOR]; }
+std::int64_t tiles_of(const Dims& d, const Config& c) { return ceil_divide(d.length, tile_of(c)); }
+
+// A thread adds so many elements at most to what is before a tile, one after the other.
+constexpr std::int64_t most_summed = 128;
+
+std::int64_t blocks_of(const Dims& d, const Config& c) {
+  if (c[BEFORE] == "summed") return d.outer * tiles_of(d, c);
+  return ceil_divide(d.outer, c[BLOCK] / std::max<std::int64_t>(1, c[TEAM]) * c[ROWS]);
+}
 
 Space rows_space(const Problem& problem) {
   const Dims d(problem);
@@ -22,6 +32,9 @@ Space rows_space(const Problem& problem) {
                                   {TEAM, {32, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads per line"},
                                   {ITEMS, {1, 2, 4, 8, 16}, "loads of a thread for a tile"},
                                   {ROWS, {1, 2, 4, 8}, "lines that a team has under way at once"},
+                                  {BEFORE, categories({"carried", "summed"}),
+                                   "what is before a tile: carried by its team, or summed anew by a block "
+                                   "that has this tile alone"},
                                   vector_axis(problem, 16),
                                   load_axis(),
                                   resident_warps_axis({32, 16, 48, 64}),
@@ -36,15 +49,22 @@ Space rows_space(const Problem& problem) {
        {"A line has at most 128 tiles, or tiles of at least 1024 elements: so few roundings are behind a "
         "sum.",
         [length = d.length](const Config& c) { return refuses_small_tiles(length, tile_of(c)).empty(); }},
+       {"A block that sums what is before its tile is one team, of one line of several tiles, and no thread "
+        "has more than 128 elements of that, in any order.",
+        [d, in_order = function_of(problem) == Function::expression](const Config& c) {
+          return c[BEFORE] == "carried" || (!in_order && c[TEAM] == c[BLOCK] && c[ROWS] == 1 &&
+                                            d.length > tile_of(c) && d.length <= most_summed * c[BLOCK]);
+        }},
        {"A block's grid has a block for each of its lines.",
-        [lines = d.outer](const Config& c) {
-          return ceil_divide(lines, c[BLOCK] / std::max<std::int64_t>(1, c[TEAM]) * c[ROWS]) < std::int64_t{1}
-                                                                                                   << 31;
-        }}},
+        [d](const Config& c) { return blocks_of(d, c) < std::int64_t{1} << 31; }}},
       {register_rule(problem, [](const Config& c) { return c[ITEMS] * c[VECTOR] * c[ROWS]; }),
        {"A tile is not twice as long as a line, and a line of several tiles has 512 elements of each.",
         [length = d.length](const Config& c) {
           return tile_of(c) < 2 * length + 2 * c[VECTOR] && (tile_of(c) >= length || tile_of(c) >= 512);
+        }},
+       {"What is before a tile is summed anew where it is little, for few lines.",
+        [d, size = bytes(dtype_of(problem))](const Config& c) {
+          return c[BEFORE] == "carried" || (d.length * size <= 262144 && d.outer * tiles_of(d, c) <= 2048);
         }},
        {"Several lines at once are for lines of one tile.",
         [length = d.length](const Config& c) { return c[ROWS] == 1 || tile_of(c) >= length; }}});
@@ -52,12 +72,11 @@ Space rows_space(const Problem& problem) {
 
 Work rows_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
-  const std::int64_t block = config[BLOCK];
-  return {.steps = {Launch{
-              .kernel = "scan_rows",
-              .grid = {ceil_divide(d.outer, block / config[TEAM] * config[ROWS])},
-              .block = {block},
-              .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outer, d.length, d.outer_stride}}}};
+  return {.steps = {Launch{.kernel = "scan_rows",
+                           .grid = {blocks_of(d, config)},
+                           .block = {config[BLOCK]},
+                           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outer, d.length,
+                                         d.outer_stride, int32(tiles_of(d, config))}}}};
 }
 
 // Small teams where they are enough threads; else a line in one tile if a team of up to a block can have it
@@ -66,6 +85,15 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Dims d(problem);
   const std::int64_t vector = usual_vector(problem, true);
   std::int64_t team = 4, items = 1;
+  if (suits_summing(problem, device)) {
+    const std::int64_t block = d.length <= 8192 ? 256 : d.length <= 16384 ? 512 : 1024;
+    return Values{{std::string(BLOCK.name), block},
+                  {std::string(TEAM.name), block},
+                  {std::string(ITEMS.name), std::int64_t{1}},
+                  {std::string(VECTOR.name), vector},
+                  {std::string(BEFORE.name), std::string("summed")},
+                  {std::string(RESIDENT_WARPS.name), std::int64_t{16}}};
+  }
   const auto is_part = [&] { return team * vector * items < d.length; };
   if (d.length > 32 && d.length <= 512 &&
       8 * d.outer >= std::int64_t{1024} * multiprocessors_to_fill(device)) {
@@ -77,6 +105,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   } else {
     while (team < 32 && is_part()) team *= 2;
     while (items < (vector > 1 ? 2 : 4) && is_part()) items *= 2;
+    // One line's loads are under way at once: the fewer threads, the fewer wait for each other.
+    while (team < 128 && is_part()) team *= 2;
+    while (items < 4 && d.outer < multiprocessors_to_fill(device) && is_part()) items *= 2;
     while (team < 256 && is_part()) team *= 2;
     while (items < 4 && vector < 4 && is_part()) items *= 2;
   }
@@ -99,7 +130,7 @@ Template rows() {
   return {.name = "rows",
           .what = "A team of threads per line, along contiguous elements: many lines; needs no workspace.",
           .kernels = {"scan_rows"},
-          .compiled_in = {"dtype", "function", "kind", "sum_dtype"},
+          .compiled_in = all_but_sizes(),
           .refuses = refuses,
           .untuned = untuned,
           .space = rows_space,

@@ -4,6 +4,7 @@
 #include "common/float16.cuh"
 #include "common/hinted_access.cuh"
 #include "common/vector.cuh"
+#include "elementwise/functions.cuh"
 
 // What sums and products of T are computed in; integers wrap.
 template <typename T, bool wide>
@@ -145,6 +146,31 @@ struct Scan<4, T, wide> : Logical<false, T> {};
 template <typename T, bool wide>
 struct Scan<5, T, wide> : Logical<true, T> {};
 
+// What a problem's expression makes of two numbers, and what an exclusive scan begins with: generated.
+template <typename Number>
+struct Expression;
+// Either a number or nothing, so that an expression needs no number that changes nothing.
+template <typename Number>
+struct Optional {
+  Number value;
+  int is_there;
+};
+template <typename T, bool wide>
+struct Scan<6, T, wide> {
+  using Number = compute_type<T>;
+  using Item = Optional<Number>;
+  using Output = T;
+  static __device__ __forceinline__ Item none() { return {0, 0}; }
+  static __device__ __forceinline__ Item item(T x) { return {to_float(x), 1}; }
+  static __device__ __forceinline__ Item combine(const Item& a, const Item& b) {
+    if (!b.is_there) return a;
+    return {a.is_there ? Expression<Number>::combine(a.value, b.value) : b.value, 1};
+  }
+  static __device__ __forceinline__ Output output(const Item& x) {
+    return from_float<T>(x.is_there ? x.value : Expression<Number>::first());
+  }
+};
+
 // Streaming stores are of 4 bytes at least.
 template <bool streams, int N, typename Element>
 __device__ __forceinline__ void store_whole(Element* to, const Vector<Element, N>& vector) {
@@ -157,12 +183,29 @@ __device__ __forceinline__ void store_whole(Element* to, const Vector<Element, N
 
 // ---- a warp
 
+template <typename Number>
+__device__ __forceinline__ Number from_lane_below(const Number& item, int by, int width) {
+  return __shfl_up_sync(0xffffffffu, item, by, width);
+}
+template <typename Number>
+__device__ __forceinline__ Optional<Number> from_lane_below(const Optional<Number>& item, int by, int width) {
+  return {from_lane_below(item.value, by, width), from_lane_below(item.is_there, by, width)};
+}
+template <typename Number>
+__device__ __forceinline__ Number from_lane(const Number& item, int lane, int width) {
+  return __shfl_sync(0xffffffffu, item, lane, width);
+}
+template <typename Number>
+__device__ __forceinline__ Optional<Number> from_lane(const Optional<Number>& item, int lane, int width) {
+  return {from_lane(item.value, lane, width), from_lane(item.is_there, lane, width)};
+}
+
 // The items of lanes up to each one, of WIDTH lanes each.
 template <typename S, int WIDTH>
 __device__ __forceinline__ typename S::Item scan_lanes(typename S::Item item, int lane) {
 #pragma unroll
   for (int by = 1; by < WIDTH; by *= 2) {
-    const typename S::Item before = __shfl_up_sync(0xffffffffu, item, by, WIDTH);
+    const typename S::Item before = from_lane_below(item, by, WIDTH);
     if (lane >= by) item = S::combine(before, item);
   }
   return item;
@@ -171,64 +214,68 @@ __device__ __forceinline__ typename S::Item scan_lanes(typename S::Item item, in
 // All items of WIDTH lanes, in each of them.
 template <typename S, int WIDTH>
 __device__ __forceinline__ typename S::Item fold_lanes(typename S::Item item, int lane) {
-  return __shfl_sync(0xffffffffu, scan_lanes<S, WIDTH>(item, lane), WIDTH - 1, WIDTH);
+  return from_lane(scan_lanes<S, WIDTH>(item, lane), WIDTH - 1, WIDTH);
 }
 
 // How a stretch may end before it is full: not at all; after a whole vector; anywhere.
 enum class End { full, vector, element };
 
-// A stretch of neighbouring elements of a line: ITEMS rounds of a vector for each of WIDTH lanes.
-template <typename S, typename T, int WIDTH, int ITEMS, int VECTOR>
+// A stretch of neighbouring elements of a line: ITEMS rounds of a vector for each of WIDTH lanes. REVERSE:
+// the last element comes first; all places but `left` and `from` are in the order of the scan.
+template <typename S, typename T, int WIDTH, int ITEMS, int VECTOR, bool REVERSE>
 struct Stretch {
   using Item = typename S::Item;
   using Output = typename S::Output;
   static constexpr int elements = WIDTH * ITEMS * VECTOR;
 
+  Vector<T, VECTOR> loaded[ITEMS];
   Item item[ITEMS][VECTOR];  // after scan() what the lane's own vector has up to each element
   Item before[ITEMS];        // after scan() what the stretch has before the lane's vector
 
-  static __device__ __forceinline__ int place(int i, int lane) { return (i * WIDTH + lane) * VECTOR; }
+  // Where the memory of round i begins, and which of its elements is number v.
+  static __device__ __forceinline__ int place(int i, int lane) {
+    const int at = (i * WIDTH + lane) * VECTOR;
+    return REVERSE ? elements - VECTOR - at : at;
+  }
+  static constexpr __device__ __forceinline__ int element(int v) { return REVERSE ? VECTOR - 1 - v : v; }
 
-  // `left` elements of the line are at `from`.
+  // `left` elements of the line are at `from` and behind it.
   template <Hint HINT, End END>
   __device__ __forceinline__ void load(const T* from, int lane, int left) {
-    Vector<T, VECTOR> vector[ITEMS];
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
       const int at = place(i, lane);
       if (END == End::full || at + VECTOR <= left) {
-        vector[i] = load_hinted<HINT>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
+        loaded[i] = load_hinted<HINT>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
       } else if (END == End::element && VECTOR > 1) {
 #pragma unroll
         for (int v = 0; v < VECTOR; ++v)
-          if (at + v < left) vector[i].element[v] = from[at + v];
+          if (at + v < left) loaded[i].element[v] = from[at + v];
       }
-    }
-#pragma unroll
-    for (int i = 0; i < ITEMS; ++i) {
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v)
-        item[i][v] =
-            END == End::full || place(i, lane) + v < left ? S::item(vector[i].element[v]) : S::none();
     }
   }
 
-  // Returns all of the stretch. Every lane of the warp takes part.
-  __device__ __forceinline__ Item scan(int lane) {
+  // Returns all of the stretch, of which `left` elements were loaded. Every lane of the warp takes part.
+  template <End END>
+  __device__ __forceinline__ Item scan(int lane, int left) {
     Item up_to[ITEMS];
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
 #pragma unroll
-      for (int v = 1; v < VECTOR; ++v) item[i][v] = S::combine(item[i][v - 1], item[i][v]);
+      for (int v = 0; v < VECTOR; ++v) {
+        const bool is_there = END == End::full || place(i, lane) + element(v) < left;
+        item[i][v] = is_there ? S::item(loaded[i].element[element(v)]) : S::none();
+        if (v > 0) item[i][v] = S::combine(item[i][v > 0 ? v - 1 : 0], item[i][v]);
+      }
       up_to[i] = scan_lanes<S, WIDTH>(item[i][VECTOR - 1], lane);
     }
     Item all = S::none();
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
-      Item of_others = __shfl_up_sync(0xffffffffu, up_to[i], 1, WIDTH);
+      Item of_others = from_lane_below(up_to[i], 1, WIDTH);
       if (lane == 0) of_others = S::none();
       before[i] = S::combine(all, of_others);
-      all = S::combine(all, __shfl_sync(0xffffffffu, up_to[i], WIDTH - 1, WIDTH));
+      all = S::combine(all, from_lane(up_to[i], WIDTH - 1, WIDTH));
     }
     return all;
   }
@@ -243,10 +290,11 @@ struct Stretch {
       Vector<Output, VECTOR> vector;
 #pragma unroll
       for (int v = 0; v < VECTOR; ++v) {
+        Output& result = vector.element[element(v)];
         if constexpr (exclusive) {
-          vector.element[v] = S::output(v == 0 ? earlier : S::combine(earlier, item[i][v == 0 ? 0 : v - 1]));
+          result = S::output(v == 0 ? earlier : S::combine(earlier, item[i][v == 0 ? 0 : v - 1]));
         } else {
-          vector.element[v] = S::output(S::combine(earlier, item[i][v]));
+          result = S::output(S::combine(earlier, item[i][v]));
         }
       }
       if (END == End::full || at + VECTOR <= left) {

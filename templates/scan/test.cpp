@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -154,16 +155,91 @@ TEST_F(ScanOnHost, FloatsAreSummedInDouble) {
     EXPECT_NE(error_of([&] { problem(text); }).find("leave it at same"), std::string::npos) << text;
 }
 
+// numpy.flip(numpy.cumsum(numpy.flip(x, axis), axis), axis)
+TEST_F(ScanOnHost, AReverseScanBeginsWithTheLastElement) {
+  std::vector<std::int32_t> x(12);
+  std::iota(x.begin(), x.end(), 0);
+  using Sums = std::vector<std::int64_t>;
+  EXPECT_EQ(scanned<sum>(x, {.length = 12, .reverse = true}),
+            Sums({66, 66, 65, 63, 60, 56, 51, 45, 38, 30, 21, 11}));
+  EXPECT_EQ(scanned<sum>(x, {.outer = 2, .length = 3, .inner = 2, .reverse = true}),
+            Sums({6, 9, 6, 8, 4, 5, 24, 27, 18, 20, 10, 11}));
+  EXPECT_EQ(scanned<sum>(x, {.length = 3, .inner = 2, .stride = 4, .reverse = true}, 1),
+            Sums({15, 18, 14, 16, 9, 10}));
+  EXPECT_EQ(scanned<sum>(x, {.outer = 3, .length = 4, .reverse = true}, 0, ScanKind::exclusive),
+            Sums({6, 5, 3, 0, 18, 13, 7, 0, 30, 21, 11, 0}));
+  EXPECT_EQ(scanned<max>(std::vector<float>{3, 1, 2}, {.length = 3, .reverse = true}),
+            std::vector<float>({3, 2, 2}));
+}
+
+TEST_F(ScanOnHost, ExpressionsAreCombinedInOrder) {
+  const auto scanned_by = [&]<typename T>(const char* expression, const std::vector<T>& x,
+                                          std::optional<double> first = std::nullopt, bool reverse = false) {
+    std::vector<T> y(x.size());
+    const Status status = scan_expression(dispatcher_, expression, x.data(), y.data(),
+                                          {.length = std::ssize(x), .reverse = reverse}, first);
+    EXPECT_TRUE(status) << status.message();
+    return y;
+  };
+  using Reals = std::vector<float>;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  // The last that is a number, from either side: the order counts.
+  const char* const filled = "b == b ? b : a";
+  EXPECT_EQ(scanned_by(filled, Reals{1, nan, nan, 4, nan}), Reals({1, 1, 1, 4, 4}));
+  EXPECT_EQ(scanned_by(filled, Reals{1, nan, nan, 4, 5}, std::nullopt, true), Reals({1, 4, 4, 4, 5}));
+  EXPECT_EQ(scanned_by("min(a, b)", Reals{3, 1, 2}, std::numeric_limits<double>::infinity()),
+            Reals({std::numeric_limits<float>::infinity(), 3, 1}));
+  EXPECT_EQ(scanned_by("a * b", std::vector<std::int32_t>{65536, 65536, 3}, 1, true),
+            std::vector<std::int32_t>({196608, 3, 1}));
+  const std::vector<std::int64_t> large = {std::int64_t{1} << 53, 1, 1};
+  EXPECT_EQ(scanned_by("a + b", large)[2], (std::int64_t{1} << 53) + 2);
+  // ln(e^1000 + e^1000), which no sum of powers gives.
+  EXPECT_NEAR(scanned_by("max(a, b) + log1p(exp(-abs(a - b)))", std::vector<double>{1000, 1000})[1],
+              1000 + std::log(2), 1e-12);
+}
+
+TEST_F(ScanOnHost, ExpressionsThatCannotBeScannedAreRefused) {
+  const auto refusal = [](const char* text) { return error_of([&] { problem(text); }); };
+  EXPECT_NE(refusal("length=4 expression=\"a - b\"").find("not associative"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"(a + b) / 2\"").find("not associative"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a / b\" dtype=i32").find("not associative"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a\"").find("has 1 inputs"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a + b + c\"").find("has 3 inputs"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a +\"").find("At character"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a + b\" dtype=u8").find("convert to i32"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a + b\" function=max").find("leave them"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a + b\" sum_dtype=f64").find("leave them"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a + b\" kind=exclusive").find("does not say"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a + b\" identity=0").find("leave it at none"), std::string::npos);
+  EXPECT_NE(refusal("length=4 kind=exclusive identity=0").find("leave it at none"), std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a + b\" kind=exclusive identity=0.5 dtype=i32").find("whole"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal("length=4 expression=\"a + b\" kind=exclusive identity=2147483648 dtype=i32").find("range"),
+      std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"min(a, b)\" kind=exclusive identity=9").find("with 10 comes to 9"),
+            std::string::npos);
+  EXPECT_NE(refusal("length=4 expression=\"a + b\" kind=exclusive identity=x").find("decimal number"),
+            std::string::npos);
+  for (const char* allowed : {"a * b / (a + b)", "a + b - a * b", "sqrt(a * a + b * b) + 0", "hypot(a, b)"})
+    EXPECT_EQ(refusal(("length=4 expression=\"" + std::string(allowed) + "\"").c_str()), "") << allowed;
+}
+
 TEST_F(ScanOnHost, TheTypedFunctionsPlanTheirProblem) {
+  EXPECT_EQ(scan_expression_plan(dispatcher_, "max(a, b)", {.length = 5, .reverse = true}, "f64",
+                                 -std::numeric_limits<double>::infinity())
+                .problem(),
+            "outer=1 length=5 inner=1 outer_stride=0 stride=0 function=sum kind=exclusive dtype=f64 "
+            "sum_dtype=same direction=reverse expression=\"max(a, b)\" identity=-inf");
   EXPECT_EQ(
       scan_plan(dispatcher_, {.outer = 3, .length = 5, .inner = 7, .outer_stride = 40}, product).problem(),
       "outer=3 length=5 inner=7 outer_stride=40 stride=0 function=product kind=inclusive dtype=f32 "
-      "sum_dtype=same");
+      "sum_dtype=same direction=forward expression=none identity=none");
   EXPECT_EQ(
       scan_plan(dispatcher_, {.outer = 4, .length = 5, .outer_stride = 5}, all, ScanKind::exclusive, "bf16")
           .problem(),
       "outer=4 length=5 inner=1 outer_stride=0 stride=0 function=all kind=exclusive dtype=bf16 "
-      "sum_dtype=same");
+      "sum_dtype=same direction=forward expression=none identity=none");
 }
 
 // ---- variants
@@ -185,6 +261,15 @@ const std::vector<Case>& cases() {
       {"narrow", "length=9001 inner=3", "BLOCK=128 ITEMS=8 VECTOR=4"},
       {"narrow", "outer=2 length=3000 inner=33 dtype=f16", "BLOCK=128 ITEMS=8 VECTOR=1"},
       {"rows", "outer=9 length=1000 dtype=f64", "BLOCK=128 TEAM=64 ITEMS=1 VECTOR=2"},
+      {"rows", "outer=2 length=3000", "BLOCK=128 TEAM=128 ITEMS=2 VECTOR=2 BEFORE=summed"},
+      {"rows", "length=2100 direction=reverse dtype=i32",
+       "BLOCK=128 TEAM=128 ITEMS=1 VECTOR=4 BEFORE=summed"},
+      {"lookback", "length=9001 direction=reverse kind=exclusive", "BLOCK=128 ITEMS=1 VECTOR=2"},
+      {"lookback", "length=5001 expression=\"b == b ? b : a\" dtype=f64", "BLOCK=128 ITEMS=1 VECTOR=1"},
+      {"columns", "length=900 inner=3 direction=reverse", "BLOCK_X=4 BLOCK_Y=8 ITEMS=4 VECTOR=1 FAN=8"},
+      {"columns", "length=30 inner=70", "BLOCK_X=64 BLOCK_Y=1 ITEMS=32 VECTOR=2"},
+      {"narrow", "length=9001 inner=3 direction=reverse expression=\"max(a, b)\"",
+       "BLOCK=128 ITEMS=8 VECTOR=4"},
   };
   return all;
 }
@@ -278,6 +363,25 @@ TEST(ScanReference, PermitsAnythingOfProductsThatLeaveTheRange) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_LT(kept.permitted_error[i], 1e-5) << i;
 }
 
+// A reference of 40 elements in the order of the scan, computed one after the other in double.
+TEST(ScanReference, CombinesExpressionsInTheOrderOfTheScan) {
+  const char* const text = "outer=2 length=40 inner=3 direction=reverse expression=\"a + b - a * b\"";
+  const std::vector<std::vector<double>> inputs = make_inputs(op(), problem(text), 1);
+  const ExpectedOutput whole = reference_of(op(), problem(text), inputs, 1);
+  double a = inputs[0][239], largest = 0;
+  for (int l = 39; l >= 0; --l) {
+    const auto at = static_cast<std::size_t>(120 + 3 * l + 2);
+    if (l < 39) a = a + inputs[0][at] - a * inputs[0][at];
+    EXPECT_NEAR(whole.value[at], a, 1e-12) << l;
+    largest = std::max(largest, whole.permitted_error[at]);
+  }
+  EXPECT_GT(largest, 0);
+  EXPECT_LT(largest, 1e-2);
+  std::vector<double> value(70), permitted(70);
+  op().reference(problem(text), inputs, 1, 100, 170, value, permitted);
+  EXPECT_EQ(value, std::vector<double>(whole.value.begin() + 100, whole.value.begin() + 170));
+}
+
 TEST(ScanSpace, HasHundredsOfConfigsForEveryProblem) {
   DeviceFacts device;
   device.kind = DeviceKind::cuda;
@@ -315,6 +419,15 @@ TEST(ScanSpace, RulesAreSaid) {
       {"columns", "length=1000 inner=8 stride=9", "VECTOR=2", "VECTOR must divide"},
       {"columns", "length=1000 inner=8", "BLOCK_X=128 BLOCK_Y=16", "32 to 1024 threads"},
       {"columns", "length=1000 inner=8", "BLOCK_X=64 BLOCK_Y=4", ""},
+      {"rows", "length=100000", "BLOCK=1024 TEAM=1024 ITEMS=1 VECTOR=4 BEFORE=summed RESIDENT_WARPS=16", ""},
+      {"rows", "length=3000", "BLOCK=256 TEAM=128 ITEMS=1 BEFORE=summed", "is one team"},
+      {"rows", "length=30000", "BLOCK=128 TEAM=128 ITEMS=8 BEFORE=summed", "more than 128 elements"},
+      {"rows", "length=3000 expression=\"max(a, b)\"", "BLOCK=128 TEAM=128 ITEMS=1 BEFORE=summed",
+       "any order"},
+      {"columns", "length=40 inner=8", "BLOCK_X=32 BLOCK_Y=1 ITEMS=8", "at least 16 rows"},
+      {"columns", "length=8 inner=8", "BLOCK_X=32 BLOCK_Y=1 ITEMS=8", ""},
+      {"columns", "length=100 inner=8", "BLOCK_X=2 BLOCK_Y=16 ITEMS=8 VECTOR=1", "of 4 columns"},
+      {"lookback", "length=100000", "PREFETCH=ahead", "no block has yet"},
       {"narrow", "length=1000 inner=64", "BLOCK=128 VECTOR=4", "a thread for each column"},
       {"narrow", "outer=2 length=1001 inner=3", "VECTOR=2", "VECTOR must divide"},
   };
@@ -327,6 +440,8 @@ TEST(ScanSpace, TemplatesSayWhatTheyAreNotFor) {
   };
   EXPECT_NE(refusal("lookback", "length=4 inner=2").find("inner of 2"), std::string::npos);
   EXPECT_NE(refusal("lookback", "outer=2147483648 length=4").find("take rows"), std::string::npos);
+  EXPECT_NE(refusal("lookback", "outer=17 length=511").find("take rows"), std::string::npos);
+  EXPECT_EQ(refusal("lookback", "outer=17 length=512"), "");
   EXPECT_NE(refusal("rows", "length=4 stride=3").find("stride of 3"), std::string::npos);
   EXPECT_NE(refusal("columns", "length=0 inner=3").find("base"), std::string::npos);
   EXPECT_NE(refusal("columns", "outer=3 length=4").find("lookback and rows"), std::string::npos);

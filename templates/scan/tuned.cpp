@@ -20,6 +20,22 @@ Axis load_axis() {
   return {LOAD, categories({"plain", "streaming"}), "hint of the loads: none; first to leave the caches"};
 }
 
+Axis prefetch_axis() {
+  return {PREFETCH, categories({"none", "ahead"}),
+          "ahead: a block asks for the tile of a later one in the second-level cache"};
+}
+
+std::int64_t blocks_at_once(const DeviceFacts& device, const Config& config) {
+  return multiprocessors_to_fill(device) *
+         std::max<std::int64_t>(1, config[RESIDENT_WARPS] * 32 / config[BLOCK]);
+}
+
+Rule prefetch_rule(const DeviceFacts& device, const std::function<std::int64_t(const Config&)>& tiles) {
+  return {"A prefetch is of a tile that no block has yet.", [device, tiles](const Config& c) {
+            return c[PREFETCH] == "none" || tiles(c) > blocks_at_once(device, c);
+          }};
+}
+
 Axis vector_axis(const Problem& problem, std::int64_t most_bytes) {
   std::vector<Value> values;
   for (std::int64_t vector = most_bytes / bytes(dtype_of(problem)); vector > 4; vector /= 2)
@@ -51,6 +67,14 @@ Rule store_rule(const Problem& problem) {
 bool suits_narrow(const Problem& problem) {
   const Dims d(problem);
   return d.inner > 1 && d.inner * bytes(dtype_of(problem)) < 64 && d.length >= 64;
+}
+
+bool suits_summing(const Problem& problem, const DeviceFacts& device) {
+  const Dims d(problem);
+  const std::int64_t bytes_of_line = d.length * bytes(dtype_of(problem));
+  return function_of(problem) != Function::expression && refuses_apart(d).empty() && d.length > 2048 &&
+         bytes_of_line <= 196608 &&
+         d.outer * bytes_of_line <= std::int64_t{16384} * multiprocessors_to_fill(device);
 }
 
 std::int64_t usual_vector(const Problem& problem, bool rows) {
@@ -86,12 +110,16 @@ std::int64_t vector_bytes(const Problem& problem, const Config& config) {
       16, config[VECTOR] * std::max(bytes(dtype_of(problem)), bytes(output_dtype(problem))));
 }
 
+std::vector<std::string> all_but_sizes() {
+  return {"dtype", "function", "kind", "sum_dtype", "direction", "expression", "identity"};
+}
+
 ChainSpace::ChainSpace(const Problem& problem, std::int64_t lines, std::int64_t tiles, std::int64_t columns,
                        std::int64_t fan) {
+  if (tiles == 1) return;  // blocks have nothing to pass on
   const std::int64_t groups = ceil_divide(tiles, fan), sections = ceil_divide(groups, fan);
   messages_at = round_up(4 * (1 + lines * (groups + sections)), 256);
-  bytes =
-      tiles == 1 ? 4 : messages_at + lines * (tiles + groups + sections) * columns * 2 * item_bytes(problem);
+  bytes = messages_at + lines * (tiles + groups + sections) * columns * 2 * item_bytes(problem);
 }
 
 }  // namespace tunesmith::scan_op

@@ -77,6 +77,31 @@ def test_exclusive():
     agree(tunesmith.scan(a > 3, "all", None, exclusive=True), np.array([True, False, False, False, False, False]))
 
 
+def test_reverse():
+    for dtype, function, axis in (("int32", "sum", 0), ("float32", "max", 1), ("uint64", "min", 2), ("bool", "any", None)):
+        a = made(dtype, (3, 20, 4))
+        flat = a if axis is not None else a.ravel()
+        wanted = np.flip(accumulates[function](np.flip(flat, axis or 0), axis or 0), axis or 0)
+        agree(tunesmith.scan(a, function, axis, reverse=True), wanted)
+    agree(tunesmith.scan(np.array([3, 1, 2]), exclusive=True, reverse=True), np.array([3, 2, 0]))
+
+
+def test_expressions():
+    nan = np.nan
+    a = np.array([[nan, 1, nan, nan], [2, nan, 3, nan]], np.float32)
+    agree(tunesmith.scan(a, "b == b ? b : a"), np.array([[nan, 1, 1, 1], [2, 2, 3, 3]], np.float32))
+    agree(tunesmith.scan(a, "b == b ? b : a", reverse=True), np.array([[1, 1, nan, nan], [2, 3, 3, nan]], np.float32))
+    b = made("float64", (5, 6, 70))
+    for axis in (0, 1, 2):
+        agree(tunesmith.scan(b, "max(a, b) + log1p(exp(-abs(a - b)))", axis), np.logaddexp.accumulate(b, axis))
+    c = np.array([65536, 65536, 3], np.int32)
+    agree(tunesmith.scan(c, "a * b"), np.array([65536, 0, 0], np.int32))
+    agree(tunesmith.scan(c, "min(a, b)", exclusive=True, identity=2**31 - 1), np.array([2**31 - 1, 65536, 65536], np.int32))
+    agree(tunesmith.scan([1, 2], "a + b", dtype="float32"), np.array([1, 3], np.float32))
+    out = np.empty(3, np.int32)
+    assert tunesmith.scan(c, "max(a, b)", out=out) is out and out[2] == 65536
+
+
 def test_float32_is_summed_as_float64():
     a = np.array([2**24, 1, 1, 0.5], np.float32)
     agree(tunesmith.cumsum(a, dtype="float64"), np.cumsum(a, dtype="float64"))
@@ -103,6 +128,16 @@ def test_refusals():
         tunesmith.cumsum(np.float32(1), 1)
     with pytest.raises(ValueError, match="allowed are sum, product"):
         tunesmith.scan(a, "mean")
+    with pytest.raises(ValueError, match="not associative"):
+        tunesmith.scan(a, "a - b")
+    with pytest.raises(ValueError, match="identity= is None"):
+        tunesmith.scan(a, "a + b", exclusive=True)
+    with pytest.raises(ValueError, match="has to change nothing"):
+        tunesmith.scan(a, "a * b", exclusive=True, identity=0)
+    with pytest.raises(ValueError, match="identity= is 0"):
+        tunesmith.scan(a, "max", exclusive=True, identity=0)
+    with pytest.raises(TypeError, match="not uint8"):
+        tunesmith.scan(a.astype("u1"), "a + b")
     with pytest.raises(TypeError, match="complex"):
         tunesmith.cumprod(a.astype("c8"))
     with pytest.raises(ValueError, match="out= has the shape"):

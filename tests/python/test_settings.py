@@ -61,7 +61,13 @@ def pair(*functions):
     return lambda a, axis=None, **rest: np.stack([one(a, axis, **(rest if one is np.var else {})) for one in functions], -1)
 
 
-def scanned(a, function="sum", axis=-1, exclusive=False, dtype=None):
+def scanned(a, function="sum", axis=-1, exclusive=False, dtype=None, reverse=False, identity=0):
+    if reverse:
+        return np.flip(scanned(np.flip(a, axis), function, axis, exclusive, dtype), axis)
+    if function == "0 * a + b":  # the element before
+        moved = np.roll(a, 1, axis)
+        moved[..., 0] = identity
+        return moved
     accumulate = {"sum": np.add, "product": np.multiply, "max": np.maximum}[function].accumulate
     found = accumulate(a, axis, dtype)
     if not exclusive:
@@ -111,7 +117,9 @@ cases = {
     "cumsum": Case(np.cumsum, {"a": image}, {"axis": (0, 1), **dtypes}, outputs=("out",)),
     "cumprod": Case(np.cumprod, {"a": image}, {"axis": (0, 1), **dtypes}, outputs=("out",)),
     "scan": Case(
-        scanned, {"a": image}, {"function": ("product", "max"), "axis": (0, 1), "exclusive": (False, True), **dtypes}, outputs=("out",)
+        scanned, {"a": image},
+        {"function": ("product", "max"), "axis": (0, 1), "exclusive": (False, True), "reverse": (False, True), "identity": (0.5, 3.0), **dtypes},
+        needs={"identity": {"function": "0 * a + b", "exclusive": True}}, outputs=("out",)
     ),
     "softmax": Case(lambda x, axis=-1: scipy.special.softmax(x, operator.index(axis)), {"x": image}, {"axis": (0, 1)}, outputs=("out",)),
     "log_softmax": Case(lambda x, axis=-1: scipy.special.log_softmax(x, operator.index(axis)), {"x": image}, {"axis": (0, 1)}, outputs=("out",)),

@@ -4,6 +4,8 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -21,6 +23,7 @@ struct ScanShape {
   std::int64_t inner = 1;
   std::int64_t outer_stride = 0;  ///< elements; 0: length * stride
   std::int64_t stride = 0;        ///< elements; 0: inner
+  bool reverse = false;           ///< from the last element of the axis on
 };
 
 enum class ScanFunction { sum, product, max, min, any, all };
@@ -55,6 +58,14 @@ Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction func
                ScanKind kind = ScanKind::inclusive, std::string_view dtype = "f32",
                bool sums_in_double = false);
 
+/// A scan of a function of your own: an expression of a, what is before, and b, what comes next, in C's
+/// operators and functions (elementwise has the list), such as "max(a, b) + log1p(exp(-abs(a - b)))". It has
+/// to be associative: one that is not for a few numbers is refused. `dtype` is that of x and y, not "u8".
+/// exclusive_first: the scan is exclusive, and this its first result.
+Plan scan_expression_plan(Dispatcher& dispatcher, std::string_view expression, const ScanShape& shape,
+                          std::string_view dtype = "f32",
+                          std::optional<double> exclusive_first = std::nullopt);
+
 /// `x` and `y` are in memory of the dispatcher's device and do not overlap. `stream` is a cudaStream_t.
 /// Without a `workspace` the library makes one for each launch that needs one. One of your own saves some
 /// microseconds; give it to Plan::launch() of a scan_plan() that you keep, since a better plan that comes
@@ -82,6 +93,18 @@ Status scan_in_double(Dispatcher& dispatcher, const float* x, double* y, const S
   static_assert(function == ScanFunction::sum || function == ScanFunction::product);
   void* const arguments[] = {const_cast<float*>(x), y};
   return scan_plan(dispatcher, shape, function, kind, "f32", true).launch(arguments, stream, workspace);
+}
+
+/// scan() of an expression; see scan_expression_plan(). Elements are combined in a fixed order, but not one
+/// after the other.
+template <ScanElement T>
+requires(!std::same_as<T, std::uint8_t>) Status
+    scan_expression(Dispatcher& dispatcher, std::string_view expression, const T* x, T* y,
+                    const ScanShape& shape, std::optional<double> exclusive_first = std::nullopt,
+                    void* stream = nullptr, void* workspace = nullptr) {
+  void* const arguments[] = {const_cast<T*>(x), y};
+  return scan_expression_plan(dispatcher, expression, shape, scan_dtype<T>, exclusive_first)
+      .launch(arguments, stream, workspace);
 }
 
 }  // namespace TUNESMITH_ABI

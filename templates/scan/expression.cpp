@@ -1,0 +1,293 @@
+// scan's expressions: what is allowed, their C++, and their reference.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "generator/element.h"
+#include "generator/number_text.h"
+#include "templates/boundary.h"
+#include "templates/elementwise/bounded.h"
+#include "templates/scan/op.h"
+
+namespace tunesmith::scan_op {
+namespace {
+
+using elementwise_op::BoundedNodes;
+using elementwise_op::BoundedValue;
+using elementwise_op::Expression;
+using elementwise_op::Node;
+using elementwise_op::Operation;
+
+// Infinity where one of them is no number.
+double apart(double x, double y) {
+  if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
+  return std::isnan(x - y) ? elementwise_op::infinity : std::abs(x - y);
+}
+
+// What the expression makes of pairs of numbers. The error of its own roundings is that of elementwise; those
+// of a and b come to what it makes of numbers that are off by them. (To follow them through the operations
+// would count them once for each time that a and b occur.)
+class Pairs {
+ public:
+  Pairs(const Expression& expression, DType dtype)
+      : nodes_(expression.nodes), bounded_(nodes_, dtype), values_(nodes_.size()) {}
+
+  /// a[k] becomes expression(a[k], b[k]).
+  void combine(std::span<BoundedValue> a, std::span<const BoundedValue> b) {
+    for (std::size_t begin = 0; begin < a.size(); begin += at_once) {
+      const std::size_t size = std::min(at_once, a.size() - begin);
+      combine_some(a.subspan(begin, size), b.subspan(begin, size));
+    }
+  }
+
+  BoundedValue stored(const BoundedValue& x) const { return bounded_.stored(x); }
+
+ private:
+  static constexpr std::size_t at_once = 256;
+
+  void combine_some(std::span<BoundedValue> a, std::span<const BoundedValue> b) {
+    const std::vector<BoundedValue> made = applied(a, 0, b, 0);
+    std::vector<double> errors(a.size(), 0.0);
+    for (const bool of_a : {true, false}) {
+      const std::span<const BoundedValue> of = of_a ? std::span<const BoundedValue>(a) : b;
+      if (std::none_of(of.begin(), of.end(), [](const BoundedValue& x) { return x.error > 0; })) continue;
+      const std::vector<BoundedValue> above = applied(a, of_a ? 1 : 0, b, of_a ? 0 : 1);
+      const std::vector<BoundedValue> below = applied(a, of_a ? -1 : 0, b, of_a ? 0 : -1);
+      for (std::size_t k = 0; k < a.size(); ++k) {
+        if (of[k].error == 0) continue;
+        errors[k] += std::max(apart(above[k].value, made[k].value), apart(below[k].value, made[k].value));
+      }
+    }
+    for (std::size_t k = 0; k < a.size(); ++k) a[k] = {made[k].value, made[k].error + errors[k]};
+  }
+
+  // Of numbers that are off by so many times their errors.
+  std::vector<BoundedValue> applied(std::span<const BoundedValue> a, int a_off,
+                                    std::span<const BoundedValue> b, int b_off) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      values_[i].resize(a.size());
+      if (nodes_[i].operation == Operation::input) {
+        const bool is_a = nodes_[i].input == 0;
+        const int off = is_a ? a_off : b_off;
+        for (std::size_t k = 0; k < a.size(); ++k) {
+          const BoundedValue& from = is_a ? a[k] : b[k];
+          values_[i][k] = {off == 0 ? from.value : from.value + off * from.error, 0};
+        }
+        continue;
+      }
+      const auto operand = [&](std::size_t n) {
+        const int place = nodes_[i].operands[n];
+        return place < 0 ? values_[i].data() : values_[static_cast<std::size_t>(place)].data();
+      };
+      bounded_.evaluate(i, operand(0), operand(1), operand(2), a.size(), values_[i].data());
+    }
+    return values_.back();
+  }
+
+  const std::vector<Node>& nodes_;
+  BoundedNodes bounded_;
+  std::vector<std::vector<BoundedValue>> values_;
+};
+
+// Runs one after the other, then likewise what is before each run.
+void scan(std::vector<BoundedValue>& line, Pairs& pairs) {
+  constexpr std::size_t run = 32;
+  const std::size_t runs = (line.size() + run - 1) / run;
+  std::vector<BoundedValue> before(runs), own(runs);
+  for (std::size_t k = 0; k < run; ++k) {
+    const std::size_t there = line.size() > k ? (line.size() - k + run - 1) / run : 0;  // runs so long
+    before.resize(there);
+    own.resize(there);
+    for (std::size_t r = 0; r < there; ++r) own[r] = line[r * run + k];
+    if (k > 0) {
+      pairs.combine(before, own);
+      for (std::size_t r = 0; r < there; ++r) line[r * run + k] = before[r];
+    } else {
+      before = own;
+    }
+  }
+  if (runs == 1) return;
+  std::vector<BoundedValue> totals(runs - 1);
+  for (std::size_t r = 0; r + 1 < runs; ++r) totals[r] = line[r * run + run - 1];
+  scan(totals, pairs);
+  std::vector<BoundedValue> carried(line.size() - run);
+  for (std::size_t k = 0; k < carried.size(); ++k) carried[k] = totals[k / run];
+  pairs.combine(carried, std::span(line).subspan(run));
+  std::copy(carried.begin(), carried.end(), line.begin() + run);
+}
+
+// So many times what the order above may be off by other orders may.
+constexpr double slack = 16;
+
+// Numbers that every type has, of which some cancel.
+const std::array<double, 7>& numbers_of(DType dtype) {
+  static constexpr std::array<double, 7> reals = {-4, -0.75, 0.25, 0.5, 1.25, 3, 10};
+  static constexpr std::array<double, 7> wholes = {-5, -1, 0, 2, 3, 7, 12};
+  return is_whole(dtype) ? wholes : reals;
+}
+
+std::string text_of(double value) { return printed("%.6g", value); }
+
+std::vector<double> applied(const Expression& expression, DType dtype, const std::vector<double>& a,
+                            const std::vector<double>& b) {
+  std::vector<double> value(a.size()), ignored(a.size());
+  const std::array inputs = {a, b};
+  elementwise_op::evaluate(expression, is_whole(dtype) ? dtype : DType::f64, inputs, a.size(), value.data(),
+                           ignored.data());
+  return value;
+}
+
+// Of which numbers (a, b) first and c make the expression other than a and (b, c) first.
+std::string refuses_association(const Expression& expression, DType dtype) {
+  const bool whole = is_whole(dtype);
+  const auto& numbers = numbers_of(dtype);
+  std::array<std::vector<double>, 3> of;
+  for (const double a : numbers)
+    for (const double b : numbers)
+      for (const double c : numbers) {
+        of[0].push_back(a);
+        of[1].push_back(b);
+        of[2].push_back(c);
+      }
+  const auto of_all = [&](const std::vector<double>& a, const std::vector<double>& b) {
+    return applied(expression, dtype, a, b);
+  };
+  const std::vector<double> ab = of_all(of[0], of[1]), bc = of_all(of[1], of[2]);
+  const std::vector<double> left = of_all(ab, of[2]), right = of_all(of[0], bc);
+  for (std::size_t k = 0; k < left.size(); ++k) {
+    // What is no number, or has lost its digits on the way, says nothing.
+    const double size = std::max({std::abs(left[k]), std::abs(right[k]), std::abs(ab[k]), std::abs(bc[k])});
+    if (!std::isfinite(size) || (whole && size > 0x1p53)) continue;
+    if (std::abs(left[k] - right[k]) <= (whole ? 0 : 1e-6 * std::max(1.0, size))) continue;
+    const std::string x = text_of(of[0][k]), y = text_of(of[1][k]), z = text_of(of[2][k]);
+    return "It is not associative: of " + x + ", " + y + " and " + z +
+           " the first two combined, and then the "
+           "third, come to " +
+           text_of(left[k]) + "; the first, and the last two combined, to " + text_of(right[k]) +
+           ". A scan needs an expression for which these are the same.";
+  }
+  return "";
+}
+
+std::string refuses_function(const Expression& expression, DType dtype) {
+  if (dtype == DType::u8) return "An expression of u8 is not there; convert to i32.";
+  if (std::string why = elementwise_op::refuses(expression, dtype); !why.empty()) return why;
+  if (expression.inputs == 2) return refuses_association(expression, dtype);
+  return "It has " + std::to_string(expression.inputs) + " inputs; allowed are 2, a and b.";
+}
+
+// That it changes nothing behind it.
+std::string refuses_identity(const Expression& expression, DType dtype, double identity) {
+  const auto& numbers = numbers_of(dtype);
+  const std::vector<double> own(numbers.begin(), numbers.end());
+  const std::vector<double> made = applied(expression, dtype, std::vector<double>(own.size(), identity), own);
+  for (std::size_t k = 0; k < own.size(); ++k)
+    if (!(std::abs(made[k] - own[k]) <= 1e-6 * std::abs(own[k])))
+      return "combined with " + text_of(own[k]) + " comes to " + text_of(made[k]) +
+             "; it has to change nothing.";
+  return "";
+}
+
+bool reads_as_whole(const std::string& text, std::int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+const Expression& expression_of(const Problem& problem) {
+  thread_local std::pair<std::string, Expression> last;
+  const std::string& text = problem.string("expression");
+  if (last.first != text) last = {text, elementwise_op::parse(text).expression};
+  return last.second;
+}
+
+double identity_of(const Problem& problem) {
+  double number = 0;
+  reads_as_double(problem.string("identity"), number);
+  return round_to(dtype_of(problem), number);
+}
+
+std::string refuses_expression(const Problem& problem) {
+  const std::string &text = problem.string("expression"), &identity = problem.string("identity");
+  const bool needs_identity = function_of(problem) == Function::expression && is_exclusive(problem);
+  if (needs_identity != (identity != "none")) {
+    return "identity=" + identity + " with expression=" + text + " and kind=" + problem.string("kind") +
+           (needs_identity ? " does not say what the first result is; give the number that changes nothing."
+                           : " is not used; leave it at none.");
+  }
+  if (function_of(problem) != Function::expression) return "";
+  if (problem.string("function") != "sum" || is_wide(problem))
+    return "function=" + problem.string("function") + " and sum_dtype=" + problem.string("sum_dtype") +
+           " are not for an expression, which stands in their place; leave them at sum and same.";
+  const DType dtype = dtype_of(problem);
+  thread_local std::pair<std::string, std::string> last;  // a search asks often
+  const std::string asked = problem.string("dtype") + " " + text;
+  if (last.first != asked) last = {asked, refuses_function(expression_of(problem), dtype)};
+  if (!last.second.empty()) return "The expression is " + text + ". " + last.second;
+  if (!needs_identity) return "";
+  std::int64_t whole = 0;
+  const std::int64_t end = std::int64_t{1} << 31;
+  if (is_whole(dtype) &&
+      (!reads_as_whole(identity, whole) || (dtype == DType::i32 && (whole < -end || whole >= end)))) {
+    return "identity=" + identity +
+           " is not a whole number in the range of dtype=" + problem.string("dtype") + ".";
+  }
+  const std::string why = refuses_identity(expression_of(problem), dtype, identity_of(problem));
+  return why.empty() ? "" : "identity=" + identity + " with expression=" + text + ": it " + why;
+}
+
+std::string preamble(const Problem& problem) {
+  if (function_of(problem) != Function::expression) return "constexpr bool has_expression = false;\n";
+  const DType dtype = dtype_of(problem), compute = elementwise_op::compute_dtype(dtype);
+  std::string first = "0";
+  if (is_exclusive(problem)) {
+    Node identity{.number = identity_of(problem)};
+    if (std::int64_t whole = 0; reads_as_whole(problem.string("identity"), whole)) identity.whole = whole;
+    const auto bits = [](const char* of) {
+      return "static_cast<Compute>(__longlong_as_double(" + std::string(of) + "))";
+    };
+    first = std::isnan(identity.number) ? bits("0x7ff8000000000000ll")
+            : std::isinf(identity.number)
+                ? bits(identity.number < 0 ? "0xfff0000000000000ll" : "0x7ff0000000000000ll")
+                : elementwise_op::literal(identity, compute);
+  }
+  return elementwise_op::code(expression_of(problem), dtype) +
+         "constexpr bool has_expression = true;\n"
+         "template <>\n"
+         "struct Expression<Compute> {\n"
+         "  static __device__ __forceinline__ Compute combine(Compute a, Compute b) {\n"
+         "    const Compute input[2] = {a, b};\n"
+         "    return apply(input);\n"
+         "  }\n"
+         "  static __device__ __forceinline__ Compute first() { return " +
+         first + "; }\n};\n";
+}
+
+void scan_expression(const Problem& problem, std::span<const double> line, std::span<double> value,
+                     std::span<double> permitted_error) {
+  const Expression& expression = expression_of(problem);
+  const DType dtype = dtype_of(problem);
+  if (is_whole(dtype)) {
+    std::array<std::int64_t, 2> both = {};
+    for (std::size_t k = 0; k < line.size(); ++k) {
+      both[1] = static_cast<std::int64_t>(line[k]);
+      both[0] = k == 0 ? both[1] : elementwise_op::evaluate_whole(expression, dtype, both);
+      value[k] = static_cast<double>(both[0]);
+      permitted_error[k] = 0;
+    }
+    return;
+  }
+  Pairs pairs(expression, dtype);
+  std::vector<BoundedValue> bounded(line.size());
+  for (std::size_t k = 0; k < line.size(); ++k) bounded[k].value = line[k];
+  if (!line.empty()) scan(bounded, pairs);
+  for (std::size_t k = 0; k < line.size(); ++k) {
+    const BoundedValue last = pairs.stored({bounded[k].value, slack * bounded[k].error});
+    value[k] = last.value;
+    permitted_error[k] = last.error;
+  }
+}
+
+}  // namespace tunesmith::scan_op
