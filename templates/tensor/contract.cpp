@@ -20,10 +20,10 @@ namespace tunesmith::tensor_op {
 namespace {
 
 constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
-constexpr CategoricalAxis COPY("COPY");
 constexpr CategoricalAxis ORDER_K("ORDER_K");
 constexpr CategoricalAxis OUT_BY("OUT_BY");
 constexpr CategoricalAxis PACK("PACK");
+constexpr CategoricalAxis RUNS_N("RUNS_N");
 constexpr IntegerAxis SPAN_K("SPAN_K");
 constexpr IntegerAxis SPAN_M("SPAN_M");
 constexpr IntegerAxis SPAN_N("SPAN_N");
@@ -47,6 +47,7 @@ const std::array<std::string, 4> packs = {"none", "first", "second", "both"};
 std::size_t packs_of(const Config& c) {
   return static_cast<std::size_t>(std::find(packs.begin(), packs.end(), c[PACK]) - packs.begin());
 }
+bool runs_of_operand(const Config& c) { return c[RUNS_N] == "operand"; }
 bool packs_first(const Config& c) { return packs_of(c) % 2 == 1; }
 bool packs_second(const Config& c) { return packs_of(c) >= 2; }
 
@@ -81,12 +82,30 @@ std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, bo
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }
 
 bool is_asynchronous(const Problem& problem, const Config& c) {
-  return c[COPY] == "async" && compute_dtype(problem) == dtype_of(problem);
+  return c[STAGES] > 1 && compute_dtype(problem) == dtype_of(problem);
 }
 
 // Rows begin where the widest vector may.
 PackedGroups packed(const Problem& problem, const Groups& groups, bool packs_first, bool packs_second) {
   return {groups, packs_first, packs_second, 16 / bytes(dtype_of(problem))};
+}
+
+// How many blocks a multiprocessor has at once that ask for room for so many warps.
+std::int64_t resident_blocks(std::int64_t threads, std::int64_t warps, std::int64_t shared_bytes,
+                             const DeviceFacts& device) {
+  std::int64_t blocks = std::max<std::int64_t>(1, warps * 32 / threads);
+  if (device.kind == DeviceKind::cuda && device.shared_bytes_per_multiprocessor > 0)
+    blocks = std::min(blocks, device.shared_bytes_per_multiprocessor / (shared_bytes + 1024));
+  return std::max<std::int64_t>(1, blocks);
+}
+
+// How long blocks take that each multiprocessor has `resident` of at once, where one of these takes 1: a last
+// round of fewer is not as fast.
+double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& device) {
+  const std::int64_t multiprocessors = multiprocessors_to_fill(device), slots = multiprocessors * resident;
+  const auto last = static_cast<double>(ceil_divide(blocks % slots, multiprocessors));
+  const auto all = static_cast<double>(resident);
+  return static_cast<double>(blocks / slots) * all + last * 2 * all / (all + last);
 }
 
 struct Parts {
@@ -95,6 +114,28 @@ struct Parts {
 Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
   const std::int64_t terms = round_up(ceil_divide(k, split), tile_k);
   return {ceil_divide(k, terms), terms};
+}
+
+// At most `split` parts of K for each of the tiles, and at least half as many: those in which all blocks take
+// the least time.
+Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t tiles,
+               std::int64_t resident, const DeviceFacts& device) {
+  Parts best = parts_of(k, split, tile_k);
+  for (std::int64_t its = split - 1; its > split / 2; --its) {
+    const Parts parts = parts_of(k, its, tile_k);
+    const auto clocks = [&](const Parts& of) {
+      return rounds_of(tiles * of.splits, resident, device) * static_cast<double>(of.terms);
+    };
+    if (clocks(parts) < clocks(best)) best = parts;
+  }
+  return best;
+}
+Parts parts_of(const Config& c, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
+               std::int64_t element, const DeviceFacts& device) {
+  const std::int64_t shared =
+      std::max<std::int64_t>(2, c[STAGES]) * c[TILE_K] * (c[TILE_M] + c[TILE_N]) * element;
+  return parts_of(k, c[SPLIT], c[TILE_K], ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch,
+                  resident_blocks(tile_threads(c), c[RESIDENT_WARPS], shared, device), device);
 }
 
 // Of the groups where they are packed.
@@ -107,14 +148,15 @@ std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Co
     return c[TILE_K] *
            (along || span > 1 || tensor_cores ? pitch(tile, thread, span, tensor_cores, lanes) : tile);
   };
-  const std::int64_t operands = operand(first_along_k(groups), c[TILE_M], c[THREAD_M], c[SPAN_M], 2) +
-                                operand(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4);
+  const std::int64_t operands =
+      operand(first_along_k(groups), c[TILE_M], c[THREAD_M], c[SPAN_M], 2) +
+      operand(second_along_k(groups), c[TILE_N], c[THREAD_N], c[RUNS_N] == "output" ? c[SPAN_N] : 1, 4);
   const std::int64_t terms =
       k.digits.size() > 1 && c[PACK] != "both" ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
   const std::int64_t stages = is_asynchronous(problem, c) ? c[STAGES] : 2;
   const std::int64_t tiles = stages * operands * element;
   const std::int64_t fixed = table_bytes(problem, c) + stages * terms;
-  if (c[OUT_BY] == "registers" || parts_of(k.size(), c[SPLIT], c[TILE_K]).splits > 1) return fixed + tiles;
+  if (c[OUT_BY] == "registers") return fixed + tiles;
   return fixed + c[TILE_N] / c[VECTOR_OUT] * (index_bits(problem) == 32 ? 16 : 24) +
          std::max(tiles, c[TILE_M] * c[TILE_N] * bytes(out_dtype(problem)));
 }
@@ -221,10 +263,10 @@ std::vector<Axis> axes(const Problem& problem) {
   for (std::int64_t vector = widest_load(problem); vector >= 1; vector /= 2) vectors.emplace_back(vector);
   for (std::int64_t vector = widest_store(problem); vector >= 1; vector /= 2) stored.emplace_back(vector);
   const bool wide = compute == 8;
-  const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96}
+  const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96, 160};
   const std::vector<Value> of_thread =
-      wide ? std::vector<Value>{4, 8, 2, 6} : std::vector<Value>{8, 4, 16, 12, 20};
+      wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12, 20};
   const std::vector<Value> spans = {1, 8, 4, 16, 12, 20};
   // First what few combinations are legal of, which a walk then passes by.
   return {
@@ -233,10 +275,10 @@ std::vector<Axis> axes(const Problem& problem) {
       {SPAN_M, spans, "rows of M that are neighbours in the output, before the first operand's neighbours"},
       {SPAN_N, spans,
        "columns of N that are neighbours in the output, before the second operand's neighbours"},
+      {RUNS_N, categories({"output", "operand"}),
+       "what SPAN_N columns are neighbours in; operand: the second's, before the output's neighbours"},
       {SPAN_K, {1, 4, 8}, "terms that are neighbours in the first operand, before the second's neighbours"},
       {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
-      {COPY, categories({"async", "registers"}),
-       "how tiles come into shared memory: by asynchronous copies, or by way of registers"},
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
       {VECTOR_OUT, stored, "columns of N that a store moves"},
@@ -247,11 +289,16 @@ std::vector<Axis> axes(const Problem& problem) {
       {THREAD_N, of_thread, "columns of a thread"},
       {WARP_N, {8, 4, 2, 16}, "threads of a warp along N; the others are along M"},
       {TILE_K, {16, 8, 32, 24}, "terms of a tile"},
-      {STAGES, {3, 2, 4}, "tiles of each operand in shared memory"},
+      {STAGES,
+       {3, 2, 4, 1},
+       "tiles of each operand that asynchronous copies bring into shared memory; 1: tiles come by way of "
+       "registers, one ahead"},
       {OUT_BY, categories({"registers", "shared"}),
        "how sums come into the output: from registers, or by way of shared memory, where neighbours of "
        "different threads are joined"},
-      {SPLIT, {1, 2, 4, 8, 16, 32}, "blocks that share the terms of a tile, at most"},
+      {SPLIT,
+       {1, 2, 4, 8, 16, 32},
+       "blocks that share the terms of a tile, at most; at least half as many, as suits the device best"},
       {BLOCK_ORDER, categories({"row", "column", "banded"}),
        "in which order blocks take tiles; banded: 8 rows of tiles, column by column"},
       resident_warps_axis({16, 12, 8}),
@@ -278,8 +325,10 @@ struct Widest {
     for (const std::int64_t span : spans) {
       const auto at = static_cast<std::size_t>(span);
       a.at(at) = of(counted_m(groups, span), &Digit::first, groups.first, vector);
-      b.at(at) = of(counted_n(groups, span), &Digit::second, groups.second, vector);
-      out.at(at) = of(counted_n(groups, span), &Digit::out, groups.out, stored);
+      for (const bool operand : {false, true}) {
+        b.at(at).at(operand) = of(counted_n(groups, span, operand), &Digit::second, groups.second, vector);
+        out.at(at).at(operand) = of(counted_n(groups, span, operand), &Digit::out, groups.out, stored);
+      }
     }
     for (const std::int64_t span : {1, 4, 8}) {
       for (const bool second : {false, true}) {
@@ -299,15 +348,18 @@ struct Widest {
     return turns(c) ? 1 : k_first[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
   }
   std::int64_t of_b(const Config& c) const {
-    if (!second_along) return b[static_cast<std::size_t>(c[SPAN_N])];
+    if (!second_along) return b[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)];
     return turns(c) ? 1 : k_second[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
   }
   // Asynchronous copies turn terms into rows one by one, but for tensor cores, for which they leave them.
-  static bool turns(const Config& c) { return c[COPY] == "async" && !uses_tensor_cores(c); }
-  std::int64_t of_out(const Config& c) const { return out[static_cast<std::size_t>(c[SPAN_N])]; }
+  static bool turns(const Config& c) { return c[STAGES] > 1 && !uses_tensor_cores(c); }
+  std::int64_t of_out(const Config& c) const {
+    return out[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)];
+  }
 
-  std::array<std::int64_t, 21> a = {}, b = {}, out = {};
-  std::array<std::int64_t, 9> terms = {};  // by SPAN_K
+  std::array<std::int64_t, 21> a = {};
+  std::array<std::array<std::int64_t, 2>, 21> b = {}, out = {};  // by SPAN_N and RUNS_N
+  std::array<std::int64_t, 9> terms = {};                        // by SPAN_K
   std::array<std::array<std::int64_t, 2>, 9> k_first = {}, k_second = {};
   bool first_along, second_along;
 };
@@ -375,7 +427,12 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       {"Runs in M are for neighbours of the output that are not those of the first operand.",
        [=](const Config& c) { return packings->of(c).a[static_cast<std::size_t>(c[SPAN_M])] > 0; }},
       {"Runs in N are for neighbours of the output that are not those of the second operand.",
-       [=](const Config& c) { return packings->of(c).b[static_cast<std::size_t>(c[SPAN_N])] > 0; }},
+       [=](const Config& c) {
+         return packings->of(c).b[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)] > 0;
+       }},
+      conditional(
+          RUNS_N, "output", [](const Config& c) { return c[SPAN_N] > 1; },
+          "Without runs in N there are no neighbours in them."),
       {"Where M or N is counted in runs, a tile has eight of them, or a multiple.",
        [](const Config& c) {
          return (c[SPAN_M] == 1 || c[TILE_M] % (8 * c[SPAN_M]) == 0) &&
@@ -388,9 +445,6 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
           ORDER_K, "first",
           [=](const Config& c) { return !one_order_k && c[PACK] == "none" && c[SPAN_K] == 1; },
           "Both orders of K are the same, or SPAN_K or a packed operand makes another."),
-      conditional(
-          STAGES, 2, [](const Config& c) { return c[COPY] == "async"; },
-          "By way of registers two stages are used."),
       {"VECTOR_A, VECTOR_B and VECTOR_OUT are as wide as the arrays allow, or 1 for pointers of any "
        "alignment, but for packed operands: an operand's along the first index of M or N, or by way of "
        "registers or for tensor cores of K, the output's along the first index of N.",
@@ -423,9 +477,9 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       resident_warps_rule(its_axes, tile_threads),
   };
   if (element != bytes(dtype)) {
-    rules.push_back(conditional(
-        COPY, "registers", [](const Config&) { return false; },
-        "Elements of 8 and 16 bits become wider on their way."));
+    rules.push_back(
+        {"Elements of 8 and 16 bits become wider on their way, which is by registers: STAGES is 1.",
+         [](const Config& c) { return c[STAGES] == 1; }});
   }
   return rules;
 }
@@ -528,17 +582,18 @@ Launch packing_launch(const Packing& packing, const View& view, std::int64_t ele
           .overlaps_previous = overlaps};
 }
 
-Work work(const Problem& problem, const Config& config) {
+Work work(const Problem& problem, const Config& config, const DeviceFacts& device) {
   const Groups given = groups_of(problem);
   const PackedGroups its_packed = packed(problem, given, packs_first(config), packs_second(config));
   const Groups& groups = its_packed.groups;
   const Counted m = counted_m(groups, config[SPAN_M]).value();
-  const Counted n = counted_n(groups, config[SPAN_N]).value();
+  const Counted n = counted_n(groups, config[SPAN_N], runs_of_operand(config)).value();
   const Counted k = counted_k(groups, config[ORDER_K], config[SPAN_K]).value();
   const std::int64_t tiles_m = ceil_divide(m.size(), config[TILE_M]);
   const std::int64_t tiles_n = ceil_divide(n.size(), config[TILE_N]);
   const std::int64_t tiles = tiles_m * tiles_n * size_of(groups.batch);
-  const Parts parts = parts_of(k.size(), config[SPLIT], config[TILE_K]);
+  const Parts parts = parts_of(config, m.size(), n.size(), k.size(), size_of(groups.batch),
+                               bytes(compute_dtype(problem)), device);
   const bool overlaps = config[START] == "overlapped";
   const DType dtype = dtype_of(problem);
 
@@ -668,7 +723,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // Where M or N is small.
   static const std::vector<Shape> of_thin_words = {
       {48, 128, 12, 8, 8, 1.16}, {32, 128, 8, 8, 16, 1.1}, {24, 128, 12, 4, 16, 1},
-      {16, 128, 8, 4, 16, 0.85}, {128, 32, 4, 8, 4, 0.95}, {256, 24, 8, 12, 2, 0.9},
+      {16, 128, 8, 4, 16, 0.85}, {128, 32, 4, 8, 4, 0.95}, {256, 24, 8, 12, 2, 0.8},
       {256, 16, 8, 4, 4, 0.75},  {32, 32, 4, 4, 8, 0.5},   {32, 64, 4, 4, 8, 0.8},
       {64, 32, 4, 4, 8, 0.8},    {16, 64, 4, 4, 16, 0.6},  {32, 16, 4, 4, 4, 0.4},
       {64, 128, 8, 8, 16, 1},    {64, 64, 8, 4, 8, 0.9},   {32, 256, 8, 8, 16, 1}};
@@ -679,7 +734,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   static const std::vector<Shape> of_tensor_cores = {
       {128, 64, 8, 8, 4, 1},   {64, 128, 8, 8, 4, 1},   {64, 64, 8, 4, 4, 0.92},  {128, 32, 4, 8, 4, 0.7},
       {32, 256, 4, 8, 4, 0.7}, {48, 128, 6, 8, 4, 0.8}, {128, 48, 8, 4, 4, 0.75}, {32, 32, 2, 4, 4, 0.5},
-      {128, 16, 4, 4, 4, 0.5}, {16, 128, 2, 8, 4, 0.5}};
+      {128, 16, 4, 4, 4, 0.5}, {16, 128, 2, 8, 4, 0.5}, {80, 64, 10, 4, 4, 0.85}};
   static const std::vector<Shape> of_few_in_tensor_cores = {
       {64, 64, 8, 8, 4, 1.05},  {32, 64, 4, 8, 4, 1},    {64, 64, 4, 4, 4, 0.95},  {64, 128, 4, 8, 4, 0.95},
       {32, 256, 4, 8, 4, 0.95}, {128, 32, 4, 8, 4, 0.8}, {48, 128, 6, 8, 4, 0.85}, {32, 32, 2, 4, 4, 0.5},
@@ -695,8 +750,20 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                                      : few           ? of_few_words
                                      : thin          ? of_thin_words
                                                      : of_words;
-  // Sixteen warps on each multiprocessor multiply at the full rate; parts of sums are written and read again.
-  const std::int64_t warps_to_fill = std::int64_t{16} * multiprocessors_to_fill(device);
+  // The neighbours of windows are rarely aligned.
+  const bool asynchronous = bytes(dtype_of(problem)) >= 4 && (few || !has_windows(expression_of(problem)));
+  // Tiles of K are short where it is, so that few terms are multiplied in vain.
+  const bool short_k = !few && 20 * round_up(k, 16) > 21 * k;
+  std::int64_t tile_k = few || short_k ? 8 : 16, span_k = 1;
+  std::int64_t stages = !asynchronous ? 1 : few ? (k <= 32 ? 4 : 2) : short_k ? 4 : in_tensor_cores ? 2 : 3;
+  const auto resident_warps = [&](const Shape& shape) -> std::int64_t {
+    const std::int64_t sums = shape.thread_m * shape.thread_n, area = shape.tile_m * shape.tile_n;
+    if (in_tensor_cores && few) return sums == 64 ? 8 : 16;
+    if (in_tensor_cores && area == 128 * sums) return 12;
+    return most_resident(shape.thread_m, shape.thread_n, area, wide ? 2 : 1);
+  };
+  // Sixteen warps on each multiprocessor multiply at the full rate, or as many as there is room for; parts of
+  // sums are written and read again.
   const double products_per_clock = wide && !in_tensor_cores ? 64 : 128, bytes_per_clock = 13, launch = 2000;
   const Shape* best = nullptr;
   std::int64_t split = 1;
@@ -706,45 +773,37 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                        warps = ceil_divide(area, 32 * shape.thread_m * shape.thread_n);
     const std::int64_t tiles =
         ceil_divide(m, shape.tile_m) * ceil_divide(n, shape.tile_n) * size_of(groups.batch);
-    for (std::int64_t its_split = 1; its_split == 1 || (its_split <= 32 && k >= its_split * 64);
+    const std::int64_t its_warps = resident_warps(shape),
+                       bytes_k = (shape.tile_m + shape.tile_n) * (wide ? 8 : 4),
+                       resident =
+                           resident_blocks(32 * warps, its_warps,
+                                           std::max<std::int64_t>(2, stages) * tile_k * bytes_k, device);
+    const double full =
+        static_cast<double>(std::min<std::int64_t>(16, its_warps)) / static_cast<double>(warps);
+    for (std::int64_t its_split = 1;
+         its_split == 1 || (its_split <= 32 && k >= its_split * 64 && tiles * its_split <= 4096);
          its_split *= 2) {
-      const std::int64_t blocks = round_up(tiles * its_split, multiprocessors_to_fill(device));
-      const auto filled = static_cast<double>(std::max(blocks * warps, warps_to_fill));
-      const double terms = static_cast<double>(ceil_divide(k, its_split)),
-                   products = filled / static_cast<double>(warps) * static_cast<double>(area) * terms,
-                   parts = static_cast<double>(tiles * area * its_split);
+      const Parts its = parts_of(k, its_split, tile_k, tiles, resident, device);
+      const double filled = std::max(rounds_of(tiles * its.splits, resident, device), full);
+      const double products = filled * static_cast<double>(area * its.terms),
+                   parts = static_cast<double>(tiles * area * its.splits) / multiprocessors_to_fill(device);
       double clocks = products / shape.rate / products_per_clock;
-      if (its_split > 1) clocks += parts * 2 * (wide ? 8 : 4) / bytes_per_clock;
-      clocks = clocks / multiprocessors_to_fill(device) + (its_split > 1 ? launch : 0);
+      if (its_split > 1) clocks += parts * 2 * (wide ? 8 : 4) / bytes_per_clock + launch;
       if (best != nullptr && clocks >= least) continue;
       best = &shape;
       split = its_split;
       least = clocks;
     }
   }
-  Values values = {{std::string(TILE_M.name), best->tile_m},     {std::string(TILE_N.name), best->tile_n},
-                   {std::string(THREAD_M.name), best->thread_m}, {std::string(THREAD_N.name), best->thread_n},
-                   {std::string(WARP_N.name), best->warp_n},     {std::string(SPLIT.name), split}};
+  Values values = {{std::string(TILE_M.name), best->tile_m},
+                   {std::string(TILE_N.name), best->tile_n},
+                   {std::string(THREAD_M.name), best->thread_m},
+                   {std::string(THREAD_N.name), best->thread_n},
+                   {std::string(WARP_N.name), best->warp_n}};
   values.set(UNIT.name, in_tensor_cores ? "tensor_core" : "fma");
-  if (!in_tensor_cores)
-    values.set(RESIDENT_WARPS.name,
-               most_resident(best->thread_m, best->thread_n, best->tile_m * best->tile_n, wide ? 2 : 1));
-  const bool asynchronous = bytes(dtype_of(problem)) >= 4;
-  if (few) {
-    values.set(TILE_K.name, 8);
-    if (asynchronous) values.set(STAGES.name, k <= 32 ? 4 : 2);
-    values.set(STORE.name, "streaming");
-    if (in_tensor_cores && best->thread_m * best->thread_n == 64) values.set(RESIDENT_WARPS.name, 8);
-  } else if (in_tensor_cores) {
-    values.set(STAGES.name, 2);
-    if (best->tile_m * best->tile_n == 128 * best->thread_m * best->thread_n)
-      values.set(RESIDENT_WARPS.name, 12);
-  }
+  values.set(RESIDENT_WARPS.name, resident_warps(*best));
+  if (few) values.set(STORE.name, "streaming");
   if (few || thin) values.set(START.name, "overlapped");
-  if (!few && has_windows(expression_of(problem))) {  // whose neighbours are rarely aligned
-    values.set(COPY.name, "registers");
-    values.set(STAGES.name, 2);
-  }
   // Where the operands are more than a second-level cache holds, blocks that run at the same time read as few
   // rows and columns as they can.
   const std::int64_t tiles_m = ceil_divide(m, best->tile_m), tiles_n = ceil_divide(n, best->tile_n);
@@ -759,16 +818,19 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       values.set(BLOCK_ORDER.name, "column");
   }
   // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
-  // and one where their terms are in different orders.
+  // and one where each operand's neighbours are other terms.
   const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
   const bool one_order = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
   const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
-  const bool packs_second = (both >= 800 || (std::min(m, n) >= 128 && !one_order)) &&
-                            is_packed_with_gain(groups, groups.n, &Digit::second);
-  if (in_tensor_cores && !few && !packs_first && !packs_second && !has_windows(expression_of(problem)) &&
-      (first_along_k(groups) || second_along_k(groups))) {
-    values.set(TILE_K.name, 8);
-    values.set(STAGES.name, 3);
+  const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
+  const bool packs_second =
+      (both >= 800 || (std::min(m, n) >= 128 && !one_order && first_along && second_along)) &&
+      is_packed_with_gain(groups, groups.n, &Digit::second);
+  const bool packed_before = packs_first || packs_second;
+  if (in_tensor_cores && !few && !short_k && !packed_before && asynchronous &&
+      (first_along || second_along)) {
+    tile_k = 8;
+    stages = 3;
   }
   values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
   // Runs of about eight neighbours of the output, of which few are beyond its end.
@@ -785,21 +847,30 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       least_waste = waste;
     }
     values.set(axis.name, chosen);
+    return chosen > 1;
   };
   // Runs in M are worth it where those in N leave sectors of 32 bytes half empty.
   if (joins && few && split == 1) values.set(OUT_BY.name, "shared");
   if (joins && !packs_first) set_span(SPAN_M, best->tile_m, counted_m);
-  if (!packs_second) set_span(SPAN_N, best->tile_n, counted_n);
+  // A term is then read by one copy of 16 bytes where runs of the output's take four, which soon makes up for
+  // sums that are stored one by one.
+  const auto its_counted_n = [few](const Groups& its, std::int64_t span) {
+    return counted_n(its, span, !few);
+  };
+  if (!packs_second && set_span(SPAN_N, best->tile_n, its_counted_n) && !few)
+    values.set(RUNS_N.name, "operand");
   // K is counted in the order of the larger operand that has its neighbours there, or in runs.
-  const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
-  if (packs_first || packs_second) return values;
-  if (adds_nothing(problem) && counted_k(groups, "first", 8)) {
-    values.set(SPAN_K.name, 8);
-    values.set(TILE_K.name, 32);
-    if (in_tensor_cores) values.set(STAGES.name, 2);
-  } else if (second_along && (!first_along || n > m) && !one_order) {
+  if (!packed_before && adds_nothing(problem) && counted_k(groups, "first", 8)) {
+    span_k = 8;
+    tile_k = 32;
+    if (in_tensor_cores && asynchronous) stages = 2;
+  } else if (!packed_before && second_along && (!first_along || n > m) && !one_order) {
     values.set(ORDER_K.name, "second");
   }
+  values.set(STAGES.name, stages);
+  values.set(SPAN_K.name, span_k);
+  values.set(TILE_K.name, tile_k);
+  values.set(SPLIT.name, split);
   return values;
 }
 

@@ -27,8 +27,8 @@ constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 
 using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, SPAN_M, 1, threads_m * piece_m, 2>;
-using Second =
-    Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second, SPAN_N, SPAN_K, threads_n * piece_n, 4>;
+using Second = Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second,
+                       RUNS_N == RunsN::output ? SPAN_N : 1, SPAN_K, threads_n * piece_n, 4>;
 
 // Shared memory begins with these: of each row of M where it begins in the first operand and in the output,
 // and of each column of N. Where several digits make K, what the terms of each stage add in both operands
@@ -166,9 +166,15 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const Offset first_step = digits.first[K::first], second_step = digits.second[K::first];
   First a;
   Second b;
-  a.share(threadIdx.x, tables.first);
-  b.share(threadIdx.x, tables.second);
-  Sums sums(threadIdx.x);
+  const int thread = static_cast<int>(threadIdx.x);
+  if constexpr (tensor_cores) {
+    a.share(threadIdx.x, tables.first);
+    b.share(threadIdx.x, tables.second);
+  } else {
+    a.share(thread, tables.first);
+    b.share(thread, tables.second);
+  }
+  Sums sums(thread);
 
   // The t-th tile of K, in a stage.
   const bool whole = runs_k % SPAN_K == 0;
@@ -287,7 +293,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (int j = 0; j < THREAD_N; ++j)
       sum[j] = added(sum[j], kept[kept_at(first + static_cast<long long>(split) * tiles, i, j)]);
   }
-  const Sums sums(threadIdx.x);
+  const Sums sums(static_cast<int>(threadIdx.x));
   const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);
   store_row(held_in_register(out + (out_start + batch.out)), tables.out_m[sums.row(i)],
             columns_of(tables, sums), sum, finish, finish.row(sums.row(i)));
