@@ -79,7 +79,7 @@ std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, bo
   return skewed ? its : tile + lanes;
 }
 
-bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }
+bool uses_tensor_cores(const Config& c) { return c[UNIT] != "fma"; }
 
 bool is_asynchronous(const Problem& problem, const Config& c) {
   return c[STAGES] > 1 && compute_dtype(problem) == dtype_of(problem);
@@ -282,7 +282,8 @@ std::vector<Axis> axes(const Problem& problem) {
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
       {VECTOR_OUT, stored, "columns of N that a store moves"},
-      {UNIT, categories({"fma", "tensor_core"}), "what multiplies and adds"},
+      {UNIT, categories({"fma", "tensor_core", "tensor_core_8"}),
+       "what multiplies and adds; tensor_core_8: eight terms an instruction, else four"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
@@ -404,6 +405,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n);
   const bool one_order_k = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
   const bool tensor_cores = has_tensor_cores(problem, device);
+  const bool eight_at_once = device.kind != DeviceKind::cuda || device.compute_capability >= 90;
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
@@ -411,11 +413,11 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return c[TILE_M] % (c[THREAD_M] * (32 / c[WARP_N])) == 0 &&
                 c[TILE_N] % (c[THREAD_N] * c[WARP_N]) == 0;
        }},
-      {"Tensor cores multiply doubles from compute capability 8.0 on. Four lanes of a warp are then along N, "
-       "and a thread has an even number of rows and columns.",
+      {"Tensor cores multiply doubles from compute capability 8.0 on, eight terms at once from 9.0 on. Four "
+       "lanes of a warp are then along N, and a thread has an even number of rows and columns.",
        [=](const Config& c) {
-         return !uses_tensor_cores(c) ||
-                (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
+         return !uses_tensor_cores(c) || (tensor_cores && (c[UNIT] == "tensor_core" || eight_at_once) &&
+                                          c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
        }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
@@ -716,7 +718,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},    {16, 256, 4, 8, 8, 0.6}};
   // Where storing takes as long as multiplying: many small blocks, some of which store at any time.
   static const std::vector<Shape> of_few_words = {
-      {64, 64, 8, 8, 8, 1},       {32, 128, 8, 8, 16, 0.99}, {96, 64, 16, 4, 16, 0.9},
+      {64, 64, 8, 8, 8, 0.99},    {32, 128, 8, 8, 16, 1},    {96, 64, 16, 4, 16, 0.9},
       {24, 256, 12, 4, 16, 0.87}, {48, 256, 12, 4, 16, 0.8}, {256, 24, 8, 12, 2, 0.65},
       {256, 48, 8, 12, 4, 0.65},  {16, 128, 8, 4, 16, 0.75}, {128, 32, 8, 4, 8, 0.65},
       {32, 32, 4, 4, 8, 0.4},     {256, 16, 8, 4, 4, 0.5}};
@@ -754,8 +756,15 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool asynchronous = bytes(dtype_of(problem)) >= 4 && (few || !has_windows(expression_of(problem)));
   // Tiles of K are short where it is, so that few terms are multiplied in vain.
   const bool short_k = !few && 20 * round_up(k, 16) > 21 * k;
-  std::int64_t tile_k = few || short_k ? 8 : 16, span_k = 1;
-  std::int64_t stages = !asynchronous ? 1 : few ? (k <= 32 ? 4 : 2) : short_k ? 4 : in_tensor_cores ? 2 : 3;
+  // And where copies of single elements turn them, of which code for many takes too many registers.
+  const bool turned = thin && !few && !in_tensor_cores && counted_n(groups, 8);
+  std::int64_t tile_k = few || short_k || turned ? 8 : 16, span_k = 1;
+  std::int64_t stages = !asynchronous     ? 1
+                        : few             ? (k <= 32 ? 4 : 2)
+                        : turned          ? 3
+                        : short_k         ? 4
+                        : in_tensor_cores ? 2
+                                          : 3;
   const auto resident_warps = [&](const Shape& shape) -> std::int64_t {
     const std::int64_t sums = shape.thread_m * shape.thread_n, area = shape.tile_m * shape.tile_n;
     if (in_tensor_cores && few) return sums == 64 ? 8 : 16;
@@ -795,26 +804,29 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       least = clocks;
     }
   }
-  Values values = {{std::string(TILE_M.name), best->tile_m},
-                   {std::string(TILE_N.name), best->tile_n},
-                   {std::string(THREAD_M.name), best->thread_m},
-                   {std::string(THREAD_N.name), best->thread_n},
-                   {std::string(WARP_N.name), best->warp_n}};
+  // Longer runs of the operand's neighbours in a tile, where they are not the output's.
+  Shape shape = *best;
+  if (turned && shape.tile_n == 128) shape.tile_n = 256;
+  Values values = {{std::string(TILE_M.name), shape.tile_m},
+                   {std::string(TILE_N.name), shape.tile_n},
+                   {std::string(THREAD_M.name), shape.thread_m},
+                   {std::string(THREAD_N.name), shape.thread_n},
+                   {std::string(WARP_N.name), shape.warp_n}};
   values.set(UNIT.name, in_tensor_cores ? "tensor_core" : "fma");
-  values.set(RESIDENT_WARPS.name, resident_warps(*best));
+  values.set(RESIDENT_WARPS.name, resident_warps(shape));
   if (few) values.set(STORE.name, "streaming");
   if (few || thin) values.set(START.name, "overlapped");
   // Where the operands are more than a second-level cache holds, blocks that run at the same time read as few
   // rows and columns as they can.
-  const std::int64_t tiles_m = ceil_divide(m, best->tile_m), tiles_n = ceil_divide(n, best->tile_n);
+  const std::int64_t tiles_m = ceil_divide(m, shape.tile_m), tiles_n = ceil_divide(n, shape.tile_n);
   const std::int64_t operand_bytes = (m + n) * k * size_of(groups.batch) * bytes(dtype_of(problem));
   if (tiles_m > 1 && tiles_n > 1 && operand_bytes > std::int64_t{32} << 20) {
     const std::int64_t blocks = std::int64_t{2} * multiprocessors_to_fill(device);
     const auto read = [&](std::int64_t along, std::int64_t side, std::int64_t across, std::int64_t other) {
       return std::min(blocks, along) * side + std::min(ceil_divide(blocks, along), across) * other;
     };
-    if (read(tiles_m, best->tile_m, tiles_n, best->tile_n) <
-        read(tiles_n, best->tile_n, tiles_m, best->tile_m))
+    if (read(tiles_m, shape.tile_m, tiles_n, shape.tile_n) <
+        read(tiles_n, shape.tile_n, tiles_m, shape.tile_m))
       values.set(BLOCK_ORDER.name, "column");
   }
   // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
@@ -833,6 +845,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     stages = 3;
   }
   values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
+  if (few && packed_before) values.set(TRIGGER.name, "early");
   // Runs of about eight neighbours of the output, of which few are beyond its end.
   const auto set_span = [&](const IntegerAxis& axis, std::int64_t tile, const auto& counted) {
     std::int64_t chosen = 1;
@@ -847,18 +860,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       least_waste = waste;
     }
     values.set(axis.name, chosen);
-    return chosen > 1;
   };
   // Runs in M are worth it where those in N leave sectors of 32 bytes half empty.
   if (joins && few && split == 1) values.set(OUT_BY.name, "shared");
-  if (joins && !packs_first) set_span(SPAN_M, best->tile_m, counted_m);
-  // A term is then read by one copy of 16 bytes where runs of the output's take four, which soon makes up for
-  // sums that are stored one by one.
-  const auto its_counted_n = [few](const Groups& its, std::int64_t span) {
-    return counted_n(its, span, !few);
-  };
-  if (!packs_second && set_span(SPAN_N, best->tile_n, its_counted_n) && !few)
-    values.set(RUNS_N.name, "operand");
+  if (joins && !packs_first) set_span(SPAN_M, shape.tile_m, counted_m);
+  if (!packs_second)
+    set_span(SPAN_N, shape.tile_n, [](const Groups& its, std::int64_t span) { return counted_n(its, span); });
   // K is counted in the order of the larger operand that has its neighbours there, or in runs.
   if (!packed_before && adds_nothing(problem) && counted_k(groups, "first", 8)) {
     span_k = 8;
