@@ -116,12 +116,21 @@ Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
   return {ceil_divide(k, terms), terms};
 }
 
+// Of the SPLIT that make as many parts at most.
+std::int64_t least_alike(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
+  const std::int64_t splits = parts_of(k, split, tile_k).splits;
+  std::int64_t least = 1;
+  while (parts_of(k, least, tile_k).splits != splits) least *= 2;
+  return least;
+}
+
 // At most `split` parts of K for each of the tiles, and at least half as many: those in which all blocks take
 // the least time.
 Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t tiles,
                std::int64_t resident, const DeviceFacts& device) {
-  Parts best = parts_of(k, split, tile_k);
-  for (std::int64_t its = split - 1; its > split / 2; --its) {
+  const std::int64_t most = least_alike(k, split, tile_k);
+  Parts best = parts_of(k, most, tile_k);
+  for (std::int64_t its = most - 1; its > most / 2; --its) {
     const Parts parts = parts_of(k, its, tile_k);
     const auto clocks = [&](const Parts& of) {
       return rounds_of(tiles * of.splits, resident, device) * static_cast<double>(of.terms);
@@ -130,16 +139,10 @@ Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int
   }
   return best;
 }
-Parts parts_of(const Config& c, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
-               std::int64_t element, const DeviceFacts& device) {
-  const std::int64_t shared =
-      std::max<std::int64_t>(2, c[STAGES]) * c[TILE_K] * (c[TILE_M] + c[TILE_N]) * element;
-  return parts_of(k, c[SPLIT], c[TILE_K], ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch,
-                  resident_blocks(tile_threads(c), c[RESIDENT_WARPS], shared, device), device);
-}
 
 // Of the groups where they are packed.
-std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, const Config& c) {
+std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, std::int64_t splits,
+                          const Config& c) {
   const std::int64_t element = bytes(compute_dtype(problem)), lanes = 16 / element;
   const bool tensor_cores = uses_tensor_cores(c), by_rows = tensor_cores && is_asynchronous(problem, c);
   const auto operand = [&](bool along, std::int64_t tile, std::int64_t thread, std::int64_t span,
@@ -156,7 +159,7 @@ std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Co
   const std::int64_t stages = is_asynchronous(problem, c) ? c[STAGES] : 2;
   const std::int64_t tiles = stages * operands * element;
   const std::int64_t fixed = table_bytes(problem, c) + stages * terms;
-  if (c[OUT_BY] == "registers") return fixed + tiles;
+  if (c[OUT_BY] == "registers" || splits > 1) return fixed + tiles;
   return fixed + c[TILE_N] / c[VECTOR_OUT] * (index_bits(problem) == 32 ? 16 : 24) +
          std::max(tiles, c[TILE_M] * c[TILE_N] * bytes(out_dtype(problem)));
 }
@@ -264,10 +267,10 @@ std::vector<Axis> axes(const Problem& problem) {
   for (std::int64_t vector = widest_store(problem); vector >= 1; vector /= 2) stored.emplace_back(vector);
   const bool wide = compute == 8;
   const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
-                                        : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96, 160};
+                                        : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
   const std::vector<Value> of_thread =
-      wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12, 20};
-  const std::vector<Value> spans = {1, 8, 4, 16, 12, 20};
+      wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12};
+  const std::vector<Value> spans = {1, 8, 4, 16};
   // First what few combinations are legal of, which a walk then passes by.
   return {
       {PACK, std::vector<Value>(packs.begin(), packs.end()),
@@ -311,7 +314,7 @@ std::vector<Axis> axes(const Problem& problem) {
 
 // How wide accesses may be, by how a group is counted. 0: it cannot be counted so.
 struct Widest {
-  static constexpr std::array<std::int64_t, 6> spans = {1, 4, 8, 12, 16, 20};
+  static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
 
   Widest(const Problem& problem, const Groups& groups)
       : first_along(first_along_k(groups)), second_along(second_along_k(groups)) {
@@ -358,8 +361,8 @@ struct Widest {
     return out[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)];
   }
 
-  std::array<std::int64_t, 21> a = {};
-  std::array<std::array<std::int64_t, 2>, 21> b = {}, out = {};  // by SPAN_N and RUNS_N
+  std::array<std::int64_t, 17> a = {};
+  std::array<std::array<std::int64_t, 2>, 17> b = {}, out = {};  // by SPAN_N and RUNS_N
   std::array<std::int64_t, 9> terms = {};                        // by SPAN_K
   std::array<std::array<std::int64_t, 2>, 9> k_first = {}, k_second = {};
   bool first_along, second_along;
@@ -464,10 +467,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
           [=](const Config& c) {
             const std::int64_t terms = packings->of(c).terms[static_cast<std::size_t>(c[SPAN_K])];
             if (terms == 0) return c[SPLIT];
-            const std::int64_t splits = parts_of(terms, c[SPLIT], c[TILE_K]).splits;
-            std::int64_t split = 1;
-            while (parts_of(terms, split, c[TILE_K]).splits != splits) split *= 2;
-            return split;
+            return least_alike(terms, c[SPLIT], c[TILE_K]);
           },
           "Of the SPLIT that make as many parts of K one stands for all."),
       conditional(
@@ -594,8 +594,11 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   const std::int64_t tiles_m = ceil_divide(m.size(), config[TILE_M]);
   const std::int64_t tiles_n = ceil_divide(n.size(), config[TILE_N]);
   const std::int64_t tiles = tiles_m * tiles_n * size_of(groups.batch);
-  const Parts parts = parts_of(config, m.size(), n.size(), k.size(), size_of(groups.batch),
-                               bytes(compute_dtype(problem)), device);
+  const std::int64_t stage_bytes = std::max<std::int64_t>(2, config[STAGES]) * config[TILE_K] *
+                                   (config[TILE_M] + config[TILE_N]) * bytes(compute_dtype(problem));
+  const std::int64_t resident =
+      resident_blocks(tile_threads(config), config[RESIDENT_WARPS], stage_bytes, device);
+  const Parts parts = parts_of(k.size(), config[SPLIT], config[TILE_K], tiles, resident, device);
   const bool overlaps = config[START] == "overlapped";
   const DType dtype = dtype_of(problem);
 
@@ -652,12 +655,13 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   add_extents(arguments);
   for (const Stride stride : {&Digit::first, &Digit::second, &Digit::out}) add_strides(arguments, stride);
   add_finish(arguments);
-  work.steps.emplace_back(Launch{.kernel = "tensor_contract",
-                                 .grid = {tiles * parts.splits},
-                                 .block = {tile_threads(config)},
-                                 .dynamic_shared_bytes = shared_bytes(problem, groups, k, config),
-                                 .arguments = std::move(arguments),
-                                 .overlaps_previous = overlaps});
+  work.steps.emplace_back(
+      Launch{.kernel = "tensor_contract",
+             .grid = {tiles * parts.splits},
+             .block = {tile_threads(config)},
+             .dynamic_shared_bytes = shared_bytes(problem, groups, k, parts.splits, config),
+             .arguments = std::move(arguments),
+             .overlaps_previous = overlaps});
   if (parts.splits == 1) return work;
   std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array},
                                      WorkspacePointer{0},
@@ -757,14 +761,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // Tiles of K are short where it is, so that few terms are multiplied in vain.
   const bool short_k = !few && 20 * round_up(k, 16) > 21 * k;
   // And where copies of single elements turn them, of which code for many takes too many registers.
-  const bool turned = thin && !few && !in_tensor_cores && counted_n(groups, 8);
-  std::int64_t tile_k = few || short_k || turned ? 8 : 16, span_k = 1;
-  std::int64_t stages = !asynchronous     ? 1
-                        : few             ? (k <= 32 ? 4 : 2)
-                        : turned          ? 3
-                        : short_k         ? 4
-                        : in_tensor_cores ? 2
-                                          : 3;
+  const bool turned = thin && counted_n(groups, 8);
+  std::int64_t tile_k = few || short_k || turned || in_tensor_cores ? 8 : 16, span_k = 1;
+  std::int64_t stages = !asynchronous ? 1 : few ? (k <= 32 ? 4 : 2) : short_k && !turned ? 4 : 3;
   const auto resident_warps = [&](const Shape& shape) -> std::int64_t {
     const std::int64_t sums = shape.thread_m * shape.thread_n, area = shape.tile_m * shape.tile_n;
     if (in_tensor_cores && few) return sums == 64 ? 8 : 16;
@@ -806,7 +805,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   }
   // Longer runs of the operand's neighbours in a tile, where they are not the output's.
   Shape shape = *best;
-  if (turned && shape.tile_n == 128) shape.tile_n = 256;
+  if (turned && shape.tile_m <= 48) shape.tile_n = std::max<std::int64_t>(shape.tile_n, 256);
   Values values = {{std::string(TILE_M.name), shape.tile_m},
                    {std::string(TILE_N.name), shape.tile_n},
                    {std::string(THREAD_M.name), shape.thread_m},
@@ -825,9 +824,11 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     const auto read = [&](std::int64_t along, std::int64_t side, std::int64_t across, std::int64_t other) {
       return std::min(blocks, along) * side + std::min(ceil_divide(blocks, along), across) * other;
     };
-    if (read(tiles_m, shape.tile_m, tiles_n, shape.tile_n) <
-        read(tiles_n, shape.tile_n, tiles_m, shape.tile_m))
-      values.set(BLOCK_ORDER.name, "column");
+    const std::int64_t by_row = read(tiles_n, shape.tile_n, tiles_m, shape.tile_m),
+                       by_column = read(tiles_m, shape.tile_m, tiles_n, shape.tile_n),
+                       banded = read(8, shape.tile_m, tiles_n, shape.tile_n);
+    if (by_column < by_row) values.set(BLOCK_ORDER.name, "column");
+    if (tiles_m > 8 && 5 * banded < 4 * std::min(by_row, by_column)) values.set(BLOCK_ORDER.name, "banded");
   }
   // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
   // and one where each operand's neighbours are other terms.
@@ -839,18 +840,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       (both >= 800 || (std::min(m, n) >= 128 && !one_order && first_along && second_along)) &&
       is_packed_with_gain(groups, groups.n, &Digit::second);
   const bool packed_before = packs_first || packs_second;
-  if (in_tensor_cores && !few && !short_k && !packed_before && asynchronous &&
-      (first_along || second_along)) {
-    tile_k = 8;
-    stages = 3;
-  }
   values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
   if (few && packed_before) values.set(TRIGGER.name, "early");
   // Runs of about eight neighbours of the output, of which few are beyond its end.
   const auto set_span = [&](const IntegerAxis& axis, std::int64_t tile, const auto& counted) {
     std::int64_t chosen = 1;
     double least_waste = 0;
-    for (const std::int64_t span : {8, 4, 16, 20, 12}) {
+    for (const std::int64_t span : {8, 4, 16}) {
       const std::optional<Counted> group = counted(groups, span);
       if (!group || tile % (8 * span) != 0) continue;
       const double waste =
