@@ -560,26 +560,34 @@ std::int32_t multiplier_of(std::int64_t extent) {
       static_cast<std::uint32_t>((numerator + unsigned_extent - 1) / unsigned_extent));
 }
 
-// As pack_side and pack_threads in contract_pack.inl.
-constexpr std::int64_t pack_side = 32, pack_threads = 256;
+constexpr std::int64_t pack_threads = 256;  // as in contract_pack.inl
+
+// A block moves a piece of two indices. Of a large operand it is large; of a small one are many blocks.
+std::int64_t pack_side(const Packing& packing) { return packing.elements < std::int64_t{1} << 22 ? 32 : 72; }
+std::int64_t pack_pieces(const Packing& packing, std::size_t move) {
+  return ceil_divide(packing.moves[move].extent, pack_side(packing));
+}
+std::int64_t pack_piece(const Packing& packing, std::size_t move) {
+  return ceil_divide(packing.moves[move].extent, pack_pieces(packing, move));
+}
 
 Launch packing_launch(const Packing& packing, const View& view, std::int64_t element,
                       std::int64_t offset_bytes, bool overlaps) {
   std::vector<Move> moves = packing.moves;
   moves.resize(most_digits);
   std::vector<KernelArgument> arguments = {ArgumentPointer{view.array}, WorkspacePointer{offset_bytes},
-                                           view.start};
+                                           view.start, int32(pack_side(packing))};
   std::int64_t blocks = 1;
   for (std::size_t d = 0; d < most_digits; ++d) {
     arguments.emplace_back(int32(moves[d].extent));
-    blocks *= d < 2 ? ceil_divide(moves[d].extent, pack_side) : moves[d].extent;
+    blocks *= d < 2 ? pack_pieces(packing, d) : moves[d].extent;
   }
   for (const Move& move : moves) arguments.emplace_back(move.from);
   for (const Move& move : moves) arguments.emplace_back(move.to);
   return {.kernel = "tensor_contract_pack",
           .grid = {blocks},
           .block = {pack_threads},
-          .dynamic_shared_bytes = pack_side * (pack_side + 1) * element,
+          .dynamic_shared_bytes = pack_piece(packing, 1) * (pack_piece(packing, 0) | 1) * element,
           .arguments = std::move(arguments),
           .overlaps_previous = overlaps};
 }
