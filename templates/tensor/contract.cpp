@@ -723,11 +723,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     double rate;  // of multiplications, as a part of the best
   };
   static const std::vector<Shape> of_words = {
-      {128, 128, 8, 8, 8, 1},    {96, 128, 8, 8, 8, 0.97},   {128, 96, 8, 12, 8, 0.97},
-      {64, 128, 8, 8, 8, 0.95},  {128, 64, 8, 8, 8, 0.95},   {64, 64, 8, 4, 8, 0.8},
-      {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 4, 16, 0.85}, {256, 48, 8, 12, 4, 0.9},
-      {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},   {32, 256, 8, 8, 8, 0.85},
-      {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},    {16, 256, 4, 8, 8, 0.6}};
+      {96, 64, 12, 8, 8, 1.01},  {128, 128, 8, 8, 8, 1},    {96, 128, 8, 8, 8, 0.97},
+      {128, 96, 8, 12, 8, 0.97}, {64, 128, 8, 8, 8, 0.95},  {128, 64, 8, 8, 8, 0.95},
+      {64, 64, 8, 4, 8, 0.8},    {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 4, 16, 0.85},
+      {256, 48, 8, 12, 4, 0.9},  {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},
+      {32, 256, 8, 8, 8, 0.85},  {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},
+      {16, 256, 4, 8, 8, 0.6}};
   // Where storing takes as long as multiplying: many small blocks, some of which store at any time.
   static const std::vector<Shape> of_few_words = {
       {64, 64, 8, 8, 8, 0.99},    {32, 128, 8, 8, 16, 1},    {96, 64, 16, 4, 16, 0.9},
@@ -781,6 +782,19 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // Sixteen warps on each multiprocessor multiply at the full rate, or as many as there is room for; parts of
   // sums are written and read again.
   const double products_per_clock = wide && !in_tensor_cores ? 64 : 128, bytes_per_clock = 13, launch = 2000;
+  // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
+  // and one where each operand's neighbours are other terms.
+  const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
+  const bool one_order = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
+  const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
+  const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
+  const bool packs_second =
+      (both >= 800 || (std::min(m, n) >= 128 && !one_order && first_along && second_along)) &&
+      is_packed_with_gain(groups, groups.n, &Digit::second);
+  const bool packed_before = packs_first || packs_second;
+  // Single elements are copied to turn an operand; of large tiles there are fewer for each product.
+  const bool copies_single =
+      &shapes == &of_words && ((first_along && !packs_first) || (second_along && !packs_second));
   const Shape* best = nullptr;
   std::int64_t split = 1;
   double least = 0;
@@ -803,7 +817,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       const double filled = std::max(rounds_of(tiles * its.splits, resident, device), full);
       const double products = filled * static_cast<double>(area * its.terms),
                    parts = static_cast<double>(tiles * area * its.splits) / multiprocessors_to_fill(device);
-      double clocks = products / shape.rate / products_per_clock;
+      const double rate = shape.rate * (copies_single && area < 8192 ? 0.94 : 1);
+      double clocks = products / rate / products_per_clock;
       if (its_split > 1) clocks += parts * 2 * (wide ? 8 : 4) / bytes_per_clock + launch;
       if (best != nullptr && clocks >= least) continue;
       best = &shape;
@@ -838,16 +853,6 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     if (by_column < by_row) values.set(BLOCK_ORDER.name, "column");
     if (tiles_m > 8 && 5 * banded < 4 * std::min(by_row, by_column)) values.set(BLOCK_ORDER.name, "banded");
   }
-  // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
-  // and one where each operand's neighbours are other terms.
-  const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
-  const bool one_order = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
-  const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
-  const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
-  const bool packs_second =
-      (both >= 800 || (std::min(m, n) >= 128 && !one_order && first_along && second_along)) &&
-      is_packed_with_gain(groups, groups.n, &Digit::second);
-  const bool packed_before = packs_first || packs_second;
   values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
   if (few && packed_before) values.set(TRIGGER.name, "early");
   // Runs of about eight neighbours of the output, of which few are beyond its end.
