@@ -25,7 +25,6 @@ constexpr CategoricalAxis OUT_BY("OUT_BY");
 constexpr CategoricalAxis PACK("PACK");
 constexpr CategoricalAxis RUNS_N("RUNS_N");
 constexpr IntegerAxis SPAN_K("SPAN_K");
-constexpr IntegerAxis SPAN_M("SPAN_M");
 constexpr IntegerAxis SPAN_N("SPAN_N");
 constexpr IntegerAxis SPLIT("SPLIT");
 constexpr IntegerAxis STAGES("STAGES");
@@ -152,7 +151,7 @@ std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Co
            (along || span > 1 || tensor_cores ? pitch(tile, thread, span, tensor_cores, lanes) : tile);
   };
   const std::int64_t operands =
-      operand(first_along_k(groups), c[TILE_M], c[THREAD_M], c[SPAN_M], 2) +
+      operand(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2) +
       operand(second_along_k(groups), c[TILE_N], c[THREAD_N], c[RUNS_N] == "output" ? c[SPAN_N] : 1, 4);
   const std::int64_t terms =
       k.digits.size() > 1 && c[PACK] != "both" ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
@@ -275,7 +274,6 @@ std::vector<Axis> axes(const Problem& problem) {
   return {
       {PACK, std::vector<Value>(packs.begin(), packs.end()),
        "operands that are first copied into the workspace, their rows side by side"},
-      {SPAN_M, spans, "rows of M that are neighbours in the output, before the first operand's neighbours"},
       {SPAN_N, spans,
        "columns of N that are neighbours in the output, before the second operand's neighbours"},
       {RUNS_N, categories({"output", "operand"}),
@@ -326,9 +324,9 @@ struct Widest {
       if (array_bytes(problem, view.array) < 16) limit = 1;
       return widest(groups, *counted, stride, view.start, limit);
     };
+    a = of(counted_m(groups), &Digit::first, groups.first, vector);
     for (const std::int64_t span : spans) {
       const auto at = static_cast<std::size_t>(span);
-      a.at(at) = of(counted_m(groups, span), &Digit::first, groups.first, vector);
       for (const bool operand : {false, true}) {
         b.at(at).at(operand) = of(counted_n(groups, span, operand), &Digit::second, groups.second, vector);
         out.at(at).at(operand) = of(counted_n(groups, span, operand), &Digit::out, groups.out, stored);
@@ -348,7 +346,7 @@ struct Widest {
 
   // Of a config.
   std::int64_t of_a(const Config& c) const {
-    if (!first_along) return a[static_cast<std::size_t>(c[SPAN_M])];
+    if (!first_along) return a;
     return turns(c) ? 1 : k_first[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
   }
   std::int64_t of_b(const Config& c) const {
@@ -361,7 +359,7 @@ struct Widest {
     return out[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)];
   }
 
-  std::array<std::int64_t, 17> a = {};
+  std::int64_t a = 0;
   std::array<std::array<std::int64_t, 2>, 17> b = {}, out = {};  // by SPAN_N and RUNS_N
   std::array<std::int64_t, 9> terms = {};                        // by SPAN_K
   std::array<std::array<std::int64_t, 2>, 9> k_first = {}, k_second = {};
@@ -429,8 +427,6 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          const std::int64_t numbers = c[THREAD_M] * c[THREAD_N] + 2 * (c[THREAD_M] + c[THREAD_N]);
          return numbers * element <= std::int64_t{4} * 224;
        }},
-      {"Runs in M are for neighbours of the output that are not those of the first operand.",
-       [=](const Config& c) { return packings->of(c).a[static_cast<std::size_t>(c[SPAN_M])] > 0; }},
       {"Runs in N are for neighbours of the output that are not those of the second operand.",
        [=](const Config& c) {
          return packings->of(c).b[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)] > 0;
@@ -438,11 +434,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       conditional(
           RUNS_N, "output", [](const Config& c) { return c[SPAN_N] > 1; },
           "Without runs in N there are no neighbours in them."),
-      {"Where M or N is counted in runs, a tile has eight of them, or a multiple.",
-       [](const Config& c) {
-         return (c[SPAN_M] == 1 || c[TILE_M] % (8 * c[SPAN_M]) == 0) &&
-                (c[SPAN_N] == 1 || c[TILE_N] % (8 * c[SPAN_N]) == 0);
-       }},
+      {"Where N is counted in runs, a tile has eight of them, or a multiple.",
+       [](const Config& c) { return c[SPAN_N] == 1 || c[TILE_N] % (8 * c[SPAN_N]) == 0; }},
       {"SPAN_K is for terms that are neighbours in both operands, others in each; if not all is added, it "
        "divides them.",
        [=](const Config& c) { return packings->of(c).k_first[static_cast<std::size_t>(c[SPAN_K])][0] > 0; }},
@@ -596,7 +589,7 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   const Groups given = groups_of(problem);
   const PackedGroups its_packed = packed(problem, given, packs_first(config), packs_second(config));
   const Groups& groups = its_packed.groups;
-  const Counted m = counted_m(groups, config[SPAN_M]).value();
+  const Counted m = counted_m(groups);
   const Counted n = counted_n(groups, config[SPAN_N], runs_of_operand(config)).value();
   const Counted k = counted_k(groups, config[ORDER_K], config[SPAN_K]).value();
   const std::int64_t tiles_m = ceil_divide(m.size(), config[TILE_M]);
@@ -653,7 +646,6 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
                                            int32(m.size()),
                                            int32(n.size()),
                                            int32(k.size()),
-                                           int32(m.in_runs),
                                            int32(n.in_runs),
                                            int32(k.in_runs),
                                            int32(tiles_m),
@@ -676,7 +668,6 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
                                      groups.out.start,
                                      int32(m.size()),
                                      int32(n.size()),
-                                     int32(m.in_runs),
                                      int32(n.in_runs),
                                      int32(tiles_m),
                                      int32(tiles_n),
@@ -855,26 +846,21 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   }
   values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
   if (few && packed_before) values.set(TRIGGER.name, "early");
+  // Where the output's neighbours leave sectors of 32 bytes half empty.
+  if (joins && k <= 256 && split == 1) values.set(OUT_BY.name, "shared");
   // Runs of about eight neighbours of the output, of which few are beyond its end.
-  const auto set_span = [&](const IntegerAxis& axis, std::int64_t tile, const auto& counted) {
-    std::int64_t chosen = 1;
-    double least_waste = 0;
-    for (const std::int64_t span : {8, 4, 16}) {
-      const std::optional<Counted> group = counted(groups, span);
-      if (!group || tile % (8 * span) != 0) continue;
-      const double waste =
-          static_cast<double>(round_up(group->in_runs, span)) / static_cast<double>(group->in_runs);
-      if (chosen != 1 && waste >= least_waste - 0.05) continue;
-      chosen = span;
-      least_waste = waste;
-    }
-    values.set(axis.name, chosen);
-  };
-  // Runs in M are worth it where those in N leave sectors of 32 bytes half empty.
-  if (joins && few && split == 1) values.set(OUT_BY.name, "shared");
-  if (joins && !packs_first) set_span(SPAN_M, shape.tile_m, counted_m);
-  if (!packs_second)
-    set_span(SPAN_N, shape.tile_n, [](const Groups& its, std::int64_t span) { return counted_n(its, span); });
+  std::int64_t span_n = 1;
+  double least_waste = 0;
+  for (const std::int64_t span : {8, 4, 16}) {
+    const std::optional<Counted> n_in_runs = packs_second ? std::nullopt : counted_n(groups, span);
+    if (!n_in_runs || shape.tile_n % (8 * span) != 0) continue;
+    const auto columns = static_cast<double>(n_in_runs->in_runs);
+    const double waste = static_cast<double>(round_up(n_in_runs->in_runs, span)) / columns;
+    if (span_n != 1 && waste >= least_waste - 0.05) continue;
+    span_n = span;
+    least_waste = waste;
+  }
+  values.set(SPAN_N.name, span_n);
   // K is counted in the order of the larger operand that has its neighbours there, or in runs.
   if (!packed_before && adds_nothing(problem) && counted_k(groups, "first", 8)) {
     span_k = 8;

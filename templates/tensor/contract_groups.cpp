@@ -123,8 +123,8 @@ Counted ordered(Group group, Stride stride, Stride then) {
   return {std::move(group)};
 }
 
-std::optional<Counted> counted_m(const Groups& groups, std::int64_t span) {
-  return counted_rows(groups, groups.m, &Digit::first, span, false);
+Counted counted_m(const Groups& groups) {
+  return counted_rows(groups, groups.m, &Digit::first, 1, false).value();
 }
 std::optional<Counted> counted_n(const Groups& groups, std::int64_t span, bool of_operand) {
   return counted_rows(groups, groups.n, &Digit::second, span, of_operand);
