@@ -78,7 +78,7 @@ std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, bo
   return skewed ? its : tile + lanes;
 }
 
-bool uses_tensor_cores(const Config& c) { return c[UNIT] != "fma"; }
+bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }
 
 bool is_asynchronous(const Problem& problem, const Config& c) {
   return c[STAGES] > 1 && compute_dtype(problem) == dtype_of(problem);
@@ -283,8 +283,7 @@ std::vector<Axis> axes(const Problem& problem) {
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
       {VECTOR_OUT, stored, "columns of N that a store moves"},
-      {UNIT, categories({"fma", "tensor_core", "tensor_core_8"}),
-       "what multiplies and adds; tensor_core_8: eight terms an instruction, else four"},
+      {UNIT, categories({"fma", "tensor_core"}), "what multiplies and adds"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
@@ -406,7 +405,6 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n);
   const bool one_order_k = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
   const bool tensor_cores = has_tensor_cores(problem, device);
-  const bool eight_at_once = device.kind != DeviceKind::cuda || device.compute_capability >= 90;
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
@@ -414,11 +412,11 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return c[TILE_M] % (c[THREAD_M] * (32 / c[WARP_N])) == 0 &&
                 c[TILE_N] % (c[THREAD_N] * c[WARP_N]) == 0;
        }},
-      {"Tensor cores multiply doubles from compute capability 8.0 on, eight terms at once from 9.0 on. Four "
-       "lanes of a warp are then along N, and a thread has an even number of rows and columns.",
+      {"Tensor cores multiply doubles from compute capability 8.0 on. Four lanes of a warp are then along N, "
+       "and a thread has an even number of rows and columns.",
        [=](const Config& c) {
-         return !uses_tensor_cores(c) || (tensor_cores && (c[UNIT] == "tensor_core" || eight_at_once) &&
-                                          c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
+         return !uses_tensor_cores(c) ||
+                (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
        }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
@@ -553,34 +551,26 @@ std::int32_t multiplier_of(std::int64_t extent) {
       static_cast<std::uint32_t>((numerator + unsigned_extent - 1) / unsigned_extent));
 }
 
-constexpr std::int64_t pack_threads = 256;  // as in contract_pack.inl
-
-// A block moves a piece of two indices. Of a large operand it is large; of a small one are many blocks.
-std::int64_t pack_side(const Packing& packing) { return packing.elements < std::int64_t{1} << 22 ? 32 : 72; }
-std::int64_t pack_pieces(const Packing& packing, std::size_t move) {
-  return ceil_divide(packing.moves[move].extent, pack_side(packing));
-}
-std::int64_t pack_piece(const Packing& packing, std::size_t move) {
-  return ceil_divide(packing.moves[move].extent, pack_pieces(packing, move));
-}
+// As pack_side and pack_threads in contract_pack.inl.
+constexpr std::int64_t pack_side = 32, pack_threads = 256;
 
 Launch packing_launch(const Packing& packing, const View& view, std::int64_t element,
                       std::int64_t offset_bytes, bool overlaps) {
   std::vector<Move> moves = packing.moves;
   moves.resize(most_digits);
   std::vector<KernelArgument> arguments = {ArgumentPointer{view.array}, WorkspacePointer{offset_bytes},
-                                           view.start, int32(pack_side(packing))};
+                                           view.start};
   std::int64_t blocks = 1;
   for (std::size_t d = 0; d < most_digits; ++d) {
     arguments.emplace_back(int32(moves[d].extent));
-    blocks *= d < 2 ? pack_pieces(packing, d) : moves[d].extent;
+    blocks *= d < 2 ? ceil_divide(moves[d].extent, pack_side) : moves[d].extent;
   }
   for (const Move& move : moves) arguments.emplace_back(move.from);
   for (const Move& move : moves) arguments.emplace_back(move.to);
   return {.kernel = "tensor_contract_pack",
           .grid = {blocks},
           .block = {pack_threads},
-          .dynamic_shared_bytes = pack_piece(packing, 1) * (pack_piece(packing, 0) | 1) * element,
+          .dynamic_shared_bytes = pack_side * (pack_side + 1) * element,
           .arguments = std::move(arguments),
           .overlaps_previous = overlaps};
 }
@@ -762,17 +752,6 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool short_k = !few && 20 * round_up(k, 16) > 21 * k;
   // And where copies of single elements turn them, of which code for many takes too many registers.
   const bool turned = thin && counted_n(groups, 8);
-  std::int64_t tile_k = few || short_k || turned || in_tensor_cores ? 8 : 16, span_k = 1;
-  std::int64_t stages = !asynchronous ? 1 : few ? (k <= 32 ? 4 : 2) : short_k && !turned ? 4 : 3;
-  const auto resident_warps = [&](const Shape& shape) -> std::int64_t {
-    const std::int64_t sums = shape.thread_m * shape.thread_n, area = shape.tile_m * shape.tile_n;
-    if (in_tensor_cores && few) return sums == 64 ? 8 : 16;
-    if (in_tensor_cores && area == 128 * sums) return 12;
-    return most_resident(shape.thread_m, shape.thread_n, area, wide ? 2 : 1);
-  };
-  // Sixteen warps on each multiprocessor multiply at the full rate, or as many as there is room for; parts of
-  // sums are written and read again.
-  const double products_per_clock = wide && !in_tensor_cores ? 64 : 128, bytes_per_clock = 13, launch = 2000;
   // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
   // and one where each operand's neighbours are other terms.
   const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
@@ -783,6 +762,23 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       (both >= 800 || (std::min(m, n) >= 128 && !one_order && first_along && second_along)) &&
       is_packed_with_gain(groups, groups.n, &Digit::second);
   const bool packed_before = packs_first || packs_second;
+  // Tensor cores' operands that lie along K are left row by row.
+  const bool by_rows = in_tensor_cores && !packed_before && (first_along || second_along);
+  std::int64_t tile_k = few || short_k || turned || by_rows ? 8 : 16, span_k = 1;
+  std::int64_t stages = !asynchronous                     ? 1
+                        : few                             ? (k <= 32 ? 4 : 2)
+                        : short_k && !turned              ? 4
+                        : in_tensor_cores && tile_k == 16 ? 2
+                                                          : 3;
+  const auto resident_warps = [&](const Shape& shape) -> std::int64_t {
+    const std::int64_t sums = shape.thread_m * shape.thread_n, area = shape.tile_m * shape.tile_n;
+    if (in_tensor_cores && few) return sums == 64 ? 8 : 16;
+    if (in_tensor_cores && area == 128 * sums) return 12;
+    return most_resident(shape.thread_m, shape.thread_n, area, wide ? 2 : 1);
+  };
+  // Sixteen warps on each multiprocessor multiply at the full rate, or as many as there is room for; parts of
+  // sums are written and read again.
+  const double products_per_clock = wide && !in_tensor_cores ? 64 : 128, bytes_per_clock = 13, launch = 2000;
   // Single elements are copied to turn an operand; of large tiles there are fewer for each product.
   const bool copies_single =
       &shapes == &of_words && ((first_along && !packs_first) || (second_along && !packs_second));
@@ -842,7 +838,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                        by_column = read(tiles_m, shape.tile_m, tiles_n, shape.tile_n),
                        banded = read(8, shape.tile_m, tiles_n, shape.tile_n);
     if (by_column < by_row) values.set(BLOCK_ORDER.name, "column");
-    if (tiles_m > 8 && 5 * banded < 4 * std::min(by_row, by_column)) values.set(BLOCK_ORDER.name, "banded");
+    if (!in_tensor_cores && tiles_m > 8 && 5 * banded < 4 * std::min(by_row, by_column))
+      values.set(BLOCK_ORDER.name, "banded");
   }
   values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
   if (few && packed_before) values.set(TRIGGER.name, "early");

@@ -9,7 +9,7 @@ constexpr int warp_m = 32 / WARP_N;
 constexpr int threads_m = TILE_M / THREAD_M;
 constexpr int threads_n = TILE_N / THREAD_N;
 constexpr int threads = threads_m * threads_n;
-constexpr bool tensor_cores = UNIT != Unit::fma;
+constexpr bool tensor_cores = UNIT == Unit::tensor_core;
 constexpr bool packs_first = PACK == Pack::first || PACK == Pack::both;
 constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
 

@@ -2,37 +2,24 @@
 // vectors. Needs UNIT, TILE_M, TILE_N, TILE_K, THREAD_M, THREAD_N, WARP_N, Compute, added(), term() and
 // common/{integer,vector}.cuh.
 
-// Terms that the tensor cores take at once.
-constexpr int terms_at_once = UNIT == Unit::tensor_core_8 ? 8 : 4;
-
 #ifndef TUNESMITH_HOST
 // Adds to a lane's sums of two rows, a and b, and two columns. From compute capability 9.0 on only the
-// instructions for both rows reach the tensor cores' rate; before, there are none.
-template <int STEPS, typename X>
-__device__ __forceinline__ void multiply_in_tensor_cores(X& a0, X& a1, X& b0, X& b1,
-                                                         const X (&rows)[2 * STEPS],
-                                                         const X (&columns)[STEPS]) {
+// instruction for both rows reaches the tensor cores' rate; before, there is none.
+template <typename X>
+__device__ __forceinline__ void multiply_in_tensor_cores(X& a0, X& a1, X& b0, X& b1, X row_a, X row_b,
+                                                         X column) {
   double sums[4] = {a0, a1, b0, b1};
+  const double rows[2] = {row_a, row_b}, columns = column;
 #if __CUDA_ARCH__ >= 900
-  if constexpr (STEPS == 2) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, %1, %2, %3};"
-        : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
-        : "d"(static_cast<double>(rows[0])), "d"(static_cast<double>(rows[1])),
-          "d"(static_cast<double>(rows[2])), "d"(static_cast<double>(rows[3])),
-          "d"(static_cast<double>(columns[0])), "d"(static_cast<double>(columns[1])));
-  } else {
-    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-        : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
-        : "d"(static_cast<double>(rows[0])), "d"(static_cast<double>(rows[1])),
-          "d"(static_cast<double>(columns[0])));
-  }
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
+      : "d"(rows[0]), "d"(rows[1]), "d"(columns));
 #else
 #pragma unroll
-  for (int r = 0; r < 2 * STEPS; ++r) {
+  for (int r = 0; r < 2; ++r) {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-        : "+d"(sums[r % 2 * 2]), "+d"(sums[r % 2 * 2 + 1])
-        : "d"(static_cast<double>(rows[r])), "d"(static_cast<double>(columns[r / 2])));
+        : "+d"(sums[2 * r]), "+d"(sums[2 * r + 1])
+        : "d"(rows[r]), "d"(columns));
   }
 #endif
   a0 = static_cast<X>(sums[0]);
@@ -137,9 +124,8 @@ struct Sums {
     }
   }
 
-  // The same by a warp's tensor cores, four or eight terms at a time. Of eight lanes q and four lanes t, a
-  // lane brings term t of each four of its two rows and of the column q, and gets the sums of these rows and
-  // two columns. Of four terms the next are read while they are multiplied; for eight there are no registers.
+  // The same by a warp's tensor cores, four terms at a time. Of eight lanes q and four lanes t, a lane brings
+  // term t of its two rows and of the column q, and gets the sums of these rows and two columns.
   template <typename First, typename Second>
   __device__ __forceinline__ void accumulate_in_tensor_cores(const Compute* first, const Compute* second) {
 #ifdef TUNESMITH_HOST
@@ -155,33 +141,21 @@ struct Sums {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const Compute* rows = first + First::place_of(m, lane % 4);
     const Compute* columns = second + Second::place_of(n - lane % 4 * 2 + lane / 4, lane % 4);
-    constexpr int steps = terms_at_once / 4, ahead = steps == 1 ? 1 : 0;
-    Compute row[ahead + 1][steps][THREAD_M], column[ahead + 1][steps][THREAD_N / 2];
-    const auto read_terms = [&](int k) {
+    Compute row[2][THREAD_M], column[2][THREAD_N / 2];
+    read<2, First::piece_step, First::row_step>(row[0], rows);
+    read<1, Second::piece_step>(column[0], columns);
 #pragma unroll
-      for (int s = 0; s < steps; ++s) {
-        const int term = (k * steps + s) * 4;
-        read<2, First::piece_step, First::row_step>(row[k % (ahead + 1)][s], rows + term * First::term_step);
-        read<1, Second::piece_step>(column[k % (ahead + 1)][s], columns + term * Second::term_step);
+    for (int k = 0; k < TILE_K / 4; ++k) {
+      if (k + 1 < TILE_K / 4) {
+        read<2, First::piece_step, First::row_step>(row[(k + 1) % 2], rows + (k + 1) * 4 * First::term_step);
+        read<1, Second::piece_step>(column[(k + 1) % 2], columns + (k + 1) * 4 * Second::term_step);
       }
-    };
-    if constexpr (ahead > 0) read_terms(0);
-#pragma unroll
-    for (int k = 0; k < TILE_K / terms_at_once; ++k) {
-      if (k + ahead < TILE_K / terms_at_once) read_terms(k + ahead);
 #pragma unroll
       for (int i = 0; i < THREAD_M; i += 2) {
 #pragma unroll
         for (int j = 0; j < THREAD_N; j += 2) {
-          Compute its_rows[2 * steps], its_columns[steps];
-#pragma unroll
-          for (int s = 0; s < steps; ++s) {
-            its_rows[2 * s] = row[k % (ahead + 1)][s][i];
-            its_rows[2 * s + 1] = row[k % (ahead + 1)][s][i + 1];
-            its_columns[s] = column[k % (ahead + 1)][s][j / 2];
-          }
-          multiply_in_tensor_cores(sum[i][j], sum[i][j + 1], sum[i + 1][j], sum[i + 1][j + 1], its_rows,
-                                   its_columns);
+          multiply_in_tensor_cores(sum[i][j], sum[i][j + 1], sum[i + 1][j], sum[i + 1][j + 1], row[k % 2][i],
+                                   row[k % 2][i + 1], column[k % 2][j / 2]);
         }
       }
     }
