@@ -87,6 +87,7 @@ class CudaTimer {
   void launch(Executable& executable, const Pointers& pointers);
   void space(std::int64_t evicted_bytes, int turn);
   double rough_us(Executable& executable, const Pointers& pointers, std::int64_t evicted_bytes);
+  TimeSamples lasting(double us);  // the one sample of a launch that takes long
   Graph capture(int repeats, const Step& step);
   const Graph& spacers(std::int64_t evicted_bytes, int repeats);
   void replay(const Graph& graph);

@@ -20,12 +20,11 @@ namespace tunesmith::tensor_op {
 namespace {
 
 constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
-constexpr CategoricalAxis COPY("COPY");
 constexpr CategoricalAxis ORDER_K("ORDER_K");
 constexpr CategoricalAxis OUT_BY("OUT_BY");
 constexpr CategoricalAxis PACK("PACK");
+constexpr CategoricalAxis RUNS_N("RUNS_N");
 constexpr IntegerAxis SPAN_K("SPAN_K");
-constexpr IntegerAxis SPAN_M("SPAN_M");
 constexpr IntegerAxis SPAN_N("SPAN_N");
 constexpr IntegerAxis SPLIT("SPLIT");
 constexpr IntegerAxis STAGES("STAGES");
@@ -47,6 +46,7 @@ const std::array<std::string, 4> packs = {"none", "first", "second", "both"};
 std::size_t packs_of(const Config& c) {
   return static_cast<std::size_t>(std::find(packs.begin(), packs.end(), c[PACK]) - packs.begin());
 }
+bool runs_of_operand(const Config& c) { return c[RUNS_N] == "operand"; }
 bool packs_first(const Config& c) { return packs_of(c) % 2 == 1; }
 bool packs_second(const Config& c) { return packs_of(c) >= 2; }
 
@@ -81,12 +81,30 @@ std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, bo
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }
 
 bool is_asynchronous(const Problem& problem, const Config& c) {
-  return c[COPY] == "async" && compute_dtype(problem) == dtype_of(problem);
+  return c[STAGES] > 1 && compute_dtype(problem) == dtype_of(problem);
 }
 
 // Rows begin where the widest vector may.
 PackedGroups packed(const Problem& problem, const Groups& groups, bool packs_first, bool packs_second) {
   return {groups, packs_first, packs_second, 16 / bytes(dtype_of(problem))};
+}
+
+// How many blocks a multiprocessor has at once that ask for room for so many warps.
+std::int64_t resident_blocks(std::int64_t threads, std::int64_t warps, std::int64_t shared_bytes,
+                             const DeviceFacts& device) {
+  std::int64_t blocks = std::max<std::int64_t>(1, warps * 32 / threads);
+  if (device.kind == DeviceKind::cuda && device.shared_bytes_per_multiprocessor > 0)
+    blocks = std::min(blocks, device.shared_bytes_per_multiprocessor / (shared_bytes + 1024));
+  return std::max<std::int64_t>(1, blocks);
+}
+
+// How long blocks take that each multiprocessor has `resident` of at once, where one of these takes 1: a last
+// round of fewer is not as fast.
+double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& device) {
+  const std::int64_t multiprocessors = multiprocessors_to_fill(device), slots = multiprocessors * resident;
+  const auto last = static_cast<double>(ceil_divide(blocks % slots, multiprocessors));
+  const auto all = static_cast<double>(resident);
+  return static_cast<double>(blocks / slots) * all + last * 2 * all / (all + last);
 }
 
 struct Parts {
@@ -97,8 +115,33 @@ Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
   return {ceil_divide(k, terms), terms};
 }
 
+// Of the SPLIT that make as many parts at most.
+std::int64_t least_alike(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
+  const std::int64_t splits = parts_of(k, split, tile_k).splits;
+  std::int64_t least = 1;
+  while (parts_of(k, least, tile_k).splits != splits) least *= 2;
+  return least;
+}
+
+// At most `split` parts of K for each of the tiles, and at least half as many: those in which all blocks take
+// the least time.
+Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t tiles,
+               std::int64_t resident, const DeviceFacts& device) {
+  const std::int64_t most = least_alike(k, split, tile_k);
+  Parts best = parts_of(k, most, tile_k);
+  for (std::int64_t its = most - 1; its > most / 2; --its) {
+    const Parts parts = parts_of(k, its, tile_k);
+    const auto clocks = [&](const Parts& of) {
+      return rounds_of(tiles * of.splits, resident, device) * static_cast<double>(of.terms);
+    };
+    if (clocks(parts) < clocks(best)) best = parts;
+  }
+  return best;
+}
+
 // Of the groups where they are packed.
-std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, const Config& c) {
+std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, std::int64_t splits,
+                          const Config& c) {
   const std::int64_t element = bytes(compute_dtype(problem)), lanes = 16 / element;
   const bool tensor_cores = uses_tensor_cores(c), by_rows = tensor_cores && is_asynchronous(problem, c);
   const auto operand = [&](bool along, std::int64_t tile, std::int64_t thread, std::int64_t span,
@@ -107,14 +150,15 @@ std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Co
     return c[TILE_K] *
            (along || span > 1 || tensor_cores ? pitch(tile, thread, span, tensor_cores, lanes) : tile);
   };
-  const std::int64_t operands = operand(first_along_k(groups), c[TILE_M], c[THREAD_M], c[SPAN_M], 2) +
-                                operand(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4);
+  const std::int64_t operands =
+      operand(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2) +
+      operand(second_along_k(groups), c[TILE_N], c[THREAD_N], c[RUNS_N] == "output" ? c[SPAN_N] : 1, 4);
   const std::int64_t terms =
       k.digits.size() > 1 && c[PACK] != "both" ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
   const std::int64_t stages = is_asynchronous(problem, c) ? c[STAGES] : 2;
   const std::int64_t tiles = stages * operands * element;
   const std::int64_t fixed = table_bytes(problem, c) + stages * terms;
-  if (c[OUT_BY] == "registers" || parts_of(k.size(), c[SPLIT], c[TILE_K]).splits > 1) return fixed + tiles;
+  if (c[OUT_BY] == "registers" || splits > 1) return fixed + tiles;
   return fixed + c[TILE_N] / c[VECTOR_OUT] * (index_bits(problem) == 32 ? 16 : 24) +
          std::max(tiles, c[TILE_M] * c[TILE_N] * bytes(out_dtype(problem)));
 }
@@ -221,22 +265,21 @@ std::vector<Axis> axes(const Problem& problem) {
   for (std::int64_t vector = widest_load(problem); vector >= 1; vector /= 2) vectors.emplace_back(vector);
   for (std::int64_t vector = widest_store(problem); vector >= 1; vector /= 2) stored.emplace_back(vector);
   const bool wide = compute == 8;
-  const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96}
-                                        : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96, 160};
+  const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
+                                        : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
   const std::vector<Value> of_thread =
-      wide ? std::vector<Value>{4, 8, 2, 6} : std::vector<Value>{8, 4, 16, 12, 20};
-  const std::vector<Value> spans = {1, 8, 4, 16, 12, 20};
+      wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12};
+  const std::vector<Value> spans = {1, 8, 4, 16};
   // First what few combinations are legal of, which a walk then passes by.
   return {
       {PACK, std::vector<Value>(packs.begin(), packs.end()),
        "operands that are first copied into the workspace, their rows side by side"},
-      {SPAN_M, spans, "rows of M that are neighbours in the output, before the first operand's neighbours"},
       {SPAN_N, spans,
        "columns of N that are neighbours in the output, before the second operand's neighbours"},
+      {RUNS_N, categories({"output", "operand"}),
+       "what SPAN_N columns are neighbours in; operand: the second's, before the output's neighbours"},
       {SPAN_K, {1, 4, 8}, "terms that are neighbours in the first operand, before the second's neighbours"},
       {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
-      {COPY, categories({"async", "registers"}),
-       "how tiles come into shared memory: by asynchronous copies, or by way of registers"},
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
       {VECTOR_OUT, stored, "columns of N that a store moves"},
@@ -247,11 +290,16 @@ std::vector<Axis> axes(const Problem& problem) {
       {THREAD_N, of_thread, "columns of a thread"},
       {WARP_N, {8, 4, 2, 16}, "threads of a warp along N; the others are along M"},
       {TILE_K, {16, 8, 32, 24}, "terms of a tile"},
-      {STAGES, {3, 2, 4}, "tiles of each operand in shared memory"},
+      {STAGES,
+       {3, 2, 4, 1},
+       "tiles of each operand that asynchronous copies bring into shared memory; 1: tiles come by way of "
+       "registers, one ahead"},
       {OUT_BY, categories({"registers", "shared"}),
        "how sums come into the output: from registers, or by way of shared memory, where neighbours of "
        "different threads are joined"},
-      {SPLIT, {1, 2, 4, 8, 16, 32}, "blocks that share the terms of a tile, at most"},
+      {SPLIT,
+       {1, 2, 4, 8, 16, 32},
+       "blocks that share the terms of a tile, at most; at least half as many, as suits the device best"},
       {BLOCK_ORDER, categories({"row", "column", "banded"}),
        "in which order blocks take tiles; banded: 8 rows of tiles, column by column"},
       resident_warps_axis({16, 12, 8}),
@@ -263,7 +311,7 @@ std::vector<Axis> axes(const Problem& problem) {
 
 // How wide accesses may be, by how a group is counted. 0: it cannot be counted so.
 struct Widest {
-  static constexpr std::array<std::int64_t, 6> spans = {1, 4, 8, 12, 16, 20};
+  static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
 
   Widest(const Problem& problem, const Groups& groups)
       : first_along(first_along_k(groups)), second_along(second_along_k(groups)) {
@@ -275,11 +323,13 @@ struct Widest {
       if (array_bytes(problem, view.array) < 16) limit = 1;
       return widest(groups, *counted, stride, view.start, limit);
     };
+    a = of(counted_m(groups), &Digit::first, groups.first, vector);
     for (const std::int64_t span : spans) {
       const auto at = static_cast<std::size_t>(span);
-      a.at(at) = of(counted_m(groups, span), &Digit::first, groups.first, vector);
-      b.at(at) = of(counted_n(groups, span), &Digit::second, groups.second, vector);
-      out.at(at) = of(counted_n(groups, span), &Digit::out, groups.out, stored);
+      for (const bool operand : {false, true}) {
+        b.at(at).at(operand) = of(counted_n(groups, span, operand), &Digit::second, groups.second, vector);
+        out.at(at).at(operand) = of(counted_n(groups, span, operand), &Digit::out, groups.out, stored);
+      }
     }
     for (const std::int64_t span : {1, 4, 8}) {
       for (const bool second : {false, true}) {
@@ -295,19 +345,22 @@ struct Widest {
 
   // Of a config.
   std::int64_t of_a(const Config& c) const {
-    if (!first_along) return a[static_cast<std::size_t>(c[SPAN_M])];
+    if (!first_along) return a;
     return turns(c) ? 1 : k_first[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
   }
   std::int64_t of_b(const Config& c) const {
-    if (!second_along) return b[static_cast<std::size_t>(c[SPAN_N])];
+    if (!second_along) return b[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)];
     return turns(c) ? 1 : k_second[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
   }
   // Asynchronous copies turn terms into rows one by one, but for tensor cores, for which they leave them.
-  static bool turns(const Config& c) { return c[COPY] == "async" && !uses_tensor_cores(c); }
-  std::int64_t of_out(const Config& c) const { return out[static_cast<std::size_t>(c[SPAN_N])]; }
+  static bool turns(const Config& c) { return c[STAGES] > 1 && !uses_tensor_cores(c); }
+  std::int64_t of_out(const Config& c) const {
+    return out[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)];
+  }
 
-  std::array<std::int64_t, 21> a = {}, b = {}, out = {};
-  std::array<std::int64_t, 9> terms = {};  // by SPAN_K
+  std::int64_t a = 0;
+  std::array<std::array<std::int64_t, 2>, 17> b = {}, out = {};  // by SPAN_N and RUNS_N
+  std::array<std::int64_t, 9> terms = {};                        // by SPAN_K
   std::array<std::array<std::int64_t, 2>, 9> k_first = {}, k_second = {};
   bool first_along, second_along;
 };
@@ -372,15 +425,15 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          const std::int64_t numbers = c[THREAD_M] * c[THREAD_N] + 2 * (c[THREAD_M] + c[THREAD_N]);
          return numbers * element <= std::int64_t{4} * 224;
        }},
-      {"Runs in M are for neighbours of the output that are not those of the first operand.",
-       [=](const Config& c) { return packings->of(c).a[static_cast<std::size_t>(c[SPAN_M])] > 0; }},
       {"Runs in N are for neighbours of the output that are not those of the second operand.",
-       [=](const Config& c) { return packings->of(c).b[static_cast<std::size_t>(c[SPAN_N])] > 0; }},
-      {"Where M or N is counted in runs, a tile has eight of them, or a multiple.",
-       [](const Config& c) {
-         return (c[SPAN_M] == 1 || c[TILE_M] % (8 * c[SPAN_M]) == 0) &&
-                (c[SPAN_N] == 1 || c[TILE_N] % (8 * c[SPAN_N]) == 0);
+       [=](const Config& c) {
+         return packings->of(c).b[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)] > 0;
        }},
+      conditional(
+          RUNS_N, "output", [](const Config& c) { return c[SPAN_N] > 1; },
+          "Without runs in N there are no neighbours in them."),
+      {"Where N is counted in runs, a tile has eight of them, or a multiple.",
+       [](const Config& c) { return c[SPAN_N] == 1 || c[TILE_N] % (8 * c[SPAN_N]) == 0; }},
       {"SPAN_K is for terms that are neighbours in both operands, others in each; if not all is added, it "
        "divides them.",
        [=](const Config& c) { return packings->of(c).k_first[static_cast<std::size_t>(c[SPAN_K])][0] > 0; }},
@@ -388,9 +441,6 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
           ORDER_K, "first",
           [=](const Config& c) { return !one_order_k && c[PACK] == "none" && c[SPAN_K] == 1; },
           "Both orders of K are the same, or SPAN_K or a packed operand makes another."),
-      conditional(
-          STAGES, 2, [](const Config& c) { return c[COPY] == "async"; },
-          "By way of registers two stages are used."),
       {"VECTOR_A, VECTOR_B and VECTOR_OUT are as wide as the arrays allow, or 1 for pointers of any "
        "alignment, but for packed operands: an operand's along the first index of M or N, or by way of "
        "registers or for tensor cores of K, the output's along the first index of N.",
@@ -408,10 +458,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
           [=](const Config& c) {
             const std::int64_t terms = packings->of(c).terms[static_cast<std::size_t>(c[SPAN_K])];
             if (terms == 0) return c[SPLIT];
-            const std::int64_t splits = parts_of(terms, c[SPLIT], c[TILE_K]).splits;
-            std::int64_t split = 1;
-            while (parts_of(terms, split, c[TILE_K]).splits != splits) split *= 2;
-            return split;
+            return least_alike(terms, c[SPLIT], c[TILE_K]);
           },
           "Of the SPLIT that make as many parts of K one stands for all."),
       conditional(
@@ -423,9 +470,9 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       resident_warps_rule(its_axes, tile_threads),
   };
   if (element != bytes(dtype)) {
-    rules.push_back(conditional(
-        COPY, "registers", [](const Config&) { return false; },
-        "Elements of 8 and 16 bits become wider on their way."));
+    rules.push_back(
+        {"Elements of 8 and 16 bits become wider on their way, which is by registers: STAGES is 1.",
+         [](const Config& c) { return c[STAGES] == 1; }});
   }
   return rules;
 }
@@ -528,17 +575,21 @@ Launch packing_launch(const Packing& packing, const View& view, std::int64_t ele
           .overlaps_previous = overlaps};
 }
 
-Work work(const Problem& problem, const Config& config) {
+Work work(const Problem& problem, const Config& config, const DeviceFacts& device) {
   const Groups given = groups_of(problem);
   const PackedGroups its_packed = packed(problem, given, packs_first(config), packs_second(config));
   const Groups& groups = its_packed.groups;
-  const Counted m = counted_m(groups, config[SPAN_M]).value();
-  const Counted n = counted_n(groups, config[SPAN_N]).value();
+  const Counted m = counted_m(groups);
+  const Counted n = counted_n(groups, config[SPAN_N], runs_of_operand(config)).value();
   const Counted k = counted_k(groups, config[ORDER_K], config[SPAN_K]).value();
   const std::int64_t tiles_m = ceil_divide(m.size(), config[TILE_M]);
   const std::int64_t tiles_n = ceil_divide(n.size(), config[TILE_N]);
   const std::int64_t tiles = tiles_m * tiles_n * size_of(groups.batch);
-  const Parts parts = parts_of(k.size(), config[SPLIT], config[TILE_K]);
+  const std::int64_t stage_bytes = std::max<std::int64_t>(2, config[STAGES]) * config[TILE_K] *
+                                   (config[TILE_M] + config[TILE_N]) * bytes(compute_dtype(problem));
+  const std::int64_t resident =
+      resident_blocks(tile_threads(config), config[RESIDENT_WARPS], stage_bytes, device);
+  const Parts parts = parts_of(k.size(), config[SPLIT], config[TILE_K], tiles, resident, device);
   const bool overlaps = config[START] == "overlapped";
   const DType dtype = dtype_of(problem);
 
@@ -585,7 +636,6 @@ Work work(const Problem& problem, const Config& config) {
                                            int32(m.size()),
                                            int32(n.size()),
                                            int32(k.size()),
-                                           int32(m.in_runs),
                                            int32(n.in_runs),
                                            int32(k.in_runs),
                                            int32(tiles_m),
@@ -595,19 +645,19 @@ Work work(const Problem& problem, const Config& config) {
   add_extents(arguments);
   for (const Stride stride : {&Digit::first, &Digit::second, &Digit::out}) add_strides(arguments, stride);
   add_finish(arguments);
-  work.steps.emplace_back(Launch{.kernel = "tensor_contract",
-                                 .grid = {tiles * parts.splits},
-                                 .block = {tile_threads(config)},
-                                 .dynamic_shared_bytes = shared_bytes(problem, groups, k, config),
-                                 .arguments = std::move(arguments),
-                                 .overlaps_previous = overlaps});
+  work.steps.emplace_back(
+      Launch{.kernel = "tensor_contract",
+             .grid = {tiles * parts.splits},
+             .block = {tile_threads(config)},
+             .dynamic_shared_bytes = shared_bytes(problem, groups, k, parts.splits, config),
+             .arguments = std::move(arguments),
+             .overlaps_previous = overlaps});
   if (parts.splits == 1) return work;
   std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array},
                                      WorkspacePointer{0},
                                      groups.out.start,
                                      int32(m.size()),
                                      int32(n.size()),
-                                     int32(m.in_runs),
                                      int32(n.in_runs),
                                      int32(tiles_m),
                                      int32(tiles_n),
@@ -654,21 +704,22 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     double rate;  // of multiplications, as a part of the best
   };
   static const std::vector<Shape> of_words = {
-      {128, 128, 8, 8, 8, 1},    {96, 128, 8, 8, 8, 0.97},   {128, 96, 8, 12, 8, 0.97},
-      {64, 128, 8, 8, 8, 0.95},  {128, 64, 8, 8, 8, 0.95},   {64, 64, 8, 4, 8, 0.8},
-      {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 4, 16, 0.85}, {256, 48, 8, 12, 4, 0.9},
-      {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},   {32, 256, 8, 8, 8, 0.85},
-      {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},    {16, 256, 4, 8, 8, 0.6}};
+      {96, 64, 12, 8, 8, 1.01},  {128, 128, 8, 8, 8, 1},    {96, 128, 8, 8, 8, 0.97},
+      {128, 96, 8, 12, 8, 0.97}, {64, 128, 8, 8, 8, 0.95},  {128, 64, 8, 8, 8, 0.95},
+      {64, 64, 8, 4, 8, 0.8},    {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 4, 16, 0.85},
+      {256, 48, 8, 12, 4, 0.9},  {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},
+      {32, 256, 8, 8, 8, 0.85},  {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},
+      {16, 256, 4, 8, 8, 0.6}};
   // Where storing takes as long as multiplying: many small blocks, some of which store at any time.
   static const std::vector<Shape> of_few_words = {
-      {64, 64, 8, 8, 8, 1},       {32, 128, 8, 8, 16, 0.99}, {96, 64, 16, 4, 16, 0.9},
+      {64, 64, 8, 8, 8, 0.99},    {32, 128, 8, 8, 16, 1},    {96, 64, 16, 4, 16, 0.9},
       {24, 256, 12, 4, 16, 0.87}, {48, 256, 12, 4, 16, 0.8}, {256, 24, 8, 12, 2, 0.65},
       {256, 48, 8, 12, 4, 0.65},  {16, 128, 8, 4, 16, 0.75}, {128, 32, 8, 4, 8, 0.65},
       {32, 32, 4, 4, 8, 0.4},     {256, 16, 8, 4, 4, 0.5}};
   // Where M or N is small.
   static const std::vector<Shape> of_thin_words = {
       {48, 128, 12, 8, 8, 1.16}, {32, 128, 8, 8, 16, 1.1}, {24, 128, 12, 4, 16, 1},
-      {16, 128, 8, 4, 16, 0.85}, {128, 32, 4, 8, 4, 0.95}, {256, 24, 8, 12, 2, 0.9},
+      {16, 128, 8, 4, 16, 0.85}, {128, 32, 4, 8, 4, 0.95}, {256, 24, 8, 12, 2, 0.8},
       {256, 16, 8, 4, 4, 0.75},  {32, 32, 4, 4, 8, 0.5},   {32, 64, 4, 4, 8, 0.8},
       {64, 32, 4, 4, 8, 0.8},    {16, 64, 4, 4, 16, 0.6},  {32, 16, 4, 4, 4, 0.4},
       {64, 128, 8, 8, 16, 1},    {64, 64, 8, 4, 8, 0.9},   {32, 256, 8, 8, 16, 1}};
@@ -679,7 +730,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   static const std::vector<Shape> of_tensor_cores = {
       {128, 64, 8, 8, 4, 1},   {64, 128, 8, 8, 4, 1},   {64, 64, 8, 4, 4, 0.92},  {128, 32, 4, 8, 4, 0.7},
       {32, 256, 4, 8, 4, 0.7}, {48, 128, 6, 8, 4, 0.8}, {128, 48, 8, 4, 4, 0.75}, {32, 32, 2, 4, 4, 0.5},
-      {128, 16, 4, 4, 4, 0.5}, {16, 128, 2, 8, 4, 0.5}};
+      {128, 16, 4, 4, 4, 0.5}, {16, 128, 2, 8, 4, 0.5}, {80, 64, 10, 4, 4, 0.85}};
   static const std::vector<Shape> of_few_in_tensor_cores = {
       {64, 64, 8, 8, 4, 1.05},  {32, 64, 4, 8, 4, 1},    {64, 64, 4, 4, 4, 0.95},  {64, 128, 4, 8, 4, 0.95},
       {32, 256, 4, 8, 4, 0.95}, {128, 32, 4, 8, 4, 0.8}, {48, 128, 6, 8, 4, 0.85}, {32, 32, 2, 4, 4, 0.5},
@@ -695,9 +746,42 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                                      : few           ? of_few_words
                                      : thin          ? of_thin_words
                                                      : of_words;
-  // Sixteen warps on each multiprocessor multiply at the full rate; parts of sums are written and read again.
-  const std::int64_t warps_to_fill = std::int64_t{16} * multiprocessors_to_fill(device);
+  // The neighbours of windows are rarely aligned.
+  const bool asynchronous = bytes(dtype_of(problem)) >= 4 && (few || !has_windows(expression_of(problem)));
+  // Tiles of K are short where it is, so that few terms are multiplied in vain.
+  const bool short_k = !few && 20 * round_up(k, 16) > 21 * k;
+  // And where copies of single elements turn them, of which code for many takes too many registers.
+  const bool turned = thin && counted_n(groups, 8);
+  // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
+  // and one where each operand's neighbours are other terms.
+  const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
+  const bool one_order = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
+  const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
+  const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
+  const bool packs_second =
+      (both >= 800 || (std::min(m, n) >= 128 && !one_order && first_along && second_along)) &&
+      is_packed_with_gain(groups, groups.n, &Digit::second);
+  const bool packed_before = packs_first || packs_second;
+  // Tensor cores' operands that lie along K are left row by row.
+  const bool by_rows = in_tensor_cores && !packed_before && (first_along || second_along);
+  std::int64_t tile_k = few || short_k || turned || by_rows ? 8 : 16, span_k = 1;
+  std::int64_t stages = !asynchronous                     ? 1
+                        : few                             ? (k <= 32 ? 4 : 2)
+                        : short_k && !turned              ? 4
+                        : in_tensor_cores && tile_k == 16 ? 2
+                                                          : 3;
+  const auto resident_warps = [&](const Shape& shape) -> std::int64_t {
+    const std::int64_t sums = shape.thread_m * shape.thread_n, area = shape.tile_m * shape.tile_n;
+    if (in_tensor_cores && few) return sums == 64 ? 8 : 16;
+    if (in_tensor_cores && area == 128 * sums) return 12;
+    return most_resident(shape.thread_m, shape.thread_n, area, wide ? 2 : 1);
+  };
+  // Sixteen warps on each multiprocessor multiply at the full rate, or as many as there is room for; parts of
+  // sums are written and read again.
   const double products_per_clock = wide && !in_tensor_cores ? 64 : 128, bytes_per_clock = 13, launch = 2000;
+  // Single elements are copied to turn an operand; of large tiles there are fewer for each product.
+  const bool copies_single =
+      &shapes == &of_words && ((first_along && !packs_first) || (second_along && !packs_second));
   const Shape* best = nullptr;
   std::int64_t split = 1;
   double least = 0;
@@ -706,100 +790,86 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                        warps = ceil_divide(area, 32 * shape.thread_m * shape.thread_n);
     const std::int64_t tiles =
         ceil_divide(m, shape.tile_m) * ceil_divide(n, shape.tile_n) * size_of(groups.batch);
-    for (std::int64_t its_split = 1; its_split == 1 || (its_split <= 32 && k >= its_split * 64);
+    const std::int64_t its_warps = resident_warps(shape),
+                       bytes_k = (shape.tile_m + shape.tile_n) * (wide ? 8 : 4),
+                       resident =
+                           resident_blocks(32 * warps, its_warps,
+                                           std::max<std::int64_t>(2, stages) * tile_k * bytes_k, device);
+    const double full =
+        static_cast<double>(std::min<std::int64_t>(16, its_warps)) / static_cast<double>(warps);
+    for (std::int64_t its_split = 1;
+         its_split == 1 || (its_split <= 32 && k >= its_split * 64 && tiles * its_split <= 4096);
          its_split *= 2) {
-      const std::int64_t blocks = round_up(tiles * its_split, multiprocessors_to_fill(device));
-      const auto filled = static_cast<double>(std::max(blocks * warps, warps_to_fill));
-      const double terms = static_cast<double>(ceil_divide(k, its_split)),
-                   products = filled / static_cast<double>(warps) * static_cast<double>(area) * terms,
-                   parts = static_cast<double>(tiles * area * its_split);
-      double clocks = products / shape.rate / products_per_clock;
-      if (its_split > 1) clocks += parts * 2 * (wide ? 8 : 4) / bytes_per_clock;
-      clocks = clocks / multiprocessors_to_fill(device) + (its_split > 1 ? launch : 0);
+      const Parts its = parts_of(k, its_split, tile_k, tiles, resident, device);
+      const double filled = std::max(rounds_of(tiles * its.splits, resident, device), full);
+      const double products = filled * static_cast<double>(area * its.terms),
+                   parts = static_cast<double>(tiles * area * its.splits) / multiprocessors_to_fill(device);
+      const double rate = shape.rate * (copies_single && area < 8192 ? 0.94 : 1);
+      double clocks = products / rate / products_per_clock;
+      if (its_split > 1) clocks += parts * 2 * (wide ? 8 : 4) / bytes_per_clock + launch;
       if (best != nullptr && clocks >= least) continue;
       best = &shape;
       split = its_split;
       least = clocks;
     }
   }
-  Values values = {{std::string(TILE_M.name), best->tile_m},     {std::string(TILE_N.name), best->tile_n},
-                   {std::string(THREAD_M.name), best->thread_m}, {std::string(THREAD_N.name), best->thread_n},
-                   {std::string(WARP_N.name), best->warp_n},     {std::string(SPLIT.name), split}};
+  // Longer runs of the operand's neighbours in a tile, where they are not the output's.
+  Shape shape = *best;
+  if (turned && shape.tile_m <= 48) shape.tile_n = std::max<std::int64_t>(shape.tile_n, 256);
+  Values values = {{std::string(TILE_M.name), shape.tile_m},
+                   {std::string(TILE_N.name), shape.tile_n},
+                   {std::string(THREAD_M.name), shape.thread_m},
+                   {std::string(THREAD_N.name), shape.thread_n},
+                   {std::string(WARP_N.name), shape.warp_n}};
   values.set(UNIT.name, in_tensor_cores ? "tensor_core" : "fma");
-  if (!in_tensor_cores)
-    values.set(RESIDENT_WARPS.name,
-               most_resident(best->thread_m, best->thread_n, best->tile_m * best->tile_n, wide ? 2 : 1));
-  const bool asynchronous = bytes(dtype_of(problem)) >= 4;
-  if (few) {
-    values.set(TILE_K.name, 8);
-    if (asynchronous) values.set(STAGES.name, k <= 32 ? 4 : 2);
-    values.set(STORE.name, "streaming");
-    if (in_tensor_cores && best->thread_m * best->thread_n == 64) values.set(RESIDENT_WARPS.name, 8);
-  } else if (in_tensor_cores) {
-    values.set(STAGES.name, 2);
-    if (best->tile_m * best->tile_n == 128 * best->thread_m * best->thread_n)
-      values.set(RESIDENT_WARPS.name, 12);
-  }
+  values.set(RESIDENT_WARPS.name, resident_warps(shape));
+  if (few) values.set(STORE.name, "streaming");
   if (few || thin) values.set(START.name, "overlapped");
-  if (!few && has_windows(expression_of(problem))) {  // whose neighbours are rarely aligned
-    values.set(COPY.name, "registers");
-    values.set(STAGES.name, 2);
-  }
   // Where the operands are more than a second-level cache holds, blocks that run at the same time read as few
   // rows and columns as they can.
-  const std::int64_t tiles_m = ceil_divide(m, best->tile_m), tiles_n = ceil_divide(n, best->tile_n);
+  const std::int64_t tiles_m = ceil_divide(m, shape.tile_m), tiles_n = ceil_divide(n, shape.tile_n);
   const std::int64_t operand_bytes = (m + n) * k * size_of(groups.batch) * bytes(dtype_of(problem));
   if (tiles_m > 1 && tiles_n > 1 && operand_bytes > std::int64_t{32} << 20) {
     const std::int64_t blocks = std::int64_t{2} * multiprocessors_to_fill(device);
     const auto read = [&](std::int64_t along, std::int64_t side, std::int64_t across, std::int64_t other) {
       return std::min(blocks, along) * side + std::min(ceil_divide(blocks, along), across) * other;
     };
-    if (read(tiles_m, best->tile_m, tiles_n, best->tile_n) <
-        read(tiles_n, best->tile_n, tiles_m, best->tile_m))
-      values.set(BLOCK_ORDER.name, "column");
-  }
-  // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
-  // and one where their terms are in different orders.
-  const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
-  const bool one_order = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
-  const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
-  const bool packs_second = (both >= 800 || (std::min(m, n) >= 128 && !one_order)) &&
-                            is_packed_with_gain(groups, groups.n, &Digit::second);
-  if (in_tensor_cores && !few && !packs_first && !packs_second && !has_windows(expression_of(problem)) &&
-      (first_along_k(groups) || second_along_k(groups))) {
-    values.set(TILE_K.name, 8);
-    values.set(STAGES.name, 3);
+    const std::int64_t by_row = read(tiles_n, shape.tile_n, tiles_m, shape.tile_m),
+                       by_column = read(tiles_m, shape.tile_m, tiles_n, shape.tile_n),
+                       banded = read(8, shape.tile_m, tiles_n, shape.tile_n);
+    if (by_column < by_row) values.set(BLOCK_ORDER.name, "column");
+    if (!in_tensor_cores && tiles_m > 8 && 5 * banded < 4 * std::min(by_row, by_column))
+      values.set(BLOCK_ORDER.name, "banded");
   }
   values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
+  if (few && packed_before) values.set(TRIGGER.name, "early");
+  // Where the output's neighbours leave sectors of 32 bytes half empty.
+  if (joins && k <= 256 && split == 1) values.set(OUT_BY.name, "shared");
   // Runs of about eight neighbours of the output, of which few are beyond its end.
-  const auto set_span = [&](const IntegerAxis& axis, std::int64_t tile, const auto& counted) {
-    std::int64_t chosen = 1;
-    double least_waste = 0;
-    for (const std::int64_t span : {8, 4, 16, 20, 12}) {
-      const std::optional<Counted> group = counted(groups, span);
-      if (!group || tile % (8 * span) != 0) continue;
-      const double waste =
-          static_cast<double>(round_up(group->in_runs, span)) / static_cast<double>(group->in_runs);
-      if (chosen != 1 && waste >= least_waste - 0.05) continue;
-      chosen = span;
-      least_waste = waste;
-    }
-    values.set(axis.name, chosen);
-  };
-  // Runs in M are worth it where those in N leave sectors of 32 bytes half empty.
-  if (joins && few && split == 1) values.set(OUT_BY.name, "shared");
-  if (joins && !packs_first) set_span(SPAN_M, best->tile_m, counted_m);
-  if (!packs_second) set_span(SPAN_N, best->tile_n, counted_n);
+  std::int64_t span_n = 1;
+  double least_waste = 0;
+  for (const std::int64_t span : {8, 4, 16}) {
+    const std::optional<Counted> n_in_runs = packs_second ? std::nullopt : counted_n(groups, span);
+    if (!n_in_runs || shape.tile_n % (8 * span) != 0) continue;
+    const auto columns = static_cast<double>(n_in_runs->in_runs);
+    const double waste = static_cast<double>(round_up(n_in_runs->in_runs, span)) / columns;
+    if (span_n != 1 && waste >= least_waste - 0.05) continue;
+    span_n = span;
+    least_waste = waste;
+  }
+  values.set(SPAN_N.name, span_n);
   // K is counted in the order of the larger operand that has its neighbours there, or in runs.
-  const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
-  if (packs_first || packs_second) return values;
-  if (adds_nothing(problem) && counted_k(groups, "first", 8)) {
-    values.set(SPAN_K.name, 8);
-    values.set(TILE_K.name, 32);
-    if (in_tensor_cores) values.set(STAGES.name, 2);
-  } else if (second_along && (!first_along || n > m) && !one_order) {
+  if (!packed_before && adds_nothing(problem) && counted_k(groups, "first", 8)) {
+    span_k = 8;
+    tile_k = 32;
+    if (in_tensor_cores && asynchronous) stages = 2;
+  } else if (!packed_before && second_along && (!first_along || n > m) && !one_order) {
     values.set(ORDER_K.name, "second");
   }
+  values.set(STAGES.name, stages);
+  values.set(SPAN_K.name, span_k);
+  values.set(TILE_K.name, tile_k);
+  values.set(SPLIT.name, split);
   return values;
 }
 

@@ -26,9 +26,9 @@ constexpr int piece_n = alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Comp
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 
-using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, SPAN_M, 1, threads_m * piece_m, 2>;
-using Second =
-    Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second, SPAN_N, SPAN_K, threads_n * piece_n, 4>;
+using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, 1, 1, threads_m * piece_m, 2>;
+using Second = Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second,
+                       RUNS_N == RunsN::output ? SPAN_N : 1, SPAN_K, threads_n * piece_n, 4>;
 
 // Shared memory begins with these: of each row of M where it begins in the first operand and in the output,
 // and of each column of N. Where several digits make K, what the terms of each stage add in both operands
@@ -89,7 +89,7 @@ __device__ __forceinline__ Tile tile_of(unsigned at, unsigned tiles_m, unsigned 
 
 // The sizes of the groups, and the extents of the indices that are counted in runs.
 struct Sizes {
-  int m, n, k, runs_m, runs_n, runs_k;
+  int m, n, k, runs_n, runs_k;
 };
 
 // All threads fill the tables for rows from `from_m` on and columns from `from_n` on, of vectors the first
@@ -99,7 +99,7 @@ __device__ __forceinline__ void fill(Tables& tables, const Digits& digits, const
                                      unsigned from_m, unsigned from_n) {
   for (int row = static_cast<int>(threadIdx.x); row < TILE_M + TILE_N / step_n; row += threads) {
     if (row < TILE_M) {
-      const Place place = M::place(digits, from_m + row, sizes.m, sizes.runs_m);
+      const Place place = M::place(digits, from_m + row, sizes.m, 0);
       tables.first[row] = place.out == nowhere ? 0 : place.first;
       tables.out_m[row] = place.out;
     } else {
@@ -135,8 +135,8 @@ __device__ __forceinline__ long long kept_at(long long block, int i, int j) {
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(tensor_contract)(InputPointer<T> first, InputPointer<T> second, InOutPointer<Out> out,
                            InOutPointer<Compute> kept, long long first_start, long long second_start,
-                           long long out_start, int m, int n, int k, int runs_m, int runs_n, int runs_k,
-                           int tiles_m, int tiles_n, int splits, int terms_of_split, SIXTEEN(int, extent),
+                           long long out_start, int m, int n, int k, int runs_n, int runs_k, int tiles_m,
+                           int tiles_n, int splits, int terms_of_split, SIXTEEN(int, extent),
                            SIXTEEN(int, multiplier), SIXTEEN(long long, first_stride),
                            SIXTEEN(long long, second_stride),
                            SIXTEEN(long long, out_stride) FINISH_PARAMETERS) {
@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
                          SIXTEEN_AS(Offset, out_stride)};
   const Tile tile = tile_of(blockIdx.x, tiles_m, tiles_n, splits);
   const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
-  const Sizes sizes = {m, n, k, runs_m, runs_n, runs_k};
+  const Sizes sizes = {m, n, k, runs_n, runs_k};
   const int first_term = static_cast<int>(tile.split) * terms_of_split;
   const int left = min(terms_of_split, k - first_term);
   fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
@@ -166,9 +166,15 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const Offset first_step = digits.first[K::first], second_step = digits.second[K::first];
   First a;
   Second b;
-  a.share(threadIdx.x, tables.first);
-  b.share(threadIdx.x, tables.second);
-  Sums sums(threadIdx.x);
+  const int thread = static_cast<int>(threadIdx.x);
+  if constexpr (tensor_cores) {
+    a.share(threadIdx.x, tables.first);
+    b.share(threadIdx.x, tables.second);
+  } else {
+    a.share(thread, tables.first);
+    b.share(thread, tables.second);
+  }
+  Sums sums(thread);
 
   // The t-th tile of K, in a stage.
   const bool whole = runs_k % SPAN_K == 0;
@@ -235,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     Out* const finished = reinterpret_cast<Out*>(shared);
     keep(finished, runs, tables, sums, finish);
     __syncthreads();
-    const bool whole_m = tile.m * TILE_M + TILE_M <= static_cast<unsigned>(m) && runs_m % SPAN_M == 0;
+    const bool whole_m = tile.m * TILE_M + TILE_M <= static_cast<unsigned>(m);
     const bool whole_n = tile.n * TILE_N + TILE_N <= static_cast<unsigned>(n) && runs_n % SPAN_N == 0;
     if (whole_m && whole_n) {
       store_joined<true>(to, finished, runs, tables);
@@ -260,9 +266,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 // and each place in the batch.
 extern "C" __global__ void __launch_bounds__(threads)
     ENTRY(tensor_contract_kept)(InOutPointer<Out> out, InputPointer<Compute> kept, long long out_start, int m,
-                                int n, int runs_m, int runs_n, int tiles_m, int tiles_n, int splits,
-                                SIXTEEN(int, extent), SIXTEEN(int, multiplier),
-                                SIXTEEN(long long, out_stride) FINISH_PARAMETERS) {
+                                int n, int runs_n, int tiles_m, int tiles_n, int splits, SIXTEEN(int, extent),
+                                SIXTEEN(int, multiplier), SIXTEEN(long long, out_stride) FINISH_PARAMETERS) {
   DYNAMIC_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   const Digits digits = {
@@ -272,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(threads)
   const int i = static_cast<int>(blockIdx.x % THREAD_M);
   const Tile tile = tile_of(at, tiles_m, tiles_n, 1);
   const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
-  const Sizes sizes = {m, n, 0, runs_m, runs_n, 0};
+  const Sizes sizes = {m, n, 0, runs_n, 0};
   fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
   start();
   __syncthreads();
@@ -287,7 +292,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (int j = 0; j < THREAD_N; ++j)
       sum[j] = added(sum[j], kept[kept_at(first + static_cast<long long>(split) * tiles, i, j)]);
   }
-  const Sums sums(threadIdx.x);
+  const Sums sums(static_cast<int>(threadIdx.x));
   const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);
   store_row(held_in_register(out + (out_start + batch.out)), tables.out_m[sums.row(i)],
             columns_of(tables, sums), sum, finish, finish.row(sums.row(i)));

@@ -36,9 +36,11 @@ std::optional<Counted> in_runs(const Group& group, Stride stride, Stride then, s
 }
 
 std::optional<Counted> counted_rows(const Groups& groups, const Group& rows, Stride operand,
-                                    std::int64_t span) {
+                                    std::int64_t span, bool of_operand) {
   const bool elsewhere = along_k(groups, rows, operand);
-  if (span > 1) return elsewhere ? std::nullopt : in_runs(rows, &Digit::out, operand, span);
+  if (span > 1 && elsewhere) return std::nullopt;
+  if (span > 1 && of_operand) return in_runs(rows, operand, &Digit::out, span);
+  if (span > 1) return in_runs(rows, &Digit::out, operand, span);
   return elsewhere ? ordered(rows, &Digit::out, operand) : ordered(rows, operand, &Digit::out);
 }
 void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector, Packing& packing) {
@@ -121,11 +123,11 @@ Counted ordered(Group group, Stride stride, Stride then) {
   return {std::move(group)};
 }
 
-std::optional<Counted> counted_m(const Groups& groups, std::int64_t span) {
-  return counted_rows(groups, groups.m, &Digit::first, span);
+Counted counted_m(const Groups& groups) {
+  return counted_rows(groups, groups.m, &Digit::first, 1, false).value();
 }
-std::optional<Counted> counted_n(const Groups& groups, std::int64_t span) {
-  return counted_rows(groups, groups.n, &Digit::second, span);
+std::optional<Counted> counted_n(const Groups& groups, std::int64_t span, bool of_operand) {
+  return counted_rows(groups, groups.n, &Digit::second, span, of_operand);
 }
 
 std::optional<Counted> counted_k(const Groups& groups, const std::string& order, std::int64_t span) {

@@ -1,5 +1,5 @@
 // The groups of a contraction's indices as contract.cu sees them. Needs INDEX, M_RANK, N_RANK, K_RANK,
-// BATCH_RANK, SPAN_M, SPAN_N and SPAN_K: of the at most 16 digits those of M come first, then those of N, K
+// BATCH_RANK, SPAN_N and SPAN_K: of the at most 16 digits those of M come first, then those of N, K
 // and the batch, in each group the fastest first. A span, if it is not 1, is a digit more: the first digit is
 // a place in a run of so many of an index, the third says which run.
 
@@ -74,7 +74,7 @@ struct Counted {
   }
 };
 
-using M = Counted<0, M_RANK, SPAN_M>;
+using M = Counted<0, M_RANK, 1>;
 using N = Counted<M::end, N_RANK, SPAN_N>;
 using K = Counted<N::end, K_RANK, SPAN_K>;
 using Batch = Counted<K::end, BATCH_RANK, 1>;

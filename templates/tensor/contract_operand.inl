@@ -1,7 +1,7 @@
-// How a block brings an operand's tile into shared memory. Needs contract_nest.inl, COPY, STAGES,
-// TILE_K, T, Compute, `threads`.
+// How a block brings an operand's tile into shared memory. Needs contract_nest.inl, STAGES, TILE_K,
+// T, Compute, `threads`.
 
-constexpr bool asynchronous = COPY == Copy::async && sizeof(T) == sizeof(Compute);
+constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Compute);
 constexpr int stages = asynchronous ? STAGES : 2;
 // Else a term is so many strides of K's one index.
 constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
@@ -11,9 +11,9 @@ constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Compute));  // elements 
 // ALONG_K: they are terms of a row, and so are those of neighbouring threads, TERM_STEP terms apart: eight
 // and four rows a warp, so that with padding all 32 write to different banks. Copied asynchronously for
 // tensor cores, they stay where they are, row by row at a pitch with which their reads hit different banks.
-// Else they are rows of a term; where the rows are counted in runs of SPAN, eight threads have the rows that
-// are as many apart, and four the neighbours in the run, for which the padding is within a term. REACH: where
-// a thread's next piece of the tile begins.
+// Else they are rows of a term; where the rows are counted in runs of SPAN neighbours of the output, eight
+// threads have the rows that are as many apart, and four the neighbours in the run, for which the padding is
+// within a term. REACH: where a thread's next piece of the tile begins.
 template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int TERM_STEP, int REACH, int ROW_PADDING>
 struct Operand {
   static constexpr bool padded = ALONG_K || SPAN > 1 || tensor_cores;
@@ -81,8 +81,9 @@ struct Operand {
     return units_k % lanes_k == 0 || unit_k + s * lanes_k < units_k;
   }
 
-  // `row_offsets` holds those of all rows of the tile.
-  __device__ __forceinline__ void share(unsigned thread, const Offset* row_offsets) {
+  // `row_offsets` holds those of all rows of the tile; `thread` is signed or not, as takes fewer registers.
+  template <typename Number>
+  __device__ __forceinline__ void share(Number thread, const Offset* row_offsets) {
     unit = static_cast<int>(ALONG_K ? thread / lanes_k : thread % lanes);
     unit_k = static_cast<int>(ALONG_K ? thread % lanes_k : thread / lanes);
     idle = !all_busy && (unit >= lanes || unit_k >= lanes_k);

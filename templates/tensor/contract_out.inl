@@ -39,7 +39,7 @@ struct Finish {
     return f == 0 ? place.first : f == 1 ? place.second : place.out;
   }
   __device__ __forceinline__ Place row(int at) const {
-    return M::place(operands.digits, tile.m * TILE_M + at, sizes.m, sizes.runs_m);
+    return M::place(operands.digits, tile.m * TILE_M + at, sizes.m, 0);
   }
   __device__ __forceinline__ Compute of(Compute sum, const Place& row, int j) const {
     Compute input[ACCESSES + 1] = {sum};

@@ -35,10 +35,10 @@ struct Sums {
 
   // Of a warp's threads the lowest bit is a column and the next a row: neighbours and neighbours but one then
   // read the same rows and columns, and two accesses of 16 bytes pass shared memory at once. Tensor cores
-  // have four lanes along N.
-  __device__ __forceinline__ explicit Sums(unsigned thread) {
-    const unsigned warp = thread / 32, lane = thread % 32;
-    unsigned lane_m, lane_n;
+  // have four lanes along N. (With signed numbers the compiler needs fewer registers.)
+  __device__ __forceinline__ explicit Sums(int thread) {
+    const int warp = thread / 32, lane = thread % 32;
+    int lane_m, lane_n;
     if constexpr (WARP_N > 1 && warp_m > 1 && !tensor_cores) {
       lane_n = lane % 2 + lane / 4 % (WARP_N / 2) * 2;
       lane_m = lane / 2 % 2 + lane / (2 * WARP_N) * 2;
@@ -46,8 +46,8 @@ struct Sums {
       lane_n = lane % WARP_N;
       lane_m = lane / WARP_N;
     }
-    m = static_cast<int>(warp / (threads_n / WARP_N) * warp_m + lane_m) * piece_m;
-    n = static_cast<int>(warp % (threads_n / WARP_N) * WARP_N + lane_n) * piece_n;
+    m = (warp / (threads_n / WARP_N) * warp_m + lane_m) * piece_m;
+    n = (warp % (threads_n / WARP_N) * WARP_N + lane_n) * piece_n;
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i) {
 #pragma unroll

@@ -52,6 +52,12 @@ TEST_F(CudaDevice, TimeGrowsWithWork) {
     EXPECT_EQ(samples_below(median / 2), 1u);
     EXPECT_GE(samples_below(1.5 * median), 3u);
   }
+  const auto lasting = static_cast<std::int32_t>(2e6 * 150'000 / last);
+  const auto executable = load(
+      device(), {Launch{.kernel = "burn", .block = {32, 1, 1}, .arguments = {ArgumentPointer{0}, lasting}}});
+  const std::vector<double> samples = device().time_us(*executable, arguments, nullptr, {}).samples_us;
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_NEAR(samples.front(), 150'000, 15'000);
 }
 
 TEST_F(CudaDevice, ColdCachesMakeAReadSlower) {
