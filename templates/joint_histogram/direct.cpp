@@ -40,7 +40,10 @@ Template direct() {
           .kernels = {"joint_histogram_direct"},
           .compiled_in = {"values", "weights", "edges", "dtype"},
           .constants = contiguous,
-          .untuned = by_default,
+          .untuned =
+              [](const Problem& problem, const DeviceFacts&) {
+                return std::optional(Values{{std::string(VECTOR.name), first_vector(problem)}});
+              },
           .space = direct_space,
           .work = direct_work,
           .alignment_bytes = joint_histogram_op::vector_bytes};

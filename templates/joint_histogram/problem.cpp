@@ -90,6 +90,12 @@ Axis vector_axis(const Problem& problem) {
           "elements per load"};
 }
 
+// Of few values each thread takes one: there are threads enough.
+Value first_vector(const Problem& problem) {
+  return vector_axis(problem)
+      .values[problem.integer("length") < 1 << 18 ? vector_axis(problem).values.size() - 1 : 0];
+}
+
 // Of the widest array; the output needs no more.
 std::int64_t vector_bytes(const Problem& problem, const Config& config) {
   return config[histogram_op::VECTOR] * std::max(bytes(dtype_of(problem)), weight_bytes(problem));

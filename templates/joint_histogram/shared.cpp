@@ -97,10 +97,15 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Dims d(problem);
   if (shared_bytes(problem, 1) > every_gpu_has) return std::nullopt;
   const bool few = d.length <= 1024;
+  if (!few && 4 * d.cells() >= d.length) return std::nullopt;  // most sums of a block would get nothing
   const std::int64_t blocks = few ? 1 : multiprocessors_to_fill(device);
   const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 20;
+  // Sums of doubles are loops of compare and swap: the more threads want one, the longer.
+  std::int64_t copies = has_weights(problem) && d.length >= 1 << 20 ? 8 : 1;
+  while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies /= copies == 8 ? 2 : 4;
   return Values{{std::string(FINISH.name), std::string(arrivals ? "arrivals" : "added")},
-                {std::string(COPIES.name), std::int64_t{1}},
+                {std::string(COPIES.name), copies},
+                {std::string(histogram_op::VECTOR.name), first_vector(problem)},
                 {std::string(ITEMS.name), std::int64_t{d.length > 1 << 22 ? 2 : 1}},
                 {std::string(BLOCK.name), std::int64_t{1024}},
                 {std::string(BLOCKS.name), blocks}};
