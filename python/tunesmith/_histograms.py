@@ -317,8 +317,10 @@ def histogram2d(
         counts = _joint_counts_of_library(given, edges, weights)
     table = InputArray(counts)
     if density:
-        areas = InputArray(np.outer(*(np.diff(one) for one in edges)), table).object
-        table = InputArray(table.object / areas / table.object.sum())
+        total = table.object.sum()
+        for width in (np.diff(edges[0])[:, np.newaxis], np.diff(edges[1])):  # one after the other, as NumPy, for the same bits
+            table = InputArray(table.object / InputArray(width.astype(np.float64), table).object)
+        table = InputArray(table.object / total)
     return table.object, edges[0], edges[1]
 
 
