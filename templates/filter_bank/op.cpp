@@ -256,6 +256,32 @@ std::vector<Parameter> parameters() {
       value_parameter("samples outside the image, a decimal number; boundary=constant only")};
 }
 
+// One pixel, less than a mask, odd rows, several strips, channels as the problem's. Where there are more
+// images than blocks are wanted, a block goes down many rows. With very many channels those that would be
+// larger than the problem are left out.
+std::vector<Problem> companions(const Problem& problem) {
+  static constexpr const char* texts[] = {"batch=1 height=1 width=1 boundary=mirror",
+                                          "batch=1 height=2 width=3 boundary=wrap",
+                                          "batch=2 height=37 width=67 boundary=nearest",
+                                          "batch=1 height=45 width=140 boundary=zero",
+                                          "batch=2 height=9 width=300 boundary=reflect",
+                                          "batch=1 height=50 width=132 boundary=constant value=0.75",
+                                          "batch=150 height=40 width=9 boundary=reflect",
+                                          "batch=0 height=3 width=5"};
+  constexpr std::int64_t few = 1 << 22;
+  const Dims own(problem);
+  std::vector<Problem> found;
+  for (const char* text : texts) {
+    Problem other = problem;
+    const Values given = Values::parse(text);
+    for (const auto& [name, value] : given.entries()) other.set(name, value);
+    const Dims d(other);
+    if (d.batch * d.image_elements() <= std::max(few, own.batch * own.image_elements()))
+      found.push_back(std::move(other));
+  }
+  return found;
+}
+
 }  // namespace
 
 Op ops_filter_bank() {
@@ -295,14 +321,7 @@ Op ops_filter_bank() {
             return 2.0 * static_cast<double>(d.batch * d.image_elements()) *
                    static_cast<double>(d.filters * (d.taps_y + d.taps_x));
           },
-      // One pixel, less than a mask, odd rows, several strips, channels as the problem's. Where there are
-      // more images than blocks are wanted, a block goes down many rows.
-      .companions = {"batch=1 height=1 width=1 boundary=mirror", "batch=1 height=2 width=3 boundary=wrap",
-                     "batch=2 height=37 width=67 boundary=nearest",
-                     "batch=1 height=45 width=140 boundary=zero",
-                     "batch=2 height=9 width=300 boundary=reflect",
-                     "batch=1 height=50 width=132 boundary=constant value=0.75",
-                     "batch=150 height=40 width=9 boundary=reflect", "batch=0 height=3 width=5"},
+      .companions = companions,
       .launch_numbers = value_at_launch,
       .sizes = sizes,
       .examples =

@@ -815,7 +815,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   }
   // Longer runs of the operand's neighbours in a tile, where they are not the output's.
   Shape shape = *best;
-  if (turned && shape.tile_m <= 48) shape.tile_n = std::max<std::int64_t>(shape.tile_n, 256);
+  if (turned && shape.tile_m <= 48 && shape.tile_m <= shape.thread_m * shape.thread_n)  // 256 threads
+    shape.tile_n = std::max<std::int64_t>(shape.tile_n, 256);
   Values values = {{std::string(TILE_M.name), shape.tile_m},
                    {std::string(TILE_N.name), shape.tile_n},
                    {std::string(THREAD_M.name), shape.thread_m},

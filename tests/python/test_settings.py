@@ -24,7 +24,7 @@ without_arrays = set(
     "vectorize winners write_kernel".split()
 )
 
-of_any_arrays = {"einsum", "histogram2d", "reduction", "rows", "tensor"}  # whose parameters are in tests of their own
+of_any_arrays = {"einsum", "filter_bank", "histogram2d", "reduction", "rows", "tensor"}  # whose parameters are in tests of their own
 
 
 class Case:
