@@ -84,7 +84,11 @@ TEST_P(SampleTest, FirstGuessesAreLegalConfigs) {
   const Op& op = *GetParam();
   DeviceFacts small = facts_of_capability(90);
   small.multiprocessors = 20;
-  for (const Problem& problem : sample_problems(op, rounds_of("TUNESMITH_TEST_GUESSES", 150), 7)) {
+  const auto rounds = static_cast<int>(rounds_of("TUNESMITH_TEST_GUESSES", 150));
+  std::vector<Problem> problems = sample_problems(op, rounds, 7);
+  const std::vector<Problem> few_elements = sample_problems(op, rounds, 7, sample_limits(DeviceKind::host));
+  problems.insert(problems.end(), few_elements.begin(), few_elements.end());
+  for (const Problem& problem : problems) {
     SCOPED_TRACE(problem.text());
     for (const DeviceFacts& device : {facts_of_capability(90), small}) {
       for (const Template& tmpl : op.templates) {
