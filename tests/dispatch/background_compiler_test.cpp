@@ -410,7 +410,12 @@ TEST_F(BackgroundCompilerTest, WhatDidNotCompileIsTriedAgainBehindThePlan) {
   for (const TriedCase& one : all) {
     while (!one.plan.outdated() && Clock::now() < end) std::this_thread::sleep_for(milliseconds(20));
     ASSERT_TRUE(one.plan.outdated());
-    const Plan better = one.dispatcher->plan("smooth", "n=1000 taps=6");
+    // A busy machine may need longer than the limit once more.
+    Plan better = one.dispatcher->plan("smooth", "n=1000 taps=6");
+    while (better.outdated() && Clock::now() < end) {
+      std::this_thread::sleep_for(milliseconds(20));
+      better = one.dispatcher->plan("smooth", "n=1000 taps=6");
+    }
     EXPECT_EQ(better.variant().template_name, "vector");
     EXPECT_FALSE(better.outdated());
     check(better, "smooth");
