@@ -104,7 +104,8 @@ double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& 
   const std::int64_t multiprocessors = multiprocessors_to_fill(device), slots = multiprocessors * resident;
   const auto last = static_cast<double>(ceil_divide(blocks % slots, multiprocessors));
   const auto all = static_cast<double>(resident);
-  return static_cast<double>(blocks / slots) * all + last * 2 * all / (all + last);
+  const std::int64_t whole = blocks / slots;
+  return static_cast<double>(whole) * all + last * 2 * all / (all + last);
 }
 
 struct Parts {
