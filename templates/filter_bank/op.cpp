@@ -260,25 +260,19 @@ std::vector<Parameter> parameters() {
 // images than blocks are wanted, a block goes down many rows. With very many channels those that would be
 // larger than the problem are left out.
 std::vector<Problem> companions(const Problem& problem) {
-  static constexpr const char* texts[] = {"batch=1 height=1 width=1 boundary=mirror",
-                                          "batch=1 height=2 width=3 boundary=wrap",
-                                          "batch=2 height=37 width=67 boundary=nearest",
-                                          "batch=1 height=45 width=140 boundary=zero",
-                                          "batch=2 height=9 width=300 boundary=reflect",
-                                          "batch=1 height=50 width=132 boundary=constant value=0.75",
-                                          "batch=150 height=40 width=9 boundary=reflect",
-                                          "batch=0 height=3 width=5"};
+  static const Companions all = {"batch=1 height=1 width=1 boundary=mirror",
+                                 "batch=1 height=2 width=3 boundary=wrap",
+                                 "batch=2 height=37 width=67 boundary=nearest",
+                                 "batch=1 height=45 width=140 boundary=zero",
+                                 "batch=2 height=9 width=300 boundary=reflect",
+                                 "batch=1 height=50 width=132 boundary=constant value=0.75",
+                                 "batch=150 height=40 width=9 boundary=reflect",
+                                 "batch=0 height=3 width=5"};
   constexpr std::int64_t few = 1 << 22;
-  const Dims own(problem);
-  std::vector<Problem> found;
-  for (const char* text : texts) {
-    Problem other = problem;
-    const Values given = Values::parse(text);
-    for (const auto& [name, value] : given.entries()) other.set(name, value);
-    const Dims d(other);
-    if (d.batch * d.image_elements() <= std::max(few, own.batch * own.image_elements()))
-      found.push_back(std::move(other));
-  }
+  const auto pixels = [](const Problem& one) { return Dims(one).batch * Dims(one).image_elements(); };
+  std::vector<Problem> found = all(problem);
+  std::erase_if(
+      found, [&, most = std::max(few, pixels(problem))](const Problem& one) { return pixels(one) > most; });
   return found;
 }
 

@@ -92,8 +92,8 @@ Axis vector_axis(const Problem& problem) {
 
 // Of few values each thread takes one: there are threads enough.
 Value first_vector(const Problem& problem) {
-  return vector_axis(problem)
-      .values[problem.integer("length") < 1 << 18 ? vector_axis(problem).values.size() - 1 : 0];
+  const Axis axis = vector_axis(problem);
+  return problem.integer("length") < 1 << 18 ? axis.values.back() : axis.values.front();
 }
 
 // Of the widest array; the output needs no more.

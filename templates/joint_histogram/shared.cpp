@@ -102,7 +102,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 20;
   // Sums of doubles are loops of compare and swap: the more threads want one, the longer.
   std::int64_t copies = has_weights(problem) && d.length >= 1 << 20 ? 8 : 1;
-  while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies /= copies == 8 ? 2 : 4;
+  while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies /= 2;
   return Values{{std::string(FINISH.name), std::string(arrivals ? "arrivals" : "added")},
                 {std::string(COPIES.name), copies},
                 {std::string(histogram_op::VECTOR.name), first_vector(problem)},

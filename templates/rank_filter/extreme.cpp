@@ -36,15 +36,8 @@ std::int64_t widest_tile(const Problem& problem, const Config& c, std::int64_t t
 }
 
 std::string refuses(const Problem& problem) {
-  if (std::string no = refuses_empty(problem); !no.empty()) return no;
+  if (std::string no = refuses_all_but_box_extremes(problem); !no.empty()) return no;
   const Dims d(problem);
-  if (!is_box(problem)) return "A footprint in which not all places count is no box; take another template.";
-  if (!is_least(problem) && !is_greatest(problem)) {
-    return "The rank " + std::to_string(problem.integer("rank")) +
-           " is neither the minimum's nor the maximum's; take another template.";
-  }
-  if (counted_places(problem) == 1)
-    return "A window of one place has nothing to compare; take the base template.";
   if (std::max({d.window.z, d.window.y, d.window.x}) > most_of_extreme) {
     return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
            std::to_string(d.window.x) + " is longer than the " + std::to_string(most_of_extreme) +
@@ -126,26 +119,10 @@ Launch launch(const Problem& problem, const Config& c, const Extents3& image, st
 }
 
 Work work(const Problem& problem, const Config& c) {
-  const Dims d(problem);
-  Work work;
-  if (d.empty()) return work;
-  const bool in_planes = d.window.y > 1 || d.window.x > 1;
-  const bool both = d.window.z > 1 && in_planes;
-  if (both) work.workspace_bytes = d.image.product() * element_bytes(problem);
-  if (d.window.z > 1) {
-    Launch planes = launch(problem, c, {1, d.image.z, d.image.y * d.image.x}, d.window.z, 1);
-    planes.kernel = "rank_filter_extreme_planes";
-    if (both) planes.arguments[1] = WorkspacePointer{};
-    add_outside(planes, problem);
-    work.steps.emplace_back(std::move(planes));
-  }
-  if (in_planes) {
-    Launch rows = launch(problem, c, d.image, d.window.y, d.window.x);
-    if (both) rows.arguments[0] = WorkspacePointer{};
-    add_outside(rows, problem);
-    work.steps.emplace_back(std::move(rows));
-  }
-  return work;
+  return work_of_box(problem, "rank_filter_extreme_planes",
+                     [&](const Extents3& image, std::int64_t rows_window, std::int64_t columns_window) {
+                       return launch(problem, c, image, rows_window, columns_window);
+                     });
 }
 
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {

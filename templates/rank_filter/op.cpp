@@ -59,6 +59,41 @@ void add_outside(Launch& launch, const Problem& problem) {
   launch.numbers.back() = 0;
 }
 
+std::string refuses_all_but_box_extremes(const Problem& problem) {
+  if (std::string no = refuses_empty(problem); !no.empty()) return no;
+  if (!is_box(problem)) return "A footprint in which not all places count is no box; take another template.";
+  if (!is_least(problem) && !is_greatest(problem)) {
+    return "The rank " + std::to_string(problem.integer("rank")) +
+           " is neither the minimum's nor the maximum's; take another template.";
+  }
+  if (counted_places(problem) == 1)
+    return "A window of one place has nothing to compare; take the base template.";
+  return "";
+}
+
+Work work_of_box(const Problem& problem, const char* planes, const BoxLaunch& launch) {
+  const Dims d(problem);
+  Work work;
+  if (d.empty()) return work;
+  const bool in_planes = d.window.y > 1 || d.window.x > 1;
+  const bool both = d.window.z > 1 && in_planes;
+  if (both) work.workspace_bytes = d.image.product() * bytes(dtype_of(problem));
+  if (d.window.z > 1) {
+    Launch first = launch({1, d.image.z, d.image.y * d.image.x}, d.window.z, 1);
+    first.kernel = planes;
+    if (both) first.arguments[1] = WorkspacePointer{};
+    add_outside(first, problem);
+    work.steps.emplace_back(std::move(first));
+  }
+  if (in_planes) {
+    Launch rows = launch(d.image, d.window.y, d.window.x);
+    if (both) rows.arguments[0] = WorkspacePointer{};
+    add_outside(rows, problem);
+    work.steps.emplace_back(std::move(rows));
+  }
+  return work;
+}
+
 }  // namespace rank_filter_op
 
 namespace {

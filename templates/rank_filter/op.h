@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,5 +63,11 @@ std::string refuses_empty(const Problem& problem);
 double outside_value(double value, DType dtype);
 /// Adds the boundary's number and the value as the last of a launch's arguments.
 void add_outside(Launch& launch, const Problem& problem);
+std::string refuses_all_but_box_extremes(const Problem& problem);  ///< a sentence, or ""
+/// A box's minima or maxima: `launch` is one along an image's rows and columns. Windows of several planes
+/// take one by the kernel `planes` before, of the planes as rows, and the workspace between both.
+using BoxLaunch =
+    std::function<Launch(const Extents3& image, std::int64_t rows_window, std::int64_t columns_window)>;
+Work work_of_box(const Problem& problem, const char* planes, const BoxLaunch& launch);
 
 }  // namespace tunesmith::rank_filter_op
