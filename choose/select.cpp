@@ -56,10 +56,14 @@ constexpr std::size_t proven_times = 8;  // on so many problems: their times say
 
 constexpr double adapted_penalty = 0.25;  // a logarithm: a config that nobody measured beside one that was
 
+// Of a time on this model of device from one on another with as many of the same multiprocessors, as a
+// logarithm: the bandwidths of an H200 and of an H100 differ by 0.36, their clocks by less.
+constexpr double deviation_elsewhere = 0.4;
+
 template <typename Ranked>  // a Choice, or what is known of one before there is one
 bool before(const Ranked& a, const Ranked& b, std::span<const Candidate> candidates) {
-  const bool left_elsewhere = a.match == Match::other_device;
-  const bool right_elsewhere = b.match == Match::other_device;
+  const bool left_elsewhere = a.match == Match::other_device && !a.is_linked;
+  const bool right_elsewhere = b.match == Match::other_device && !b.is_linked;
   if (left_elsewhere != right_elsewhere) return right_elsewhere;
   if (a.cautious != b.cautious) return a.cautious < b.cautious;
   const Candidate& left = candidates[a.candidate];
@@ -98,6 +102,25 @@ Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candid
     kind->members.push_back(c);
   }
   for (const Kind& kind : kinds) add_group(*kind.first, kind.members, kind.weights.get());
+  for (Group& group : groups_)
+    if (!group.same_device) link(group);
+}
+
+// A table knows nothing of a template that is newer than it.
+void Chooser::link(Group& elsewhere) const {
+  const auto first_of = [&](const Group& group) -> const Candidate& {
+    return candidates_[group.members.front().candidate];
+  };
+  const DeviceFacts& theirs = first_of(elsewhere).device;
+  if (theirs.target != device_.target || theirs.multiprocessors != device_.multiprocessors) return;
+  for (std::size_t own = 0; own < groups_.size(); ++own) {
+    const Group& group = groups_[own];
+    if (!group.same_device || !(first_of(group).conditions == first_of(elsewhere).conditions)) continue;
+    Group::Link link{own};
+    for (const Group::Member& member : group.members)
+      if (!member.row) link.templates.insert(candidates_[member.candidate].template_name);
+    if (!link.templates.empty()) elsewhere.link = std::move(link);
+  }
 }
 
 void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& members,
@@ -133,22 +156,35 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
   struct RankedCandidate {  // cheaper to move than a choice
     std::size_t candidate;
     Match match;
-    double cautious, likeness, best_us;
+    bool is_linked;
+    double cautious, likeness, expected_us;
     TimeModel::Estimate estimate;
   };
   std::vector<RankedCandidate> order;
+  std::vector<TimeModel::Estimates> estimates;
   std::size_t members = 0;
-  for (const Group& group : groups_) members += group.members.size();
-  order.reserve(members);
+  bool any_exact = false;
   for (const Group& group : groups_) {
-    const TimeModel::Estimates estimates = group.model.estimate(problem);
+    members += group.members.size();
+    estimates.push_back(group.model.estimate(problem));
+    const std::vector<std::size_t>& own = estimates.back().rows;
+    any_exact |=
+        group.same_device && std::any_of(group.members.begin(), group.members.end(), [&](const auto& one) {
+          return one.row && std::find(own.begin(), own.end(), *one.row) != own.end();
+        });
+  }
+  order.reserve(members);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const Group& group = groups_[g];
+    const TimeModel::Estimates& there = estimates[g];
     const auto is_own = [&](std::size_t row) {
-      return std::find(estimates.rows.begin(), estimates.rows.end(), row) != estimates.rows.end();
+      return std::find(there.rows.begin(), there.rows.end(), row) != there.rows.end();
     };
     for (const auto& [c, variant, row] : group.members) {
-      if (won_another(*op_, candidates_[c], problem)) continue;
-      TimeModel::Estimate estimate = estimates.of[variant];
-      const double likeness = row ? static_cast<double>(estimates.likeness[*row]) : 0;
+      const Candidate& candidate = candidates_[c];
+      if (won_another(*op_, candidate, problem)) continue;
+      TimeModel::Estimate estimate = there.of[variant];
+      const double likeness = row ? static_cast<double>(there.likeness[*row]) : 0;
       if (row && group.model.times(variant) < proven_times) {
         const double slower = unproven * (1 - likeness);
         estimate.slowdown = std::max(estimate.slowdown, slower);
@@ -157,8 +193,20 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
       const Match match = !group.same_device    ? Match::other_device
                           : row && is_own(*row) ? Match::exact
                                                 : Match::predicted;
-      order.push_back({c, match, estimate.cautious() + group.penalty, likeness,
-                       group.same_device ? estimates.best_us : 0, estimate});
+      RankedCandidate one{c, match, false, estimate.cautious() + group.penalty, likeness, 0, estimate};
+      if (group.same_device) {
+        one.expected_us =
+            match == Match::exact ? candidate.median_us : there.best_us * std::exp(estimate.slowdown);
+      } else if (group.link && !row && !any_exact &&
+                 !group.link->templates.contains(candidate.template_name)) {
+        const double slower = std::log(there.best_us / estimates[group.link->own].best_us);
+        one.is_linked = true;
+        one.expected_us = there.best_us * std::exp(estimate.slowdown);
+        one.cautious = TimeModel::Estimate{estimate.slowdown + slower,
+                                           std::hypot(estimate.deviation, deviation_elsewhere)}
+                           .cautious();
+      }
+      order.push_back(one);
     }
   }
   std::stable_sort(order.begin(), order.end(), [&](const RankedCandidate& a, const RankedCandidate& b) {
@@ -171,11 +219,11 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
     Choice& choice = choices[i];
     choice.candidate = one.candidate;
     choice.match = one.match;
+    choice.is_linked = one.is_linked;
     choice.cautious = one.cautious;
     choice.likeness = one.likeness;
     choice.expected_loss = std::exp(estimate.slowdown + estimate.deviation * estimate.deviation / 2) - 1;
-    choice.expected_us = one.match == Match::exact ? candidates_[one.candidate].median_us
-                                                   : one.best_us * std::exp(estimate.slowdown);
+    choice.expected_us = one.expected_us;
   }
   return choices;
 }

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -30,6 +31,9 @@ struct Choice {
   double expected_us = 0;  ///< of one launch on this model of device; 0: not known
   double cautious = 0;  ///< by which choices are ranked: the logarithm of 1 + loss, more where it is unsure
   double likeness = 0;  ///< of the problem to the one that it won; 1: the same
+  /// Measured on another model of device, which is so like this one that its time is set beside those of
+  /// this.
+  bool is_linked = false;
   Config config;  ///< the candidate's, or where that is not legal here, the nearest with one axis changed
   std::string changed;  ///< that axis: "OUT_X=4"; empty where none is
   bool must_compile = false;
@@ -53,7 +57,8 @@ class Chooser {
   Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates);
 
   /// All candidates of the op without a fault, the least expected time first; those that were measured on
-  /// another model of device come last. Legality is not looked at: configs are empty.
+  /// another model of device come last, but for portfolio variants of templates that this device's times do
+  /// not know. Legality is not looked at: configs are empty.
   std::vector<Choice> rank(const Problem& problem) const;
 
   /// Completes a choice, or says why it cannot be used: its template or config is not legal for the problem
@@ -77,6 +82,11 @@ class Chooser {
       std::optional<std::size_t> row;  // of the problem that it won
     };
     std::vector<Member> members = {};
+    struct Link {
+      std::size_t own;                       // group: of this device, under the same conditions
+      std::set<std::string> templates = {};  // that it knows
+    };
+    std::optional<Link> link = {};  // of another device, whose times say something of this one's
   };
 
   friend class Choices;
@@ -86,6 +96,7 @@ class Chooser {
                                       Spaces& spaces) const;
   std::optional<std::string> finish(const Problem& problem, bool may_compile, Choice& choice,
                                     Spaces& spaces) const;
+  void link(Group& elsewhere) const;
   void add_group(const Candidate& first, const std::vector<std::size_t>& members, const Weights* weights);
   bool is_before(const Choice& a, const Choice& b) const;
   bool is_known(const Choice& choice) const;

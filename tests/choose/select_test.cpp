@@ -244,6 +244,43 @@ TEST(Select, APortfoliosTimesDecide) {
   EXPECT_NEAR(measured.expected_loss, 0.5, 1e-9) << "what was measured is not estimated";
 }
 
+// A table is older than a template: a GPU with as many of the same multiprocessors measured what it is worth.
+TEST(Select, ATemplateThatThisDevicesTableDoesNotKnowIsJudgedByALikeDevices) {
+  std::vector<std::shared_ptr<const Problem>> anchors;
+  for (int width = 16; width < 70000; width *= 4)
+    anchors.push_back(std::make_shared<const Problem>(
+        problem("width=" + std::to_string(width) + " taps=3 mode=a dtype=f32")));
+  const auto in_table = [&](const std::string& template_name, const std::string& config, double us) {
+    Candidate one = candidate(template_name, asked, config, 0);
+    one.problem = {};
+    for (const auto& anchor : anchors) one.times.push_back({anchor, us, us});
+    return one;
+  };
+  Candidate wide = in_table("wide", scalar, 5);
+  wide.device.name = "NVIDIA H100";
+  const auto chosen = [](std::vector<Candidate> candidates, const std::string& what = asked) {
+    const Selection selection = run(candidates, true, what);
+    EXPECT_EQ(selection.choices.size(), candidates.size());
+    return selection.choices.at(0);
+  };
+  const Candidate own = in_table("plain", plain, 10);
+  const Choice twice_as_fast = chosen({own, wide});
+  EXPECT_EQ(twice_as_fast.candidate, 1u);
+  EXPECT_EQ(twice_as_fast.match, Match::other_device) << "it was not measured here";
+  EXPECT_NEAR(twice_as_fast.expected_us, 5, 0.5);
+
+  EXPECT_EQ(chosen({in_table("plain", plain, 5.5), wide}).candidate, 0u) << "memories differ by more";
+  EXPECT_EQ(chosen({own, in_table("wide", vector, 12), wide}).candidate, 0u) << "this device knows wide";
+  EXPECT_EQ(chosen({candidate("plain", asked, plain, 10), own, wide}).match, Match::exact) << "it was tuned";
+  Candidate smaller = wide, older = wide, cold = wide;
+  smaller.device.multiprocessors = 114;
+  older.device.target = "sm_80";
+  cold.conditions.caches = Caches::cold;
+  for (const Candidate& unlike : {smaller, older, cold}) EXPECT_EQ(chosen({own, unlike}).candidate, 0u);
+  EXPECT_EQ(chosen({candidate("plain", "width=900 taps=3 mode=a dtype=f32", plain, 10), wide}).candidate, 0u)
+      << "one winner is no table";
+}
+
 // What won one problem was made for it: it must be near to come before what is known on many.
 TEST(Select, AWinnerOfOneProblemDoesNotServeOthersThatAreFar) {
   Candidate proven = candidate("plain", asked, plain, 0);
