@@ -227,7 +227,7 @@ TEST(Command, EveryCommandReadsTheSameDevicesAndSaysTheSameOfThem) {
 TEST(Command, ExplainAnswersForAGpuThatIsNotHere) {
   const Scratch scratch;
   const std::string explain = "CUDA_VISIBLE_DEVICES= " TUNESMITH_PROGRAM " explain conv2d " + problem;
-  for (const char* device : {"'NVIDIA H200'", "h200", "sm_90a"}) {
+  for (const char* device : {"'NVIDIA H200'", "h200"}) {
     const Outcome outcome = scratch.shell(explain + "--device " + device);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     for (const char* words :
@@ -245,6 +245,12 @@ TEST(Command, ExplainAnswersForAGpuThatIsNotHere) {
   EXPECT_NE(none.err.find("\"abacus\" in its name, or as its target; known are NVIDIA H200 (sm_90a, 132"),
             std::string::npos)
       << none.err;
+  const Outcome several = scratch.shell(explain + "--device sm_90a");
+  EXPECT_EQ(several.exit_code, 2);
+  EXPECT_NE(
+      several.err.find("\"sm_90a\" may be NVIDIA H100 80GB HBM3 (sm_90a, 132 multiprocessors), NVIDIA H200"),
+      std::string::npos)
+      << several.err;
 }
 
 TEST(Command, SpaceShowsAxesRulesAndCounts) {

@@ -309,8 +309,9 @@ TEST(Packed, ATableOfTheDatabaseReplacesTheShippedOne) {
     const std::vector<Candidate> known =
         candidates_of(read_tuning_data({.database = database, .device = own.device}), own.table.op);
     const auto count = [&](Candidate::Origin origin) {
-      return std::count_if(known.begin(), known.end(),
-                           [&](const Candidate& one) { return one.problem.empty() && one.origin == origin; });
+      return std::count_if(known.begin(), known.end(), [&](const Candidate& one) {
+        return one.problem.empty() && one.origin == origin && same_model(one.device, own.device);
+      });
     };
     const auto variants = static_cast<std::ptrdiff_t>(own.table.variants.size());
     EXPECT_EQ(count(Candidate::Origin::database), variants);
