@@ -253,6 +253,12 @@ struct Case {
 // Lines of so many tiles that groups and sections are passed on, and several lines whose tiles take turns.
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
+      // Base: parts by blocks, of which a lane adds up several before its own, and by threads.
+      {"base", "length=150001", "BLOCK=128"},
+      {"base", "outer=2 length=40001 dtype=i32 kind=exclusive direction=reverse", "BLOCK=256"},
+      {"base", "length=9001 inner=3 expression=\"b == b ? b : a\" dtype=f64 kind=exclusive identity=0",
+       "BLOCK=128"},
+      {"base", "length=32000 inner=33 kind=exclusive", "BLOCK=256"},
       {"lookback", "length=150001", "BLOCK=128 ITEMS=1 VECTOR=1"},
       {"lookback", "outer=3 length=9001 dtype=f64 kind=exclusive", "BLOCK=128 ITEMS=1 VECTOR=1"},
       {"lookback", "length=20001 dtype=i32", "BLOCK=128 ITEMS=2 VECTOR=4"},
