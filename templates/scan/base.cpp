@@ -64,7 +64,10 @@ Template base() {
           .kernels = {"scan_base", "scan_base_each"},
           .compiled_in = {"dtype", "sum_dtype", "expression", "identity"},
           .space = base_space,
-          .work = base_work};
+          .work = base_work,
+          .alignment_bytes = [](const Problem& problem, const Config& /*config*/) {
+            return element_bytes(problem);
+          }};
 }
 
 }  // namespace tunesmith::scan_op
