@@ -1,117 +1,186 @@
-// scan, the plain kernels: one thread per line; where lines are few and long, a warp or a block per line,
-// whose threads have 8 neighbouring elements each of a tile. Only the types and an expression are compiled
-// in.
+// scan, the plain kernels: a thread, a warp or a block per line, or per part of a line where lines are few
+// and long. Such a line takes two launches: of each part but the last its total; then the results of each
+// part, behind the totals of those before it. Only the types and an expression are compiled in.
 
 #include "common/shared.cuh"
 #include "scan/scan.cuh"
 
 constexpr int items = 8;  // of a thread, loaded before the first is used
 
-// One thread per line. 32 elements are combined before they are added to what is before them, and again 32 of
-// those, so that a sum has fewer roundings behind it.
+// A part of a line; places are in the order of the scan, whatever that is in the memory.
 template <typename S>
-__device__ __forceinline__ void scan_alone(const T* from, typename S::Output* to, long long length,
-                                           long long stride, long long to_stride, int exclusive) {
+struct Part {
   using Item = typename S::Item;
-  Item far = S::none(), near = S::none(), own = S::none();
-  for (long long l = 0; l < length; l += items) {
-    T loaded[items];
+  const T* from;           // the line's first
+  typename S::Output* to;  // likewise
+  long long from_step, to_step;
+  long long begin, end;
+  int shift;  // 1: an exclusive scan, in which an element counts from the next place on
+
+  // Of the places from `first` on, of which a warp has 32 * items at most.
+  __device__ __forceinline__ int left(long long first) const {
+    const long long there = end - first;
+    return static_cast<int>(there < 0 ? 0 : there < 32 * items ? there : 32 * items);
+  }
+  // A thread's places are `apart` from each other.
+  __device__ __forceinline__ void load(long long first, int apart, Item (&item)[items]) const {
+    const T* at = from + (first - shift) * from_step;
+    const int there = left(first);
 #pragma unroll
-    for (int i = 0; i < items; ++i)
-      if (l + i < length) loaded[i] = from[(l + i) * stride];
-    if (l % 32 == 0) {
+    for (int i = 0; i < items; ++i) {
+      item[i] = i * apart < there && (i > 0 || first >= shift) ? S::item(*at) : S::none();
+      at += apart * from_step;
+    }
+  }
+  __device__ __forceinline__ void store(long long first, int apart, const Item (&item)[items],
+                                        const Item& before) const {
+    typename S::Output* at = to + first * to_step;
+    const int there = left(first);
+#pragma unroll
+    for (int i = 0; i < items; ++i) {
+      if (i * apart < there) *at = S::output(S::combine(before, item[i]));
+      at += apart * to_step;
+    }
+  }
+};
+
+// By one thread. 32 elements are combined before they are added to what is before them, and again 32 of
+// those, so that a sum has fewer roundings behind it. Returns `carried` with all elements of the part.
+template <typename S>
+__device__ __forceinline__ typename S::Item scan_alone(const Part<S>& part, typename S::Item carried,
+                                                       bool has_results) {
+  using Item = typename S::Item;
+  Item near = S::none(), own = S::none();
+  for (long long first = part.begin; first < part.end; first += items) {
+    Item item[items];
+    part.load(first, 1, item);
+    if ((first - part.begin) % 32 == 0) {
       near = S::combine(near, own);
       own = S::none();
     }
-    if (l % 1024 == 0) {
-      far = S::combine(far, near);
+    if ((first - part.begin) % 1024 == 0) {
+      carried = S::combine(carried, near);
       near = S::none();
     }
-    const Item carried = S::combine(far, near);
 #pragma unroll
-    for (int i = 0; i < items; ++i) {
-      if (l + i >= length) break;
-      const Item before = own;
-      own = S::combine(own, S::item(loaded[i]));
-      to[(l + i) * to_stride] = S::output(S::combine(carried, exclusive ? before : own));
-    }
+    for (int i = 0; i < items; ++i) item[i] = own = S::combine(own, item[i]);
+    if (has_results) part.store(first, 1, item, S::combine(carried, near));
   }
+  return S::combine(S::combine(carried, near), own);
 }
 
-// A team of `team` threads, a warp or a block, per line. `totals` has a place for each warp.
+// The same by a team of `team` threads, a warp or a block. `totals` has a place for each warp. All teams of a
+// block go through `length` elements, so that all threads of a warp reach the same line.
 template <typename S>
-__device__ __forceinline__ void scan_by_team(const T* from, typename S::Output* to, typename S::Item* totals,
-                                             int team, long long length, long long stride,
-                                             long long to_stride, int exclusive) {
+__device__ __forceinline__ typename S::Item scan_by_team(const Part<S>& part, long long length,
+                                                         typename S::Item carried, typename S::Item* totals,
+                                                         int team, bool has_results) {
   using Item = typename S::Item;
   const int thread = static_cast<int>(threadIdx.x) % team, lane = thread % 32, warp = thread / 32;
-  Item carried = S::none();
   for (long long tile = 0; tile < length; tile += team * items) {
-    const long long first = tile + thread * items;
+    const long long first = part.begin + tile + warp * 32 * items + lane;
     Item item[items];
+    part.load(first, 32, item);
+    Item total = S::none();
 #pragma unroll
-    for (int i = 0; i < items; ++i)
-      item[i] = first + i < length ? S::item(from[(first + i) * stride]) : S::none();
-#pragma unroll
-    for (int i = 1; i < items; ++i) item[i] = S::combine(item[i - 1], item[i]);
-    const Item of_lanes = scan_lanes<S, 32>(item[items - 1], lane);
-    Item before = from_lane_below(of_lanes, 1, 32), total = from_lane(of_lanes, 31, 32);
-    if (lane == 0) before = S::none();
+    for (int i = 0; i < items; ++i) {
+      const Item up_to = scan_lanes<S, 32>(item[i], lane);
+      item[i] = S::combine(total, up_to);
+      total = S::combine(total, from_lane(up_to, 31, 32));
+    }
+    Item before = carried;
     if (team > 32) {
-      if (lane == 31) totals[warp] = of_lanes;
+      if (lane == 0) totals[warp] = total;
       __syncthreads();
       const Item of_warps = scan_lanes<S, 32>(lane < team / 32 ? totals[lane] : S::none(), lane);
       __syncthreads();  // the memory is the next tile's
       total = from_lane(of_warps, team / 32 - 1, 32);
       const Item of_others = from_lane(of_warps, warp > 0 ? warp - 1 : 0, 32);
-      if (warp > 0) before = S::combine(of_others, before);
+      if (warp > 0) before = S::combine(carried, of_others);
     }
-    before = S::combine(carried, before);
+    if (has_results) part.store(first, 32, item, before);
     carried = S::combine(carried, total);
-#pragma unroll
-    for (int i = 0; i < items; ++i) {
-      if (first + i >= length) break;
-      const Item earlier = i > 0 ? S::combine(before, item[i > 0 ? i - 1 : 0]) : before;
-      to[(first + i) * to_stride] = S::output(exclusive ? earlier : S::combine(before, item[i]));
-    }
   }
+  return carried;
 }
 
+// What the totals from `first` to `end` come to, which are `apart` from each other.
+template <typename S>
+__device__ __forceinline__ typename S::Item fold(const typename S::Item* totals, long long apart, int first,
+                                                 int end) {
+  typename S::Item all = S::none();
+#pragma unroll 4
+  for (int n = first; n < end; ++n) all = S::combine(all, totals[n * apart]);
+  return all;
+}
+// `number` of them, 1024 at most, by one thread or by a warp, in groups of up to 32.
+template <typename S>
+__device__ __forceinline__ typename S::Item fold_alone(const typename S::Item* totals, long long apart,
+                                                       int number) {
+  typename S::Item all = S::none();
+  for (int first = 0; first < number; first += 32)
+    all = S::combine(all, fold<S>(totals, apart, first, first + 32 < number ? first + 32 : number));
+  return all;
+}
+template <typename S>
+__device__ __forceinline__ typename S::Item fold_by_warp(const typename S::Item* totals, long long apart,
+                                                         int number) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, each = (number + 31) / 32;
+  const int first = lane * each, end = first + each < number ? first + each : number;
+  return fold_lanes<S, 32>(fold<S>(totals, apart, first, end), lane);
+}
+
+// Parts are numbered so that neighbours are of neighbouring lines. `team`: threads of a part.
 template <int which, bool alone>
-__device__ __forceinline__ void scan_lines(const T* x, void* y, unsigned long long* memory, long long lines,
-                                           long long length, long long inner, long long outer_stride,
-                                           long long stride, int exclusive, int reverse, int team) {
+__device__ __forceinline__ void scan_parts(const T* x, void* y, void* workspace, unsigned long long* memory,
+                                           long long parts, long long lines, long long length,
+                                           long long part_length, long long inner, long long outer_stride,
+                                           long long stride, int exclusive, int reverse, int has_results,
+                                           int team) {
   using S = Scan<which, T, sum_dtype == SumDtype::f64>;
-  const int teams = BLOCK / team;  // of a block
-  const long long start =
-      static_cast<long long>(blockIdx.x) * teams + threadIdx.x / static_cast<unsigned>(team);
-  const long long step = static_cast<long long>(gridDim.x) * teams;
-  const long long first = reverse ? length - 1 : 0;  // the element that comes first
-  for (long long line = start; line < lines; line += step) {
+  using Item = typename S::Item;
+  const int teams = BLOCK / team;                    // of a block
+  const long long front = reverse ? length - 1 : 0;  // the element that comes first
+  Item* const totals = static_cast<Item*>(workspace);
+  for (long long of_block = static_cast<long long>(blockIdx.x) * teams; of_block < parts;
+       of_block += static_cast<long long>(gridDim.x) * teams) {
+    const long long number = of_block + threadIdx.x / static_cast<unsigned>(team);
+    const bool is_there = number < parts;
+    const long long of_line = number < lines || !is_there ? 0 : number / lines;
+    const long long line = is_there ? number - of_line * lines : 0;
     const long long outer = line < inner ? 0 : line / inner, column = line - outer * inner;
-    const T* const from = x + outer * outer_stride + first * stride + column;
-    typename S::Output* const to =
-        static_cast<typename S::Output*>(y) + (outer * length + first) * inner + column;
-    const long long from_step = reverse ? -stride : stride, to_step = reverse ? -inner : inner;
+    const long long begin = of_line * part_length;
+    const long long end = begin + part_length < length ? begin + part_length : length;
+    const Part<S> part = {x + outer * outer_stride + front * stride + column,
+                          static_cast<typename S::Output*>(y) + (outer * length + front) * inner + column,
+                          reverse ? -stride : stride,
+                          reverse ? -inner : inner,
+                          begin,
+                          is_there ? end : begin,
+                          exclusive};
+    Item total = S::none();
     if constexpr (alone) {
-      scan_alone<S>(from, to, length, from_step, to_step, exclusive);
+      if (has_results) total = fold_alone<S>(totals + line, lines, static_cast<int>(of_line));
+      total = scan_alone(part, total, has_results != 0);
     } else {
-      scan_by_team<S>(from, to, reinterpret_cast<typename S::Item*>(memory), team, length, from_step, to_step,
-                      exclusive);
+      if (has_results) total = fold_by_warp<S>(totals + line, lines, static_cast<int>(of_line));
+      total = scan_by_team(part, part_length, total, reinterpret_cast<Item*>(memory), team, has_results != 0);
     }
+    if (!has_results && is_there && threadIdx.x % static_cast<unsigned>(team) == 0) totals[number] = total;
   }
 }
 
 // `function` is the position of its word; sums of another type are of sums and products alone.
 template <bool alone>
-__device__ __forceinline__ void scan_function(const T* x, void* y, unsigned long long* memory,
-                                              long long lines, long long length, long long inner,
+__device__ __forceinline__ void scan_function(const T* x, void* y, void* workspace,
+                                              unsigned long long* memory, long long parts, long long lines,
+                                              long long length, long long part_length, long long inner,
                                               long long outer_stride, long long stride, int function,
-                                              int exclusive, int reverse, int team) {
-#define TUNESMITH_SCAN(which)                                                                              \
-  if (function == which)                                                                                   \
-    scan_lines<which, alone>(x, y, memory, lines, length, inner, outer_stride, stride, exclusive, reverse, \
-                             team);
+                                              int exclusive, int reverse, int has_results, int team) {
+#define TUNESMITH_SCAN(which)                                                                   \
+  if (function == which)                                                                        \
+    scan_parts<which, alone>(x, y, workspace, memory, parts, lines, length, part_length, inner, \
+                             outer_stride, stride, exclusive, reverse, has_results, team);
   if constexpr (has_expression) {
     TUNESMITH_SCAN(6)
   } else {
@@ -126,20 +195,21 @@ __device__ __forceinline__ void scan_function(const T* x, void* y, unsigned long
   }
 }
 
-// `team`: threads of a line.
+// `parts`: of all lines together. The workspace has their totals, which are written where there are no
+// results.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(scan_base)(const T* x, void* y, long long lines, long long length, long long inner,
-                     long long outer_stride, long long stride, int function, int exclusive, int reverse,
-                     int team) {
+    ENTRY(scan_base)(const T* x, void* y, void* workspace, long long parts, long long lines, long long length,
+                     long long part_length, long long inner, long long outer_stride, long long stride,
+                     int function, int exclusive, int reverse, int has_results, int team) {
   __shared__ unsigned long long memory[2 * BLOCK / 32];
-  scan_function<false>(x, y, memory, lines, length, inner, outer_stride, stride, function, exclusive, reverse,
-                       team);
+  scan_function<false>(x, y, workspace, memory, parts, lines, length, part_length, inner, outer_stride,
+                       stride, function, exclusive, reverse, has_results, team);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(scan_base_each)(const T* x, void* y, long long lines, long long length, long long inner,
-                          long long outer_stride, long long stride, int function, int exclusive,
-                          int reverse) {
-  scan_function<true>(x, y, nullptr, lines, length, inner, outer_stride, stride, function, exclusive, reverse,
-                      1);
+    ENTRY(scan_base_each)(const T* x, void* y, void* workspace, long long parts, long long lines,
+                          long long length, long long part_length, long long inner, long long outer_stride,
+                          long long stride, int function, int exclusive, int reverse, int has_results) {
+  scan_function<true>(x, y, workspace, nullptr, parts, lines, length, part_length, inner, outer_stride,
+                      stride, function, exclusive, reverse, has_results, 1);
 }

@@ -57,15 +57,6 @@ struct Message<Optional<Number>> {
   }
 };
 
-// Asks for `bytes` from `from` on in the second-level cache, by all threads of a block.
-__device__ __forceinline__ void prefetch(const void* from, long long bytes, int thread, int threads) {
-#ifndef TUNESMITH_HOST
-  constexpr int line = 128;
-  for (long long at = thread * line; at < bytes; at += threads * line)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(static_cast<const char*>(from) + at));
-#endif
-}
-
 // The number of the next tile of `tiles`, for one thread of a block; after the last one it is 0 again.
 __device__ __forceinline__ unsigned next_tile(unsigned* ticket, unsigned tiles) {
   return atomicInc(ticket, tiles - 1);

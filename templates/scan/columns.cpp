@@ -100,7 +100,11 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     if (are_many && d.inner < 32) return std::nullopt;  // most threads of a block would have no column
     if (are_many || (d.length <= 16 && d.inner >= 32)) {
       while (items < d.length) items *= 2;
-      while (width < 128 && width * 32 <= d.inner) width *= 2;
+      // Wide blocks, of which few threads have no column; of few columns all the same so many blocks.
+      const auto has_few_idle = [&](std::int64_t wide) {
+        return 16 * round_up(d.inner, wide) <= 17 * round_up(d.inner, 32);
+      };
+      while (width < 128 && (are_many ? has_few_idle(2 * width) : width * 32 <= d.inner)) width *= 2;
       depth = 1;
     }
   } else if (d.inner == 1) {
@@ -133,7 +137,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                 {std::string(VECTOR.name), vector},
                 {std::string(ITEMS.name), items},
                 {std::string(FAN.name), std::int64_t{8}},
-                {std::string(RESIDENT_WARPS.name), std::int64_t{depth == 1 ? 16 : 32}},
+                {std::string(RESIDENT_WARPS.name), std::int64_t{depth == 1 && d.lines() < 32768 ? 16 : 32}},
                 {std::string(STORE.name), usual_store(problem, vector)}};
 }
 

@@ -25,26 +25,24 @@ std::int64_t tiles_of(const Dims& d, const Config& c) {
   return ceil_divide(d.length, c[BLOCK] * c[ITEMS] * c[VECTOR]);
 }
 
-Space lookback_space(const Problem& problem, const DeviceFacts& device) {
+Space lookback_space(const Problem& problem) {
   const Dims d(problem);
   const auto elements = [](const Config& c) { return c[ITEMS] * c[VECTOR]; };
   const std::vector<Axis> axes = {{BLOCK, {512, 128, 256, 1024}, "threads per block"},
                                   {ITEMS, {4, 1, 2, 8, 12, 16}, "loads of a thread"},
                                   vector_axis(problem, 16),
                                   load_axis(),
-                                  prefetch_axis(),
                                   resident_warps_axis({32, 16, 48, 64}),
                                   store_axis()};
-  return Space(
-      axes,
-      {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }), vector_rule(d),
-       store_rule(problem), prefetch_rule(device, [d](const Config& c) { return d.outer * tiles_of(d, c); })},
-      {register_rule(problem, elements),
-       {"A tile has at least 1024 elements, so that blocks seldom wait.",
-        [elements](const Config& c) { return c[BLOCK] * elements(c) >= 1024; }}});
+  return Space(axes,
+               {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }), vector_rule(d),
+                store_rule(problem)},
+               {register_rule(problem, elements),
+                {"A tile has at least 1024 elements, so that blocks seldom wait.",
+                 [elements](const Config& c) { return c[BLOCK] * elements(c) >= 1024; }}});
 }
 
-Work lookback_work(const Problem& problem, const Config& config, const DeviceFacts& device) {
+Work lookback_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
   const std::int64_t tiles = tiles_of(d, config);
   const ChainSpace space(problem, d.outer, tiles, 1, fan);
@@ -53,7 +51,7 @@ Work lookback_work(const Problem& problem, const Config& config, const DeviceFac
                            .block = {config[BLOCK]},
                            .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
                                          WorkspacePointer{space.messages_at}, int32(d.outer), int32(tiles),
-                                         d.length, d.outer_stride, int32(blocks_at_once(device, config))}}},
+                                         d.length, d.outer_stride}}},
           .workspace_bytes = space.bytes,
           .zeroed_bytes = space.bytes};
 }
@@ -81,6 +79,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   return Values{{std::string(BLOCK.name), block},
                 {std::string(ITEMS.name), items},
                 {std::string(VECTOR.name), vector},
+                {std::string(LOAD.name), usual_load(problem, device)},
                 {std::string(RESIDENT_WARPS.name), std::int64_t{16}},
                 {std::string(STORE.name), usual_store(problem, vector)}};
 }

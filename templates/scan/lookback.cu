@@ -13,10 +13,9 @@ constexpr int warps = BLOCK / 32;
 constexpr int resident_blocks = RESIDENT_WARPS > warps ? RESIDENT_WARPS / warps : 1;
 constexpr int tile_elements = warps * WarpStretch::elements;
 
-// `ahead`: how many tiles later the one is that a block asks for in the second-level cache.
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     ENTRY(scan_lookback)(const T* __restrict__ x, S::Output* __restrict__ y, void* counters, void* messages,
-                         int lines, int tiles, long long length, long long outer_stride, int ahead) {
+                         int lines, int tiles, long long length, long long outer_stride) {
   using LineChain = Chain<S, 32>;
   constexpr bool reverse = direction == Direction::reverse;
   __shared__ Item totals[warps];
@@ -43,14 +42,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     stretch.load<load_hint, End::full>(from, lane, left);
   } else {
     stretch.load<load_hint, End::element>(from, lane, left);
-  }
-  if constexpr (PREFETCH == Prefetch::ahead) {
-    const unsigned later = number + static_cast<unsigned>(ahead);
-    const long long later_tile = later / static_cast<unsigned>(lines);
-    const long long later_first = (reverse ? tiles - 1 - later_tile : later_tile) * tile_elements;
-    if (later < gridDim.x && later_first + tile_elements <= length)
-      prefetch(x + later % static_cast<unsigned>(lines) * outer_stride + later_first,
-               tile_elements * static_cast<long long>(sizeof(T)), thread, BLOCK);
   }
   const Item own = is_full ? stretch.scan<End::full>(lane, left) : stretch.scan<End::element>(lane, left);
   if (lane == 0) totals[warp] = own;

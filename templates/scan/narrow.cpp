@@ -36,13 +36,12 @@ std::int64_t tiles_of(const Dims& d, const Config& c) {
   return ceil_divide(d.length, std::max<std::int64_t>(1, segments_of(d, c)) * c[ITEMS]);
 }
 
-Space narrow_space(const Problem& problem, const DeviceFacts& device) {
+Space narrow_space(const Problem& problem) {
   const Dims d(problem);
   const std::vector<Axis> axes = {{BLOCK, {256, 128, 512, 1024}, "threads per block"},
                                   {ITEMS, {17, 9, 33, 16, 8}, "neighbouring rows per thread"},
                                   vector_axis(problem, 16),
                                   load_axis(),
-                                  prefetch_axis(),
                                   resident_warps_axis({32, 16, 48, 64}),
                                   store_axis()};
   return Space(
@@ -56,14 +55,13 @@ Space narrow_space(const Problem& problem, const DeviceFacts& device) {
         }},
        {"A tile has at most the 216 KiB of shared memory that large GPUs have beside the fixed one.",
         [problem, d](const Config& c) { return shared_bytes(problem, d, c) <= std::int64_t{216} << 10; }},
-       store_rule(problem),
-       prefetch_rule(device, [d](const Config& c) { return d.outer * tiles_of(d, c); })},
+       store_rule(problem)},
       {register_rule(problem, [](const Config& c) { return c[ITEMS]; }),
        {"A tile has at least 1024 elements, so that blocks seldom wait.",
         [](const Config& c) { return c[BLOCK] * c[ITEMS] >= 1024; }}});
 }
 
-Work narrow_work(const Problem& problem, const Config& config, const DeviceFacts& device) {
+Work narrow_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
   const std::int64_t segments = segments_of(d, config);
   const std::int64_t tiles = tiles_of(d, config);
@@ -74,8 +72,7 @@ Work narrow_work(const Problem& problem, const Config& config, const DeviceFacts
                            .dynamic_shared_bytes = shared_bytes(problem, d, config),
                            .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
                                          WorkspacePointer{space.messages_at}, int32(d.outer), int32(tiles),
-                                         d.length, int32(d.inner), d.outer_stride, int32(segments),
-                                         int32(blocks_at_once(device, config))}}},
+                                         d.length, int32(d.inner), d.outer_stride, int32(segments)}}},
           .workspace_bytes = space.bytes,
           .zeroed_bytes = space.bytes};
 }
@@ -100,13 +97,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   while (vector > 1 && (vector * bytes(dtype_of(problem)) > 16 || vector * d.inner > 256 ||
                         (d.outer > 1 && (d.outer_stride % vector != 0 || d.length * d.inner % vector != 0))))
     vector /= 2;
-  const std::string store = usual_store(problem, vector);
   return Values{{std::string(BLOCK.name), block},
                 {std::string(ITEMS.name), items},
                 {std::string(VECTOR.name), vector},
-                {std::string(LOAD.name), is_large ? std::string("plain") : store},
+                {std::string(LOAD.name), std::string(takes_turns() && !is_large ? "streaming" : "plain")},
                 {std::string(RESIDENT_WARPS.name), std::int64_t{is_alone ? 16 : 32}},
-                {std::string(STORE.name), store}};
+                {std::string(STORE.name), usual_store(problem, vector)}};
 }
 
 }  // namespace

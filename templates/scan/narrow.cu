@@ -17,12 +17,11 @@ constexpr int rounds = (ITEMS + VECTOR - 1) / VECTOR;  // in which a block moves
 constexpr int most_inner = 64;
 
 // A line of tiles is one outer position; a tile has `segments` x ITEMS rows. Dynamic shared memory: a tile as
-// elements, and again as results. `ahead`: how many tiles later the one is that a block asks for in the
-// second-level cache.
+// elements, and again as results.
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     ENTRY(scan_narrow)(const T* __restrict__ x, Output* __restrict__ y, void* counters, void* messages,
                        int lines, int tiles, long long length, int inner, long long outer_stride,
-                       int segments, int ahead) {
+                       int segments) {
   using LineChain = Chain<S, 32>;
   constexpr bool reverse = direction == Direction::reverse;
   DYNAMIC_SHARED(unsigned char, memory);
@@ -51,14 +50,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     const int at = (k * BLOCK + thread) * VECTOR;
     if (at + VECTOR <= elements)
       vector[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
-  }
-  if constexpr (PREFETCH == Prefetch::ahead) {
-    const unsigned later = number + static_cast<unsigned>(ahead);
-    const long long later_tile = later / static_cast<unsigned>(lines);
-    const long long later_first = (reverse ? tiles - 1 - later_tile : later_tile) * rows;
-    if (later < gridDim.x && later_first + rows <= length)
-      prefetch(x + later % static_cast<unsigned>(lines) * outer_stride + later_first * inner,
-               rows * inner * static_cast<long long>(sizeof(T)), thread, BLOCK);
   }
 #pragma unroll
   for (int k = 0; k < rounds; ++k) {

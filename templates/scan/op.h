@@ -75,7 +75,6 @@ inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 inline constexpr IntegerAxis FAN("FAN");
 inline constexpr IntegerAxis ITEMS("ITEMS");
 inline constexpr CategoricalAxis LOAD("LOAD");
-inline constexpr CategoricalAxis PREFETCH("PREFETCH");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 
 std::string refuses_empty(const Dims& d);
@@ -83,12 +82,6 @@ std::string refuses_apart(const Dims& d);
 
 Axis load_axis();
 Axis vector_axis(const Problem& problem, std::int64_t most_bytes);
-
-Axis prefetch_axis();
-/// A prefetch is of a tile that a later block has, when so many `tiles` are more than run at once.
-Rule prefetch_rule(const DeviceFacts& device, const std::function<std::int64_t(const Config&)>& tiles);
-/// How many blocks run at once, by their registers.
-std::int64_t blocks_at_once(const DeviceFacts& device, const Config& config);
 
 Rule vector_rule(const Dims& d);
 Rule store_rule(const Problem& problem);
@@ -100,10 +93,14 @@ bool suits_narrow(const Problem& problem);
 /// Likewise: elements per access, at most 16 bytes of x and of y, as far as lines lie so; of `rows` each line
 /// has to be of whole accesses.
 std::int64_t usual_vector(const Problem& problem, bool rows = false);
-/// Likewise: streaming where the output is larger than what a reader would find in caches.
+/// Likewise: streaming where the output has more than a few blocks' tiles, or where the input is more than
+/// the second-level cache holds.
 std::string usual_store(const Problem& problem, std::int64_t vector);
+std::string usual_load(const Problem& problem, const DeviceFacts& device);
 
+/// What addresses are multiples of, with vectors and without.
 std::int64_t vector_bytes(const Problem& problem, const Config& config);
+std::int64_t element_bytes(const Problem& problem);
 
 /// What every tuned kernel compiles in.
 std::vector<std::string> all_but_sizes();

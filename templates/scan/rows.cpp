@@ -7,6 +7,7 @@ namespace {
 
 constexpr CategoricalAxis BEFORE("BEFORE");
 constexpr IntegerAxis ROWS("ROWS");
+constexpr CategoricalAxis TAIL("TAIL");
 constexpr IntegerAxis TEAM("TEAM");
 
 std::string refuses(const Problem& problem) {
@@ -28,22 +29,28 @@ std::int64_t blocks_of(const Dims& d, const Config& c) {
 
 Space rows_space(const Problem& problem) {
   const Dims d(problem);
-  const std::vector<Axis> axes = {{BLOCK, {256, 128, 512, 1024}, "threads per block"},
-                                  {TEAM, {32, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads per line"},
-                                  {ITEMS, {1, 2, 4, 8, 16}, "loads of a thread for a tile"},
-                                  {ROWS, {1, 2, 4, 8}, "lines that a team has under way at once"},
-                                  {BEFORE, categories({"carried", "summed"}),
-                                   "what is before a tile: carried by its team, or summed anew by a block "
-                                   "that has this tile alone"},
-                                  vector_axis(problem, 16),
-                                  load_axis(),
-                                  resident_warps_axis({32, 16, 48, 64}),
-                                  store_axis()};
+  const std::vector<Axis> axes = {
+      {BLOCK, {256, 128, 512, 1024}, "threads per block"},
+      {TEAM, {32, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads per line"},
+      {ITEMS, {1, 2, 4, 8, 16}, "loads of a thread for a tile"},
+      {ROWS, {1, 2, 4, 8}, "lines that a team has under way at once"},
+      {BEFORE, categories({"carried", "summed"}),
+       "what is before a tile: carried by its team, or summed anew by a block "
+       "that has this tile alone"},
+      vector_axis(problem, 16),
+      {TAIL, categories({"vector", "element"}), "how a line ends: after a whole load, or anywhere"},
+      load_axis(),
+      resident_warps_axis({32, 16, 48, 64}),
+      store_axis()};
   return Space(
       axes,
       {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
        vector_rule(d),
-       {"VECTOR must divide length.", [d](const Config& c) { return d.length % c[VECTOR] == 0; }},
+       {"VECTOR must divide length, but of a line that may end anywhere.",
+        [d](const Config& c) { return d.length % c[VECTOR] == 0 || c[TAIL] == "element"; }},
+       conditional(
+           TAIL, "vector", [d](const Config& c) { return d.length % c[VECTOR] != 0; },
+           "A line of whole loads ends after one."),
        store_rule(problem),
        {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }},
        {"A line has at most 128 tiles, or tiles of at least 1024 elements: so few roundings are behind a "
@@ -83,16 +90,18 @@ Work rows_work(const Problem& problem, const Config& config) {
 // so.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  const std::int64_t vector = usual_vector(problem, true);
+  const bool sums = suits_summing(problem, device);
+  const std::int64_t vector = usual_vector(problem, !sums);
   std::int64_t team = 4, items = 1;
-  if (suits_summing(problem, device)) {
-    const std::int64_t block = d.length <= 8192 ? 256 : d.length <= 16384 ? 512 : 1024;
+  if (sums) {
+    const std::int64_t block = d.length <= 8192 ? 256 : d.length <= 24576 ? 512 : 1024;
     return Values{{std::string(BLOCK.name), block},
                   {std::string(TEAM.name), block},
                   {std::string(ITEMS.name), std::int64_t{1}},
                   {std::string(VECTOR.name), vector},
                   {std::string(BEFORE.name), std::string("summed")},
-                  {std::string(RESIDENT_WARPS.name), std::int64_t{16}}};
+                  {std::string(RESIDENT_WARPS.name), std::int64_t{16}},
+                  {std::string(STORE.name), usual_store(problem, vector)}};
   }
   const auto is_part = [&] { return team * vector * items < d.length; };
   if (d.length > 32 && d.length <= 512 &&

@@ -12,15 +12,21 @@ constexpr int warps = TEAM / width;           // of a team
 constexpr int teams = BLOCK / TEAM;
 constexpr bool reverse = direction == Direction::reverse;
 constexpr bool sums = BEFORE == Before::summed;
+constexpr End line_end = TAIL == Tail::element ? End::element : End::vector;
 using LaneStretch = Stretch<S, T, width, ITEMS, VECTOR, reverse>;
 constexpr int threads = BLOCK;
 constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 constexpr int tile_elements = warps * LaneStretch::elements;
 
-// What a thread of the block has of the elements from `from` to `end`, in whole vectors and in any order.
+// What a thread of the block has of the elements from `from` to `end`, in any order.
 __device__ __forceinline__ Item summed(const T* from, const T* end, int thread) {
   constexpr int at_once = VECTOR < 4 ? 16 / VECTOR : 4;
   Item sum = S::none();
+  if constexpr (reverse && line_end == End::element) {
+    const int rest = static_cast<int>((end - from) % VECTOR);
+    if (thread < rest) sum = S::item(end[-1 - thread]);
+    end -= rest;
+  }
   for (const T* at = from + thread * VECTOR; at < end; at += at_once * BLOCK * VECTOR) {
     Vector<T, VECTOR> loaded[at_once];
 #pragma unroll
@@ -67,8 +73,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
       const long long line = first_line + r * teams;
-      stretch[r].template load<load_hint, End::vector>(x + line * outer_stride + first, lane,
-                                                       line < lines ? left : 0);
+      stretch[r].template load<load_hint, line_end>(x + line * outer_stride + first, lane,
+                                                    line < lines ? left : 0);
     }
     if constexpr (sums) {
       const T* const from = x + first_line * outer_stride;
@@ -80,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
       const long long line = first_line + r * teams;
-      const Item own = stretch[r].template scan<End::vector>(lane, line < lines ? left : 0);
+      const Item own = stretch[r].template scan<line_end>(lane, line < lines ? left : 0);
       before[r] = carried[r];
       if constexpr (warps == 1) {
         carried[r] = S::combine(carried[r], own);
@@ -107,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
       const long long line = first_line + r * teams;
-      stretch[r].template store<kind == Kind::exclusive, STORE == Store::streaming, End::vector>(
+      stretch[r].template store<kind == Kind::exclusive, STORE == Store::streaming, line_end>(
           y + line * length + first, lane, line < lines ? left : 0, before[r]);
     }
   }

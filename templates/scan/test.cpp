@@ -253,6 +253,12 @@ struct Case {
 // Lines of so many tiles that groups and sections are passed on, and several lines whose tiles take turns.
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
+      // Base: parts by blocks, of which a lane adds up several before its own, and by threads.
+      {"base", "length=150001", "BLOCK=128"},
+      {"base", "outer=2 length=40001 dtype=i32 kind=exclusive direction=reverse", "BLOCK=256"},
+      {"base", "length=9001 inner=3 expression=\"b == b ? b : a\" dtype=f64 kind=exclusive identity=0",
+       "BLOCK=128"},
+      {"base", "length=32000 inner=33 kind=exclusive", "BLOCK=256"},
       {"lookback", "length=150001", "BLOCK=128 ITEMS=1 VECTOR=1"},
       {"lookback", "outer=3 length=9001 dtype=f64 kind=exclusive", "BLOCK=128 ITEMS=1 VECTOR=1"},
       {"lookback", "length=20001 dtype=i32", "BLOCK=128 ITEMS=2 VECTOR=4"},
@@ -264,6 +270,9 @@ const std::vector<Case>& cases() {
       {"rows", "outer=2 length=3000", "BLOCK=128 TEAM=128 ITEMS=2 VECTOR=2 BEFORE=summed"},
       {"rows", "length=2100 direction=reverse dtype=i32",
        "BLOCK=128 TEAM=128 ITEMS=1 VECTOR=4 BEFORE=summed"},
+      {"rows", "length=3003 direction=reverse kind=exclusive",
+       "BLOCK=128 TEAM=128 ITEMS=1 VECTOR=4 BEFORE=summed"},
+      {"rows", "length=3001", "BLOCK=128 TEAM=64 ITEMS=2 VECTOR=2"},
       {"lookback", "length=9001 direction=reverse kind=exclusive", "BLOCK=128 ITEMS=1 VECTOR=2"},
       {"lookback", "length=5001 expression=\"b == b ? b : a\" dtype=f64", "BLOCK=128 ITEMS=1 VECTOR=1"},
       {"columns", "length=900 inner=3 direction=reverse", "BLOCK_X=4 BLOCK_Y=8 ITEMS=4 VECTOR=1 FAN=8"},
@@ -412,6 +421,10 @@ TEST(ScanSpace, RulesAreSaid) {
   const RuleCase cases[] = {
       {"rows", "outer=3 length=1001", "VECTOR=2", "VECTOR must divide"},
       {"rows", "outer=3 length=1000 outer_stride=1002", "VECTOR=4", "VECTOR must divide"},
+      {"rows", "outer=3 length=1001", "VECTOR=2 TAIL=element", "VECTOR must divide"},
+      {"rows", "length=1001", "VECTOR=2 TAIL=vector", "VECTOR must divide"},
+      {"rows", "length=1001", "VECTOR=2 TAIL=element", ""},
+      {"rows", "length=1000", "VECTOR=2 TAIL=element", "ends after one"},
       {"rows", "outer=3 length=1000", "BLOCK=128 TEAM=256", "A team is at most a block"},
       {"rows", "outer=3 length=100000", "TEAM=32 ITEMS=4 VECTOR=4", "at most 128 tiles"},
       {"rows", "outer=3 length=1000", "TEAM=256 ITEMS=8 VECTOR=4", ""},
@@ -427,11 +440,25 @@ TEST(ScanSpace, RulesAreSaid) {
       {"columns", "length=40 inner=8", "BLOCK_X=32 BLOCK_Y=1 ITEMS=8", "at least 16 rows"},
       {"columns", "length=8 inner=8", "BLOCK_X=32 BLOCK_Y=1 ITEMS=8", ""},
       {"columns", "length=100 inner=8", "BLOCK_X=2 BLOCK_Y=16 ITEMS=8 VECTOR=1", "of 4 columns"},
-      {"lookback", "length=100000", "PREFETCH=ahead", "no block has yet"},
       {"narrow", "length=1000 inner=64", "BLOCK=128 VECTOR=4", "a thread for each column"},
       {"narrow", "outer=2 length=1001 inner=3", "VECTOR=2", "VECTOR must divide"},
   };
   expect_rules(op(), cases);
+}
+
+// NumPy's x[1:] is served too: single elements need no more than an array of theirs has.
+TEST(ScanSpace, SingleElementsNeedNoAlignment) {
+  for (const auto& [text, bytes] : std::vector<std::pair<std::string, std::int64_t>>{
+           {"length=9001 dtype=i32", 4}, {"length=9001 dtype=u8", 1}, {"length=9001 function=any", 1}}) {
+    const Problem wanted = problem(text);
+    for (const char* name : {"base", "lookback", "rows"}) {
+      const Template& tmpl = find_template(op(), name);
+      const Config config =
+          tmpl.space(wanted).complete(Values::parse(name == std::string("base") ? "BLOCK=128" : "VECTOR=1"));
+      EXPECT_EQ(tmpl.alignment_bytes(wanted, config), bytes) << name << " " << text;
+      EXPECT_EQ(element_alignment(op(), wanted), bytes);
+    }
+  }
 }
 
 TEST(ScanSpace, TemplatesSayWhatTheyAreNotFor) {

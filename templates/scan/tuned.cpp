@@ -20,22 +20,6 @@ Axis load_axis() {
   return {LOAD, categories({"plain", "streaming"}), "hint of the loads: none; first to leave the caches"};
 }
 
-Axis prefetch_axis() {
-  return {PREFETCH, categories({"none", "ahead"}),
-          "ahead: a block asks for the tile of a later one in the second-level cache"};
-}
-
-std::int64_t blocks_at_once(const DeviceFacts& device, const Config& config) {
-  return multiprocessors_to_fill(device) *
-         std::max<std::int64_t>(1, config[RESIDENT_WARPS] * 32 / config[BLOCK]);
-}
-
-Rule prefetch_rule(const DeviceFacts& device, const std::function<std::int64_t(const Config&)>& tiles) {
-  return {"A prefetch is of a tile that no block has yet.", [device, tiles](const Config& c) {
-            return c[PREFETCH] == "none" || tiles(c) > blocks_at_once(device, c);
-          }};
-}
-
 Axis vector_axis(const Problem& problem, std::int64_t most_bytes) {
   std::vector<Value> values;
   for (std::int64_t vector = most_bytes / bytes(dtype_of(problem)); vector > 4; vector /= 2)
@@ -93,8 +77,13 @@ std::int64_t usual_vector(const Problem& problem, bool rows) {
 
 std::string usual_store(const Problem& problem, std::int64_t vector) {
   const std::int64_t size = bytes(output_dtype(problem));
-  const bool is_large = Dims(problem).lines() * Dims(problem).length * size >= std::int64_t{4} << 20;
+  const bool is_large = Dims(problem).lines() * Dims(problem).length * size >= std::int64_t{32} << 10;
   return is_large && vector * size >= 4 ? "streaming" : "plain";
+}
+
+std::string usual_load(const Problem& problem, const DeviceFacts& device) {
+  const std::int64_t cache = device.l2_bytes > 0 ? device.l2_bytes : std::int64_t{50} << 20;
+  return Dims(problem).span() * bytes(dtype_of(problem)) > cache ? "streaming" : "plain";
 }
 
 Rule register_rule(const Problem& problem, const std::function<std::int64_t(const Config&)>& elements) {
@@ -106,8 +95,13 @@ Rule register_rule(const Problem& problem, const std::function<std::int64_t(cons
 }
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config) {
+  if (config[VECTOR] == 1) return element_bytes(problem);
   return std::min<std::int64_t>(
       16, config[VECTOR] * std::max(bytes(dtype_of(problem)), bytes(output_dtype(problem))));
+}
+
+std::int64_t element_bytes(const Problem& problem) {
+  return std::min(bytes(dtype_of(problem)), bytes(output_dtype(problem)));
 }
 
 std::vector<std::string> all_but_sizes() {
