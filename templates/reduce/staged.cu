@@ -25,9 +25,9 @@ struct Pitch {
   explicit __device__ __forceinline__ Pitch(int row_length)
       : length(row_length),
         gap(row_length / PIECE % 2 == 0 ? PIECE : 0),
-        inverse(1.0f / static_cast<float>(row_length)) {}
+        inverse(reciprocal(static_cast<float>(row_length))) {}
   __device__ __forceinline__ int place(int element) const {
-    // The quotient is exact: half an element is more than what is rounded of some 2^14.
+    // The quotient is exact: half an element is more than what is rounded of up to 256 rows.
     const int row = static_cast<int>((static_cast<float>(element) + 0.5f) * inverse);
     return element + row * gap;
   }
@@ -97,6 +97,7 @@ struct Line {
     const R::Shift shift = R::shift_of(from[0]);
     typename R::Partial total = nothing<R>();
     int at = 0;
+#pragma unroll 2
     for (; at + TILE <= length; at += TILE) {
       T some[TILE];
       load(some, at);
@@ -122,6 +123,7 @@ struct Line {
 #pragma unroll 1
       for (int at = 0; at < length; ++at) best = Value::merge(best, from[at]);
     } else {
+#pragma unroll 2
       for (int at = 0; at < length; at += TILE) {
         const int tile = at + TILE <= length ? at : length - TILE;
         load(some, tile);
@@ -165,6 +167,7 @@ struct Line {
   __device__ __forceinline__ void each(Use use) const {
     T some[TILE];
     int at = 0;
+#pragma unroll 2
     for (; at + TILE <= length; at += TILE) {
       load(some, at);
 #pragma unroll
