@@ -342,6 +342,8 @@ __device__ __forceinline__ void add_group(Moments<Compensated>& total, int count
   total.squares = plus(total.squares, Compensated{squares, 0.0});
 }
 
+__device__ __forceinline__ float fused(float x, float y, float z) { return fmaf(x, y, z); }
+__device__ __forceinline__ double fused(double x, double y, double z) { return fma(x, y, z); }
 __device__ __forceinline__ float reciprocal(float x) { return __fdividef(1.0f, x); }
 __device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
 
@@ -407,9 +409,12 @@ struct MomentReduction {
 #pragma unroll
       for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) - mean : Number(0);
       const Number rest = tree<Plain, N>(values);
+      // Beside each other as many sums as an addition takes cycles; what is fused costs no addition.
+      constexpr int beside = N < 4 ? N : N > 32 ? 8 : 4;
+      Number part[beside] = {};
 #pragma unroll
-      for (int k = 0; k < N; ++k) values[k] *= values[k];
-      const Number squares = tree<Plain, N>(values);
+      for (int k = 0; k < N; ++k) part[k % beside] = fused(values[k], values[k], part[k % beside]);
+      const Number squares = tree<Plain, beside>(part);
       const Number correction = rest - rest == 0 ? rest * inverse : Number(0);  // an infinity has none
       add_group(total, count, number_of(shift), mean, correction, squares - rest * correction);
     }

@@ -159,9 +159,6 @@ struct Line {
   }
 
  private:
-  static __device__ __forceinline__ float fused(float x, float y, float z) { return fmaf(x, y, z); }
-  static __device__ __forceinline__ double fused(double x, double y, double z) { return fma(x, y, z); }
-
   // use(place in a tile, element) of all elements.
   template <typename Use>
   __device__ __forceinline__ void each(Use use) const {

@@ -24,7 +24,8 @@ constexpr std::array frequent = {Operation::add, Operation::subtract, Operation:
 
 std::string frequent_code() {
   std::string text =
-      "template <int N>\n__device__ __forceinline__ bool apply_frequent(int operation, const Compute (&x)[N], "
+      "template <int N>\n__device__ __forceinline__ bool apply_frequent(int operation, const Compute "
+      "(&x)[N], "
       "const Compute (&y)[N], Compute (&result)[N]) {\n  switch (operation) {\n";
   for (const Operation operation : frequent) {
     const elementwise_op::OperationFacts& known = elementwise_op::facts(operation);
@@ -173,7 +174,8 @@ class Writer {
         if (n > 0 && e_.nodes[node].operands[k] == static_cast<int>(computed[n - 1]))
           operands[k] = operand(Operand::before, 0);
       std::int64_t destination = none_there;
-      if (last[node] > n) {  // a slot may become free with this very instruction, which reads before it writes
+      if (last[node] >
+          n) {  // a slot may become free with this very instruction, which reads before it writes
         const auto free = std::find_if(taken.begin(), taken.end(), [n](std::size_t end) { return end <= n; });
         destination = free - taken.begin();
         if (free == taken.end()) taken.push_back(0);

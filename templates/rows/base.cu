@@ -103,7 +103,8 @@ struct Values {
   }
 };
 
-// N elements of a row: `inside` of them are the row's, `written` of them, or none, are this thread's to write.
+// N elements of a row: `inside` of them are the row's, `written` of them, or none, are this thread's to
+// write.
 struct Elements {
   long long row, input, output;  // of the first: where it is in a row and among a result's elements
   int step, inside, written;
@@ -232,9 +233,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   if (thread == 0) {
     ROWS_ARRAYS;
-    const long long given[groups][group_words] = {
-        WORD_VALUES(a), WORD_VALUES(b), WORD_VALUES(c), WORD_VALUES(d), WORD_VALUES(e),
-        WORD_VALUES(f), WORD_VALUES(g), WORD_VALUES(h), WORD_VALUES(i)};
+    const long long given[groups][group_words] = {WORD_VALUES(a), WORD_VALUES(b), WORD_VALUES(c),
+                                                  WORD_VALUES(d), WORD_VALUES(e), WORD_VALUES(f),
+                                                  WORD_VALUES(g), WORD_VALUES(h), WORD_VALUES(i)};
 #pragma unroll
     for (int n = 0; n < groups; ++n) {
       if (n * group_words >= words) break;
