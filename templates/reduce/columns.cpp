@@ -21,10 +21,17 @@ std::string refuses(const Problem& problem) {
   return refuses_empty(d);
 }
 
+// Few columns that are no multiple of a warp may have as many threads: rows are then beside each other in
+// warps, as they are in memory, and all lanes work.
+bool may_be_width(std::int64_t columns) { return columns > 8 && columns <= 160 && columns % 16 != 0; }
+
 std::vector<Axis> columns_axes(const Problem& problem) {
   const bool wide = bytes(dtype_of(problem)) == 8;
+  const std::int64_t inner = problem.integer("inner");
+  std::vector<Value> widths = {32, 64, 128, 16, 8, 4};
+  if (may_be_width(inner)) widths.emplace_back(inner);
   return {
-      {BLOCK_X, {32, 64, 128, 16, 8, 4}, "threads of a block along the columns"},
+      {BLOCK_X, widths, "threads of a block along the columns"},
       {BLOCK_Y, {8, 1, 2, 4, 16, 32}, "threads of a block along the length"},
       {VECTOR, wide ? std::vector<Value>{1, 2} : std::vector<Value>{1, 2, 4},
        "columns per thread, and elements per load"},
@@ -64,11 +71,13 @@ std::vector<Rule> columns_must(const Problem& problem) {
 std::vector<Rule> columns_worth(const Problem& problem) {
   const std::int64_t element_bytes = bytes(dtype_of(problem));
   return {
-      {"A block has 64 to 512 threads.",
+      {"A block has 64 to 512 threads, and a few more where a layer is a row.",
        [](const Config& c) {
          const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
-         return threads >= 64 && threads <= 512;
+         return threads >= 64 && threads <= (may_be_width(c[BLOCK_X]) ? 768 : 512);
        }},
+      {"A layer that is a row has a column for each thread.",
+       [](const Config& c) { return !may_be_width(c[BLOCK_X]) || c[VECTOR] == 1; }},
       {"A thread has 16 to 128 bytes of loads under way.",
        [element_bytes](const Config& c) {
          const std::int64_t flight = c[VECTOR] * c[ITEMS] * element_bytes;

@@ -342,6 +342,8 @@ __device__ __forceinline__ void add_group(Moments<Compensated>& total, int count
   total.squares = plus(total.squares, Compensated{squares, 0.0});
 }
 
+__device__ __forceinline__ float fused(float x, float y, float z) { return fmaf(x, y, z); }
+__device__ __forceinline__ double fused(double x, double y, double z) { return fma(x, y, z); }
 __device__ __forceinline__ float reciprocal(float x) { return __fdividef(1.0f, x); }
 __device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
 
@@ -351,9 +353,10 @@ enum class Moment { variance, deviation, both };
 // Two passes over a tile that is in registers: its mean, then what its elements are off it, in Number. Tiles
 // are added up in a type with twice the digits, as what they are above the line's first element, so that
 // little cancels: the square of the first one's distance from the mean is at most all squares together.
-template <typename T, typename Number, typename Sum, Moment moment, typename Result>
+template <typename T, typename NumberType, typename Sum, Moment moment, typename Result>
 struct MomentReduction {
   using Element = T;
+  using Number = NumberType;
   using Item = Moments<Sum>;
   using Partial = Moments<Sum>;
   // The line's first element, as it was loaded: what is computed of it waits for that, and may stand behind
@@ -406,9 +409,12 @@ struct MomentReduction {
 #pragma unroll
       for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) - mean : Number(0);
       const Number rest = tree<Plain, N>(values);
+      // Beside each other as many sums as an addition takes cycles; what is fused costs no addition.
+      constexpr int beside = N < 4 ? N : N > 32 ? 8 : 4;
+      Number part[beside] = {};
 #pragma unroll
-      for (int k = 0; k < N; ++k) values[k] *= values[k];
-      const Number squares = tree<Plain, N>(values);
+      for (int k = 0; k < N; ++k) part[k % beside] = fused(values[k], values[k], part[k % beside]);
+      const Number squares = tree<Plain, beside>(part);
       const Number correction = rest - rest == 0 ? rest * inverse : Number(0);  // an infinity has none
       add_group(total, count, number_of(shift), mean, correction, squares - rest * correction);
     }
@@ -438,10 +444,15 @@ struct MomentReduction {
         above += rest;
       }
     }
+    return written(number_of(shift) + above, squares, ratios);
+  }
+
+  // Of a line's mean and the sum of the squares of what its elements are off it.
+  static __device__ __forceinline__ Output written(double mean, double squares, Ratios ratios) {
     if (squares < 0) squares = 0;
     const auto variance = static_cast<Result>(squares * ratios.variance);
     if constexpr (moment == Moment::both) {
-      return {static_cast<Result>(number_of(shift) + above), variance};
+      return {static_cast<Result>(mean), variance};
     } else {
       return moment == Moment::deviation ? sqrt(variance) : variance;
     }

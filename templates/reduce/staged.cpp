@@ -11,11 +11,17 @@ namespace {
 
 constexpr IntegerAxis TILE("TILE");
 
+constexpr std::int64_t most_tile = 16;
 constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;
 
+// As in staged.cu: pieces of up to 16 bytes, and an odd number of them from one row to the next; and what a
+// thread may read behind the last row.
 std::int64_t shared_bytes(const Problem& problem, std::int64_t block) {
-  const std::int64_t length = problem.integer("length");
-  return block * (length + (length % 2 == 0 ? 1 : 0)) * bytes(dtype_of(problem));
+  const std::int64_t length = problem.integer("length"), element = bytes(dtype_of(problem));
+  std::int64_t piece = 16 / element;
+  while (length % piece != 0) piece /= 2;
+  const std::int64_t pitch = length / piece % 2 == 0 ? length + piece : length;
+  return (block * pitch + most_tile) * element;
 }
 
 std::string refuses(const Problem& problem) {
@@ -33,7 +39,7 @@ Space staged_space(const Problem& problem) {
   return Space({{BLOCK, {128, 64, 256}, "threads per block, each with a row"},
                 {ITEMS, {4, 8, 2, 1}, "loads of a thread before it stores them in shared memory"},
                 vector_axis(problem),
-                {TILE, {8, 16, 4}, "elements that a thread adds together"},
+                {TILE, {8, most_tile, 4}, "elements that a thread adds together"},
                 load_axis(),
                 start_axis(),
                 trigger_axis()},

@@ -1,152 +1,291 @@
-// rows, the plain kernel: a block, or a team of its threads, per row, which walks it once for each reduction
-// and once for the results.
-// The expression is a program that is known at launch, so one kernel serves every problem of its dtype.
+// rows, the plain kernel: a team of threads per row, up to a block, which walks it once for each pass of
+// reductions and once for the results.
+// The expression is a program that is known at launch, so one kernel serves every problem of its dtype. A
+// thread takes several elements through each of the program's instructions, which share what reading it
+// costs.
 
+#include "common/shared.cuh"
 #include "rows/row.cuh"
 
-// A word of the program: an operation in its lowest byte (the preamble's apply() has them; 0 is an input, 1 a
-// number), and in the next three bytes the places of its operands among the words. An input's second byte is
-// its number; from 6 on it is a reduction's, and the next bytes are its function and the place of its
-// argument. A number's bits are the word behind it.
+// An instruction, from its lowest bit on: 8 bits of operation (the preamble's apply() has them; 0 is a
+// reduction, 1 a result), three operands of 10 bits each, 8 bits of destination, and a bit for each of the
+// sweeps that need it; one of a row's own values has that of the sweep before which it is computed. An
+// operand is three bits of where it is, and 7 of its number there. The destination is a place of the row's
+// values, or a slot of the elements', none_there where it is for the next instruction alone; or the number of
+// a reduction or a result.
+enum class Operand { before, input, row_input, place, slot, number, none };
+constexpr int none_there = 255;
+constexpr int first_operand = 8, operand_bits = 10, first_destination = 38, first_sweep = 46;
 #define WORDS(name)                                                                                  \
   long long name##0, long long name##1, long long name##2, long long name##3, long long name##4,     \
       long long name##5, long long name##6, long long name##7, long long name##8, long long name##9, \
       long long name##10, long long name##11
-#define WORD_VALUES(name) \
-  name##0, name##1, name##2, name##3, name##4, name##5, name##6, name##7, name##8, name##9, name##10, name##11
-constexpr int most_words = 96;
+#define WORD_VALUES(name)                                                                               \
+  {                                                                                                     \
+    name##0, name##1, name##2, name##3, name##4, name##5, name##6, name##7, name##8, name##9, name##10, \
+        name##11                                                                                        \
+  }
+constexpr int groups = 9, group_words = 12;
 constexpr int most_inputs = 6;
-constexpr int most_reductions = 16;
-constexpr int least_team = 4;
+constexpr int most_outputs = 4;
+constexpr int elements = sizeof(Compute) == 8 ? 4 : 8;  // of a thread at once
+constexpr int most_near = 16;                           // steps whose terms are added before all else
 
 enum class Function { sum, mean, prod, max, min };
 
+template <Function FUNCTION>
+__device__ __forceinline__ Compute none_of() {
+  return FUNCTION == Function::prod  ? Compute(1)
+         : FUNCTION == Function::max ? -rows::infinity<Compute>()
+         : FUNCTION == Function::min ? rows::infinity<Compute>()
+                                     : Compute(0);
+}
+template <Function FUNCTION>
+__device__ __forceinline__ Compute combined(Compute x, Compute y) {
+  return FUNCTION == Function::prod  ? x * y
+         : FUNCTION == Function::max ? rows::max(x, y)
+         : FUNCTION == Function::min ? rows::min(x, y)
+                                     : x + y;
+}
 __device__ __forceinline__ Compute none_of(Function function) {
   switch (function) {
     case Function::prod:
-      return 1;
+      return none_of<Function::prod>();
     case Function::max:
-      return -rows::infinity<Compute>();
+      return none_of<Function::max>();
     case Function::min:
-      return rows::infinity<Compute>();
+      return none_of<Function::min>();
     default:
-      return 0;
+      return none_of<Function::sum>();
   }
 }
 __device__ __forceinline__ Compute combined(Function function, Compute x, Compute y) {
   switch (function) {
     case Function::prod:
-      return x * y;
+      return combined<Function::prod>(x, y);
     case Function::max:
-      return rows::max(x, y);
+      return combined<Function::max>(x, y);
     case Function::min:
-      return rows::min(x, y);
+      return combined<Function::min>(x, y);
     default:
-      return x + y;
+      return combined<Function::sum>(x, y);
   }
 }
+template <Function FUNCTION, int N>
+__device__ __forceinline__ Compute combined_all(const Compute (&value)[N], int inside) {
+  Compute term[N];
+#pragma unroll
+  for (int e = 0; e < N; ++e) term[e] = e < inside ? value[e] : none_of<FUNCTION>();
+#pragma unroll
+  for (int by = 1; by < N; by *= 2) {
+#pragma unroll
+    for (int e = 0; e + by < N; e += 2 * by) term[e] = combined<FUNCTION>(term[e], term[e + by]);
+  }
+  return term[0];
+}
 
-// Where a row's elements are; `moves` has a bit for each array that has an element for each column.
-struct Place {
-  const T* from[most_inputs];
-  int moves;
+// What all threads of a block share.
+struct Block {
+  long long program[groups * group_words];
+  const T* input[most_inputs];
+  T* output[most_outputs];
+  long long stride[most_inputs];
 };
 
-// Computes the words up to `last`, included; without a column, -1, nothing is read that has one for each.
-__device__ __forceinline__ void evaluate(const long long (&program)[most_words], int last, const Place& place,
-                                         long long column, const Compute* reduced,
-                                         Compute (&values)[most_words]) {
-  for (int w = 0; w <= last; ++w) {
-    const long long word = program[w];
-    const int operation = static_cast<int>(word & 255);
-    const int i = static_cast<int>(word >> 8 & 255), j = static_cast<int>(word >> 16 & 255),
-              k = static_cast<int>(word >> 24 & 255);
+// A thread's own values: of the row the places, two for each reduction first, and behind them the slots, each
+// of `each` elements.
+struct Values {
+  Compute* first;
+  int threads, places, each;
+  __device__ __forceinline__ Compute& place(int n) const { return first[n * threads]; }
+  __device__ __forceinline__ Compute& slot(int n, int e) const {
+    return first[(places + n * each + e) * threads];
+  }
+};
+
+// N elements of a row: `inside` of them are the row's, `written` of them, or none, are this thread's to
+// write.
+struct Elements {
+  long long row, input, output;  // of the first: where it is in a row and among a result's elements
+  int step, inside, written;
+};
+
+template <int N>
+__device__ __forceinline__ void fetch(const Block& block, const Values& values, const Elements& at,
+                                      int operand, const Compute (&before)[N], Compute (&value)[N]) {
+  const int n = operand >> 3;
+  switch (static_cast<Operand>(operand & 7)) {
+    case Operand::before:
+#pragma unroll
+      for (int e = 0; e < N; ++e) value[e] = before[e];
+      return;
+    case Operand::input: {
+      const T* const from = block.input[n] + at.row * block.stride[n] + at.input;
+#pragma unroll
+      for (int e = 0; e < N; ++e) value[e] = e < at.inside ? to_float(from[e * at.step]) : Compute(0);
+      return;
+    }
+    case Operand::slot:
+#pragma unroll
+      for (int e = 0; e < N; ++e) value[e] = e < at.inside ? values.slot(n, e) : Compute(0);
+      return;
+    default:
+      break;
+  }
+  Compute same = 0;
+  switch (static_cast<Operand>(operand & 7)) {
+    case Operand::row_input:
+      same = to_float(block.input[n][at.row * block.stride[n]]);
+      break;
+    case Operand::place:
+      same = values.place(n);
+      break;
+    case Operand::number:
+      same = elementwise::Layout<Compute>::number(
+          static_cast<typename elementwise::Layout<Compute>::Bits>(block.program[n]));
+      break;
+    default:
+      break;
+  }
+#pragma unroll
+  for (int e = 0; e < N; ++e) value[e] = same;
+}
+
+// Adds N terms to a reduction's; `folds`: those of most_near steps are there.
+template <Function FUNCTION, int N>
+__device__ __forceinline__ void reduce(const Values& values, int place, const Compute (&value)[N], int inside,
+                                       bool folds) {
+  Compute near = combined<FUNCTION>(values.place(place), combined_all<FUNCTION>(value, inside));
+  if (folds) {
+    values.place(place + 1) = combined<FUNCTION>(values.place(place + 1), near);
+    near = none_of<FUNCTION>();
+  }
+  values.place(place) = near;
+}
+
+// Takes N elements through the instructions from `from` to `to` that the sweep needs.
+template <int N>
+__device__ __forceinline__ void run(const Block& block, const Values& values, const Elements& at, int from,
+                                    int to, int sweep, long long functions, bool folds) {
+  Compute result[N] = {};
+  for (int w = from; w < to; ++w) {
+    const long long word = block.program[w];
+    if ((word >> (first_sweep + sweep) & 1) == 0) continue;
+    const int operation = static_cast<int>(word & 255),
+              destination = static_cast<int>(word >> first_destination & 255);
+    const auto operand = [word](int n) {
+      return static_cast<int>(word >> (first_operand + n * operand_bits) & ((1 << operand_bits) - 1));
+    };
+    Compute x[N], y[N], z[N];
+    fetch(block, values, at, operand(0), result, x);
     if (operation == 0) {
-      if (i >= most_inputs) {
-        values[w] = reduced[i - most_inputs];
-      } else if ((place.moves >> i & 1) == 0) {
-        values[w] = to_float(*place.from[i]);
-      } else {
-        values[w] = column < 0 ? Compute(0) : Compute(to_float(place.from[i][column]));
+      switch (static_cast<Function>(functions >> 4 * destination & 15)) {
+        case Function::prod:
+          reduce<Function::prod>(values, 2 * destination, x, at.inside, folds);
+          break;
+        case Function::max:
+          reduce<Function::max>(values, 2 * destination, x, at.inside, folds);
+          break;
+        case Function::min:
+          reduce<Function::min>(values, 2 * destination, x, at.inside, folds);
+          break;
+        default:
+          reduce<Function::sum>(values, 2 * destination, x, at.inside, folds);
       }
-    } else if (operation == 1) {
-      values[w + 1] = static_cast<Compute>(__longlong_as_double(program[w + 1]));
-      ++w;
+      continue;
+    }
+    if (operation == 1) {
+      T* const output = block.output[destination] + at.output;
+#pragma unroll
+      for (int e = 0; e < N; ++e)
+        if (e < at.written) output[e * at.step] = from_float<T>(x[e]);
+      continue;
+    }
+    fetch(block, values, at, operand(1), result, y);
+    if (N == 1 || !apply_frequent(operation, x, y, result)) {
+      fetch(block, values, at, operand(2), result, z);
+#pragma unroll
+      for (int e = 0; e < N; ++e) result[e] = apply(operation, x[e], y[e], z[e]);
+    }
+    if (destination == none_there) continue;
+    if (N == 1) {
+      values.place(destination) = result[0];
     } else {
-      values[w] = apply(operation, values[i], values[j], values[k]);
+#pragma unroll
+      for (int e = 0; e < N; ++e)
+        if (e < at.inside) values.slot(destination, e) = result[e];
     }
   }
 }
 
-// `team`: threads per row, a power of two from least_team to BLOCK; `results`: in each of four bytes the
-// place of a result's word, 255 for none; `wide`: which have a value for each column.
+// A team has 1 << log_team threads. The program's words are numbers up to `row_words`, instructions of a
+// row's own values up to `element_words`, and those of elements. Of 4 bits each: the reductions' functions,
+// and the sweeps that end with them, in order. Behind the last sweep for reductions there is one for results,
+// which walks the row if some are there for each of its elements.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(rows_base)(ROWS_PARAMETERS, int team, int moves, int words, long long results, int wide, WORDS(a),
-                     WORDS(b), WORDS(c), WORDS(d), WORDS(e), WORDS(f), WORDS(g), WORDS(h)) {
-  __shared__ long long program[most_words];
-  __shared__ Compute shared[BLOCK];
-  __shared__ Compute reduced_of[BLOCK / least_team][most_reductions];
-  ROWS_ARRAYS;
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % team;
-  const long long number_in_block = thread / team, rows_at_once = BLOCK / team;
+    ENTRY(rows_base)(ROWS_PARAMETERS, int log_team, int row_words, int element_words, int words,
+                     int reductions, long long functions, long long sweeps_of, int sweeps, int walks,
+                     int places, int each, WORDS(a), WORDS(b), WORDS(c), WORDS(d), WORDS(e), WORDS(f),
+                     WORDS(g), WORDS(h), WORDS(i)) {
+  DYNAMIC_SHARED(Compute, values_of_all);
+  __shared__ Block block;
+  __shared__ Compute totals[2][BLOCK / 32];
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   if (thread == 0) {
-    const long long given[most_words] = {WORD_VALUES(a), WORD_VALUES(b), WORD_VALUES(c), WORD_VALUES(d),
-                                         WORD_VALUES(e), WORD_VALUES(f), WORD_VALUES(g), WORD_VALUES(h)};
+    ROWS_ARRAYS;
+    const long long given[groups][group_words] = {WORD_VALUES(a), WORD_VALUES(b), WORD_VALUES(c),
+                                                  WORD_VALUES(d), WORD_VALUES(e), WORD_VALUES(f),
+                                                  WORD_VALUES(g), WORD_VALUES(h), WORD_VALUES(i)};
 #pragma unroll
-    for (int w = 0; w < most_words; ++w) program[w] = given[w];
+    for (int n = 0; n < groups; ++n) {
+      if (n * group_words >= words) break;
+#pragma unroll
+      for (int w = 0; w < group_words; ++w) block.program[n * group_words + w] = given[n][w];
+    }
+#pragma unroll
+    for (int k = 0; k < most_inputs; ++k) {
+      block.input[k] = inputs[k];
+      block.stride[k] = strides[k];
+    }
+#pragma unroll
+    for (int k = 0; k < most_outputs; ++k) block.output[k] = outputs[k];
   }
   __syncthreads();
-  Compute* const reduced = reduced_of[number_in_block];
-  Compute values[most_words];
-  // A row's first reduction writes its result behind barriers that no thread passes in the row before.
-  for (long long first = blockIdx.x * rows_at_once; first < rows; first += gridDim.x * rows_at_once) {
-    const bool is_there = first + number_in_block < rows;
-    const long long row = is_there ? first + number_in_block : rows - 1;
-    Place place;
-    place.moves = moves;
-    for (int k = 0; k < most_inputs; ++k) place.from[k] = inputs[k] + row * strides[k];
-    for (int w = 0; w < words; ++w) {
-      const int operation = static_cast<int>(program[w] & 255),
-                number = static_cast<int>(program[w] >> 8 & 255);
-      if (operation == 1) ++w;
-      if (operation != 0 || number < most_inputs) continue;
-      const Function function = static_cast<Function>(program[w] >> 16 & 255);
-      const int argument = static_cast<int>(program[w] >> 24 & 255);
-      // 32 terms are added before they are added to what is before them: fewer roundings are behind a sum.
-      Compute far = none_of(function), near = far;
+  const int team = 1 << log_team, lane = thread & (team - 1), rows_at_once = threads >> log_team;
+  const Values values = {values_of_all + thread, threads, places, each};
+  const long long step = static_cast<long long>(team) * each;
+  int turn = 0;  // of the two places for warps' totals; no warp is two turns behind another
+  for (long long first = static_cast<long long>(blockIdx.x) * rows_at_once; first < rows;
+       first += static_cast<long long>(gridDim.x) * rows_at_once) {
+    const long long wanted = first + (thread >> log_team), row = wanted < rows ? wanted : rows - 1;
+    for (int r = 0; r < reductions; ++r)
+      values.place(2 * r) = values.place(2 * r + 1) = none_of(static_cast<Function>(functions >> 4 * r & 15));
+    int r = 0;
+    for (int sweep = 0; sweep <= sweeps; ++sweep) {
+      const Elements whole = {row, 0, row, 0, 1, lane == 0 && wanted < rows ? 1 : 0};
+      run<1>(block, values, whole, row_words, element_words, sweep, functions, false);
       int count = 0;
-      for (long long column = lane; column < columns; column += team) {
-        evaluate(program, argument, place, column, reduced, values);
-        near = combined(function, near, values[argument]);
-        if (++count % 32 == 0) {
-          far = combined(function, far, near);
-          near = none_of(function);
+      for (long long start = 0; start < columns && sweep < walks; start += step) {
+        const long long end = start + step < columns ? start + step : columns, column = start + lane;
+        const int inside = column < end ? static_cast<int>((end - column + team - 1) >> log_team) : 0;
+        const Elements some = {row, column, row * columns + column, team, inside, wanted < rows ? inside : 0};
+        run<elements>(block, values, some, element_words, words, sweep, functions, ++count % most_near == 0);
+      }
+      for (; r < reductions && (sweeps_of >> 4 * r & 15) == sweep; ++r) {
+        const Function function = static_cast<Function>(functions >> 4 * r & 15);
+        Compute total = combined(function, values.place(2 * r + 1), values.place(2 * r));
+        for (int by = 1; by < team && by < 32; by *= 2)
+          total = combined(function, total, __shfl_xor_sync(0xffffffffu, total, by));
+        if (team > 32) {
+          const int warps = team / 32;
+          if (thread % 32 == 0) totals[turn][thread / 32] = total;
+          __syncthreads();
+          total = totals[turn][(thread >> log_team) * warps + (thread & (warps - 1))];
+          for (int by = 1; by < warps; by *= 2)
+            total = combined(function, total, __shfl_xor_sync(0xffffffffu, total, by));
+          turn = 1 - turn;
         }
-      }
-      shared[thread] = combined(function, far, near);
-      __syncthreads();
-      for (int half = team / 2; half > 0; half /= 2) {
-        if (lane < half) shared[thread] = combined(function, shared[thread], shared[thread + half]);
-        __syncthreads();
-      }
-      if (lane == 0)
-        reduced[number - most_inputs] =
-            function == Function::mean ? shared[thread] / static_cast<Compute>(columns) : shared[thread];
-      __syncthreads();
-    }
-    if (!is_there) continue;
-    for (long long column = lane; column < columns && wide != 0; column += team) {
-      evaluate(program, words - 1, place, column, reduced, values);
-      for (int k = 0; k < 4; ++k)
-        if ((wide >> k & 1) != 0)
-          outputs[k][row * columns + column] =
-              from_float<T>(values[static_cast<int>(results >> 8 * k & 255)]);
-    }
-    if (lane == 0) {
-      evaluate(program, words - 1, place, -1, reduced, values);
-      for (int k = 0; k < 4; ++k) {
-        const int at = static_cast<int>(results >> 8 * k & 255);
-        if ((wide >> k & 1) == 0 && at != 255) outputs[k][row] = from_float<T>(values[at]);
+        values.place(2 * r) = function == Function::mean ? total / static_cast<Compute>(columns) : total;
       }
     }
   }
