@@ -42,6 +42,9 @@ BOX_FUNCTION Rows make_rows() {
   return rows_of(p, make_box(), READS, READS ? VECTOR_IN : VECTOR_OUT, staged ? RANK : 1,
                  READS && PAD > 0 ? padded_dimension(p) : -1);
 }
+BOX_FUNCTION Series make_series() {
+  return series_of(make_permutation(), make_box(), make_rows<false>(), VECTOR_OUT, BLOCK);
+}
 BOX_FUNCTION Places make_places() {
   return places_of(make_permutation(), make_box(), make_rows<true>(), VECTOR_IN, PAD);
 }
@@ -308,35 +311,105 @@ __device__ __forceinline__ void store_whole(Out* to, const Held<VECTOR_OUT>& hel
   }
 }
 
-// The box begins in shared memory at `shift`.
-__device__ __forceinline__ void store(Out* corner, const Spot& spot, const T* memory, int shift,
-                                      const int (&places)[VECTOR_OUT]) {
+// A vector of the output, whose elements are in shared memory at `places` behind `from`; `first` and `length`
+// as in Spot.
+__device__ __forceinline__ void store(Out* to, const T* from, const int (&places)[VECTOR_OUT], int first,
+                                      int length) {
   constexpr Rows rows = make_rows<false>();
-  const int row = shift + spot.place;
   const auto has = [&](int i) {  // one comparison: below 0 is large
-    return rows.whole || static_cast<unsigned>(spot.first + i) < static_cast<unsigned>(spot.length);
+    return rows.whole || static_cast<unsigned>(first + i) < static_cast<unsigned>(length);
   };
-  const Offset at = spot.to + spot.first * static_cast<Offset>(output_stride_of(output_order_of(0)));
   Stored vector;
   if constexpr (gathers()) {
-    const auto held = held_of<VECTOR_OUT>(memory + row + places[0]);
-    if constexpr (rows.whole) return store_whole(corner + at, held);
+    const auto held = held_of<VECTOR_OUT>(from + places[0]);
+    if constexpr (rows.whole) return store_whole(to, held);
     vector = stored_of(held);
   } else {
 #pragma unroll
-    for (int i = 0; i < VECTOR_OUT; ++i) {
-      // What is beside the row may be read anywhere.
-      unsigned place = static_cast<unsigned>(row + places[i]);
-      if constexpr (!rows.whole) place = min(place, static_cast<unsigned>(make_places().all - 1));
-      vector.element[i] = finished(memory[place]);
-    }
+    for (int i = 0; i < VECTOR_OUT; ++i) vector.element[i] = finished(from[places[i]]);
   }
   if (has(0) && has(VECTOR_OUT - 1)) {
-    store_hinted<store_hint>(reinterpret_cast<Stored*>(corner + at), vector);
+    store_hinted<store_hint>(reinterpret_cast<Stored*>(to), vector);
   } else {
 #pragma unroll
     for (int i = 0; i < VECTOR_OUT; ++i)
-      if (has(i)) corner[at + i] = vector.element[i];
+      if (has(i)) to[i] = vector.element[i];
+  }
+}
+
+constexpr auto inner_output_step = static_cast<Offset>(output_stride_of(output_order_of(0)));
+
+// The box begins in shared memory at `shift`.
+__device__ __forceinline__ void store_spot(Out* corner, const Spot& spot, const T* memory, int shift,
+                                           const int (&in_row)[VECTOR_OUT]) {
+  int places[VECTOR_OUT];
+#pragma unroll
+  for (int i = 0; i < VECTOR_OUT; ++i) {
+    unsigned place = static_cast<unsigned>(shift + spot.place + in_row[i]);
+    // What is beside the row may be read anywhere.
+    if constexpr (!make_rows<false>().whole) place = min(place, static_cast<unsigned>(make_places().all - 1));
+    places[i] = static_cast<int>(place);
+  }
+  store(corner + (spot.to + spot.first * inner_output_step), memory, places, spot.first, spot.length);
+}
+
+// Vectors of the n-th series of rows that a thread writes.
+__device__ __forceinline__ void store_series(int n, const Corner& corner, Out* to, const T* memory,
+                                             int shift) {
+  constexpr Rows rows = make_rows<false>();
+  constexpr Series series = make_series();
+  constexpr unsigned slots = rows.slots;
+  const unsigned at = threadIdx.x + n * BLOCK;
+  unsigned row = at / slots;
+  Offset offset = 0;
+  int place = shift;
+  const auto move = [&](int d, int digit) {
+    offset += digit * static_cast<Offset>(output_stride_of(d));
+    place += digit * place_stride_of(d);
+  };
+  int rows_left = 1;  // of the series' dimension
+  if constexpr (series.dimension >= 0) {
+    constexpr int d = series.dimension;
+    const int digit = static_cast<int>(row % static_cast<unsigned>(series.starts));
+    row /= static_cast<unsigned>(series.starts);
+    rows_left = corner.room[d] - digit;
+    move(d, digit);
+  }
+#pragma unroll
+  for (int k = rows.dimensions; k < RANK; ++k) {
+    const int d = output_order_of(k);
+    const unsigned size = static_cast<unsigned>(tile_of(d));
+    if (size == 1 || d == series.dimension) continue;
+    const int digit = static_cast<int>(row % size);
+    row /= size;
+    if (extent_of(d) % size != 0 && digit >= corner.room[d]) return;
+    move(d, digit);
+  }
+  if (row > 0) return;
+  constexpr int last = output_order_of(rows.dimensions - 1);
+  constexpr int elements = static_cast<int>(rows.elements);
+  const int length =
+      extent_of(last) % tile_of(last) == 0 ? elements : elements / tile_of(last) * corner.room[last];
+  int first = static_cast<int>(at % slots) * VECTOR_OUT;
+  // Arrays begin at multiples of a vector.
+  if constexpr (rows.shifted)
+    first -= static_cast<int>((static_cast<unsigned>(corner.to) + static_cast<unsigned>(offset)) &
+                              (VECTOR_OUT - 1));
+  if (first >= length) return;
+  int places[VECTOR_OUT];
+  places_in_row(first, places);
+  // What is beside the row is read at its first element.
+#pragma unroll
+  for (int i = 0; i < VECTOR_OUT; ++i)
+    if (!rows.whole && static_cast<unsigned>(first + i) >= static_cast<unsigned>(length)) places[i] = 0;
+  const T* from = memory + place;
+  to += offset + first * inner_output_step;
+  constexpr int d = series.dimension < 0 ? 0 : series.dimension, step = static_cast<int>(series.step);
+#pragma unroll 8
+  for (int r = 0; r < static_cast<int>(series.rows); ++r) {
+    if (r * step >= rows_left) break;
+    store(to + r * (step * static_cast<Offset>(output_stride_of(d))), from + r * (step * place_stride_of(d)),
+          places, first, length);
   }
 }
 
@@ -373,16 +446,23 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
       if (spot.inside) put(box, spot, loaded[n]);
     }
     __syncthreads();
-    constexpr Shares shares = shares_of(make_rows<false>(), BLOCK);
-    constexpr bool same = shares.steady && !make_rows<false>().shifted;  // place in each of a thread's rows
-    int in_row[VECTOR_OUT];
-    if constexpr (same) places_in_row(spot_of<false, VECTOR_OUT>(0, corner).first, in_row);
+    if constexpr (stores_series(make_permutation())) {
 #pragma unroll
-    for (int n = 0; n < static_cast<int>(shares.passes); ++n) {
-      const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
-      if (!spot.inside) continue;
-      if constexpr (!same) places_in_row(spot.first, in_row);
-      store(to, spot, memory, shift, in_row);
+      for (int n = 0; n < static_cast<int>(make_series().passes); ++n)
+        store_series(n, corner, to, memory, shift);
+    } else {
+      constexpr Shares shares = shares_of(make_rows<false>(), BLOCK);
+      // Whether a thread has the same place in each of its rows.
+      constexpr bool same = shares.steady && !make_rows<false>().shifted;
+      int in_row[VECTOR_OUT];
+      if constexpr (same) places_in_row(spot_of<false, VECTOR_OUT>(0, corner).first, in_row);
+#pragma unroll
+      for (int n = 0; n < static_cast<int>(shares.passes); ++n) {
+        const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
+        if (!spot.inside) continue;
+        if constexpr (!same) places_in_row(spot.first, in_row);
+        store_spot(to, spot, memory, shift, in_row);
+      }
     }
   } else {
     constexpr int moves = static_cast<int>(shares_of(make_rows<false>(), BLOCK).passes);
