@@ -208,3 +208,13 @@ BOX_FUNCTION bool gathers_vectors(const Permutation& p, const Box& box, const Ro
     if (d != first && places.strides[d] % vector != 0) return false;
   return true;
 }
+
+// Whether a thread collects a vector's elements from another one on than its neighbours do, and turns the
+// vector then: neighbours in the output that are whole words apart would meet in few banks.
+BOX_FUNCTION bool turns_vectors(const Permutation& p, const Box& box, const Places& places,
+                                long long vector) {
+  const int first = p.output_order[0];
+  return stores_series(p) && p.input_bytes == p.output_bytes && vector > 1 && vector * p.output_bytes >= 4 &&
+         vector * p.output_bytes <= 8 && places.strides[first] * p.input_bytes % 4 == 0 &&
+         box.tiles[first] >= 2 * vector;
+}

@@ -331,10 +331,12 @@ std::int64_t place_in_row(const Permutation& p, const BlockWork& work, std::int6
 double wavefronts(const Permutation& p, const Choice& c, const BlockWork& work, bool reads,
                   std::int64_t piece) {
   const std::int64_t vector = reads ? c.vector_in : c.vector_out;
+  const bool is_turned = !reads && piece == 1 && turns_vectors(p, work.box, work.places, vector);
   SharedAccess access;
   for (std::int64_t thread = 0; thread < 32; ++thread) {
     const Lane lane = lane_of(p, work, reads, vector, thread);
-    const std::int64_t element = std::max<std::int64_t>(lane.first + vector - piece, 0);
+    const std::int64_t turns = is_turned ? thread * vector / 32 : 0;
+    const std::int64_t element = std::max<std::int64_t>(lane.first + (vector - piece + turns) % vector, 0);
     if (!lane.is_there || element >= (reads ? work.in : work.out).elements) continue;
     const std::int64_t place = lane.place + (reads ? element : place_in_row(p, work, element));
     access.add(place * p.input_bytes, piece * p.input_bytes);
