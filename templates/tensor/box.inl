@@ -128,6 +128,44 @@ BOX_FUNCTION Shares shares_of(const Rows& rows, long long block) {
   return {true, at_once, (rows.count + at_once - 1) / at_once};
 }
 
+// Rows of the output that a thread writes one after the other: they differ in one dimension, by multiples of
+// `step`, so that all of them begin at the same element of a vector and their elements' places are found
+// once.
+struct Series {
+  int dimension;  // -1: each row is alone
+  long long step;
+  long long starts;  // series along the dimension
+  long long rows;    // of a series, at most
+  long long passes;  // vectors' series of a thread
+};
+// Finding places costs more than moving short elements.
+BOX_FUNCTION bool stores_series(const Permutation& p) { return p.input_bytes < 4; }
+BOX_FUNCTION Series series_of(const Permutation& p, const Box& box, const Rows& rows, long long vector,
+                              long long block) {
+  Series series = {-1, 1, 1, 1, 0};
+  for (int n = rows.dimensions; n < p.rank; ++n) {
+    const int d = p.output_order[n];
+    long long step = 1;
+    while (p.output_strides[d] * step % vector != 0) step *= 2;
+    const long long length = (box.tiles[d] + step - 1) / step;
+    if (length > series.rows) series = {d, step, step < box.tiles[d] ? step : box.tiles[d], length, 0};
+  }
+  const long long all = rows.slots * rows.count;
+  if (series.dimension >= 0) {
+    const long long tile = box.tiles[series.dimension];
+    // Each thread has one, where there are enough.
+    while (series.rows > 1 && all / tile * series.starts < block) {
+      series.step *= 2;
+      series.starts = series.step < tile ? series.step : tile;
+      series.rows = (tile + series.step - 1) / series.step;
+    }
+    series.passes = (all / tile * series.starts + block - 1) / block;
+  } else {
+    series.passes = (all + block - 1) / block;
+  }
+  return series;
+}
+
 // In shared memory the box lies as it is read. Where rows begin between multiples of a vector they do so in
 // shared memory too: a vector that is read around a row's end is put there as it is.
 struct Places {
@@ -169,4 +207,14 @@ BOX_FUNCTION bool gathers_vectors(const Permutation& p, const Box& box, const Ro
   for (int d = 0; d < p.rank; ++d)
     if (d != first && places.strides[d] % vector != 0) return false;
   return true;
+}
+
+// Whether a thread collects a vector's elements from another one on than its neighbours do, and turns the
+// vector then: neighbours in the output that are whole words apart would meet in few banks.
+BOX_FUNCTION bool turns_vectors(const Permutation& p, const Box& box, const Places& places,
+                                long long vector) {
+  const int first = p.output_order[0];
+  return stores_series(p) && p.input_bytes == p.output_bytes && vector > 1 && vector * p.output_bytes >= 4 &&
+         vector * p.output_bytes <= 8 && places.strides[first] * p.input_bytes % 4 == 0 &&
+         box.tiles[first] >= 2 * vector;
 }

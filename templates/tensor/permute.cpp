@@ -68,6 +68,7 @@ struct BlockWork {
   Box box;
   Rows in, out;
   Shares loads, stores;
+  Series series;
   Places places;
 };
 
@@ -79,6 +80,11 @@ BlockWork block_work(const Permutation& p, const Choice& c) {
   made.out = rows_of(p, made.box, false, c.vector_out, most, -1);
   made.loads = shares_of(made.in, c.block);
   made.stores = shares_of(made.out, c.block);
+  made.series = series_of(p, made.box, made.out, c.vector_out, c.block);
+  if (c.staged && stores_series(p))
+    made.stores = {false, 0, made.series.passes};
+  else
+    made.series.dimension = -1;
   made.places = places_of(p, made.box, made.in, c.vector_in, c.pad);
   return made;
 }
@@ -136,7 +142,7 @@ Space space(const Problem& problem) {
       {STAGING, categories({"shared", "none"}), "whether a box is turned in shared memory"},
       {TILE_IN, {64, 32, 16, 128, 256, 512}, "elements that a block reads one behind the other, about"},
       {TILE_OUT, {64, 32, 16, 128, 256, 512}, "elements that a block writes one behind the other, about"},
-      {LEAST, {2048, 1024, 512, 4096, 8192}, "elements of a box, about, where those are fewer"},
+      {LEAST, {2048, 1024, 512, 4096, 8192, 16384}, "elements of a box, about, where those are fewer"},
       {VECTOR_IN, vectors(p, true), "elements of a load"},
       {VECTOR_OUT, vectors(p, false), "elements of a store"},
       {PAD, {1, 0, 2, 4}, "elements between rows in shared memory, against bank conflicts"},
@@ -289,18 +295,22 @@ Lane lane_of(const Permutation& p, const BlockWork& work, bool reads, std::int64
              std::int64_t thread) {
   const Rows& rows = reads ? work.in : work.out;
   const Shares& shares = reads ? work.loads : work.stores;
+  const bool in_series = !reads && stores_series(p) && work.series.dimension >= 0;
   std::int64_t row = thread / rows.slots;
   Lane lane = {.first = thread % rows.slots * vector,
                .is_there = row < rows.count && (!shares.steady || row < shares.rows)};
   const int* const order = reads ? p.input_order : p.output_order;
   const long long* const strides = reads ? p.input_strides : p.output_strides;
   std::int64_t at = reads ? p.input_start : p.output_start;
-  for (int n = rows.dimensions; n < p.rank; ++n) {
-    const std::int64_t size = work.box.tiles[order[n]], digit = row % size;
+  const auto move = [&](int d, std::int64_t size) {
+    const std::int64_t digit = row % size;
     row /= size;
-    lane.place += digit * work.places.strides[order[n]];
-    at += digit * strides[order[n]];
-  }
+    lane.place += digit * work.places.strides[d];
+    at += digit * strides[d];
+  };
+  if (in_series) move(work.series.dimension, work.series.starts);
+  for (int n = rows.dimensions; n < p.rank; ++n)
+    if (!in_series || order[n] != work.series.dimension) move(order[n], work.box.tiles[order[n]]);
   if (rows.shifted) lane.first -= (at % vector + vector) % vector;
   return lane;
 }
@@ -321,10 +331,12 @@ std::int64_t place_in_row(const Permutation& p, const BlockWork& work, std::int6
 double wavefronts(const Permutation& p, const Choice& c, const BlockWork& work, bool reads,
                   std::int64_t piece) {
   const std::int64_t vector = reads ? c.vector_in : c.vector_out;
+  const bool is_turned = !reads && piece == 1 && turns_vectors(p, work.box, work.places, vector);
   SharedAccess access;
   for (std::int64_t thread = 0; thread < 32; ++thread) {
     const Lane lane = lane_of(p, work, reads, vector, thread);
-    const std::int64_t element = std::max<std::int64_t>(lane.first + vector - piece, 0);
+    const std::int64_t turns = is_turned ? thread * vector / 32 : 0;
+    const std::int64_t element = std::max<std::int64_t>(lane.first + (vector - piece + turns) % vector, 0);
     if (!lane.is_there || element >= (reads ? work.in : work.out).elements) continue;
     const std::int64_t place = lane.place + (reads ? element : place_in_row(p, work, element));
     access.add(place * p.input_bytes, piece * p.input_bytes);
@@ -341,20 +353,37 @@ double sectors(const Permutation& p, const Rows& rows, bool reads) {
   return count * std::max(1.0, (bytes + 32 - grain) / 32);
 }
 
-double instructions(const Choice& c, const BlockWork& work, bool inner_divides, bool gathers) {
+// That a thread writes per series, in the mean.
+double rows_of_series(const BlockWork& work) {
+  const int d = work.series.dimension;
+  return d < 0 ? 1 : static_cast<double>(work.box.tiles[d]) / static_cast<double>(work.series.starts);
+}
+
+double instructions(const Choice& c, const BlockWork& work, bool in_series, bool inner_divides,
+                    bool gathers) {
   const auto each_pass = [](const Shares& shares, double instructions, double each_above_12) {
     const auto passes = static_cast<double>(shares.passes);
     return passes * (instructions + each_above_12 * std::max(passes - 12, 0.0));
   };
+  const double load = 4.2 + (work.in.shifted ? 12.4 : 0);
+  const std::int64_t warps = c.block / 32;
   const auto vector = static_cast<double>(c.vector_out), outer = static_cast<double>(work.out.dimensions - 1);
+  if (c.staged && in_series) {
+    const double row =
+        5 + (gathers ? 0 : 1.9 * vector) +
+        (work.out.whole ? 0 : 1.5 * vector * std::min(1.0, 64 / static_cast<double>(work.out.slots)));
+    const double places =
+        45 + 4 * outer + vector * (work.out.whole ? 1 : 3) + (inner_divides ? 0 : 3.5 * vector);
+    return static_cast<double>(warps) *
+           (each_pass(work.loads, load, 2.9) +
+            static_cast<double>(work.series.passes) * (places + rows_of_series(work) * row));
+  }
   double store = 16.6;
   if (c.staged && !gathers) store += 9.2 * vector;
   if (!work.out.whole)
     store += vector * (14.6 + 8.1 * std::min(1.0, 64 / static_cast<double>(work.out.slots)));
   // To find places in rows of several dimensions.
   store += inner_divides ? 4.2 * outer : 5.9 * outer * vector;
-  const double load = 4.2 + (work.in.shifted ? 12.4 : 0);
-  const std::int64_t warps = c.block / 32;
   return static_cast<double>(warps) * (each_pass(work.loads, load, 2.9) + each_pass(work.stores, store, 2.3));
 }
 
@@ -365,12 +394,13 @@ Cost cost_of(const Permutation& p, const Choice& c, const BlockWork& work) {
   const std::int64_t piece = work.places.piece;
   const bool in_pieces = piece == c.vector_in || (work.in.whole && piece * p.input_bytes % 4 == 0);
   const std::int64_t put = in_pieces ? piece : 1;
+  const double stores = static_cast<double>(work.stores.passes) * rows_of_series(work);
   const bool crosses = work.out.shifted || inner % c.vector_out != 0;
   return {.bytes = 32 * (sectors(p, work.in, true) + sectors(p, work.out, false)),
           .wavefronts = warps * (static_cast<double>(work.loads.passes) * wavefronts(p, c, work, true, put) +
-                                 static_cast<double>(work.stores.passes) *
-                                     wavefronts(p, c, work, false, gathers ? c.vector_out : 1)),
-          .instructions = instructions(c, work, !crosses || inner + 1 >= c.vector_out, gathers)};
+                                 stores * wavefronts(p, c, work, false, gathers ? c.vector_out : 1)),
+          .instructions =
+              instructions(c, work, stores_series(p), !crosses || inner + 1 >= c.vector_out, gathers)};
 }
 
 // Clocks of all blocks.
@@ -401,7 +431,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool may_be_direct = p.input_order[0] == p.output_order[0];
   for (const std::int64_t tile_in : {64, 32, 16, 128}) {
     for (const std::int64_t tile_out : {64, 32, 16, 128}) {
-      for (const std::int64_t elements : {2048, 1024, 512, 4096, 8192}) {
+      for (const std::int64_t elements : {2048, 1024, 512, 4096, 8192, 16384}) {
         if (elements * p.input_bytes > 32768) continue;
         Choice choice = usual;
         choice.tile_in = tile_in;

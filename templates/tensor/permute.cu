@@ -42,6 +42,9 @@ BOX_FUNCTION Rows make_rows() {
   return rows_of(p, make_box(), READS, READS ? VECTOR_IN : VECTOR_OUT, staged ? RANK : 1,
                  READS && PAD > 0 ? padded_dimension(p) : -1);
 }
+BOX_FUNCTION Series make_series() {
+  return series_of(make_permutation(), make_box(), make_rows<false>(), VECTOR_OUT, BLOCK);
+}
 BOX_FUNCTION Places make_places() {
   return places_of(make_permutation(), make_box(), make_rows<true>(), VECTOR_IN, PAD);
 }
@@ -157,16 +160,18 @@ __device__ __forceinline__ Spot spot_of(int n, const Corner& corner) {
 }
 
 // What is on its way: short elements as whole words, which compilers would else take apart and put together.
-template <int WIDTH, bool WORDS>
+template <typename Element, int WIDTH, bool WORDS>
 struct HeldAs {
-  using Type = Vector<T, WIDTH>;
+  using Type = Vector<Element, WIDTH>;
 };
-template <int WIDTH>
-struct HeldAs<WIDTH, true> {
-  using Type = Vector<unsigned, WIDTH* static_cast<int>(sizeof(T)) / 4>;
+template <typename Element, int WIDTH>
+struct HeldAs<Element, WIDTH, true> {
+  using Type = Vector<unsigned, WIDTH* static_cast<int>(sizeof(Element)) / 4>;
 };
+template <typename Element, int WIDTH>
+using HeldOf = typename HeldAs<Element, WIDTH, sizeof(Element) < 4 && WIDTH * sizeof(Element) % 4 == 0>::Type;
 template <int WIDTH>
-using Held = typename HeldAs<WIDTH, sizeof(T) < 4 && WIDTH * sizeof(T) % 4 == 0>::Type;
+using Held = HeldOf<T, WIDTH>;
 template <typename To, typename From>
 __device__ __forceinline__ To same_bits(const From& from) {
   static_assert(sizeof(To) == sizeof(From), "the same bytes");
@@ -196,7 +201,8 @@ __device__ __forceinline__ void hold(T* to, const V& held) {
 }
 
 using In = Held<VECTOR_IN>;
-using Stored = Vector<Out, VECTOR_OUT>;
+using Stored = HeldOf<Out, VECTOR_OUT>;
+using StoredElements = Vector<Out, VECTOR_OUT>;
 
 // `left`: elements from the corner to the array's end.
 __device__ __forceinline__ In load(const T* corner, const Spot& spot, Offset left) {
@@ -243,47 +249,63 @@ __device__ __forceinline__ Out finished(Element element) {
   }
 }
 
-// The places in shared memory of neighbours in an output row, from that of the row.
-constexpr int inner_size = tile_of(output_order_of(0)), inner_step = place_stride_of(output_order_of(0));
-// Modulo 2^32: of one before a row's first, which nothing reads, it may be anywhere.
-__device__ __forceinline__ unsigned outer_place(int outer) {
+// The places in shared memory of neighbours in an output row, from that of the row. The innermost dimensions,
+// as many as a vector crosses once at most, are one.
+BOX_FUNCTION int count_inner() {
   constexpr Rows rows = make_rows<false>();
+  int count = 1;
+  for (int size = tile_of(output_order_of(0)); count < rows.dimensions && size + 1 < VECTOR_OUT; ++count)
+    size *= tile_of(output_order_of(count));
+  return count;
+}
+constexpr int inner_dimensions = count_inner();
+BOX_FUNCTION int count_inner_elements() {
+  int size = 1;
+  for (int k = 0; k < inner_dimensions; ++k) size *= tile_of(output_order_of(k));
+  return size;
+}
+constexpr int inner_size = count_inner_elements();
+constexpr unsigned last_inner_size = tile_of(output_order_of(inner_dimensions - 1)),
+                   last_inner_step = place_stride_of(output_order_of(inner_dimensions - 1));
+// Modulo 2^32: of one before a row's first, which nothing reads, it may be anywhere.
+template <int BEGIN, int END>
+__device__ __forceinline__ unsigned place_along(unsigned element) {
   unsigned place = 0;
 #pragma unroll
-  for (int k = 1; k < rows.dimensions; ++k) {
+  for (int k = BEGIN; k < END; ++k) {
     const int d = output_order_of(k);
-    const int digit =
-        k + 1 < rows.dimensions ? static_cast<int>(static_cast<unsigned>(outer) % tile_of(d)) : outer;
-    place += static_cast<unsigned>(digit) * static_cast<unsigned>(place_stride_of(d));
-    outer = static_cast<int>(static_cast<unsigned>(outer) / tile_of(d));
+    const unsigned size = tile_of(d), digit = k + 1 < END ? element % size : element;
+    place += digit * static_cast<unsigned>(place_stride_of(d));
+    element /= size;
   }
   return place;
 }
+__device__ __forceinline__ unsigned outer_place(unsigned outer) {
+  return place_along<inner_dimensions, make_rows<false>().dimensions>(outer);
+}
+// Of the n-th element that a thread collects of a vector.
+constexpr bool turned = turns_vectors(make_permutation(), make_box(), make_places(), VECTOR_OUT);
+__device__ __forceinline__ unsigned turns() { return threadIdx.x % 32 * VECTOR_OUT / 32; }
+__device__ __forceinline__ unsigned element_of(unsigned n) { return turned ? (n + turns()) % VECTOR_OUT : n; }
 __device__ __forceinline__ void places_in_row(int first, int (&places)[VECTOR_OUT]) {
   constexpr Rows rows = make_rows<false>();
-  if constexpr (rows.dimensions == 1 || (!rows.shifted && inner_size % VECTOR_OUT == 0)) {
-    // They do not cross the row's innermost dimension.
-    const int at = rows.dimensions == 1 ? first : static_cast<int>(static_cast<unsigned>(first) % inner_size);
-    const int outer = rows.dimensions == 1 ? 0 : static_cast<int>(static_cast<unsigned>(first) / inner_size);
+  constexpr bool is_all = rows.dimensions == inner_dimensions;
+  if constexpr (is_all || (!rows.shifted && inner_size % VECTOR_OUT == 0)) {
+    // They do not cross it.
+    const unsigned at = is_all ? first : static_cast<unsigned>(first) % inner_size;
+    const unsigned outer = is_all ? 0 : outer_place(static_cast<unsigned>(first) / inner_size);
 #pragma unroll
-    for (int i = 0; i < VECTOR_OUT; ++i)
-      places[i] = static_cast<int>(outer_place(outer) + static_cast<unsigned>((at + i) * inner_step));
-  } else if constexpr (inner_size + 1 >= VECTOR_OUT) {
-    // They cross it once at most. `first` may be below 0, but by less than a vector.
-    const unsigned next = first + inner_size;
-    const int at = static_cast<int>(next % inner_size), outer = static_cast<int>(next / inner_size);
-    const unsigned here = outer_place(outer - 1),
-                   there = outer_place(outer) - static_cast<unsigned>(inner_size * inner_step);
-#pragma unroll
-    for (int i = 0; i < VECTOR_OUT; ++i)
-      places[i] = static_cast<int>((at + i < inner_size ? here : there) +
-                                   static_cast<unsigned>((at + i) * inner_step));
+    for (int n = 0; n < VECTOR_OUT; ++n)
+      places[n] = static_cast<int>(outer + place_along<0, inner_dimensions>(at + element_of(n)));
   } else {
+    // They cross it once at most. `first` may be below 0, but by less than a vector.
+    const unsigned next = first + inner_size, at = next % inner_size, outer = next / inner_size;
+    const unsigned here = outer_place(outer - 1),
+                   there = outer_place(outer) - last_inner_size * last_inner_step;
 #pragma unroll
-    for (int i = 0; i < VECTOR_OUT; ++i) {
-      const unsigned e = first + i;
-      places[i] = static_cast<int>(outer_place(static_cast<int>(e / inner_size)) +
-                                   e % inner_size * static_cast<unsigned>(inner_step));
+    for (int n = 0; n < VECTOR_OUT; ++n) {
+      const unsigned i = at + element_of(n);
+      places[n] = static_cast<int>((i < inner_size ? here : there) + place_along<0, inner_dimensions>(i));
     }
   }
 }
@@ -293,12 +315,34 @@ BOX_FUNCTION bool gathers() {
                          VECTOR_OUT);
 }
 
+// Words of short elements are joined here, for which compilers take more instructions.
+template <typename Element>
+__device__ __forceinline__ Stored joined(const Element (&elements)[VECTOR_OUT]) {
+  constexpr int bytes = sizeof(Element), words = VECTOR_OUT * bytes / 4;
+  if constexpr (bytes < 4 && VECTOR_OUT * bytes % 4 == 0) {
+    using Bits = typename Moved<bytes>::Type;
+    const auto pair = [&](int i) {
+      return __byte_perm(same_bits<Bits>(elements[i]), same_bits<Bits>(elements[i + 1]),
+                         bytes == 1 ? 0x40 : 0x5410);
+    };
+    Stored vector;
+#pragma unroll
+    for (int i = 0; i < words; ++i)
+      vector.element[i] = bytes == 1 ? __byte_perm(pair(4 * i), pair(4 * i + 2), 0x5410) : pair(2 * i);
+    return vector;
+  } else {
+    Stored vector;
+#pragma unroll
+    for (int i = 0; i < VECTOR_OUT; ++i) vector.element[i] = elements[i];
+    return vector;
+  }
+}
 __device__ __forceinline__ Stored stored_of(const Held<VECTOR_OUT>& held) {
   const auto its = same_bits<Vector<T, VECTOR_OUT>>(held);
-  Stored vector;
+  Out elements[VECTOR_OUT];
 #pragma unroll
-  for (int i = 0; i < VECTOR_OUT; ++i) vector.element[i] = finished(its.element[i]);
-  return vector;
+  for (int i = 0; i < VECTOR_OUT; ++i) elements[i] = finished(its.element[i]);
+  return joined(elements);
 }
 __device__ __forceinline__ void store_whole(Out* to, const Held<VECTOR_OUT>& held) {
   if constexpr (IDENTITY) {
@@ -308,35 +352,125 @@ __device__ __forceinline__ void store_whole(Out* to, const Held<VECTOR_OUT>& hel
   }
 }
 
-// The box begins in shared memory at `shift`.
-__device__ __forceinline__ void store(Out* corner, const Spot& spot, const T* memory, int shift,
-                                      const int (&places)[VECTOR_OUT]) {
+// Elements that were collected from one in the vector's middle on, from the first one on.
+template <typename Words>
+__device__ __forceinline__ Words turned_back(const Words& from) {
+  constexpr int words = sizeof(Words) / 4;
+  const unsigned bits = 4 * turns() * sizeof(Out), bytes = words == 1 ? 0x32103210 : 0x76543210;
+  const unsigned order = bytes << bits | bytes >> (-bits & 31);  // of a result's byte: which one of `from`
+  Words to;
+#pragma unroll
+  for (int i = 0; i < words; ++i)
+    to.element[i] = __byte_perm(from.element[0], from.element[words - 1], order >> (16 * i) & 0xffff);
+  return to;
+}
+
+// A vector of the output, whose elements are in shared memory at `places` behind `from`; `first` and `length`
+// as in Spot.
+__device__ __forceinline__ void store(Out* to, const T* from, const int (&places)[VECTOR_OUT], int first,
+                                      int length) {
   constexpr Rows rows = make_rows<false>();
-  const int row = shift + spot.place;
   const auto has = [&](int i) {  // one comparison: below 0 is large
-    return rows.whole || static_cast<unsigned>(spot.first + i) < static_cast<unsigned>(spot.length);
+    return rows.whole || static_cast<unsigned>(first + i) < static_cast<unsigned>(length);
   };
-  const Offset at = spot.to + spot.first * static_cast<Offset>(output_stride_of(output_order_of(0)));
   Stored vector;
   if constexpr (gathers()) {
-    const auto held = held_of<VECTOR_OUT>(memory + row + places[0]);
-    if constexpr (rows.whole) return store_whole(corner + at, held);
+    const auto held = held_of<VECTOR_OUT>(from + places[0]);
+    if constexpr (rows.whole) return store_whole(to, held);
     vector = stored_of(held);
   } else {
+    Out elements[VECTOR_OUT];
 #pragma unroll
-    for (int i = 0; i < VECTOR_OUT; ++i) {
-      // What is beside the row may be read anywhere.
-      unsigned place = static_cast<unsigned>(row + places[i]);
-      if constexpr (!rows.whole) place = min(place, static_cast<unsigned>(make_places().all - 1));
-      vector.element[i] = finished(memory[place]);
-    }
+    for (int i = 0; i < VECTOR_OUT; ++i) elements[i] = finished(from[places[i]]);
+    vector = joined(elements);
+    if constexpr (turned) vector = turned_back(vector);
   }
   if (has(0) && has(VECTOR_OUT - 1)) {
-    store_hinted<store_hint>(reinterpret_cast<Stored*>(corner + at), vector);
+    store_hinted<store_hint>(reinterpret_cast<Stored*>(to), vector);
   } else {
+    const auto elements = same_bits<StoredElements>(vector);
 #pragma unroll
     for (int i = 0; i < VECTOR_OUT; ++i)
-      if (has(i)) corner[at + i] = vector.element[i];
+      if (has(i)) to[i] = elements.element[i];
+  }
+}
+
+constexpr auto inner_output_step = static_cast<Offset>(output_stride_of(output_order_of(0)));
+
+// The box begins in shared memory at `shift`.
+__device__ __forceinline__ void store_spot(Out* corner, const Spot& spot, const T* memory, int shift,
+                                           const int (&in_row)[VECTOR_OUT]) {
+  int places[VECTOR_OUT];
+#pragma unroll
+  for (int i = 0; i < VECTOR_OUT; ++i) {
+    unsigned place = static_cast<unsigned>(shift + spot.place + in_row[i]);
+    // What is beside the row may be read anywhere.
+    if constexpr (!make_rows<false>().whole) place = min(place, static_cast<unsigned>(make_places().all - 1));
+    places[i] = static_cast<int>(place);
+  }
+  store(corner + (spot.to + spot.first * inner_output_step), memory, places, spot.first, spot.length);
+}
+
+// Vectors of the n-th series of rows that a thread writes.
+__device__ __forceinline__ void store_series(int n, const Corner& corner, Out* to, const T* memory,
+                                             int shift) {
+  constexpr Rows rows = make_rows<false>();
+  constexpr Series series = make_series();
+  constexpr unsigned slots = rows.slots;
+  const unsigned at = threadIdx.x + n * BLOCK;
+  unsigned row = at / slots;
+  Offset offset = 0;
+  int place = shift;
+  const auto move = [&](int d, int digit) {
+    offset += digit * static_cast<Offset>(output_stride_of(d));
+    place += digit * place_stride_of(d);
+  };
+  int rows_left = 1;  // of the series' dimension
+  if constexpr (series.dimension >= 0) {
+    constexpr int d = series.dimension;
+    const int digit = static_cast<int>(row % static_cast<unsigned>(series.starts));
+    row /= static_cast<unsigned>(series.starts);
+    rows_left = corner.room[d] - digit;
+    move(d, digit);
+  }
+#pragma unroll
+  for (int k = rows.dimensions; k < RANK; ++k) {
+    const int d = output_order_of(k);
+    const unsigned size = static_cast<unsigned>(tile_of(d));
+    if (size == 1 || d == series.dimension) continue;
+    const int digit = static_cast<int>(row % size);
+    row /= size;
+    if (extent_of(d) % size != 0 && digit >= corner.room[d]) return;
+    move(d, digit);
+  }
+  if (row > 0) return;
+  constexpr int last = output_order_of(rows.dimensions - 1);
+  constexpr int elements = static_cast<int>(rows.elements);
+  const int length =
+      extent_of(last) % tile_of(last) == 0 ? elements : elements / tile_of(last) * corner.room[last];
+  int first = static_cast<int>(at % slots) * VECTOR_OUT;
+  // Arrays begin at multiples of a vector.
+  if constexpr (rows.shifted)
+    first -= static_cast<int>((static_cast<unsigned>(corner.to) + static_cast<unsigned>(offset)) &
+                              (VECTOR_OUT - 1));
+  if (first >= length) return;
+  int places[VECTOR_OUT];
+  places_in_row(first, places);
+  // What is beside the row is read at its first element.
+#pragma unroll
+  for (int i = 0; i < VECTOR_OUT; ++i)
+    if (!rows.whole && static_cast<unsigned>(first) + element_of(i) >= static_cast<unsigned>(length))
+      places[i] = 0;
+  const T* from = memory + place;
+  to += offset + first * inner_output_step;
+  constexpr int d = series.dimension < 0 ? 0 : series.dimension, step = static_cast<int>(series.step);
+  constexpr bool whole = series.dimension < 0 || extent_of(d) % tile_of(d) == 0;
+#pragma unroll 8
+  for (int r = 0; r < static_cast<int>(series.rows); ++r) {
+    const bool is_there = whole && r * step + static_cast<int>(series.starts) <= tile_of(d);
+    if (!is_there && r * step >= rows_left) break;
+    store(to + r * (step * static_cast<Offset>(output_stride_of(d))), from + r * (step * place_stride_of(d)),
+          places, first, length);
   }
 }
 
@@ -373,16 +507,23 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
       if (spot.inside) put(box, spot, loaded[n]);
     }
     __syncthreads();
-    constexpr Shares shares = shares_of(make_rows<false>(), BLOCK);
-    constexpr bool same = shares.steady && !make_rows<false>().shifted;  // place in each of a thread's rows
-    int in_row[VECTOR_OUT];
-    if constexpr (same) places_in_row(spot_of<false, VECTOR_OUT>(0, corner).first, in_row);
+    if constexpr (stores_series(make_permutation())) {
 #pragma unroll
-    for (int n = 0; n < static_cast<int>(shares.passes); ++n) {
-      const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
-      if (!spot.inside) continue;
-      if constexpr (!same) places_in_row(spot.first, in_row);
-      store(to, spot, memory, shift, in_row);
+      for (int n = 0; n < static_cast<int>(make_series().passes); ++n)
+        store_series(n, corner, to, memory, shift);
+    } else {
+      constexpr Shares shares = shares_of(make_rows<false>(), BLOCK);
+      // Whether a thread has the same place in each of its rows.
+      constexpr bool same = shares.steady && !make_rows<false>().shifted;
+      int in_row[VECTOR_OUT];
+      if constexpr (same) places_in_row(spot_of<false, VECTOR_OUT>(0, corner).first, in_row);
+#pragma unroll
+      for (int n = 0; n < static_cast<int>(shares.passes); ++n) {
+        const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
+        if (!spot.inside) continue;
+        if constexpr (!same) places_in_row(spot.first, in_row);
+        store_spot(to, spot, memory, shift, in_row);
+      }
     }
   } else {
     constexpr int moves = static_cast<int>(shares_of(make_rows<false>(), BLOCK).passes);
