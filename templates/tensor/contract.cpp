@@ -23,8 +23,6 @@ constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
 constexpr CategoricalAxis ORDER_K("ORDER_K");
 constexpr CategoricalAxis OUT_BY("OUT_BY");
 constexpr CategoricalAxis PACK("PACK");
-constexpr CategoricalAxis RUNS_N("RUNS_N");
-constexpr IntegerAxis SPAN_K("SPAN_K");
 constexpr IntegerAxis SPAN_N("SPAN_N");
 constexpr IntegerAxis SPLIT("SPLIT");
 constexpr IntegerAxis STAGES("STAGES");
@@ -46,7 +44,6 @@ const std::array<std::string, 4> packs = {"none", "first", "second", "both"};
 std::size_t packs_of(const Config& c) {
   return static_cast<std::size_t>(std::find(packs.begin(), packs.end(), c[PACK]) - packs.begin());
 }
-bool runs_of_operand(const Config& c) { return c[RUNS_N] == "operand"; }
 bool packs_first(const Config& c) { return packs_of(c) % 2 == 1; }
 bool packs_second(const Config& c) { return packs_of(c) >= 2; }
 
@@ -151,9 +148,8 @@ std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Co
     return c[TILE_K] *
            (along || span > 1 || tensor_cores ? pitch(tile, thread, span, tensor_cores, lanes) : tile);
   };
-  const std::int64_t operands =
-      operand(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2) +
-      operand(second_along_k(groups), c[TILE_N], c[THREAD_N], c[RUNS_N] == "output" ? c[SPAN_N] : 1, 4);
+  const std::int64_t operands = operand(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2) +
+                                operand(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4);
   const std::int64_t terms =
       k.digits.size() > 1 && c[PACK] != "both" ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
   const std::int64_t stages = is_asynchronous(problem, c) ? c[STAGES] : 2;
@@ -270,16 +266,13 @@ std::vector<Axis> axes(const Problem& problem) {
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
   const std::vector<Value> of_thread =
       wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12};
-  const std::vector<Value> spans = {1, 8, 4, 16};
   // First what few combinations are legal of, which a walk then passes by.
   return {
       {PACK, std::vector<Value>(packs.begin(), packs.end()),
        "operands that are first copied into the workspace, their rows side by side"},
-      {SPAN_N, spans,
+      {SPAN_N,
+       {1, 8, 4, 16},
        "columns of N that are neighbours in the output, before the second operand's neighbours"},
-      {RUNS_N, categories({"output", "operand"}),
-       "what SPAN_N columns are neighbours in; operand: the second's, before the output's neighbours"},
-      {SPAN_K, {1, 4, 8}, "terms that are neighbours in the first operand, before the second's neighbours"},
       {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
@@ -312,8 +305,6 @@ std::vector<Axis> axes(const Problem& problem) {
 
 // How wide accesses may be, by how a group is counted. 0: it cannot be counted so.
 struct Widest {
-  static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
-
   Widest(const Problem& problem, const Groups& groups)
       : first_along(first_along_k(groups)), second_along(second_along_k(groups)) {
     const std::int64_t vector = widest_load(problem), stored = widest_store(problem);
@@ -325,44 +316,34 @@ struct Widest {
       return widest(groups, *counted, stride, view.start, limit);
     };
     a = of(counted_m(groups), &Digit::first, groups.first, vector);
-    for (const std::int64_t span : spans) {
+    for (const std::int64_t span : {1, 4, 8, 16}) {
       const auto at = static_cast<std::size_t>(span);
-      for (const bool operand : {false, true}) {
-        b.at(at).at(operand) = of(counted_n(groups, span, operand), &Digit::second, groups.second, vector);
-        out.at(at).at(operand) = of(counted_n(groups, span, operand), &Digit::out, groups.out, stored);
-      }
+      b.at(at) = of(counted_n(groups, span), &Digit::second, groups.second, vector);
+      out.at(at) = of(counted_n(groups, span), &Digit::out, groups.out, stored);
     }
-    for (const std::int64_t span : {1, 4, 8}) {
-      for (const bool second : {false, true}) {
-        const std::optional<Counted> counted = counted_k(groups, second ? "second" : "first", span);
-        if (counted && span > 1 && !adds_nothing(problem) && counted->in_runs % span != 0) continue;
-        const auto at = static_cast<std::size_t>(span);
-        if (counted) terms.at(at) = counted->size();
-        k_first.at(at).at(second) = of(counted, &Digit::first, groups.first, vector);
-        k_second.at(at).at(second) = of(counted, &Digit::second, groups.second, vector);
-      }
+    for (const bool second : {false, true}) {
+      const Counted counted = counted_k(groups, second ? "second" : "first");
+      k_first.at(second) = of(counted, &Digit::first, groups.first, vector);
+      k_second.at(second) = of(counted, &Digit::second, groups.second, vector);
     }
   }
 
   // Of a config.
   std::int64_t of_a(const Config& c) const {
     if (!first_along) return a;
-    return turns(c) ? 1 : k_first[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
+    return turns(c) ? 1 : k_first[c[ORDER_K] == "second"];
   }
   std::int64_t of_b(const Config& c) const {
-    if (!second_along) return b[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)];
-    return turns(c) ? 1 : k_second[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
+    if (!second_along) return b[static_cast<std::size_t>(c[SPAN_N])];
+    return turns(c) ? 1 : k_second[c[ORDER_K] == "second"];
   }
   // Asynchronous copies turn terms into rows one by one, but for tensor cores, for which they leave them.
   static bool turns(const Config& c) { return c[STAGES] > 1 && !uses_tensor_cores(c); }
-  std::int64_t of_out(const Config& c) const {
-    return out[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)];
-  }
+  std::int64_t of_out(const Config& c) const { return out[static_cast<std::size_t>(c[SPAN_N])]; }
 
   std::int64_t a = 0;
-  std::array<std::array<std::int64_t, 2>, 17> b = {}, out = {};  // by SPAN_N and RUNS_N
-  std::array<std::int64_t, 9> terms = {};                        // by SPAN_K
-  std::array<std::array<std::int64_t, 2>, 9> k_first = {}, k_second = {};
+  std::array<std::int64_t, 17> b = {}, out = {};            // by SPAN_N
+  std::array<std::int64_t, 2> k_first = {}, k_second = {};  // by ORDER_K
   bool first_along, second_along;
 };
 
@@ -403,8 +384,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                        const DeviceFacts& device) {
   const DType dtype = dtype_of(problem);
   const std::int64_t element = bytes(compute_dtype(problem));
-  const std::int64_t m = size_of(groups.m), n = size_of(groups.n);
-  const bool one_order_k = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
+  const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
+  const bool one_order_k = has_one_order_k(groups);
   const bool tensor_cores = has_tensor_cores(problem, device);
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
@@ -427,21 +408,12 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return numbers * element <= std::int64_t{4} * 224;
        }},
       {"Runs in N are for neighbours of the output that are not those of the second operand.",
-       [=](const Config& c) {
-         return packings->of(c).b[static_cast<std::size_t>(c[SPAN_N])][runs_of_operand(c)] > 0;
-       }},
-      conditional(
-          RUNS_N, "output", [](const Config& c) { return c[SPAN_N] > 1; },
-          "Without runs in N there are no neighbours in them."),
+       [=](const Config& c) { return packings->of(c).of_out(c) > 0; }},
       {"Where N is counted in runs, a tile has eight of them, or a multiple.",
        [](const Config& c) { return c[SPAN_N] == 1 || c[TILE_N] % (8 * c[SPAN_N]) == 0; }},
-      {"SPAN_K is for terms that are neighbours in both operands, others in each; if not all is added, it "
-       "divides them.",
-       [=](const Config& c) { return packings->of(c).k_first[static_cast<std::size_t>(c[SPAN_K])][0] > 0; }},
       conditional(
-          ORDER_K, "first",
-          [=](const Config& c) { return !one_order_k && c[PACK] == "none" && c[SPAN_K] == 1; },
-          "Both orders of K are the same, or SPAN_K or a packed operand makes another."),
+          ORDER_K, "first", [=](const Config& c) { return !one_order_k && c[PACK] == "none"; },
+          "Both orders of K are the same, or a packed operand makes another."),
       {"VECTOR_A, VECTOR_B and VECTOR_OUT are as wide as the arrays allow, or 1 for pointers of any "
        "alignment, but for packed operands: an operand's along the first index of M or N, or by way of "
        "registers or for tensor cores of K, the output's along the first index of N.",
@@ -455,12 +427,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       {"A packed operand has less than 2^31 elements.",
        [=](const Config& c) { return packings->elements[packs_of(c)] < std::int64_t{1} << 31; }},
       one_name(
-          SPLIT,
-          [=](const Config& c) {
-            const std::int64_t terms = packings->of(c).terms[static_cast<std::size_t>(c[SPAN_K])];
-            if (terms == 0) return c[SPLIT];
-            return least_alike(terms, c[SPLIT], c[TILE_K]);
-          },
+          SPLIT, [=](const Config& c) { return least_alike(k, c[SPLIT], c[TILE_K]); },
           "Of the SPLIT that make as many parts of K one stands for all."),
       conditional(
           OUT_BY, "registers", [](const Config& c) { return c[SPLIT] == 1; },
@@ -581,8 +548,8 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   const PackedGroups its_packed = packed(problem, given, packs_first(config), packs_second(config));
   const Groups& groups = its_packed.groups;
   const Counted m = counted_m(groups);
-  const Counted n = counted_n(groups, config[SPAN_N], runs_of_operand(config)).value();
-  const Counted k = counted_k(groups, config[ORDER_K], config[SPAN_K]).value();
+  const Counted n = counted_n(groups, config[SPAN_N]).value();
+  const Counted k = counted_k(groups, config[ORDER_K]);
   const std::int64_t tiles_m = ceil_divide(m.size(), config[TILE_M]);
   const std::int64_t tiles_n = ceil_divide(n.size(), config[TILE_N]);
   const std::int64_t tiles = tiles_m * tiles_n * size_of(groups.batch);
@@ -638,7 +605,6 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
                                            int32(n.size()),
                                            int32(k.size()),
                                            int32(n.in_runs),
-                                           int32(k.in_runs),
                                            int32(tiles_m),
                                            int32(tiles_n),
                                            int32(parts.splits),
@@ -756,7 +722,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
   // and one where each operand's neighbours are other terms.
   const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
-  const bool one_order = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
+  const bool one_order = has_one_order_k(groups);
   const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
   const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
   const bool packs_second =
@@ -765,12 +731,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool packed_before = packs_first || packs_second;
   // Tensor cores' operands that lie along K are left row by row.
   const bool by_rows = in_tensor_cores && !packed_before && (first_along || second_along);
-  std::int64_t tile_k = few || short_k || turned || by_rows ? 8 : 16, span_k = 1;
-  std::int64_t stages = !asynchronous                     ? 1
-                        : few                             ? (k <= 32 ? 4 : 2)
-                        : short_k && !turned              ? 4
-                        : in_tensor_cores && tile_k == 16 ? 2
-                                                          : 3;
+  const std::int64_t tile_k = few || short_k || turned || by_rows ? 8 : 16;
+  const std::int64_t stages = !asynchronous                     ? 1
+                              : few                             ? (k <= 32 ? 4 : 2)
+                              : short_k && !turned              ? 4
+                              : in_tensor_cores && tile_k == 16 ? 2
+                                                                : 3;
   const auto resident_warps = [&](const Shape& shape) -> std::int64_t {
     const std::int64_t sums = shape.thread_m * shape.thread_n, area = shape.tile_m * shape.tile_n;
     if (in_tensor_cores && few) return sums == 64 ? 8 : 16;
@@ -860,16 +826,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     least_waste = waste;
   }
   values.set(SPAN_N.name, span_n);
-  // K is counted in the order of the larger operand that has its neighbours there, or in runs.
-  if (!packed_before && adds_nothing(problem) && counted_k(groups, "first", 8)) {
-    span_k = 8;
-    tile_k = 32;
-    if (in_tensor_cores && asynchronous) stages = 2;
-  } else if (!packed_before && second_along && (!first_along || n > m) && !one_order) {
+  // K is counted in the order of the larger operand that has its neighbours there.
+  if (!packed_before && second_along && (!first_along || n > m) && !one_order)
     values.set(ORDER_K.name, "second");
-  }
   values.set(STAGES.name, stages);
-  values.set(SPAN_K.name, span_k);
   values.set(TILE_K.name, tile_k);
   values.set(SPLIT.name, split);
   return values;

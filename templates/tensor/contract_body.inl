@@ -26,9 +26,8 @@ constexpr int piece_n = alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Comp
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 
-using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, 1, 1, threads_m * piece_m, 2>;
-using Second = Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second,
-                       RUNS_N == RunsN::output ? SPAN_N : 1, SPAN_K, threads_n * piece_n, 4>;
+using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, 1, threads_m * piece_m, 2>;
+using Second = Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second, SPAN_N, threads_n * piece_n, 4>;
 
 // Shared memory begins with these: of each row of M where it begins in the first operand and in the output,
 // and of each column of N. Where several digits make K, what the terms of each stage add in both operands
@@ -87,9 +86,9 @@ __device__ __forceinline__ Tile tile_of(unsigned at, unsigned tiles_m, unsigned 
   return tile;
 }
 
-// The sizes of the groups, and the extents of the indices that are counted in runs.
+// The sizes of the groups, and the extent of N's index that is counted in runs.
 struct Sizes {
-  int m, n, k, runs_n, runs_k;
+  int m, n, k, runs_n;
 };
 
 // All threads fill the tables for rows from `from_m` on and columns from `from_n` on, of vectors the first
@@ -116,7 +115,7 @@ __device__ __forceinline__ void fill(Terms* terms, int stages, const Digits& dig
                                      unsigned from) {
   if constexpr (counted_terms) {
     for (int at = static_cast<int>(threadIdx.x); at < stages * TILE_K; at += threads) {
-      const Place place = K::place(digits, from + at, sizes.k, sizes.runs_k);
+      const Place place = K::place(digits, from + at, sizes.k, 0);
       terms[at / TILE_K].first[at % TILE_K] = place.first;
       terms[at / TILE_K].second[at % TILE_K] = place.second;
     }
@@ -135,10 +134,9 @@ __device__ __forceinline__ long long kept_at(long long block, int i, int j) {
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(tensor_contract)(InputPointer<T> first, InputPointer<T> second, InOutPointer<Out> out,
                            InOutPointer<Compute> kept, long long first_start, long long second_start,
-                           long long out_start, int m, int n, int k, int runs_n, int runs_k, int tiles_m,
-                           int tiles_n, int splits, int terms_of_split, SIXTEEN(int, extent),
-                           SIXTEEN(int, multiplier), SIXTEEN(long long, first_stride),
-                           SIXTEEN(long long, second_stride),
+                           long long out_start, int m, int n, int k, int runs_n, int tiles_m, int tiles_n,
+                           int splits, int terms_of_split, SIXTEEN(int, extent), SIXTEEN(int, multiplier),
+                           SIXTEEN(long long, first_stride), SIXTEEN(long long, second_stride),
                            SIXTEEN(long long, out_stride) FINISH_PARAMETERS) {
   DYNAMIC_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
@@ -150,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
                          SIXTEEN_AS(Offset, out_stride)};
   const Tile tile = tile_of(blockIdx.x, tiles_m, tiles_n, splits);
   const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
-  const Sizes sizes = {m, n, k, runs_n, runs_k};
+  const Sizes sizes = {m, n, k, runs_n};
   const int first_term = static_cast<int>(tile.split) * terms_of_split;
   const int left = min(terms_of_split, k - first_term);
   fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
@@ -177,15 +175,13 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   Sums sums(thread);
 
   // The t-th tile of K, in a stage.
-  const bool whole = runs_k % SPAN_K == 0;
   const auto first_terms = [&](int t, int stage) {
     const int its = t * TILE_K;
-    return First::Terms{(first_term + its) * first_step, first_step, terms[stage].first, left - its, whole};
+    return First::Terms{(first_term + its) * first_step, first_step, terms[stage].first, left - its};
   };
   const auto second_terms = [&](int t, int stage) {
     const int its = t * TILE_K;
-    return Second::Terms{(first_term + its) * second_step, second_step, terms[stage].second, left - its,
-                         whole};
+    return Second::Terms{(first_term + its) * second_step, second_step, terms[stage].second, left - its};
   };
   const auto copy = [&](int t, int stage) {
     Compute* const to = shared + stage * stage_elements;
@@ -277,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(threads)
   const int i = static_cast<int>(blockIdx.x % THREAD_M);
   const Tile tile = tile_of(at, tiles_m, tiles_n, 1);
   const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
-  const Sizes sizes = {m, n, 0, runs_n, 0};
+  const Sizes sizes = {m, n, 0, runs_n};
   fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
   start();
   __syncthreads();

@@ -16,14 +16,14 @@ std::int64_t nearest(const Group& group, Stride stride) {
   return nearest;
 }
 
-// First a run of `span` neighbours by `stride`, then the neighbours by `then`, then the other runs, then the
-// rest. Nothing, if these neighbours are the same or there are none.
-std::optional<Counted> in_runs(const Group& group, Stride stride, Stride then, std::int64_t span) {
-  Group rest = ordered(group, stride, then).digits;
+// First a run of `span` neighbours in the output, then the second operand's neighbours, then the other runs,
+// then the rest. Nothing, if these neighbours are the same or there are none.
+std::optional<Counted> in_runs(const Group& group, std::int64_t span) {
+  Group rest = ordered(group, &Digit::out, &Digit::second).digits;
   const auto other = std::min_element(rest.begin(), rest.end(), [&](const Digit& a, const Digit& b) {
-    return distance_of(a.*then) < distance_of(b.*then);
+    return distance_of(a.second) < distance_of(b.second);
   });
-  if (other == rest.begin() || rest.front().*stride == 0 || *other.*then == 0) return std::nullopt;
+  if (other == rest.begin() || rest.front().out == 0 || other->second == 0) return std::nullopt;
   Digit run = rest.front(), runs = rest.front();
   run.extent = span;
   runs.extent = ceil_divide(runs.extent, span);
@@ -35,14 +35,11 @@ std::optional<Counted> in_runs(const Group& group, Stride stride, Stride then, s
   return counted;
 }
 
-std::optional<Counted> counted_rows(const Groups& groups, const Group& rows, Stride operand,
-                                    std::int64_t span, bool of_operand) {
-  const bool elsewhere = along_k(groups, rows, operand);
-  if (span > 1 && elsewhere) return std::nullopt;
-  if (span > 1 && of_operand) return in_runs(rows, operand, &Digit::out, span);
-  if (span > 1) return in_runs(rows, &Digit::out, operand, span);
-  return elsewhere ? ordered(rows, &Digit::out, operand) : ordered(rows, operand, &Digit::out);
+Counted counted_rows(const Groups& groups, const Group& rows, Stride operand) {
+  return along_k(groups, rows, operand) ? ordered(rows, &Digit::out, operand)
+                                        : ordered(rows, operand, &Digit::out);
 }
+
 void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector, Packing& packing) {
   rows = ordered(rows, &Digit::out, stride).digits;
   std::int64_t pitch = 1;
@@ -123,20 +120,18 @@ Counted ordered(Group group, Stride stride, Stride then) {
   return {std::move(group)};
 }
 
-Counted counted_m(const Groups& groups) {
-  return counted_rows(groups, groups.m, &Digit::first, 1, false).value();
-}
-std::optional<Counted> counted_n(const Groups& groups, std::int64_t span, bool of_operand) {
-  return counted_rows(groups, groups.n, &Digit::second, span, of_operand);
+Counted counted_m(const Groups& groups) { return counted_rows(groups, groups.m, &Digit::first); }
+std::optional<Counted> counted_n(const Groups& groups, std::int64_t span) {
+  if (span == 1) return counted_rows(groups, groups.n, &Digit::second);
+  return second_along_k(groups) ? std::nullopt : in_runs(groups.n, span);
 }
 
-std::optional<Counted> counted_k(const Groups& groups, const std::string& order, std::int64_t span) {
-  if (span > 1) {
-    if (!first_along_k(groups) || !second_along_k(groups)) return std::nullopt;
-    return in_runs(groups.k, &Digit::first, &Digit::second, span);
-  }
+Counted counted_k(const Groups& groups, std::string_view order) {
   return order == "first" ? ordered(groups.k, &Digit::first, &Digit::second)
                           : ordered(groups.k, &Digit::second, &Digit::first);
+}
+bool has_one_order_k(const Groups& groups) {
+  return counted_k(groups, "first").digits == counted_k(groups, "second").digits;
 }
 
 std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, std::int64_t start,

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/problem.h"
@@ -59,12 +59,12 @@ Counted ordered(Group group, Stride stride, Stride then);
 
 /// The rows that an operand shares with the output: in the operand's order where its neighbours are there,
 /// else in the output's; those of N also in runs of `span` neighbours in the output, of which the operand's
-/// neighbours come next, or the other way about (`of_operand`). Nothing, if there are no such runs.
+/// neighbours come next. Nothing, if there are no such runs.
 Counted counted_m(const Groups& groups);
-std::optional<Counted> counted_n(const Groups& groups, std::int64_t span, bool of_operand = false);
-/// The terms, in the order of one of the operands, or in runs of the first where both have their neighbours
-/// there.
-std::optional<Counted> counted_k(const Groups& groups, const std::string& order, std::int64_t span);
+std::optional<Counted> counted_n(const Groups& groups, std::int64_t span);
+/// The terms, in the order of one of the operands.
+Counted counted_k(const Groups& groups, std::string_view order);
+bool has_one_order_k(const Groups& groups);
 
 /// Up to so many neighbours of the group's first digit lie side by side and aligned wherever the others lead.
 std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, std::int64_t start,

@@ -1,7 +1,7 @@
 // The groups of a contraction's indices as contract.cu sees them. Needs INDEX, M_RANK, N_RANK, K_RANK,
-// BATCH_RANK, SPAN_N and SPAN_K: of the at most 16 digits those of M come first, then those of N, K
-// and the batch, in each group the fastest first. A span, if it is not 1, is a digit more: the first digit is
-// a place in a run of so many of an index, the third says which run.
+// BATCH_RANK and SPAN_N: of the at most 16 digits those of M come first, then those of N, K and the batch, in
+// each group the fastest first. A span, if it is not 1, is a digit more: the first digit is a place in a run
+// of so many of an index, the third says which run.
 
 template <int BITS>
 struct OffsetOf {
@@ -76,5 +76,5 @@ struct Counted {
 
 using M = Counted<0, M_RANK, 1>;
 using N = Counted<M::end, N_RANK, SPAN_N>;
-using K = Counted<N::end, K_RANK, SPAN_K>;
+using K = Counted<N::end, K_RANK, 1>;
 using Batch = Counted<K::end, BATCH_RANK, 1>;

@@ -8,13 +8,13 @@ constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
 constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Compute));  // elements of 16 bytes
 
 // TILE rows of TILE_K terms, in shared memory term by term. A copy moves VECTOR neighbours.
-// ALONG_K: they are terms of a row, and so are those of neighbouring threads, TERM_STEP terms apart: eight
-// and four rows a warp, so that with padding all 32 write to different banks. Copied asynchronously for
+// ALONG_K: they are terms of a row, and so are those of neighbouring threads: eight, and four rows a warp,
+// so that with padding all 32 write to different banks. Copied asynchronously for
 // tensor cores, they stay where they are, row by row at a pitch with which their reads hit different banks.
 // Else they are rows of a term; where the rows are counted in runs of SPAN neighbours of the output, eight
 // threads have the rows that are as many apart, and four the neighbours in the run, for which the padding is
 // within a term. REACH: where a thread's next piece of the tile begins.
-template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int TERM_STEP, int REACH, int ROW_PADDING>
+template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int REACH, int ROW_PADDING>
 struct Operand {
   static constexpr bool padded = ALONG_K || SPAN > 1 || tensor_cores;
   static constexpr bool skewed = padded && SPAN > 1 && SPAN % 8 != 4 && REACH % (8 * bank_lanes) == 0;
@@ -58,22 +58,14 @@ struct Operand {
     if constexpr (SPAN > 1) return (at % 8 + at / (8 * SPAN) * 8) * SPAN + at / 8 % SPAN;
     return at * (ALONG_K ? 1 : VECTOR);
   }
-  static __device__ __forceinline__ constexpr int term_of(int at) {
-    if constexpr (TERM_STEP > 1) return at % (TILE_K / TERM_STEP) * TERM_STEP + at / (TILE_K / TERM_STEP);
-    return at * vector_k;
-  }
-  // Where its unit and term are in a tile: so far behind its first, if the mappings turn in whole rounds.
+  // Where its unit and term are in a tile: so far behind its first, if the mapping turns in whole rounds.
   static constexpr bool rounds = SPAN == 1 || lanes % (8 * SPAN) == 0;
   static constexpr bool places_rounds = !skewed || row_of(lanes) % (8 * bank_lanes) == 0;
-  static constexpr bool rounds_k = TERM_STEP == 1 || lanes_k % (TILE_K / TERM_STEP) == 0;
   __device__ __forceinline__ int place_of_unit(int r) const {
     if constexpr (rounds && places_rounds) return place_of(row_of(unit)) + place_of(row_of(r * lanes));
     return place_of(row_of(unit + r * lanes));
   }
-  __device__ __forceinline__ int its_term(int s) const {
-    if constexpr (rounds_k) return term_of(unit_k) + term_of(s * lanes_k);
-    return term_of(unit_k + s * lanes_k);
-  }
+  __device__ __forceinline__ int its_term(int s) const { return unit_k * vector_k + s * lanes_k * vector_k; }
   __device__ __forceinline__ bool has_unit(int r) const {
     return units % lanes == 0 || unit + r * lanes < units;
   }
@@ -98,7 +90,6 @@ struct Operand {
     Offset base, stride;
     const Offset* offsets;
     int left;
-    bool whole;
   };
 
   // visit(step, unit's number, place in the tile, place in the array, whether that exists).
@@ -109,7 +100,7 @@ struct Operand {
       if (!has_term(s)) break;
       const int term = its_term(s);
       const Offset along = counted_terms ? terms.offsets[term] : terms.base + term * terms.stride;
-      const bool exists = FULL || (term < terms.left && (SPAN_K == 1 || along != nowhere));
+      const bool exists = FULL || term < terms.left;
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
         if (!has_unit(r)) break;
@@ -125,7 +116,7 @@ struct Operand {
       const auto visit = [&](int, int, int to, const T* from, bool exists) {
         copy_async<VECTOR>(reinterpret_cast<T*>(tile) + to, from, exists);
       };
-      if ((SPAN_K == 1 || terms.whole) && terms.left >= TILE_K) {
+      if (terms.left >= TILE_K) {
         each<true>(source, terms, visit);
       } else {
         each<false>(source, terms, visit);

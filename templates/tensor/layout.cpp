@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <numeric>
 
 #include "templates/tensor/nest.h"
 
@@ -42,7 +44,7 @@ std::string joined(const std::vector<std::int64_t>& extents) {
   return text;
 }
 
-std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extents) {
+std::vector<std::int64_t> dense_strides(std::span<const std::int64_t> extents) {
   std::vector<std::int64_t> strides(extents.size());
   std::int64_t step = 1;
   for (std::size_t d = extents.size(); d-- > 0;) {
@@ -51,6 +53,10 @@ std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extents
     step = extent > most_elements / step ? most_elements : step * extent;
   }
   return strides;
+}
+
+std::int64_t volume(std::span<const std::int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 std::string refuses_extents(const std::string& text) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,8 @@ struct Layout {
 /// "8x100x50" as numbers; "" has none. Nothing where it is not of that form, or a number is beyond 2^40.
 std::optional<std::vector<std::int64_t>> extents_of(std::string_view text);
 std::string joined(const std::vector<std::int64_t>& extents);
-std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extents);
+std::vector<std::int64_t> dense_strides(std::span<const std::int64_t> extents);
+std::int64_t volume(std::span<const std::int64_t> extents);
 
 /// Why the text is no list of extents, or no layout ("24x64", "24x64:80x1", dense); empty if it is one.
 std::string refuses_extents(const std::string& text);

@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::int64_t outputs_to_fill = 1 << 14;  // of a kernel that writes each result several times
 
-std::int64_t volume(const std::vector<std::int64_t>& extents, std::size_t count) {
-  return std::accumulate(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(count),
-                         std::int64_t{1}, std::multiplies<>());
-}
-
 // A kernel in the making: indices of all its steps, each once, those that the first step writes in front.
 class KernelBuilder {
  public:
@@ -30,7 +25,7 @@ class KernelBuilder {
     const Expression& e = form_.steps[step].expression;
     for (std::size_t i = 0; i < e.indices.size(); ++i)
       places_.push_back(add(e.indices[i].name, form_.steps[step].extents[i]));
-    owned_ = e.free;
+    nest_.free = e.free;
     kernel_.reduction = e.reduction;
     append(step, -1);
   }
@@ -49,13 +44,14 @@ class KernelBuilder {
     }
     // An index that the results do not have is a loop of the thread: not where its neighbours are the
     // output's, and not where threads are few.
-    const std::vector<std::int64_t> strides = strides_of(next.expression.output, layouts_[step]);
+    const std::vector<std::int64_t> strides =
+        view_of(next.expression.output, layouts_[step], next.extents, false).strides;
     std::size_t nearest = 0;
     for (std::size_t i = 0; i < strides.size(); ++i)
       if (next.extents[i] > 1 && (next.extents[nearest] == 1 || strides[i] < strides[nearest])) nearest = i;
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (places[i] >= 0 || next.extents[i] == 1) continue;
-      if (i == nearest || volume(extents_, owned_) < outputs_to_fill) return false;
+      if (i == nearest || nest_.outputs() < outputs_to_fill) return false;
     }
     for (std::size_t i = 0; i < places.size(); ++i)
       if (places[i] < 0) places[i] = add(next.expression.indices[i].name, next.extents[i]);
@@ -66,35 +62,20 @@ class KernelBuilder {
 
   LoopKernel finish(std::size_t last) {
     const bool is_result = last + 1 == form_.steps.size();
-    View output = view(form_.steps[last].expression.output, layouts_[last]);
-    output.array = is_result ? output_argument : first_intermediate + static_cast<int>(last);
-    views_.push_back(std::move(output));
-    Nest nest;
-    for (std::size_t i = 0; i < extents_.size(); ++i) {
-      if (extents_[i] == 1) continue;
-      nest.extents.push_back(extents_[i]);
-      nest.names.push_back(names_[i]);
-      if (i < owned_) ++nest.free;
-    }
-    for (View& each : views_) {
-      for (std::vector<std::int64_t>* const strides : each.all_strides()) {
-        strides->resize(extents_.size());
-        for (std::size_t i = extents_.size(); i-- > 0;)
-          if (extents_[i] == 1) strides->erase(strides->begin() + static_cast<std::ptrdiff_t>(i));
-      }
-    }
-    nest.output = std::move(views_.back());
-    views_.pop_back();
-    nest.inputs = std::move(views_);
-    kernel_.nest = fused(nest);
+    const FormStep& step = form_.steps[last];
+    nest_.output = view(step.expression.output, layouts_[last], step.extents, false);
+    nest_.output.array = is_result ? output_argument : first_intermediate + static_cast<int>(last);
+    for (std::vector<std::int64_t>* const strides : nest_.all_strides()) strides->resize(nest_.rank());
+    nest_.erase_ones();
+    kernel_.nest = fused(nest_);
     return std::move(kernel_);
   }
 
  private:
   int add(const std::string& name, std::int64_t extent) {
-    names_.push_back(name);
-    extents_.push_back(extent);
-    return static_cast<int>(names_.size()) - 1;
+    nest_.names.push_back(name);
+    nest_.extents.push_back(extent);
+    return static_cast<int>(nest_.rank()) - 1;
   }
 
   int array_of_step(const FormStep& reader, std::size_t step) const {
@@ -104,26 +85,16 @@ class KernelBuilder {
   }
   std::size_t inputs() const { return expression_of(problem_).arrays.size(); }
 
-  static std::vector<std::int64_t> strides_of(const Access& access, const Layout& layout) {
-    std::vector<std::int64_t> strides(access.dimensions.empty() ? 0 : access.dimensions[0].factors.size());
-    for (std::size_t d = 0; d < access.dimensions.size(); ++d)
-      for (std::size_t i = 0; i < strides.size(); ++i)
-        strides[i] += access.dimensions[d].factors[i] * layout.strides[d];
-    return strides;
-  }
-
-  // Of the step's indices, as those of the kernel's.
-  std::vector<std::int64_t> placed(const std::vector<std::int64_t>& its) const {
-    std::vector<std::int64_t> strides(extents_.size());
-    for (std::size_t i = 0; i < its.size(); ++i) strides[static_cast<std::size_t>(places_[i])] += its[i];
-    return strides;
-  }
-
-  View view(const Access& access, const Layout& layout) const {
-    View made;
-    made.strides = placed(strides_of(access, layout));
-    for (std::size_t d = 0; d < access.dimensions.size(); ++d)
-      made.start += access.dimensions[d].offset * layout.strides[d];
+  // With strides of the kernel's indices instead of the step's.
+  View view(const Access& access, const Layout& layout, const std::vector<std::int64_t>& extents,
+            bool is_zero_outside) const {
+    View made = view_of(access, layout, extents, is_zero_outside);
+    for (std::vector<std::int64_t>* const its : made.all_strides()) {
+      std::vector<std::int64_t> strides(nest_.rank());
+      for (std::size_t i = 0; i < its->size(); ++i)
+        strides[static_cast<std::size_t>(places_[i])] += (*its)[i];
+      *its = std::move(strides);
+    }
     return made;
   }
 
@@ -132,19 +103,16 @@ class KernelBuilder {
     const FormStep& its = form_.steps[step];
     LoopKernel::Function function{its.expression.function, {}};
     for (const Access& access : its.expression.accesses) {
-      function.inputs.push_back(access.array == so_far ? -1 : static_cast<int>(views_.size()));
+      function.inputs.push_back(access.array == so_far ? -1 : static_cast<int>(nest_.inputs.size()));
       if (access.array == so_far) continue;
       const int array = its.arrays[static_cast<std::size_t>(access.array)];
       const bool is_input = array < static_cast<int>(inputs());
       const int its_step = array - static_cast<int>(inputs());
       const Layout layout =
           is_input ? array_layout(problem_, array) : layouts_[static_cast<std::size_t>(its_step)];
-      views_.push_back(view(access, layout));
-      if (is_input && expression_of(problem_).is_zero_outside(array)) {
-        views_.back().bounds = bounds_of(access, layout, its.extents);
-        for (Bound& bound : views_.back().bounds) bound.strides = placed(bound.strides);
-      }
-      views_.back().array = is_input ? array : first_intermediate + its_step;
+      nest_.inputs.push_back(
+          view(access, layout, its.extents, is_input && expression_of(problem_).is_zero_outside(array)));
+      nest_.inputs.back().array = is_input ? array : first_intermediate + its_step;
     }
     kernel_.functions.push_back(std::move(function));
     kernel_.text += (kernel_.text.empty() ? "" : "; ") + text(its.expression);
@@ -154,11 +122,8 @@ class KernelBuilder {
   const Form& form_;
   std::vector<Layout>& layouts_;
   LoopKernel kernel_;
-  std::vector<std::string> names_;
-  std::vector<std::int64_t> extents_;
-  std::size_t owned_ = 0;
+  Nest nest_;
   std::vector<int> places_;  // of the last step's indices
-  std::vector<View> views_;
 };
 
 // What part of its elements a view reads anew where a thread has four outputs along the free index: a quarter
@@ -230,9 +195,8 @@ LoopForm loop_form(const Problem& problem, const Form& form) {
   LoopForm result;
   std::vector<Layout> layouts;
   for (const FormStep& step : form.steps) {
-    const std::vector<std::int64_t> extents(
-        step.extents.begin(), step.extents.begin() + static_cast<std::ptrdiff_t>(step.expression.free));
-    layouts.push_back({extents, dense_strides(extents)});
+    const std::span<const std::int64_t> extents = std::span(step.extents).first(step.expression.free);
+    layouts.push_back({{extents.begin(), extents.end()}, dense_strides(extents)});
     result.elements.push_back(0);
   }
   layouts.back() = array_layout(problem, -1);
@@ -244,8 +208,7 @@ LoopForm loop_form(const Problem& problem, const Form& form) {
       ++last;
     result.kernels.push_back(builder.finish(last));
     choose_tile(result.kernels.back());
-    if (last + 1 < form.steps.size())
-      result.elements[last] = volume(layouts[last].extents, layouts[last].extents.size());
+    if (last + 1 < form.steps.size()) result.elements[last] = volume(layouts[last].extents);
     n = last + 1;
   }
   return result;
@@ -326,80 +289,53 @@ LoopForm with_parts(LoopForm form, std::int64_t parts) {
   }
   if (most == form.kernels.size()) return form;
   LoopKernel& kernel = form.kernels[most];
-  const auto at = static_cast<std::size_t>(index);
+  auto at = static_cast<std::size_t>(index);
   const std::int64_t whole = kernel.nest.extents[at],
                      each = ceil_divide(whole, std::max<std::int64_t>(parts, 1));
   if (each == 0 || ceil_divide(whole, each) == 1) return form;
-  const std::int64_t count = ceil_divide(whole, each);
+  const std::int64_t count = ceil_divide(whole, each), outputs = kernel.nest.outputs();
 
-  // The sums of parts, as dense as the results lie, and the kernel that adds them and goes on with them.
-  LoopKernel sums = kernel;
-  Nest& nest = sums.nest;
-  nest.extents.resize(nest.free);
-  nest.names.resize(nest.free);
-  View partial{.array = first_intermediate + static_cast<int>(form.elements.size()),
-               .start = 0,
-               .strides = dense_strides(nest.extents)};
-  const std::int64_t outputs = volume(nest.extents, nest.free);
+  // The sums of parts, as dense as the results lie.
+  View partial = {.array = first_intermediate + static_cast<int>(form.elements.size()),
+                  .strides = dense_strides(std::span(kernel.nest.extents).first(kernel.nest.free))};
   form.elements.push_back(outputs * count);
-  // Loops that the result is written along stay; the parts are what is reduced.
-  std::vector<std::size_t> kept;
-  for (std::size_t i = nest.free; i < kernel.nest.rank(); ++i)
-    if (kernel.is_serial(i)) kept.push_back(i);
-  const auto keep = [&](View& view, std::int64_t part) {
-    for (std::vector<std::int64_t>* const its : view.all_strides()) {
-      std::vector<std::int64_t> strides(its->begin(), its->begin() + static_cast<std::ptrdiff_t>(nest.free));
-      strides.push_back(part);
-      for (const std::size_t i : kept) strides.push_back(i < its->size() ? (*its)[i] : 0);
-      *its = std::move(strides);
-    }
-  };
-  for (View& view : nest.inputs) keep(view, 0);
-  keep(nest.output, 0);
-  View read = partial;
-  keep(read, outputs);
-  nest.extents.push_back(count);
-  nest.names.emplace_back("part");
-  for (const std::size_t i : kept) {
-    nest.extents.push_back(kernel.nest.extents[i]);
-    nest.names.push_back(kernel.nest.names[i]);
-  }
-  const int input = static_cast<int>(nest.inputs.size());
-  nest.inputs.push_back(std::move(read));
-  sums.functions.front() = {elementwise_op::parse("a").expression, {input}};
+
+  // The kernel that adds them and goes on with them: loops that the result is written along stay; the parts
+  // are what is reduced.
+  LoopKernel sums = kernel;
+  for (std::size_t i = sums.nest.rank(); i-- > sums.nest.free;)
+    if (!sums.is_serial(i)) sums.nest.erase(i);
+  sums.nest.insert(sums.nest.free, "part", count);
+  sums.functions.front() = {elementwise_op::parse("a").expression,
+                            {static_cast<int>(sums.nest.inputs.size())}};
+  sums.nest.inputs.push_back(partial);
+  sums.nest.inputs.back().strides.resize(sums.nest.rank());
+  sums.nest.inputs.back().strides[sums.nest.free] = outputs;
   sums.along_y = sums.along_z = sums.window = -1;
 
-  // The kernel itself: the part is one more free index, the farthest.
-  LoopKernel part = kernel;
-  part.functions.resize(1);
-  part.whole = whole;
-  Nest& its = part.nest;
-  its.output = partial;
-  its.output.strides.resize(its.rank());
-  for (View& view : its.inputs)
-    for (std::vector<std::int64_t>* const strides : view.all_strides())
-      strides->insert(strides->begin(), (*strides)[at] * each);
-  its.output.strides.insert(its.output.strides.begin(), outputs);
-  its.extents[at] = each;
-  its.extents.insert(its.extents.begin(), count);
-  its.names.insert(its.names.begin(), "part");
-  ++its.free;
-  for (int* const place : {&part.along_y, &part.along_z, &part.window})
-    if (*place >= 0) ++*place;
-  part.split = index + 1;
-  // Loops along the output alone go with the results.
-  for (std::size_t i = its.rank(); i-- > its.free;) {
-    if (!kernel.is_serial(i - 1)) continue;
-    its.extents.erase(its.extents.begin() + static_cast<std::ptrdiff_t>(i));
-    its.names.erase(its.names.begin() + static_cast<std::ptrdiff_t>(i));
-    for (View& view : its.inputs)
-      for (std::vector<std::int64_t>* const strides : view.all_strides())
-        strides->erase(strides->begin() + static_cast<std::ptrdiff_t>(i));
-    its.output.strides.erase(its.output.strides.begin() + static_cast<std::ptrdiff_t>(i));
-    if (part.split > static_cast<int>(i)) --part.split;
-    if (part.window > static_cast<int>(i)) --part.window;
+  // The kernel itself: loops along the output alone go with the results, and the part is one more free index,
+  // the farthest.
+  kernel.functions.resize(1);
+  kernel.whole = whole;
+  Nest& nest = kernel.nest;
+  for (std::size_t i = nest.rank(); i-- > nest.free;) {
+    if (!kernel.is_serial(i)) continue;
+    nest.erase(i);
+    if (at > i) --at;
+    if (kernel.window > static_cast<int>(i)) --kernel.window;
   }
-  kernel = std::move(part);
+  nest.output = std::move(partial);
+  nest.output.strides.resize(nest.rank());
+  nest.insert(0, "part", count);
+  ++nest.free;
+  ++at;
+  for (std::vector<std::int64_t>* const strides : nest.all_strides())
+    strides->front() = (*strides)[at] * each;
+  nest.output.strides.front() = outputs;
+  nest.extents[at] = each;
+  for (int* const place : {&kernel.along_y, &kernel.along_z, &kernel.window})
+    if (*place >= 0) ++*place;
+  kernel.split = static_cast<int>(at);
   form.kernels.insert(form.kernels.begin() + static_cast<std::ptrdiff_t>(most) + 1, std::move(sums));
   return form;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -13,49 +12,18 @@ namespace {
 
 Nest made(const Problem& problem) {
   const Expression& e = expression_of(problem);
-  const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
   Nest nest;
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < e.indices.size(); ++i) {
-    if (extents[i] == 1) continue;
-    kept.push_back(i);
-    nest.extents.push_back(extents[i]);
-    nest.names.emplace_back(1, static_cast<char>('a' + i));
-    if (!e.is_reduced(i)) ++nest.free;
-  }
+  nest.extents = extents_of(problem.string("extents")).value();
+  nest.free = e.free;
+  for (std::size_t i = 0; i < nest.rank(); ++i) nest.names.emplace_back(1, static_cast<char>('a' + i));
   const auto view = [&](const Access& access) {
-    const Layout layout = array_layout(problem, access.array);
-    View made;
-    if (e.is_zero_outside(access.array)) made.bounds = bounds_of(access, layout, extents);
-    made.array = access.array < 0 ? output_argument : access.array;
-    made.strides.resize(kept.size());
-    const auto reads_nothing = [&](const Affine& dimension) {
-      const Reach reach = reach_of(dimension, extents);
-      return reach.least > reach.most;
-    };
-    if (std::any_of(access.dimensions.begin(), access.dimensions.end(), reads_nothing)) return made;
-    for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
-      const Affine& dimension = access.dimensions[d];
-      made.start += dimension.offset * layout.strides[d];
-      for (std::size_t n = 0; n < kept.size(); ++n)
-        made.strides[n] += dimension.factors[kept[n]] * layout.strides[d];
-    }
-    for (Bound& bound : made.bounds) {
-      std::vector<std::int64_t> strides;
-      for (const std::size_t i : kept) strides.push_back(bound.strides[i]);
-      bound.strides = std::move(strides);
-    }
-    return made;
+    return view_of(access, array_layout(problem, access.array), nest.extents,
+                   e.is_zero_outside(access.array));
   };
   for (const Access& access : e.accesses) nest.inputs.push_back(view(access));
   nest.output = view(e.output);
+  nest.erase_ones();
   return nest;
-}
-
-std::int64_t product(const std::vector<std::int64_t>& extents, std::size_t from, std::size_t to) {
-  return std::accumulate(extents.begin() + static_cast<std::ptrdiff_t>(from),
-                         extents.begin() + static_cast<std::ptrdiff_t>(to), std::int64_t{1},
-                         std::multiplies<>());
 }
 
 }  // namespace
@@ -66,16 +34,52 @@ std::vector<std::vector<std::int64_t>*> View::all_strides() {
   return all;
 }
 
-std::vector<Bound> bounds_of(const Access& access, const Layout& layout,
-                             const std::vector<std::int64_t>& extents) {
-  std::vector<Bound> bounds;
+View view_of(const Access& access, const Layout& layout, const std::vector<std::int64_t>& extents,
+             bool is_zero_outside) {
+  View view = {.array = access.array < 0 ? output_argument : access.array, .strides = {}};
+  view.strides.resize(extents.size());
+  bool is_read = true;
   for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
     const Affine& dimension = access.dimensions[d];
     const Reach reach = reach_of(dimension, extents);
-    if (reach.least < 0 || reach.most >= layout.extents[d])
-      bounds.push_back({dimension.offset, layout.extents[d], dimension.factors});
+    is_read = is_read && reach.least <= reach.most;
+    if (is_zero_outside && (reach.least < 0 || reach.most >= layout.extents[d]))
+      view.bounds.push_back({dimension.offset, layout.extents[d], dimension.factors});
+    view.start += dimension.offset * layout.strides[d];
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      view.strides[i] += dimension.factors[i] * layout.strides[d];
   }
-  return bounds;
+  if (is_read) return view;
+  view.start = 0;
+  std::fill(view.strides.begin(), view.strides.end(), 0);
+  return view;
+}
+
+std::vector<std::vector<std::int64_t>*> Nest::all_strides() {
+  std::vector<std::vector<std::int64_t>*> all = output.all_strides();
+  for (View& view : inputs)
+    for (std::vector<std::int64_t>* const strides : view.all_strides()) all.push_back(strides);
+  return all;
+}
+
+void Nest::insert(std::size_t at, std::string name, std::int64_t extent) {
+  const auto place = static_cast<std::ptrdiff_t>(at);
+  extents.insert(extents.begin() + place, extent);
+  names.insert(names.begin() + place, std::move(name));
+  for (std::vector<std::int64_t>* const strides : all_strides()) strides->insert(strides->begin() + place, 0);
+}
+
+void Nest::erase(std::size_t index) {
+  const auto place = static_cast<std::ptrdiff_t>(index);
+  if (!is_reduced(index)) --free;
+  extents.erase(extents.begin() + place);
+  names.erase(names.begin() + place);
+  for (std::vector<std::int64_t>* const strides : all_strides()) strides->erase(strides->begin() + place);
+}
+
+void Nest::erase_ones() {
+  for (std::size_t i = rank(); i-- > 0;)
+    if (extents[i] == 1) erase(i);
 }
 
 std::size_t Nest::bounds() const {
@@ -84,8 +88,8 @@ std::size_t Nest::bounds() const {
   return count;
 }
 
-std::int64_t Nest::outputs() const { return product(extents, 0, free); }
-std::int64_t Nest::terms() const { return product(extents, free, extents.size()); }
+std::int64_t Nest::outputs() const { return volume(std::span(extents).first(free)); }
+std::int64_t Nest::terms() const { return volume(std::span(extents).subspan(free)); }
 
 const Expression& expression_of(const Problem& problem) {
   thread_local std::pair<std::array<std::string, 3>, Expression> last;
@@ -128,13 +132,7 @@ Nest fused(const Nest& nest) {
   Nest given = nest, result;
   result.inputs = nest.inputs;
   result.output = nest.output;
-  const auto all_strides = [](Nest& of) {
-    std::vector<std::vector<std::int64_t>*> all = of.output.all_strides();
-    for (View& view : of.inputs)
-      for (std::vector<std::int64_t>* const strides : view.all_strides()) all.push_back(strides);
-    return all;
-  };
-  const std::vector<std::vector<std::int64_t>*> from = all_strides(given), to = all_strides(result);
+  const std::vector<std::vector<std::int64_t>*> from = given.all_strides(), to = result.all_strides();
   for (std::vector<std::int64_t>* const strides : to) strides->clear();
   for (const std::size_t i : order) {
     const bool first = result.extents.empty() || (nest.is_reduced(i) && result.extents.size() == result.free);

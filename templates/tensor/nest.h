@@ -31,9 +31,9 @@ struct View {
   std::vector<std::vector<std::int64_t>*> all_strides();  ///< its own and those of its bounds
 };
 
-/// The dimensions of an access that leave an array of these extents.
-std::vector<Bound> bounds_of(const Access& access, const Layout& layout,
-                             const std::vector<std::int64_t>& extents);
+/// What an access to an array of this layout does, with a stride for each index of these extents.
+View view_of(const Access& access, const Layout& layout, const std::vector<std::int64_t>& extents,
+             bool is_zero_outside);
 
 /// Indices of extent 1 are left out. Free indices, which the output moves along, come first.
 struct Nest {
@@ -49,6 +49,11 @@ struct Nest {
   std::int64_t outputs() const;  ///< elements that are written: the product of the free extents
   std::int64_t terms() const;    ///< the product of the reduced extents
   std::size_t bounds() const;    ///< of all accesses
+
+  std::vector<std::vector<std::int64_t>*> all_strides();               ///< of the output and the inputs
+  void insert(std::size_t at, std::string name, std::int64_t extent);  ///< an index that moves nothing yet
+  void erase(std::size_t index);
+  void erase_ones();  ///< all indices of extent 1
 };
 
 /// Of a complete problem of the op; kept for as long as the thread asks for the same one.

@@ -11,86 +11,49 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-// In lowest terms.
-struct Fraction {
-  std::int64_t above = 0, below = 1;
-};
-
-class LinearSystem {
- public:
-  /// Rows are the dimensions of all accesses; the unknowns the free indices' steps while `index` steps by 1.
-  LinearSystem(const Loops& loops, std::size_t index) : unknowns_(loops.free) {
-    for (const Access& access : loops.body.accesses) {
-      for (const Affine& dimension : access.dimensions) {
-        std::vector<Fraction>& row = rows_.emplace_back();
-        for (std::size_t i = 0; i < loops.free; ++i) row.push_back({dimension.factors[i], 1});
-        row.push_back({-dimension.factors[index], 1});
+// The free indices' steps that leave every access where it is while `index` steps by 1, with 0 for what is
+// not determined: by elimination, each row a dimension's equation in whole numbers without a common factor.
+// Nothing, if there are none, they are no whole numbers, or numbers grow beyond what is usual.
+std::optional<std::vector<std::int64_t>> steps_of(const Loops& loops, std::size_t index) {
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  using Row = std::vector<std::int64_t>;
+  std::vector<Row> rows;
+  for (const Access& access : loops.body.accesses) {
+    for (const Affine& dimension : access.dimensions) {
+      Row& row = rows.emplace_back(dimension.factors);
+      row.resize(loops.free);
+      row.push_back(-dimension.factors[index]);
+    }
+  }
+  std::vector<std::int64_t> steps(loops.free);
+  std::vector<std::size_t> columns;  // of the first rows, in which the other rows have 0
+  for (std::size_t column = 0; column < loops.free; ++column) {
+    const auto next = rows.begin() + std::ssize(columns);
+    const auto found = std::find_if(next, rows.end(), [=](const Row& row) { return row[column] != 0; });
+    if (found == rows.end()) continue;
+    std::iter_swap(next, found);
+    columns.push_back(column);
+    for (Row& row : rows) {
+      const std::int64_t factor = row[column];
+      if (&row == &*next || factor == 0) continue;
+      std::int64_t common = 0;
+      for (std::size_t k = 0; k < row.size(); ++k) {
+        row[k] = row[k] * (*next)[column] - (*next)[k] * factor;
+        common = std::gcd(common, row[k]);
+      }
+      for (std::int64_t& each : row) {
+        each /= std::max<std::int64_t>(common, 1);
+        if (std::abs(each) > most) return std::nullopt;
       }
     }
   }
-
-  /// A solution in whole numbers, with 0 for what is not determined.
-  std::optional<std::vector<std::int64_t>> solution() {
-    std::vector<std::int64_t> steps(unknowns_);
-    std::vector<std::size_t> column_of;
-    for (std::size_t column = 0; column < unknowns_ && column_of.size() < rows_.size(); ++column)
-      if (eliminate(column, column_of.size())) column_of.push_back(column);
-    if (!fits_) return std::nullopt;
-    for (std::size_t row = 0; row < rows_.size(); ++row) {
-      const Fraction value = rows_[row].back();
-      if (row >= column_of.size()) {
-        if (value.above != 0) return std::nullopt;
-        continue;
-      }
-      if (value.below != 1) return std::nullopt;
-      steps[column_of[row]] = value.above;
-    }
-    return steps;
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    const std::int64_t value = rows[n].back(), divisor = n < columns.size() ? rows[n][columns[n]] : 0;
+    if (divisor == 0 ? value != 0 : value % divisor != 0) return std::nullopt;
+    if (divisor != 0) steps[columns[n]] = value / divisor;
   }
-
- private:
-  bool eliminate(std::size_t column, std::size_t to) {
-    std::size_t from = to;
-    while (from < rows_.size() && rows_[from][column].above == 0) ++from;
-    if (from == rows_.size()) return false;
-    std::swap(rows_[from], rows_[to]);
-    const Fraction pivot = rows_[to][column];
-    for (Fraction& value : rows_[to]) value = reduced(value.above, value.below, pivot.below, pivot.above);
-    for (std::size_t row = 0; row < rows_.size(); ++row) {
-      const Fraction factor = rows_[row][column];
-      if (row == to || factor.above == 0) continue;
-      for (std::size_t k = 0; k <= unknowns_; ++k) {
-        const Fraction taken = reduced(rows_[to][k].above, rows_[to][k].below, factor.above, factor.below);
-        Fraction& value = rows_[row][k];
-        value =
-            reduced(value.above * taken.below - taken.above * value.below, value.below * taken.below, 1, 1);
-      }
-    }
-    return true;
-  }
-
-  // The product of two fractions.
-  Fraction reduced(std::int64_t above, std::int64_t below, std::int64_t other_above,
-                   std::int64_t other_below) {
-    constexpr std::int64_t most = std::int64_t{1} << 30;
-    std::int64_t common = std::gcd(above, below);
-    above /= common, below /= common;
-    common = std::gcd(other_above, other_below);
-    other_above /= common, other_below /= common;
-    for (const std::int64_t each : {above, below, other_above, other_below})
-      if (std::abs(each) > most) fits_ = false;
-    if (!fits_) return {};
-    above *= other_above, below *= other_below;
-    common = std::gcd(above, below) * (below < 0 ? -1 : 1);
-    above /= common, below /= common;
-    fits_ = std::abs(above) <= most && below <= most;
-    return fits_ ? Fraction{above, below} : Fraction{};
-  }
-
-  std::size_t unknowns_;
-  std::vector<std::vector<Fraction>> rows_;
-  bool fits_ = true;
-};
+  return steps;
+}
 
 // Loops whose function is constant where a reduced index moves by 1 and free ones by some steps: the value at
 // index i is that at index 0 of shifted free indices, so that the sum over i is a window's.
@@ -106,7 +69,7 @@ class Windows {
 
   /// Whether it is so for the index, and shifted reads stay inside of what the loops read.
   bool add(std::size_t index) {
-    const auto steps = LinearSystem(loops_, index).solution();
+    const auto steps = steps_of(loops_, index);
     if (!steps) return false;
     Loops shifted = shifted_;
     std::vector<Affine> back = back_;
