@@ -1,7 +1,9 @@
 // scan of rows of a few elements that lie one behind the other: a tile is moved between global and shared
-// memory as one stretch; there a thread has ITEMS neighbouring rows of one column. Blocks pass on what their
-// columns have before their tiles. The types, the function and the kind are compiled in.
+// memory as one stretch; there a thread has ITEMS neighbouring rows of one column. It keeps them in
+// registers, or reads them again when it knows what is before them. Blocks pass on what their columns have
+// before their tiles. The types, the function and the kind are compiled in.
 
+#include "common/async_copy.cuh"
 #include "common/shared.cuh"
 #include "scan/chain.cuh"
 #include "scan/scan.cuh"
@@ -15,9 +17,12 @@ constexpr int warps = BLOCK / 32;
 constexpr int resident_blocks = RESIDENT_WARPS > warps ? RESIDENT_WARPS / warps : 1;
 constexpr int rounds = (ITEMS + VECTOR - 1) / VECTOR;  // in which a block moves a tile
 constexpr int most_inner = 64;
+constexpr bool rereads = HELD == Held::shared;
+constexpr int copied = rereads ? VECTOR : 16 / static_cast<int>(sizeof(T));  // elements, where it is compiled
+constexpr int at_once = 8;  // elements that a thread reads before it combines them
 
 // A line of tiles is one outer position; a tile has `segments` x ITEMS rows. Dynamic shared memory: a tile as
-// elements, and again as results.
+// elements, and again as results; behind the elements where they are read again and have another size.
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     ENTRY(scan_narrow)(const T* __restrict__ x, Output* __restrict__ y, void* counters, void* messages,
                        int lines, int tiles, long long length, int inner, long long outer_stride,
@@ -26,7 +31,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   constexpr bool reverse = direction == Direction::reverse;
   DYNAMIC_SHARED(unsigned char, memory);
   T* const staged = reinterpret_cast<T*>(memory);
-  Output* const results = reinterpret_cast<Output*>(memory);
   __shared__ Item totals[BLOCK];  // of the threads; then what the tile has before each
   __shared__ Item of_tile[most_inner];
   __shared__ Item passed[LineChain::levels][most_inner];
@@ -39,27 +43,36 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   const unsigned number = shared_number;
   const unsigned tile = number / static_cast<unsigned>(lines), line = number % static_cast<unsigned>(lines);
   const int rows = segments * ITEMS;
+  constexpr bool is_behind = rereads && sizeof(T) != sizeof(Output);
+  const int results_at =
+      is_behind ? (rows * inner * static_cast<int>(sizeof(T)) + 15) / 16 * 16 : 0;  // bytes
+  Output* const results = reinterpret_cast<Output*>(memory + results_at);
   const long long first = (reverse ? tiles - 1 - static_cast<long long>(tile) : tile) * rows;
   const int there = static_cast<int>(length - first < rows ? length - first : rows);  // rows
   const int elements = there * inner;
 
   const T* const from = x + line * outer_stride + first * inner;
-  Vector<T, VECTOR> vector[rounds];
+  Vector<T, VECTOR> vector[rereads ? 1 : rounds];
 #pragma unroll
   for (int k = 0; k < rounds; ++k) {
     const int at = (k * BLOCK + thread) * VECTOR;
-    if (at + VECTOR <= elements)
-      vector[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
-  }
-#pragma unroll
-  for (int k = 0; k < rounds; ++k) {
-    const int at = (k * BLOCK + thread) * VECTOR;
-    if (at + VECTOR <= elements) {
-      store_vector(staged + at, vector[k]);
+    if (at + VECTOR > elements) continue;
+    if constexpr (rereads) {
+      copy_async<copied>(staged + at, from + at, true);
     } else {
-      for (int e = at; e < elements; ++e) staged[e] = from[e];
+      vector[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
     }
   }
+#pragma unroll
+  for (int k = 0; k < rounds; ++k) {
+    const int at = (k * BLOCK + thread) * VECTOR;
+    if (at + VECTOR > elements) {
+      for (int e = at; e < elements; ++e) staged[e] = from[e];
+    } else if constexpr (!rereads) {
+      store_vector(staged + at, vector[k]);
+    }
+  }
+  if constexpr (rereads) wait_for_copies();
   __syncthreads();
 
   const int column = thread % inner, segment = thread / inner;
@@ -68,14 +81,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   const int place = row * inner + column;
   // Of the thread's rows those of the memory: in the order of the scan the last ones may lack, or the first.
   const int end = segment < segments ? there - row : 0, begin = segment < segments ? row - there + 1 : ITEMS;
-  const auto is_there = [&](int i) { return reverse ? i >= begin : i < end; };
-  Item item[ITEMS];
+  const auto is_there = [&](int i) { return (reverse ? i >= begin : i < end) && (!rereads || i < ITEMS); };
+  const auto element = [&](int i) { return is_there(i) ? S::item(staged[place + i * step]) : S::none(); };
+  Item item[rereads ? at_once : ITEMS];
+  if constexpr (rereads) {
+    Item total = S::none();
+#pragma unroll 1
+    for (int first_item = 0; first_item < ITEMS; first_item += at_once) {
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i) {
-    item[i] = is_there(i) ? S::item(staged[place + i * step]) : S::none();
-    if (i > 0) item[i] = S::combine(item[i > 0 ? i - 1 : 0], item[i]);
+      for (int i = 0; i < at_once; ++i) item[i] = element(first_item + i);
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) total = S::combine(total, item[i]);
+    }
+    totals[thread] = total;
+  } else {
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+      item[i] = element(i);
+      if (i > 0) item[i] = S::combine(item[i > 0 ? i - 1 : 0], item[i]);
+    }
+    totals[thread] = item[ITEMS - 1];
   }
-  totals[thread] = item[ITEMS - 1];
   __syncthreads();
 
   LineChain chain(counts, static_cast<unsigned long long*>(messages), line, static_cast<unsigned>(tiles),
@@ -124,12 +150,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   if (tiles > 1)
     before =
         S::combine(S::combine(S::combine(passed[2][column], passed[1][column]), passed[0][column]), before);
+  if constexpr (rereads) {
+#pragma unroll 1
+    for (int first_item = 0; first_item < ITEMS; first_item += at_once) {
 #pragma unroll
-  for (int k = 0; k < ITEMS; ++k) {
-    const int i = reverse ? ITEMS - 1 - k : k;
-    if (!is_there(i)) break;
-    const Item earlier = i > 0 ? S::combine(before, item[i > 0 ? i - 1 : 0]) : before;
-    results[place + i * step] = S::output(kind == Kind::exclusive ? earlier : S::combine(before, item[i]));
+      for (int i = 0; i < at_once; ++i) item[i] = element(first_item + i);
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const Item earlier = before;
+        before = S::combine(before, item[i]);
+        if (is_there(first_item + i))
+          results[place + (first_item + i) * step] = S::output(kind == Kind::exclusive ? earlier : before);
+      }
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) {
+      const int i = reverse ? ITEMS - 1 - k : k;
+      if (!is_there(i)) break;
+      const Item earlier = i > 0 ? S::combine(before, item[i > 0 ? i - 1 : 0]) : before;
+      results[place + i * step] = S::output(kind == Kind::exclusive ? earlier : S::combine(before, item[i]));
+    }
   }
   if (thread == 0) left_to_clear = clears;
   __syncthreads();
