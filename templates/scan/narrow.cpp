@@ -14,17 +14,15 @@ std::int64_t segments_of(const Dims& d, const Config& c) {
   return segments - segments % c[VECTOR];
 }
 
+// What threads exchange, and a tile.
 std::int64_t shared_bytes(const Problem& problem, const Dims& d, const Config& c) {
+  const std::int64_t item = item_bytes(problem) * (function_of(problem) == Function::expression ? 2 : 1);
+  const std::int64_t exchanged = (c[BLOCK] + 4 * most_inner) * item + 16;
   const std::int64_t from = bytes(dtype_of(problem)), to = bytes(output_dtype(problem));
   const std::int64_t elements = segments_of(d, c) * c[ITEMS] * d.inner;  // of a tile
-  if (c[HELD] == "shared" && from != to) return round_up(elements * from, 16) + round_up(elements * to, 16);
-  return round_up(elements * std::max(from, to), 16);
-}
-
-// As in narrow.cu.
-std::int64_t static_shared_bytes(const Problem& problem, const Config& c) {
-  const std::int64_t item = item_bytes(problem) * (function_of(problem) == Function::expression ? 2 : 1);
-  return (c[BLOCK] + 4 * most_inner) * item + 16;
+  if (c[HELD] == "shared" && from != to)
+    return exchanged + round_up(elements * from, 16) + round_up(elements * to, 16);
+  return exchanged + round_up(elements * std::max(from, to), 16);
 }
 
 std::string refuses(const Problem& problem) {
@@ -66,9 +64,7 @@ Space narrow_space(const Problem& problem) {
           return d.outer == 1 || (d.outer_stride % c[VECTOR] == 0 && d.length * d.inner % c[VECTOR] == 0);
         }},
        {"A tile and what threads exchange have at most the 227 KiB of shared memory that large GPUs have.",
-        [problem, d](const Config& c) {
-          return shared_bytes(problem, d, c) + static_shared_bytes(problem, c) <= std::int64_t{227} << 10;
-        }},
+        [problem, d](const Config& c) { return shared_bytes(problem, d, c) <= std::int64_t{227} << 10; }},
        conditional(
            HELD, "registers",
            [size = bytes(dtype_of(problem))](const Config& c) { return c[VECTOR] * size >= 4; },

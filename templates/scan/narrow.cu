@@ -21,6 +21,15 @@ constexpr bool rereads = HELD == Held::shared;
 constexpr int copied = rereads ? VECTOR : 16 / static_cast<int>(sizeof(T));  // elements, where it is compiled
 constexpr int at_once = 8;  // elements that a thread reads before it combines them
 
+// What a block's threads exchange, before the tile in dynamic shared memory.
+struct Exchanged {
+  Item totals[BLOCK];  // of the threads; then what the tile has before each
+  Item of_tile[most_inner];
+  Item passed[3][most_inner];  // by level
+  unsigned number;
+  int left_to_clear;
+};
+
 // A line of tiles is one outer position; a tile has `segments` x ITEMS rows. Dynamic shared memory: a tile as
 // elements, and again as results; behind the elements where they are read again and have another size.
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
@@ -30,46 +39,44 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   using LineChain = Chain<S, 32>;
   constexpr bool reverse = direction == Direction::reverse;
   DYNAMIC_SHARED(unsigned char, memory);
-  T* const staged = reinterpret_cast<T*>(memory);
-  __shared__ Item totals[BLOCK];  // of the threads; then what the tile has before each
-  __shared__ Item of_tile[most_inner];
-  __shared__ Item passed[LineChain::levels][most_inner];
-  __shared__ unsigned shared_number;
-  __shared__ int left_to_clear;
+  Exchanged& exchanged = *reinterpret_cast<Exchanged*>(memory);
+  Item* const totals = exchanged.totals;
+  unsigned char* const tile_memory = memory + (sizeof(Exchanged) + 15) / 16 * 16;
+  T* const staged = reinterpret_cast<T*>(tile_memory);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   unsigned* const counts = static_cast<unsigned*>(counters);
-  if (thread == 0) shared_number = tiles > 1 ? next_tile(counts, gridDim.x) : blockIdx.x;
+  if (thread == 0) exchanged.number = tiles > 1 ? next_tile(counts, gridDim.x) : blockIdx.x;
   __syncthreads();
-  const unsigned number = shared_number;
+  const unsigned number = exchanged.number;
   const unsigned tile = number / static_cast<unsigned>(lines), line = number % static_cast<unsigned>(lines);
   const int rows = segments * ITEMS;
   constexpr bool is_behind = rereads && sizeof(T) != sizeof(Output);
   const int results_at =
       is_behind ? (rows * inner * static_cast<int>(sizeof(T)) + 15) / 16 * 16 : 0;  // bytes
-  Output* const results = reinterpret_cast<Output*>(memory + results_at);
+  Output* const results = reinterpret_cast<Output*>(tile_memory + results_at);
   const long long first = (reverse ? tiles - 1 - static_cast<long long>(tile) : tile) * rows;
   const int there = static_cast<int>(length - first < rows ? length - first : rows);  // rows
   const int elements = there * inner;
 
   const T* const from = x + line * outer_stride + first * inner;
+  const int tail = elements % VECTOR;  // behind the last whole vector
   Vector<T, VECTOR> vector[rereads ? 1 : rounds];
 #pragma unroll
   for (int k = 0; k < rounds; ++k) {
     const int at = (k * BLOCK + thread) * VECTOR;
-    if (at + VECTOR > elements) continue;
+    if (at + VECTOR > elements) break;
     if constexpr (rereads) {
       copy_async<copied>(staged + at, from + at, true);
     } else {
       vector[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
     }
   }
+  if (thread < tail) staged[elements - 1 - thread] = from[elements - 1 - thread];
+  if constexpr (!rereads) {
 #pragma unroll
-  for (int k = 0; k < rounds; ++k) {
-    const int at = (k * BLOCK + thread) * VECTOR;
-    if (at + VECTOR > elements) {
-      for (int e = at; e < elements; ++e) staged[e] = from[e];
-    } else if constexpr (!rereads) {
-      store_vector(staged + at, vector[k]);
+    for (int k = 0; k < rounds; ++k) {
+      const int at = (k * BLOCK + thread) * VECTOR;
+      if (at + VECTOR <= elements) store_vector(staged + at, vector[k]);
     }
   }
   if constexpr (rereads) wait_for_copies();
@@ -117,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
       total = S::combine(total, from_lane(up_to, 31, 32));
     }
     if (lane == 0) {
-      of_tile[c] = total;
+      exchanged.of_tile[c] = total;
       if (chain.posts_tile) chain.post_tile(c, total);
     }
   }
@@ -126,14 +133,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
       Item found[LineChain::levels];
       if (chain.posts_group) {  // which others wait for
         chain.wait_as_warp<0, 0>(c, lane, found);
-        if (lane == 0) chain.post_group(c, S::combine(found[0], of_tile[c]));
+        if (lane == 0) chain.post_group(c, S::combine(found[0], exchanged.of_tile[c]));
         chain.wait_as_warp<1, 2>(c, lane, found);
       } else {
         chain.wait_as_warp<0, 2>(c, lane, found);
       }
       if (lane == 0) {
 #pragma unroll
-        for (int level = 0; level < LineChain::levels; ++level) passed[level][c] = found[level];
+        for (int level = 0; level < LineChain::levels; ++level) exchanged.passed[level][c] = found[level];
       }
     }
   }
@@ -141,15 +148,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   int clears = 0;
   if (chain.posts_section) {
     for (int c = thread; c < inner; c += BLOCK)
-      chain.post_section(
-          c, S::combine(S::combine(S::combine(passed[2][c], passed[1][c]), passed[0][c]), of_tile[c]));
+      chain.post_section(c, S::combine(S::combine(S::combine(exchanged.passed[2][c], exchanged.passed[1][c]),
+                                                  exchanged.passed[0][c]),
+                                       exchanged.of_tile[c]));
   }
   if (thread == 0 && tiles > 1) clears = chain.leave();
 
   Item before = totals[thread];
   if (tiles > 1)
-    before =
-        S::combine(S::combine(S::combine(passed[2][column], passed[1][column]), passed[0][column]), before);
+    before = S::combine(S::combine(S::combine(exchanged.passed[2][column], exchanged.passed[1][column]),
+                                   exchanged.passed[0][column]),
+                        before);
   if constexpr (rereads) {
 #pragma unroll 1
     for (int first_item = 0; first_item < ITEMS; first_item += at_once) {
@@ -172,18 +181,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
       results[place + i * step] = S::output(kind == Kind::exclusive ? earlier : S::combine(before, item[i]));
     }
   }
-  if (thread == 0) left_to_clear = clears;
+  if (thread == 0) exchanged.left_to_clear = clears;
   __syncthreads();
   Output* const to = y + (line * length + first) * inner;
 #pragma unroll
   for (int k = 0; k < rounds; ++k) {
     const int at = (k * BLOCK + thread) * VECTOR;
-    if (at + VECTOR <= elements) {
-      const auto result = load_vector<VECTOR>(results + at);
-      store_whole<STORE == Store::streaming>(to + at, result);
-    } else {
-      for (int e = at; e < elements; ++e) to[e] = results[e];
-    }
+    if (at + VECTOR <= elements)
+      store_whole<STORE == Store::streaming>(to + at, load_vector<VECTOR>(results + at));
   }
-  if (tiles > 1) chain.clear(left_to_clear, thread, BLOCK);
+  if (thread < tail) to[elements - 1 - thread] = results[elements - 1 - thread];
+  if (tiles > 1) chain.clear(exchanged.left_to_clear, thread, BLOCK);
 }
