@@ -6,6 +6,7 @@ namespace tunesmith::scan_op {
 namespace {
 
 constexpr std::int64_t fan = 32, most_inner = 64;  // as in narrow.cu
+constexpr CategoricalAxis HELD("HELD");
 
 // Threads deep along the length; a tile's first element is aligned to a load.
 std::int64_t segments_of(const Dims& d, const Config& c) {
@@ -13,9 +14,15 @@ std::int64_t segments_of(const Dims& d, const Config& c) {
   return segments - segments % c[VECTOR];
 }
 
+// What threads exchange, and a tile.
 std::int64_t shared_bytes(const Problem& problem, const Dims& d, const Config& c) {
-  const std::int64_t size = std::max(bytes(dtype_of(problem)), bytes(output_dtype(problem)));
-  return round_up(segments_of(d, c) * c[ITEMS] * d.inner * size, 16);  // of a tile
+  const std::int64_t item = item_bytes(problem) * (function_of(problem) == Function::expression ? 2 : 1);
+  const std::int64_t exchanged = (c[BLOCK] + 4 * most_inner) * item + 16;
+  const std::int64_t from = bytes(dtype_of(problem)), to = bytes(output_dtype(problem));
+  const std::int64_t elements = segments_of(d, c) * c[ITEMS] * d.inner;  // of a tile
+  if (c[HELD] == "shared" && from != to)
+    return exchanged + round_up(elements * from, 16) + round_up(elements * to, 16);
+  return exchanged + round_up(elements * std::max(from, to), 16);
 }
 
 std::string refuses(const Problem& problem) {
@@ -39,7 +46,10 @@ std::int64_t tiles_of(const Dims& d, const Config& c) {
 Space narrow_space(const Problem& problem) {
   const Dims d(problem);
   const std::vector<Axis> axes = {{BLOCK, {256, 128, 512, 1024}, "threads per block"},
-                                  {ITEMS, {17, 9, 33, 16, 8}, "neighbouring rows per thread"},
+                                  {ITEMS, {17, 9, 33, 16, 8, 56}, "neighbouring rows per thread"},
+                                  {HELD, categories({"registers", "shared"}),
+                                   "where a thread's elements are meanwhile: in its registers, or in shared "
+                                   "memory, to be read again"},
                                   vector_axis(problem, 16),
                                   load_axis(),
                                   resident_warps_axis({32, 16, 48, 64}),
@@ -53,10 +63,19 @@ Space narrow_space(const Problem& problem) {
         [d](const Config& c) {
           return d.outer == 1 || (d.outer_stride % c[VECTOR] == 0 && d.length * d.inner % c[VECTOR] == 0);
         }},
-       {"A tile has at most the 216 KiB of shared memory that large GPUs have beside the fixed one.",
-        [problem, d](const Config& c) { return shared_bytes(problem, d, c) <= std::int64_t{216} << 10; }},
+       {"A tile and what threads exchange have at most the 227 KiB of shared memory that large GPUs have.",
+        [problem, d](const Config& c) { return shared_bytes(problem, d, c) <= std::int64_t{227} << 10; }},
+       conditional(
+           HELD, "registers",
+           [size = bytes(dtype_of(problem))](const Config& c) { return c[VECTOR] * size >= 4; },
+           "Copies to shared memory are of 4 bytes at least."),
+       conditional(
+           LOAD, "plain", [](const Config& c) { return c[HELD] == "registers"; },
+           "Copies to shared memory have no hint."),
+       {"More than 33 rows of a thread are held in shared memory.",
+        [](const Config& c) { return c[ITEMS] <= 33 || c[HELD] == "shared"; }},
        store_rule(problem)},
-      {register_rule(problem, [](const Config& c) { return c[ITEMS]; }),
+      {register_rule(problem, [](const Config& c) { return c[HELD] == "shared" ? 8 : c[ITEMS]; }),
        {"A tile has at least 1024 elements, so that blocks seldom wait.",
         [](const Config& c) { return c[BLOCK] * c[ITEMS] >= 1024; }}});
 }

@@ -1,7 +1,9 @@
 // scan of rows of a few elements that lie one behind the other: a tile is moved between global and shared
-// memory as one stretch; there a thread has ITEMS neighbouring rows of one column. Blocks pass on what their
-// columns have before their tiles. The types, the function and the kind are compiled in.
+// memory as one stretch; there a thread has ITEMS neighbouring rows of one column. It keeps them in
+// registers, or reads them again when it knows what is before them. Blocks pass on what their columns have
+// before their tiles. The types, the function and the kind are compiled in.
 
+#include "common/async_copy.cuh"
 #include "common/shared.cuh"
 #include "scan/chain.cuh"
 #include "scan/scan.cuh"
@@ -15,9 +17,21 @@ constexpr int warps = BLOCK / 32;
 constexpr int resident_blocks = RESIDENT_WARPS > warps ? RESIDENT_WARPS / warps : 1;
 constexpr int rounds = (ITEMS + VECTOR - 1) / VECTOR;  // in which a block moves a tile
 constexpr int most_inner = 64;
+constexpr bool rereads = HELD == Held::shared;
+constexpr int copied = rereads ? VECTOR : 16 / static_cast<int>(sizeof(T));  // elements, where it is compiled
+constexpr int at_once = 8;  // elements that a thread reads before it combines them
+
+// What a block's threads exchange, before the tile in dynamic shared memory.
+struct Exchanged {
+  Item totals[BLOCK];  // of the threads; then what the tile has before each
+  Item of_tile[most_inner];
+  Item passed[3][most_inner];  // by level
+  unsigned number;
+  int left_to_clear;
+};
 
 // A line of tiles is one outer position; a tile has `segments` x ITEMS rows. Dynamic shared memory: a tile as
-// elements, and again as results.
+// elements, and again as results; behind the elements where they are read again and have another size.
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     ENTRY(scan_narrow)(const T* __restrict__ x, Output* __restrict__ y, void* counters, void* messages,
                        int lines, int tiles, long long length, int inner, long long outer_stride,
@@ -25,41 +39,47 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   using LineChain = Chain<S, 32>;
   constexpr bool reverse = direction == Direction::reverse;
   DYNAMIC_SHARED(unsigned char, memory);
-  T* const staged = reinterpret_cast<T*>(memory);
-  Output* const results = reinterpret_cast<Output*>(memory);
-  __shared__ Item totals[BLOCK];  // of the threads; then what the tile has before each
-  __shared__ Item of_tile[most_inner];
-  __shared__ Item passed[LineChain::levels][most_inner];
-  __shared__ unsigned shared_number;
-  __shared__ int left_to_clear;
+  Exchanged& exchanged = *reinterpret_cast<Exchanged*>(memory);
+  Item* const totals = exchanged.totals;
+  unsigned char* const tile_memory = memory + (sizeof(Exchanged) + 15) / 16 * 16;
+  T* const staged = reinterpret_cast<T*>(tile_memory);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   unsigned* const counts = static_cast<unsigned*>(counters);
-  if (thread == 0) shared_number = tiles > 1 ? next_tile(counts, gridDim.x) : blockIdx.x;
+  if (thread == 0) exchanged.number = tiles > 1 ? next_tile(counts, gridDim.x) : blockIdx.x;
   __syncthreads();
-  const unsigned number = shared_number;
+  const unsigned number = exchanged.number;
   const unsigned tile = number / static_cast<unsigned>(lines), line = number % static_cast<unsigned>(lines);
   const int rows = segments * ITEMS;
+  constexpr bool is_behind = rereads && sizeof(T) != sizeof(Output);
+  const int results_at =
+      is_behind ? (rows * inner * static_cast<int>(sizeof(T)) + 15) / 16 * 16 : 0;  // bytes
+  Output* const results = reinterpret_cast<Output*>(tile_memory + results_at);
   const long long first = (reverse ? tiles - 1 - static_cast<long long>(tile) : tile) * rows;
   const int there = static_cast<int>(length - first < rows ? length - first : rows);  // rows
   const int elements = there * inner;
 
   const T* const from = x + line * outer_stride + first * inner;
-  Vector<T, VECTOR> vector[rounds];
+  const int tail = elements % VECTOR;  // behind the last whole vector
+  Vector<T, VECTOR> vector[rereads ? 1 : rounds];
 #pragma unroll
   for (int k = 0; k < rounds; ++k) {
     const int at = (k * BLOCK + thread) * VECTOR;
-    if (at + VECTOR <= elements)
-      vector[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
-  }
-#pragma unroll
-  for (int k = 0; k < rounds; ++k) {
-    const int at = (k * BLOCK + thread) * VECTOR;
-    if (at + VECTOR <= elements) {
-      store_vector(staged + at, vector[k]);
+    if (at + VECTOR > elements) break;
+    if constexpr (rereads) {
+      copy_async<copied>(staged + at, from + at, true);
     } else {
-      for (int e = at; e < elements; ++e) staged[e] = from[e];
+      vector[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(from + at));
     }
   }
+  if (thread < tail) staged[elements - 1 - thread] = from[elements - 1 - thread];
+  if constexpr (!rereads) {
+#pragma unroll
+    for (int k = 0; k < rounds; ++k) {
+      const int at = (k * BLOCK + thread) * VECTOR;
+      if (at + VECTOR <= elements) store_vector(staged + at, vector[k]);
+    }
+  }
+  if constexpr (rereads) wait_for_copies();
   __syncthreads();
 
   const int column = thread % inner, segment = thread / inner;
@@ -68,14 +88,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   const int place = row * inner + column;
   // Of the thread's rows those of the memory: in the order of the scan the last ones may lack, or the first.
   const int end = segment < segments ? there - row : 0, begin = segment < segments ? row - there + 1 : ITEMS;
-  const auto is_there = [&](int i) { return reverse ? i >= begin : i < end; };
-  Item item[ITEMS];
+  const auto is_there = [&](int i) { return (reverse ? i >= begin : i < end) && (!rereads || i < ITEMS); };
+  const auto element = [&](int i) { return is_there(i) ? S::item(staged[place + i * step]) : S::none(); };
+  Item item[rereads ? at_once : ITEMS];
+  if constexpr (rereads) {
+    Item total = S::none();
+#pragma unroll 1
+    for (int first_item = 0; first_item < ITEMS; first_item += at_once) {
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i) {
-    item[i] = is_there(i) ? S::item(staged[place + i * step]) : S::none();
-    if (i > 0) item[i] = S::combine(item[i > 0 ? i - 1 : 0], item[i]);
+      for (int i = 0; i < at_once; ++i) item[i] = element(first_item + i);
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) total = S::combine(total, item[i]);
+    }
+    totals[thread] = total;
+  } else {
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+      item[i] = element(i);
+      if (i > 0) item[i] = S::combine(item[i > 0 ? i - 1 : 0], item[i]);
+    }
+    totals[thread] = item[ITEMS - 1];
   }
-  totals[thread] = item[ITEMS - 1];
   __syncthreads();
 
   LineChain chain(counts, static_cast<unsigned long long*>(messages), line, static_cast<unsigned>(tiles),
@@ -91,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
       total = S::combine(total, from_lane(up_to, 31, 32));
     }
     if (lane == 0) {
-      of_tile[c] = total;
+      exchanged.of_tile[c] = total;
       if (chain.posts_tile) chain.post_tile(c, total);
     }
   }
@@ -100,14 +133,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
       Item found[LineChain::levels];
       if (chain.posts_group) {  // which others wait for
         chain.wait_as_warp<0, 0>(c, lane, found);
-        if (lane == 0) chain.post_group(c, S::combine(found[0], of_tile[c]));
+        if (lane == 0) chain.post_group(c, S::combine(found[0], exchanged.of_tile[c]));
         chain.wait_as_warp<1, 2>(c, lane, found);
       } else {
         chain.wait_as_warp<0, 2>(c, lane, found);
       }
       if (lane == 0) {
 #pragma unroll
-        for (int level = 0; level < LineChain::levels; ++level) passed[level][c] = found[level];
+        for (int level = 0; level < LineChain::levels; ++level) exchanged.passed[level][c] = found[level];
       }
     }
   }
@@ -115,34 +148,48 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   int clears = 0;
   if (chain.posts_section) {
     for (int c = thread; c < inner; c += BLOCK)
-      chain.post_section(
-          c, S::combine(S::combine(S::combine(passed[2][c], passed[1][c]), passed[0][c]), of_tile[c]));
+      chain.post_section(c, S::combine(S::combine(S::combine(exchanged.passed[2][c], exchanged.passed[1][c]),
+                                                  exchanged.passed[0][c]),
+                                       exchanged.of_tile[c]));
   }
   if (thread == 0 && tiles > 1) clears = chain.leave();
 
   Item before = totals[thread];
   if (tiles > 1)
-    before =
-        S::combine(S::combine(S::combine(passed[2][column], passed[1][column]), passed[0][column]), before);
+    before = S::combine(S::combine(S::combine(exchanged.passed[2][column], exchanged.passed[1][column]),
+                                   exchanged.passed[0][column]),
+                        before);
+  if constexpr (rereads) {
+#pragma unroll 1
+    for (int first_item = 0; first_item < ITEMS; first_item += at_once) {
 #pragma unroll
-  for (int k = 0; k < ITEMS; ++k) {
-    const int i = reverse ? ITEMS - 1 - k : k;
-    if (!is_there(i)) break;
-    const Item earlier = i > 0 ? S::combine(before, item[i > 0 ? i - 1 : 0]) : before;
-    results[place + i * step] = S::output(kind == Kind::exclusive ? earlier : S::combine(before, item[i]));
+      for (int i = 0; i < at_once; ++i) item[i] = element(first_item + i);
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const Item earlier = before;
+        before = S::combine(before, item[i]);
+        if (is_there(first_item + i))
+          results[place + (first_item + i) * step] = S::output(kind == Kind::exclusive ? earlier : before);
+      }
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) {
+      const int i = reverse ? ITEMS - 1 - k : k;
+      if (!is_there(i)) break;
+      const Item earlier = i > 0 ? S::combine(before, item[i > 0 ? i - 1 : 0]) : before;
+      results[place + i * step] = S::output(kind == Kind::exclusive ? earlier : S::combine(before, item[i]));
+    }
   }
-  if (thread == 0) left_to_clear = clears;
+  if (thread == 0) exchanged.left_to_clear = clears;
   __syncthreads();
   Output* const to = y + (line * length + first) * inner;
 #pragma unroll
   for (int k = 0; k < rounds; ++k) {
     const int at = (k * BLOCK + thread) * VECTOR;
-    if (at + VECTOR <= elements) {
-      const auto result = load_vector<VECTOR>(results + at);
-      store_whole<STORE == Store::streaming>(to + at, result);
-    } else {
-      for (int e = at; e < elements; ++e) to[e] = results[e];
-    }
+    if (at + VECTOR <= elements)
+      store_whole<STORE == Store::streaming>(to + at, load_vector<VECTOR>(results + at));
   }
-  if (tiles > 1) chain.clear(left_to_clear, thread, BLOCK);
+  if (thread < tail) to[elements - 1 - thread] = results[elements - 1 - thread];
+  if (tiles > 1) chain.clear(exchanged.left_to_clear, thread, BLOCK);
 }

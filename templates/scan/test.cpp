@@ -266,6 +266,9 @@ const std::vector<Case>& cases() {
       {"columns", "length=2500 inner=12 sum_dtype=f64", "BLOCK_X=4 BLOCK_Y=8 ITEMS=4 VECTOR=2 FAN=8"},
       {"narrow", "length=9001 inner=3", "BLOCK=128 ITEMS=8 VECTOR=4"},
       {"narrow", "outer=2 length=3000 inner=33 dtype=f16", "BLOCK=128 ITEMS=8 VECTOR=1"},
+      {"narrow", "length=9001 inner=3 direction=reverse kind=exclusive",
+       "BLOCK=128 ITEMS=9 VECTOR=4 HELD=shared"},
+      {"narrow", "outer=2 length=3000 inner=5 dtype=u8", "BLOCK=128 ITEMS=17 VECTOR=4 HELD=shared"},
       {"rows", "outer=9 length=1000 dtype=f64", "BLOCK=128 TEAM=64 ITEMS=1 VECTOR=2"},
       {"rows", "outer=2 length=3000", "BLOCK=128 TEAM=128 ITEMS=2 VECTOR=2 BEFORE=summed"},
       {"rows", "length=2100 direction=reverse dtype=i32",
@@ -442,6 +445,11 @@ TEST(ScanSpace, RulesAreSaid) {
       {"columns", "length=100 inner=8", "BLOCK_X=2 BLOCK_Y=16 ITEMS=8 VECTOR=1", "of 4 columns"},
       {"narrow", "length=1000 inner=64", "BLOCK=128 VECTOR=4", "a thread for each column"},
       {"narrow", "outer=2 length=1001 inner=3", "VECTOR=2", "VECTOR must divide"},
+      {"narrow", "length=1001 inner=3 dtype=u8", "VECTOR=2 HELD=shared", "of 4 bytes"},
+      {"narrow", "length=1001 inner=3", "HELD=shared LOAD=streaming", "no hint"},
+      {"narrow", "length=1001 inner=3", "ITEMS=56", "More than 33 rows"},
+      {"narrow", "length=1001 inner=3 dtype=u8", "BLOCK=1024 ITEMS=33 VECTOR=4 HELD=shared RESIDENT_WARPS=32",
+       "227 KiB"},
   };
   expect_rules(op(), cases);
 }
