@@ -1,6 +1,7 @@
 // joint_histogram/direct: sums in global memory.
 
 #include <algorithm>
+#include <optional>
 
 #include "templates/axes.h"
 #include "templates/blocks.h"
@@ -32,6 +33,15 @@ Work direct_work(const Problem& problem, const Config& config) {
   return work;
 }
 
+// Edges that are given are searched: of up to some million values more threads are better than vectors.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const std::int64_t threads = multiprocessors_to_fill(device) * std::int64_t{2048};
+  const bool searches = has_own_edges(problem) && problem.integer("length") < 4 * threads;
+  return Values{
+      {std::string(VECTOR.name), searches ? std::int64_t{1} : first_vector(problem, device)},
+      {std::string(ITEMS.name), std::int64_t{searches && problem.integer("length") > threads ? 2 : 1}}};
+}
+
 }  // namespace
 
 Template direct() {
@@ -40,10 +50,7 @@ Template direct() {
           .kernels = {"joint_histogram_direct"},
           .compiled_in = {"values", "weights", "edges", "dtype"},
           .constants = contiguous,
-          .untuned =
-              [](const Problem& problem, const DeviceFacts&) {
-                return std::optional(Values{{std::string(VECTOR.name), first_vector(problem)}});
-              },
+          .untuned = untuned,
           .space = direct_space,
           .work = direct_work,
           .alignment_bytes = joint_histogram_op::vector_bytes};

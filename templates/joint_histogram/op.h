@@ -36,7 +36,7 @@ std::vector<KernelArgument> kernel_arguments(const Problem& problem);
 std::vector<int> number_places(const Problem& problem);  ///< of the ranges' numbers, by argument
 Step zero_sums(const Problem& problem);
 Axis vector_axis(const Problem& problem);
-Value first_vector(const Problem& problem);
+std::int64_t first_vector(const Problem& problem, const DeviceFacts& device);
 std::int64_t vector_bytes(const Problem& problem, const Config& config);
 
 Template base();

@@ -90,10 +90,10 @@ Axis vector_axis(const Problem& problem) {
           "elements per load"};
 }
 
-// Of few values each thread takes one: there are threads enough.
-Value first_vector(const Problem& problem) {
-  const Axis axis = vector_axis(problem);
-  return problem.integer("length") < 1 << 18 ? axis.values.back() : axis.values.front();
+// Vectors where a quarter of the multiprocessors has 1024 at least; of fewer values each thread takes one.
+std::int64_t first_vector(const Problem& problem, const DeviceFacts& device) {
+  const std::int64_t widest = std::get<std::int64_t>(vector_axis(problem).values.front());
+  return 4 * problem.integer("length") >= multiprocessors_to_fill(device) * 1024 * widest ? widest : 1;
 }
 
 // Of the widest array; the output needs no more.

@@ -91,24 +91,31 @@ Work shared_work(const Problem& problem, const Config& config) {
 }
 
 // As tuned problems have it on an H100: one copy of the sums, a block for each multiprocessor; one word of
-// the workspace for each bin where these are few.
+// the workspace for each bin where these are few. Sums of doubles are loops of compare and swap, which take
+// the longer the more threads want one, and which many warps hide: copies, and two blocks.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;
   const Dims d(problem);
   if (shared_bytes(problem, 1) > every_gpu_has) return std::nullopt;
   const bool few = d.length <= 1024;
   if (!few && 4 * d.cells() >= d.length) return std::nullopt;  // most sums of a block would get nothing
-  const std::int64_t blocks = few ? 1 : multiprocessors_to_fill(device);
+  const bool has_many_weights = has_weights(problem) && d.length >= 1 << 20;
+  const std::int64_t blocks = few ? 1 : (has_many_weights ? 2 : 1) * multiprocessors_to_fill(device);
   const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 20;
-  // Sums of doubles are loops of compare and swap: the more threads want one, the longer.
-  std::int64_t copies = has_weights(problem) && d.length >= 1 << 20 ? 8 : 1;
+  std::int64_t copies = has_many_weights ? 8 : 1;
   while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies /= 2;
+  const std::int64_t vector = has_many_weights ? 1 : first_vector(problem, device);
+  const std::int64_t tiles = d.length / (1024 * vector * blocks);  // of a block, with one load
+  const std::int64_t items = has_many_weights || (vector > 1 && d.length > 1 << 22) ? 2
+                             : vector == 1 && tiles >= 4                            ? 4
+                                                                                    : 1;
   return Values{{std::string(FINISH.name), std::string(arrivals ? "arrivals" : "added")},
                 {std::string(COPIES.name), copies},
-                {std::string(histogram_op::VECTOR.name), first_vector(problem)},
-                {std::string(ITEMS.name), std::int64_t{d.length > 1 << 22 ? 2 : 1}},
+                {std::string(histogram_op::VECTOR.name), vector},
+                {std::string(ITEMS.name), items},
                 {std::string(BLOCK.name), std::int64_t{1024}},
-                {std::string(BLOCKS.name), blocks}};
+                {std::string(BLOCKS.name), blocks},
+                {std::string(START.name), std::string(!few && d.length <= 1 << 22 ? "overlapped" : "plain")}};
 }
 
 }  // namespace
