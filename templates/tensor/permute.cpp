@@ -56,11 +56,11 @@ Sides sides_of(const Problem& problem) {
 // The axes that a block's work depends on.
 struct Choice {
   std::int64_t tile_in, tile_out, least, vector_in, vector_out, pad, block;
-  bool staged = true;
+  bool staged = true, copied = false;
 };
 Choice choice_of(const Config& c) {
-  return {c[TILE_IN],    c[TILE_OUT], c[LEAST], c[VECTOR_IN],
-          c[VECTOR_OUT], c[PAD],      c[BLOCK], c[STAGING] == "shared"};
+  return {c[TILE_IN],           c[TILE_OUT],          c[LEAST], c[VECTOR_IN], c[VECTOR_OUT], c[PAD], c[BLOCK],
+          c[STAGING] != "none", c[STAGING] == "async"};
 }
 
 // What a block does, as the kernel computes it.
@@ -94,8 +94,20 @@ bool has_room(const Permutation& p, const Choice& c, const BlockWork& work) {
 }
 
 bool is_short(const Permutation& p, const Choice& c, const BlockWork& work) {
-  const std::int64_t held = c.staged ? work.loads.passes * c.vector_in : work.stores.passes * c.vector_out;
+  const std::int64_t held = c.copied   ? 0
+                            : c.staged ? work.loads.passes * c.vector_in
+                                       : work.stores.passes * c.vector_out;
   return held * p.input_bytes <= 256 && work.stores.passes <= 32 && (!c.staged || work.loads.passes <= 32);
+}
+
+// Whether a vector that is read is put into shared memory in pieces of words.
+bool puts_words(const Permutation& p, const Choice& c, const BlockWork& work) {
+  const std::int64_t piece = work.places.piece;
+  return piece == c.vector_in || (work.in.whole && piece * p.input_bytes % 4 == 0);
+}
+bool may_copy(const Permutation& p, const Choice& c, const BlockWork& work) {
+  const std::int64_t bytes = work.places.piece * p.input_bytes;
+  return puts_words(p, c, work) && bytes >= 4 && bytes <= 16;
 }
 
 std::int64_t blocks_of(const Permutation& p, const Box& box) {
@@ -139,7 +151,8 @@ Space space(const Problem& problem) {
   const std::int64_t in = usual_vector(p, true), out = usual_vector(p, false), common = common_vector(p);
   const bool same_side = p.input_order[0] == p.output_order[0];
   std::vector<Axis> axes = {
-      {STAGING, categories({"shared", "none"}), "whether a box is turned in shared memory"},
+      {STAGING, categories({"shared", "none", "async"}),
+       "whether a box is turned in shared memory; async: it comes there by asynchronous copies"},
       {TILE_IN, {64, 32, 16, 128, 256, 512}, "elements that a block reads one behind the other, about"},
       {TILE_OUT, {64, 32, 16, 128, 256, 512}, "elements that a block writes one behind the other, about"},
       {LEAST, {2048, 1024, 512, 4096, 8192, 16384}, "elements of a box, about, where those are fewer"},
@@ -168,14 +181,22 @@ Space space(const Problem& problem) {
        {"Without shared memory a load is a store: VECTOR_IN is VECTOR_OUT, and no wider than what is in one "
         "piece in both arrays.",
         [=](const Config& c) {
-          return c[STAGING] == "shared" || (c[VECTOR_IN] == c[VECTOR_OUT] && c[VECTOR_IN] <= common);
+          return c[STAGING] != "none" || (c[VECTOR_IN] == c[VECTOR_OUT] && c[VECTOR_IN] <= common);
         }},
        conditional(
            PAD, 1,
            [is_padded = padded_dimension(p) >= 0](const Config& c) {
-             return c[STAGING] == "shared" && is_padded;
+             return c[STAGING] != "none" && is_padded;
            },
-           "Rows are padded only where a box is turned in shared memory.")},
+           "Rows are padded only where a box is turned in shared memory."),
+       {"An asynchronous copy moves 4, 8 or 16 bytes, and what it moves is in one piece in shared memory.",
+        [=](const Config& c) {
+          const Choice choice = choice_of(c);
+          return !choice.copied || may_copy(p, choice, block_work(p, choice));
+        }},
+       conditional(
+           LOAD, "plain", [](const Config& c) { return c[STAGING] != "async"; },
+           "Asynchronous copies have no hint.")},
       {{"Loads and stores are as wide as rows are aligned, or half of that, but no less than a word.",
         [=](const Config& c) {
           return c[STAGING] == "none" ||
@@ -183,7 +204,7 @@ Space space(const Problem& problem) {
                   c[VECTOR_OUT] * p.output_bytes >= 4);
         }},
        {"Where the arrays are contiguous along different dimensions, boxes are turned in shared memory.",
-        [=](const Config& c) { return same_side || c[STAGING] == "shared"; }},
+        [=](const Config& c) { return same_side || c[STAGING] != "none"; }},
        {"A block has something to do for each thread.",
         [=](const Config& c) {
           const BlockWork work = block_work(p, choice_of(c));
@@ -359,13 +380,19 @@ double rows_of_series(const BlockWork& work) {
   return d < 0 ? 1 : static_cast<double>(work.box.tiles[d]) / static_cast<double>(work.series.starts);
 }
 
-double instructions(const Choice& c, const BlockWork& work, bool in_series, bool inner_divides,
-                    bool gathers) {
+// Of short elements.
+double short_load(const Choice& c, const BlockWork& work, bool puts_words) {
+  const auto pieces = static_cast<double>(puts_words ? c.vector_in / work.places.piece : 2 * c.vector_in);
+  return 12 + (work.in.shifted ? 8 : 0) + pieces + (c.copied ? 0 : 6);
+}
+
+double instructions(const Choice& c, const BlockWork& work, bool in_series, bool inner_divides, bool gathers,
+                    bool puts_words) {
   const auto each_pass = [](const Shares& shares, double instructions, double each_above_12) {
     const auto passes = static_cast<double>(shares.passes);
     return passes * (instructions + each_above_12 * std::max(passes - 12, 0.0));
   };
-  const double load = 4.2 + (work.in.shifted ? 12.4 : 0);
+  const double load = in_series ? short_load(c, work, puts_words) : 4.2 + (work.in.shifted ? 12.4 : 0);
   const std::int64_t warps = c.block / 32;
   const auto vector = static_cast<double>(c.vector_out), outer = static_cast<double>(work.out.dimensions - 1);
   if (c.staged && in_series) {
@@ -391,16 +418,14 @@ Cost cost_of(const Permutation& p, const Choice& c, const BlockWork& work) {
   const bool gathers = gathers_vectors(p, work.box, work.in, work.out, work.places, c.vector_out);
   const auto warps = static_cast<double>(c.block) / 32;
   const std::int64_t inner = work.box.tiles[p.output_order[0]];
-  const std::int64_t piece = work.places.piece;
-  const bool in_pieces = piece == c.vector_in || (work.in.whole && piece * p.input_bytes % 4 == 0);
-  const std::int64_t put = in_pieces ? piece : 1;
+  const std::int64_t put = puts_words(p, c, work) ? work.places.piece : 1;
   const double stores = static_cast<double>(work.stores.passes) * rows_of_series(work);
   const bool crosses = work.out.shifted || inner % c.vector_out != 0;
   return {.bytes = 32 * (sectors(p, work.in, true) + sectors(p, work.out, false)),
           .wavefronts = warps * (static_cast<double>(work.loads.passes) * wavefronts(p, c, work, true, put) +
                                  stores * wavefronts(p, c, work, false, gathers ? c.vector_out : 1)),
-          .instructions =
-              instructions(c, work, stores_series(p), !crosses || inner + 1 >= c.vector_out, gathers)};
+          .instructions = instructions(c, work, stores_series(p), !crosses || inner + 1 >= c.vector_out,
+                                       gathers, puts_words(p, c, work))};
 }
 
 // Clocks of all blocks.
@@ -465,11 +490,16 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
           choice.vector_in = vector_in;
           choice.vector_out = vector_out;
           consider(choice);
+          choice.copied = true;
+          if (boxed.staged && stores_series(p) && may_copy(p, choice, block_work(p, choice)))
+            consider(choice);
         }
       }
     }
   }
-  Values values = {{"STAGING", best.staged ? "shared" : "none"},
+  Values values = {{"STAGING", !best.staged  ? "none"
+                               : best.copied ? "async"
+                                             : "shared"},
                    {"TILE_IN", best.tile_in},
                    {"TILE_OUT", best.tile_out},
                    {"LEAST", best.least},

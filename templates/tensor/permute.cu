@@ -6,6 +6,7 @@
 // around a row's end has elements beside the row, which nobody uses; one that is stored there is stored
 // element by element.
 
+#include "common/async_copy.cuh"
 #include "common/hinted_access.cuh"
 #include "common/overlap.inl"
 #include "common/vector.cuh"
@@ -16,7 +17,7 @@
 
 constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
 constexpr Hint store_hint = static_cast<Hint>(STORE);
-constexpr bool staged = STAGING == Staging::shared;
+constexpr bool staged = STAGING != Staging::none, copied = STAGING == Staging::async;
 
 // All of it is known when this is compiled.
 BOX_FUNCTION Permutation make_permutation() {
@@ -99,6 +100,15 @@ __device__ __forceinline__ Corner corner_of(long long block) {
   return corner;
 }
 
+// Of those along which a box has several places, the last.
+template <bool READS>
+BOX_FUNCTION int last_of_box() {
+  int last = -1;
+  for (int n = 0; n < RANK; ++n)
+    if (tile_of(order_of<READS>(n)) > 1) last = order_of<READS>(n);
+  return last;
+}
+
 // The n-th vector that a thread reads or writes.
 struct Spot {
   Offset from, to;  // of its row, from the corner
@@ -141,7 +151,9 @@ __device__ __forceinline__ Spot spot_of(int n, const Corner& corner) {
       row += fixed;
       fixed = 0;
     }
-    const int digit = static_cast<int>(static_cast<unsigned>(row) % size);
+    // What is left along the last one is its digit: rows beyond it are not inside.
+    const bool is_last = d == last_of_box<READS>();
+    const int digit = is_last ? row : static_cast<int>(static_cast<unsigned>(row) % size);
     row = static_cast<int>(static_cast<unsigned>(row) / size);
     fixed /= size;
     if (extent_of(d) % size != 0 && digit >= corner.room[d]) spot.inside = false;
@@ -237,6 +249,23 @@ __device__ __forceinline__ void put(T* box, const Spot& spot, const In& vector) 
     for (int i = 0; i < VECTOR_IN; ++i)
       if (rows.whole || spot.first + i < spot.length) box[spot.place + spot.first + i] = its.element[i];
   }
+}
+
+// A vector that passes no register.
+__device__ __forceinline__ void copy(T* box, const T* corner, const Spot& spot, Offset left) {
+  constexpr Rows rows = make_rows<true>();
+  constexpr int piece = copied ? static_cast<int>(make_places().piece) : 16 / static_cast<int>(sizeof(T));
+  const Offset at = spot.from + spot.first * static_cast<Offset>(input_stride_of(input_order_of(0)));
+  T* const to = box + spot.place + spot.first;
+  if constexpr (!rows.whole && input_elements % VECTOR_IN != 0) {
+    if (at + VECTOR_IN > left) {
+#pragma unroll 1
+      for (int i = 0; at + i < left; ++i) to[i] = corner[at + i];
+      return;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < VECTOR_IN; i += piece) copy_async<piece>(to + i, corner + at + i, true);
 }
 
 template <typename Element>
@@ -475,8 +504,9 @@ __device__ __forceinline__ void store_series(int n, const Corner& corner, Out* t
 }
 
 // 64 registers suffice where loads take no more than half of them; compilers would take more for addresses.
-constexpr int bytes_held = static_cast<int>(shares_of(make_rows<staged>(), BLOCK).passes) *
-                           static_cast<int>(sizeof(T)) * (staged ? VECTOR_IN : VECTOR_OUT);
+constexpr int bytes_held = copied ? 0
+                                  : static_cast<int>(shares_of(make_rows<staged>(), BLOCK).passes) *
+                                        static_cast<int>(sizeof(T)) * (staged ? VECTOR_IN : VECTOR_OUT);
 constexpr int resident_threads = bytes_held > 128 ? 512 : 1024;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
@@ -495,20 +525,29 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
     const long long all_left = input_elements - corner.from;
     const auto left = static_cast<Offset>(all_left < (1 << 30) || sizeof(Offset) == 8 ? all_left : 1 << 30);
     constexpr int loads = static_cast<int>(shares_of(rows, BLOCK).passes);
-    In loaded[loads];
+    if constexpr (copied) {
 #pragma unroll
-    for (int n = 0; n < loads; ++n) {
-      const Spot spot = spot_of<true, VECTOR_IN>(n, corner);
-      if (spot.inside) loaded[n] = load(from, spot, left);
-    }
+      for (int n = 0; n < loads; ++n) {
+        const Spot spot = spot_of<true, VECTOR_IN>(n, corner);
+        if (spot.inside) copy(box, from, spot, left);
+      }
+      wait_for_copies();
+    } else {
+      In loaded[loads];
 #pragma unroll
-    for (int n = 0; n < loads; ++n) {
-      const Spot spot = spot_of<true, VECTOR_IN>(n, corner);
-      if (spot.inside) put(box, spot, loaded[n]);
+      for (int n = 0; n < loads; ++n) {
+        const Spot spot = spot_of<true, VECTOR_IN>(n, corner);
+        if (spot.inside) loaded[n] = load(from, spot, left);
+      }
+#pragma unroll
+      for (int n = 0; n < loads; ++n) {
+        const Spot spot = spot_of<true, VECTOR_IN>(n, corner);
+        if (spot.inside) put(box, spot, loaded[n]);
+      }
     }
     __syncthreads();
     if constexpr (stores_series(make_permutation())) {
-#pragma unroll
+#pragma unroll 1
       for (int n = 0; n < static_cast<int>(make_series().passes); ++n)
         store_series(n, corner, to, memory, shift);
     } else {
