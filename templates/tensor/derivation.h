@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -80,7 +80,7 @@ class LoopsTable {
   explicit LoopsTable(int inputs) : inputs_(inputs) {}
 
   int number_of(Loops loops);
-  const Loops& operator[](int number) const { return *known_[static_cast<std::size_t>(number)]; }
+  const Loops& operator[](int number) const { return known_[static_cast<std::size_t>(number)]; }
   std::size_t size() const { return known_.size(); }
   int inputs() const { return inputs_; }
 
@@ -98,8 +98,7 @@ class LoopsTable {
  private:
   int inputs_;
   std::map<std::vector<std::int64_t>, int> numbers_;
-  std::vector<const Loops*> known_;
-  std::vector<std::unique_ptr<Loops>> owned_;
+  std::deque<Loops> known_;  // which stay where they are
 };
 
 /// A way to compute what loops compute: other loops, which read arrays that further loops compute.

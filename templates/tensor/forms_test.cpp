@@ -75,35 +75,8 @@ std::vector<Array> drawn_inputs(const Expression& e, const std::vector<std::int6
   return inputs;
 }
 
-// The function of whole numbers.
 std::int64_t value(const elementwise_op::Expression& function, const std::vector<std::int64_t>& inputs) {
-  std::vector<std::int64_t> values;
-  for (const Node& node : function.nodes) {
-    const auto operand = [&](std::size_t n) { return values[static_cast<std::size_t>(node.operands[n])]; };
-    values.push_back([&]() -> std::int64_t {
-      switch (node.operation) {
-        case Operation::input:
-          return inputs[static_cast<std::size_t>(node.input)];
-        case Operation::number:
-          return node.whole.value();
-        case Operation::negate:
-          return -operand(0);
-        case Operation::add:
-          return operand(0) + operand(1);
-        case Operation::subtract:
-          return operand(0) - operand(1);
-        case Operation::multiply:
-          return operand(0) * operand(1);
-        case Operation::abs:
-          return std::abs(operand(0));
-        case Operation::max:
-          return std::max(operand(0), operand(1));
-        default:
-          throw std::invalid_argument("the evaluator does not know the operation");
-      }
-    }());
-  }
-  return values.back();
+  return elementwise_op::evaluate_whole(function, DType::i64, inputs);
 }
 
 // The loops of an expression, as they are written.

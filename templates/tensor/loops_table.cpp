@@ -92,10 +92,7 @@ double Loops::operations() const {
 
 int LoopsTable::number_of(Loops loops) {
   const auto [found, is_new] = numbers_.emplace(key_of(loops), static_cast<int>(known_.size()));
-  if (is_new) {
-    owned_.push_back(std::make_unique<Loops>(std::move(loops)));
-    known_.push_back(owned_.back().get());
-  }
+  if (is_new) known_.push_back(std::move(loops));
   return found->second;
 }
 

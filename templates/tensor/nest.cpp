@@ -17,8 +17,15 @@ Nest made(const Problem& problem) {
   nest.free = e.free;
   for (std::size_t i = 0; i < nest.rank(); ++i) nest.names.emplace_back(1, static_cast<char>('a' + i));
   const auto view = [&](const Access& access) {
-    return view_of(access, array_layout(problem, access.array), nest.extents,
-                   e.is_zero_outside(access.array));
+    View its =
+        view_of(access, array_layout(problem, access.array), nest.extents, e.is_zero_outside(access.array));
+    for (const Affine& dimension : access.dimensions) {
+      const Reach reach = reach_of(dimension, nest.extents);
+      if (reach.least > reach.most)
+        its = {
+            .array = its.array, .strides = std::vector(nest.rank(), std::int64_t{0}), .bounds = its.bounds};
+    }
+    return its;
   };
   for (const Access& access : e.accesses) nest.inputs.push_back(view(access));
   nest.output = view(e.output);
@@ -38,20 +45,15 @@ View view_of(const Access& access, const Layout& layout, const std::vector<std::
              bool is_zero_outside) {
   View view = {.array = access.array < 0 ? output_argument : access.array, .strides = {}};
   view.strides.resize(extents.size());
-  bool is_read = true;
   for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
     const Affine& dimension = access.dimensions[d];
     const Reach reach = reach_of(dimension, extents);
-    is_read = is_read && reach.least <= reach.most;
     if (is_zero_outside && (reach.least < 0 || reach.most >= layout.extents[d]))
       view.bounds.push_back({dimension.offset, layout.extents[d], dimension.factors});
     view.start += dimension.offset * layout.strides[d];
     for (std::size_t i = 0; i < extents.size(); ++i)
       view.strides[i] += dimension.factors[i] * layout.strides[d];
   }
-  if (is_read) return view;
-  view.start = 0;
-  std::fill(view.strides.begin(), view.strides.end(), 0);
   return view;
 }
 

@@ -171,37 +171,18 @@ BoundedValue stored(BoundedValue x, DType compute, DType out) {
 // The finish of real numbers, the first of which may be off.
 BoundedValue finished(const elementwise_op::Expression& function, DType compute,
                       const std::vector<BoundedValue>& inputs) {
-  std::vector<BoundedValue> all;
-  for (const elementwise_op::Node& node : function.nodes) {
+  const elementwise_op::BoundedNodes bounded(function.nodes, compute);
+  std::vector<BoundedValue> all(function.nodes.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const elementwise_op::Node& node = function.nodes[i];
     if (node.operation == elementwise_op::Operation::input) {
-      all.push_back(inputs[static_cast<std::size_t>(node.input)]);
+      all[i] = inputs[static_cast<std::size_t>(node.input)];
       continue;
     }
-    if (node.operation == elementwise_op::Operation::number) {
-      const bool is_single = compute == DType::f32;
-      all.push_back({is_single ? static_cast<double>(static_cast<float>(node.number)) : node.number, 0});
-      continue;
-    }
-    const elementwise_op::OperationFacts& known = elementwise_op::facts(node.operation);
     std::array<BoundedValue, 3> of = {};
-    bool is_unknown = false, is_finite = true;
-    for (std::size_t n = 0; n < static_cast<std::size_t>(known.operands); ++n) {
-      of[n] = all[static_cast<std::size_t>(node.operands[n])];
-      is_unknown = is_unknown || (of[n].error == infinity &&
-                                  (n == 0 || node.operation != elementwise_op::Operation::choose));
-      is_finite = is_finite && std::isfinite(of[n].value);
-    }
-    const bool non_negative = function.nodes[static_cast<std::size_t>(node.operands[0])].non_negative;
-    BoundedValue result = apply(node.operation, of[0], of[1], of[2], non_negative);
-    if (std::isfinite(result.value)) {
-      result.error += 2 * (compute == DType::f64 ? known.f64_ulps : known.f32_ulps) *
-                      (unit_of(compute) * (std::abs(result.value) + result.error) + least_of(compute));
-      is_unknown = is_unknown || !(std::abs(result.value) + result.error < largest_of(compute));
-    } else {  // it overflowed, or an infinity or a NaN comes out as it should
-      is_unknown = is_unknown || is_finite || result.error > 0 || std::isnan(result.error);
-    }
-    if (is_unknown) result.error = infinity;
-    all.push_back(result);
+    for (std::size_t n = 0; n < of.size(); ++n)
+      if (node.operands[n] >= 0) of[n] = all[static_cast<std::size_t>(node.operands[n])];
+    bounded.evaluate(i, &of[0], &of[1], &of[2], 1, &all[i]);
   }
   return all.back();
 }
