@@ -1,25 +1,46 @@
-// rank_filter/base: the plain kernel, which serves every problem.
+// rank_filter/base: the plain kernels, which serve every problem.
 
 #include <algorithm>
+#include <utility>
 
 #include "templates/rank_filter/op.h"
 
 namespace tunesmith::rank_filter_op {
 namespace {
 
+// As base.cu has them: outputs of a thread below each other, and along the axis of an extreme.
+constexpr std::int64_t together = 4, in_run = 8;
+
 Space base_space(const Problem& /*problem*/) { return Space({{BLOCK, {256, 64}, "threads per block"}}); }
 
-Work base_work(const Problem& problem, const Config& config) {
-  const Dims d(problem);
-  if (d.empty()) return {};
-  const std::int64_t block = config[BLOCK];
-  Launch launch{.kernel = "rank_filter_base",
-                .grid = {std::min(ceil_divide(d.image.product(), block), std::int64_t{1} << 20)},
-                .block = {block},
-                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.image.z, d.image.y, d.image.x,
-                              int32(d.window.z), int32(d.window.y), int32(d.window.x), int32(d.before.z),
-                              int32(d.before.y), int32(d.before.x), int32(problem.integer("rank")),
-                              int32(counted_places(problem))}};
+Launch launch_of(const char* kernel, std::int64_t threads, std::int64_t block) {
+  return {.kernel = kernel,
+          .grid = {std::min(ceil_divide(threads, block), std::int64_t{1} << 20)},
+          .block = {block}};
+}
+
+Launch any_rank(const Problem& problem, std::int64_t block) {
+  Dims d(problem);
+  if (d.image.y == 1 && d.window.y == 1) {  // a signal's outputs beside each other are those of a thread
+    std::swap(d.image.y, d.image.x);
+    std::swap(d.window.y, d.window.x);
+    std::swap(d.before.y, d.before.x);
+  }
+  Launch launch =
+      launch_of("rank_filter_base", d.image.z * ceil_divide(d.image.y, together) * d.image.x, block);
+  launch.arguments = {ArgumentPointer{0},
+                      ArgumentPointer{1},
+                      d.image.z,
+                      d.image.y,
+                      d.image.x,
+                      int32(d.window.z),
+                      int32(d.window.y),
+                      int32(d.window.x),
+                      int32(d.before.z),
+                      int32(d.before.y),
+                      int32(d.before.x),
+                      int32(problem.integer("rank")),
+                      int32(counted_places(problem))};
   add_outside(launch, problem);
   const std::string bits = footprint_bits(problem);
   launch.arguments.emplace_back(std::int32_t{!bits.empty()});
@@ -31,15 +52,65 @@ Work base_work(const Problem& problem, const Config& config) {
     }
     launch.arguments.emplace_back(static_cast<std::int64_t>(packed));
   }
-  return {.steps = {std::move(launch)}};
+  return launch;
+}
+
+// A box's extremes: one launch along each axis, from the image by way of the output or the workspace.
+Work extremes(const Problem& problem, std::int64_t block) {
+  const Dims d(problem);
+  struct AlongAxis {
+    std::int64_t lines, length, beside, window, before;
+  };
+  std::vector<AlongAxis> axes = {
+      {1, d.image.z, d.image.y * d.image.x, d.window.z, d.before.z},
+      {d.image.z, d.image.y, d.image.x, d.window.y, d.before.y},
+      {d.image.z * d.image.y, d.image.x, 1, d.window.x, d.before.x},
+  };
+  std::erase_if(axes, [](const AlongAxis& axis) { return axis.window == 1; });
+  Work work;
+  if (axes.size() > 1) work.workspace_bytes = d.image.product() * bytes(dtype_of(problem));
+  for (std::size_t n = 0; n < axes.size(); ++n) {
+    const AlongAxis& axis = axes[n];
+    Launch launch = launch_of("rank_filter_base_extreme",
+                              axis.lines * ceil_divide(axis.length, in_run) * axis.beside, block);
+    const bool ends_in_output = (axes.size() - n) % 2 == 1;
+    if (n == 0) {
+      launch.arguments.emplace_back(ArgumentPointer{0});
+    } else if (ends_in_output) {
+      launch.arguments.emplace_back(WorkspacePointer{});
+    } else {
+      launch.arguments.emplace_back(ArgumentPointer{1});
+    }
+    if (ends_in_output) {
+      launch.arguments.emplace_back(ArgumentPointer{1});
+    } else {
+      launch.arguments.emplace_back(WorkspacePointer{});
+    }
+    for (const std::int64_t extent : {axis.lines, axis.length, axis.beside})
+      launch.arguments.emplace_back(extent);
+    for (const std::int64_t number : {axis.window, axis.before, std::int64_t{is_greatest(problem)}})
+      launch.arguments.emplace_back(int32(number));
+    add_outside(launch, problem);
+    work.steps.emplace_back(std::move(launch));
+  }
+  return work;
+}
+
+Work base_work(const Problem& problem, const Config& config) {
+  if (Dims(problem).empty()) return {};
+  if (is_box(problem) && (is_least(problem) || is_greatest(problem)) && counted_places(problem) > 1)
+    return extremes(problem, config[BLOCK]);
+  return {.steps = {any_rank(problem, config[BLOCK])}};
 }
 
 }  // namespace
 
 Template base() {
   return {.name = "base",
-          .what = "One thread per output; serves every problem.",
-          .kernels = {"rank_filter_base"},
+          .what =
+              "Several outputs per thread; extremes of boxes along an axis after the other. Serves every "
+              "problem.",
+          .kernels = {"rank_filter_base", "rank_filter_base_extreme"},
           .space = base_space,
           .work = base_work};
 }

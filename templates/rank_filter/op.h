@@ -42,6 +42,7 @@ Template base();
 Template network();
 Template transposed();
 Template extreme();
+Template streamed();
 Template ranks();
 
 // ---- what the tuned templates share

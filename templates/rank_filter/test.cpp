@@ -142,7 +142,15 @@ std::uint32_t key(DType dtype, std::uint32_t bits) {
 TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
   const std::vector<Case> cases = {
       {"base", "height=9 width=40 window_height=3 window_width=3 rank=4", ""},
+      {"base", "height=9 width=40 window_height=5 window_width=5 rank=12 dtype=f16", ""},
       {"base", "height=9 width=40 window_height=9 window_width=9 rank=40 dtype=bf16", ""},
+      {"base", "height=9 width=40 window_height=9 window_width=9 rank=60", ""},
+      {"base", "height=9 width=40 window_height=3 window_width=9 rank=0", ""},
+      {"base", "height=9 width=40 window_height=3 window_width=3 rank=8 dtype=bf16", ""},
+      {"base",
+       "height=9 width=40 window_height=5 window_width=8 rank=15 "
+       "footprint=xxxxxxx./.xxxxxxx/xxxxxxx./.xxxxxxx/xxx.xxxx",
+       ""},
       {"network", "height=9 width=40 window_height=3 window_width=3 rank=4", ""},
       {"network", "height=9 width=40 window_height=3 window_width=5 rank=3 dtype=f16", ""},
       {"network", "height=9 width=40 window_height=5 window_width=2 rank=9", "OUTPUTS_X=2 VECTOR=4"},

@@ -1,0 +1,101 @@
+// rank_filter/streamed: minima and maxima of bytes in short windows, whose rows pass the registers of a warp.
+
+#include <algorithm>
+
+#include "templates/boundary.h"
+#include "templates/rank_filter/op.h"
+
+namespace tunesmith::rank_filter_op {
+namespace {
+
+constexpr IntegerAxis BATCH("BATCH");
+constexpr IntegerAxis RUN("RUN");
+
+constexpr std::int64_t most_places = 17;  // of a window along each dimension; registers hold as many rows
+constexpr std::int64_t least_vector = 8;
+
+// As streamed.cu has it.
+std::int64_t out_columns(const Problem& problem, std::int64_t vector) {
+  const Dims d(problem);
+  const std::int64_t words = vector / 4,
+                     left = round_up(std::max(d.before.x, d.window.x - 1 - d.before.x), vector);
+  const std::int64_t skipped = (left - d.before.x) / 4, first_byte = (left - d.before.x) % 4;
+  const std::int64_t needed = ceil_divide(first_byte + vector + d.window.x - 1, 4);
+  return (32 - (skipped + needed - 1) / words) * vector;
+}
+
+std::string refuses(const Problem& problem) {
+  if (std::string no = refuses_all_but_box_extremes(problem); !no.empty()) return no;
+  const Dims d(problem);
+  if (dtype_of(problem) != DType::u8)
+    return "Words of four bytes are compared; elements that are none take another template.";
+  if (d.window.z > 1 || std::max(d.window.y, d.window.x) > most_places) {
+    return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
+           std::to_string(d.window.x) + " is no window of one plane and at most " +
+           std::to_string(most_places) + " rows and columns; take another template.";
+  }
+  if (boundary_of(problem) == Boundary::wrap)
+    return "With boundary=wrap a row's beginning needs its end, which other warps have; take another "
+           "template.";
+  if (d.image.x % least_vector != 0) {
+    return "The width " + std::to_string(d.image.x) + " is no multiple of the " +
+           std::to_string(least_vector) + " bytes that are read together; take another template.";
+  }
+  if (std::max({d.image.z, d.image.y, d.image.x}) >= std::int64_t{1} << 30 ||
+      d.image.z * ceil_divide(d.image.y, 16) * ceil_divide(d.image.x, 128) >= std::int64_t{1} << 31) {
+    return "The image has more strips than a grid; take the base template.";
+  }
+  return "";
+}
+
+Space space(const Problem& problem) {
+  std::vector<Axis> axes = {{BLOCK, {128, 64, 256}, "threads per block, whose warps share nothing"},
+                            {VECTOR, {std::int64_t{8}, std::int64_t{16}}, "bytes of a row that a lane has"},
+                            {RUN, {32, 16, 64}, "rows of outputs of a warp"},
+                            {BATCH, {8, 4, 16}, "rows that are read together"},
+                            resident_warps_axis({16, 20, 24, 32})};
+  std::vector<Rule> must = {
+      {"The image's width must be a multiple of VECTOR bytes.",
+       [width = problem.integer("width")](const Config& c) { return width % c[VECTOR] == 0; }},
+      resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; })};
+  return Space(std::move(axes), std::move(must));
+}
+
+Work work(const Problem& problem, const Config& c) {
+  const Dims d(problem);
+  if (d.empty()) return {};
+  const std::int64_t strips_x = ceil_divide(d.image.x, out_columns(problem, c[VECTOR])),
+                     strips_y = ceil_divide(d.image.y, c[RUN]);
+  Launch launch{.kernel = "rank_filter_streamed",
+                .grid = {ceil_divide(strips_x * strips_y * d.image.z, c[BLOCK] / 32)},
+                .block = {c[BLOCK]},
+                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(d.image.z), int32(d.image.y),
+                              int32(d.image.x), int32(strips_x), int32(strips_y)}};
+  add_outside(launch, problem);
+  return {.steps = {std::move(launch)}};
+}
+
+std::optional<Values> untuned(const Problem& /*problem*/, const DeviceFacts& /*device*/) {
+  return std::nullopt;
+}
+
+}  // namespace
+
+Template streamed() {
+  return {.name = "streamed",
+          .what =
+              "Minima and maxima of bytes in short windows: rows pass the registers of a warp, whose lanes "
+              "exchange "
+              "words.",
+          .kernels = {"rank_filter_streamed"},
+          .compiled_in = {"window_depth", "window_height", "window_width", "footprint", "rank", "origin_z",
+                          "origin_y", "origin_x", "dtype"},
+          .constants = window_constants,
+          .refuses = refuses,
+          .untuned = untuned,
+          .space = space,
+          .work = work,
+          .alignment_bytes = [](const Problem& /*problem*/, const Config& c) { return c[VECTOR]; }};
+}
+
+}  // namespace tunesmith::rank_filter_op

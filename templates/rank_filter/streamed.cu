@@ -1,0 +1,211 @@
+// rank_filter, minima and maxima of bytes in short windows: a warp goes down a strip of rows. A lane has
+// VECTOR bytes of each row in registers, and the extremes of the last rows of its columns; those along a row
+// are made of words that lanes exchange. What is beside the image is filled in between both, where it is the
+// extreme of a column that the warp has.
+
+#include "common/boundary.cuh"
+#include "common/integer.cuh"
+#include "rank_filter/words.cuh"
+
+constexpr int words = VECTOR / 4;  // of a row, of a lane
+constexpr int after_x = window_width - 1 - before_x;
+// A strip begins so many columns before its outputs: whole vectors, and what may stand for columns behind the
+// image.
+constexpr int left = round_up(larger(before_x, after_x), VECTOR);
+constexpr int skipped = (left - before_x) / 4, first_byte = (left - before_x) % 4;  // before a lane's windows
+constexpr int needed = ceil_divide(first_byte + VECTOR + window_width - 1, 4);      // words of them
+constexpr int out_lanes = 32 - (skipped + needed - 1) / words, out_columns = out_lanes * VECTOR;
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / BLOCK);
+
+__device__ __forceinline__ unsigned extreme(unsigned a, unsigned b) {
+  return rank > 0 ? upper(a, b) : lower(a, b);
+}
+__device__ __forceinline__ unsigned extreme(unsigned a, unsigned b, unsigned c) {
+  return rank > 0 ? upper(a, b, c) : lower(a, b, c);
+}
+
+// Words are compared as two of 16 bits, whose upper bytes are the even and the odd ones: the lower bytes
+// decide only between equal ones.
+__device__ __forceinline__ unsigned even_bytes(unsigned word) { return word << 8; }
+__device__ __forceinline__ unsigned word_of(unsigned even, unsigned odd) {
+  return __byte_perm(even, odd, 0x7351);
+}
+
+// Extremes of `length` elements make those of at most three times as many: of the last ones, and of those
+// `near` and `far` before them.
+template <int length, int window>
+struct Step {
+  static constexpr int far = 3 * length <= window ? 2 * length : window - length;
+  static constexpr int near = smaller(length, far), next = length + far;
+};
+
+struct Columns {
+  unsigned part[2 * words];
+};
+
+// Extremes along columns, row by row.
+template <int length, int window>
+struct Running {
+  using Here = Step<length, window>;
+  Columns earlier[Here::far] = {};
+  Running<Here::next, window> further;
+
+  __device__ __forceinline__ Columns take(const Columns& last) {
+    Columns all;
+#pragma unroll
+    for (int i = 0; i < 2 * words; ++i) {
+      const unsigned far = earlier[0].part[i], near = earlier[Here::far - Here::near].part[i];
+      all.part[i] = Here::near == Here::far ? extreme(far, last.part[i]) : extreme(far, near, last.part[i]);
+    }
+#pragma unroll
+    for (int n = 0; n < Here::far - 1; ++n) earlier[n] = earlier[n + 1];
+    earlier[Here::far - 1] = last;
+    return further.take(all);
+  }
+};
+template <int window>
+struct Running<window, window> {
+  __device__ __forceinline__ Columns take(const Columns& last) { return last; }
+};
+
+// ---- along a row
+
+// Of words in a row the even and the odd bytes.
+struct Row {
+  unsigned part[2][needed];
+};
+// Those `bytes` behind word n's even or odd ones. What is behind the last word nobody needs.
+__device__ __forceinline__ unsigned shifted(const Row& row, int odd, int n, int bytes) {
+  const int by = odd + bytes, halves = by / 2, at = n + halves / 2;
+  const unsigned first = row.part[by % 2][smaller(at, needed - 1)];
+  return halves % 2 == 0 ? first : __byte_perm(first, row.part[by % 2][smaller(at + 1, needed - 1)], 0x5432);
+}
+
+// The windows' extremes, from those of `length` bytes.
+template <int length>
+__device__ __forceinline__ void along_row(const Row& row, unsigned (&to)[words]) {
+  using Here = Step<length, window_width>;
+  constexpr bool is_last = Here::next == window_width;
+  constexpr int from = is_last ? first_byte : 0, count = is_last ? words : needed;
+  Row all = {};
+#pragma unroll
+  for (int n = 0; n < count; ++n) {
+#pragma unroll
+    for (int odd = 0; odd < 2; ++odd) {
+      const unsigned first = shifted(row, odd, n, from), far = shifted(row, odd, n, from + Here::far);
+      all.part[odd][n] = Here::near == Here::far
+                             ? extreme(first, far)
+                             : extreme(first, shifted(row, odd, n, from + Here::near), far);
+    }
+  }
+  if constexpr (is_last) {
+#pragma unroll
+    for (int n = 0; n < words; ++n) to[n] = word_of(all.part[0][n], all.part[1][n]);
+  } else {
+    along_row<Here::next>(all, to);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+    ENTRY(rank_filter_streamed)(const T* __restrict__ image, T* __restrict__ output, int planes, int height,
+                                int width, int strips_x, int strips_y, int boundary, double outside) {
+  __shared__ unsigned rows[BLOCK / 32][32 * words];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  unsigned strip = blockIdx.x * (BLOCK / 32) + static_cast<unsigned>(warp);
+  const int x = static_cast<int>(strip % strips_x) * out_columns;
+  strip /= strips_x;
+  const int y = static_cast<int>(strip % strips_y) * RUN, plane = static_cast<int>(strip / strips_y);
+  if (plane >= planes) return;
+  image += static_cast<long long>(plane) * height * width;
+  const unsigned other = from_outside<T>(outside) * 0x01010101u;
+
+  const int first_x = x - left, column = first_x + lane * VECTOR;
+  const bool has_column = column >= 0 && column < width;
+  const T* const from = image + (has_column ? column : 0);
+  const int rows_left = smaller(RUN, height - y), needed_rows = rows_left + window_height - 1;
+  const int first_y = y - before_y;
+  const bool has_all_rows = first_y >= 0 && first_y + needed_rows <= height;
+
+  // A lane fills in one column beside the image.
+  T* const row = reinterpret_cast<T*>(rows[warp]);
+  const bool has_sides = x < before_x || x + out_columns + after_x > width;
+  int side = -1, instead = -1;
+  if (has_sides && lane < window_width - 1) {
+    const int beside = lane < before_x ? -1 - lane : width + lane - before_x;
+    const int found = sample_at(beside, width, boundary);
+    side = beside - first_x < 32 * VECTOR ? beside - first_x : -1;
+    instead = found >= 0 ? found - first_x : -1;
+  }
+
+  T* to = output + (static_cast<long long>(plane) * height + y) * width + x + lane * VECTOR;
+  const bool has_output = lane < out_lanes && x + lane * VECTOR < width;
+  Running<1, window_height> running;
+#pragma unroll 1
+  for (int begin = 0; begin < needed_rows; begin += BATCH) {
+    Vector<unsigned, words> read[BATCH];
+    const int place = has_all_rows ? 0 : sample_at(first_y + begin + lane % BATCH, height, boundary);
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      const int at = has_all_rows ? first_y + begin + i : __shfl_sync(~0u, place, i);
+      if (has_column && at >= 0 && begin + i < needed_rows) {
+        read[i] = load_vector<words>(reinterpret_cast<const unsigned*>(from + static_cast<long long>(at) * width));
+      } else {
+#pragma unroll
+        for (int n = 0; n < words; ++n) read[i].element[n] = other;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      Columns columns;
+#pragma unroll
+      for (int n = 0; n < words; ++n) {
+        columns.part[2 * n] = even_bytes(read[i].element[n]);
+        columns.part[2 * n + 1] = read[i].element[n];
+      }
+      columns = running.take(columns);
+      const int down = begin + i - (window_height - 1);
+      if (down < 0 || down >= rows_left) continue;
+      unsigned own[words];
+#pragma unroll
+      for (int n = 0; n < words; ++n) own[n] = word_of(columns.part[2 * n], columns.part[2 * n + 1]);
+      if constexpr (window_width > 1) {
+        if (has_sides) {
+          Vector<unsigned, words> vector;
+#pragma unroll
+          for (int n = 0; n < words; ++n) vector.element[n] = own[n];
+          store_vector<words>(rows[warp] + lane * words, vector);
+          __syncwarp();
+          if (side >= 0) row[side] = instead >= 0 ? row[instead] : static_cast<T>(other & 0xffu);
+          __syncwarp();
+          vector = load_vector<words>(rows[warp] + lane * words);
+#pragma unroll
+          for (int n = 0; n < words; ++n) {
+            own[n] = vector.element[n];
+            columns.part[2 * n] = even_bytes(own[n]);
+            columns.part[2 * n + 1] = own[n];
+          }
+        }
+        Row beside;
+#pragma unroll
+        for (int n = 0; n < needed; ++n) {
+          const int word = skipped + n;
+          if (word < words) {
+            beside.part[0][n] = columns.part[2 * (word < words ? word : 0)];
+            beside.part[1][n] = columns.part[2 * (word < words ? word : 0) + 1];
+          } else {
+            beside.part[1][n] = __shfl_down_sync(~0u, own[word % words], word / words);
+            beside.part[0][n] = even_bytes(beside.part[1][n]);
+          }
+        }
+        along_row<1>(beside, own);
+      }
+      if (has_output) {
+        Vector<unsigned, words> vector;
+#pragma unroll
+        for (int n = 0; n < words; ++n) vector.element[n] = own[n];
+        store_vector<words>(reinterpret_cast<unsigned*>(to), vector);
+      }
+      to += width;
+    }
+  }
+}
