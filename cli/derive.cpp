@@ -193,7 +193,7 @@ void add_derive_command(CLI::App& app) {
       ->add_option("EXPRESSION", request->expression,
                    "An index expression, such as \"out[y,x] += g[i] * h[j] * image[y+i,x+j]\"")
       ->required();
-  command->add_option("--extents", request->extents,
+  command->add_option("--extents,--problem", request->extents,
                       "Extents of indices or arrays: \"y=1080 x=1920 g=13 h=13\" (default: 32 each)");
   command
       ->add_option("--may", request->may,

@@ -59,7 +59,7 @@ for b in 0:4, y in 0:32, x in 0:32, v in 0:32, u in 0:32:
 TEST(Derive, PrintsTheMatrixChain) {
   const Scratch scratch;
   const Outcome outcome = scratch.tunesmith(
-      "derive 'out[a,d] += A[a,b] * B[b,c] * C[c,d]' --extents 'A=4096x64 B=64x4096 C=4096x64'");
+      "derive 'out[a,d] += A[a,b] * B[b,c] * C[c,d]' --problem 'A=4096x64 B=64x4096 C=4096x64'");
   EXPECT_EQ(outcome.err, "");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, R"(Canonical: out[a,b] += x0[a,c] * x1[c,d] * x2[d,b]
