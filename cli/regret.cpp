@@ -91,15 +91,7 @@ Regret regret_of(const TunedProblem& tuned, const Pick& pick) {
   regret.picked = pick.template_name + " " + pick.config;
   regret.expected_us = pick.expected_us;
   regret.expected_loss = pick.expected_loss;
-  regret.tuned = tuned.winners.front().template_name + " " + tuned.winners.front().config;
-  regret.tuned_us = tuned.winners.front().time.median_us;
-  if (tuned.base) regret.base_us = tuned.base->median_us;
-  for (const TunedFinalist& finalist : tuned.finalists) {
-    if (finalist.template_name != pick.template_name || finalist.config != pick.config) continue;
-    regret.picked_us = finalist.median_us;
-    regret.ratio = 1 / finalist.ratio;
-  }
-  return regret;
+  return with_times(std::move(regret), tuned);
 }
 
 // What dispatch chooses from, beside winners.
@@ -114,10 +106,10 @@ std::vector<NamedVariant> portfolio_of(const Op& op, const std::vector<Candidate
   return variants;
 }
 
-// Measures the portfolio where it was not in the search: by problem the times, by template and config.
+// Measures the variants where they were not in the search: by problem the times, by template and config.
 using Times = std::map<std::string, std::map<std::string, double>>;
-Times portfolio_times(const Op& op, const DeviceFacts& device, const std::vector<NamedVariant>& variants,
-                      TuneOptions options, Progress& progress) {
+Times times_of(const Op& op, const DeviceFacts& device, const std::vector<NamedVariant>& variants,
+               TuneOptions options, Progress& progress) {
   options.table = TableOptions{.searched = 0, .portfolio = variants};
   tune(options, progress);
   Times times;
@@ -186,25 +178,34 @@ void run(const Request& request, int& exit_code) {
   const TuneResult result = tune(options, progress);
   Times times;
   if (const auto portfolio = portfolio_of(op, known); !portfolio.empty() && !result.interrupted)
-    times = portfolio_times(op, device, portfolio, options, progress);
+    times = times_of(op, device, portfolio, options, progress);
   std::vector<Regret> all;
   for (const TunedProblem& tuned : result.problems) {
     if (tuned.winners.empty()) continue;
-    Regret& regret = all.emplace_back(regret_of(tuned, picks.at(tuned.problem)));
-    const auto found = times.find(tuned.problem);
-    if (found == times.end()) continue;
-    // A pick that takes longer to compile than the search lasted was measured only with the portfolio.
-    if (const auto late = found->second.find(regret.picked);
-        regret.picked_us <= 0 && late != found->second.end()) {
-      regret.picked_us = late->second;
-      regret.ratio = regret.tuned_us / regret.picked_us;
+    const Pick& pick = picks.at(tuned.problem);
+    Regret& regret = all.emplace_back(regret_of(tuned, pick));
+    const auto of_portfolio = times.find(tuned.problem);
+    const bool has_portfolio = of_portfolio != times.end();
+    // A pick that was not compiled while the search lasted, of which a slow base may take all, was measured
+    // with the portfolio, or is measured now.
+    if (regret.picked_us <= 0 && !result.interrupted) {
+      TuneOptions alone = options;
+      alone.problems = {complete_problem(op, Problem::parse(tuned.problem))};
+      const Times late = has_portfolio ? times
+                                       : times_of(op, device, {{pick.template_name, pick.config}},
+                                                  std::move(alone), progress);
+      if (const auto found = late.find(tuned.problem); found != late.end())
+        if (const auto own = found->second.find(regret.picked); own != found->second.end())
+          regret = with_late_pick(std::move(regret), own->second);
     }
-    regret.portfolio_us = regret.picked_us > 0 ? regret.picked_us : found->second.begin()->second;
-    for (const auto& [variant, us] : found->second) regret.portfolio_us = std::min(regret.portfolio_us, us);
+    if (!has_portfolio) continue;
+    const std::map<std::string, double>& known_us = of_portfolio->second;
+    regret.portfolio_us = regret.picked_us > 0 ? regret.picked_us : known_us.begin()->second;
+    for (const auto& [variant, us] : known_us) regret.portfolio_us = std::min(regret.portfolio_us, us);
     if (regret.picked_us <= 0) continue;
     regret.tried_us = regret.picked_us;
-    for (const std::string& variant : picks.at(tuned.problem).first)
-      if (const auto tried = found->second.find(variant); tried != found->second.end())
+    for (const std::string& variant : pick.first)
+      if (const auto tried = known_us.find(variant); tried != known_us.end())
         regret.tried_us = std::min(regret.tried_us, tried->second);
   }
   if (result.interrupted) exit_code = 130;

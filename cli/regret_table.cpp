@@ -29,6 +29,34 @@ double fifth_percentile(std::vector<double> values) {
 
 }  // namespace
 
+Regret with_times(Regret regret, const TunedProblem& tuned) {
+  const TunedWinner& winner = tuned.winners.front();
+  regret.tuned = winner.template_name + " " + winner.config;
+  regret.tuned_us = winner.time.median_us;
+  if (tuned.base) regret.base_us = tuned.base->median_us;
+  for (const TunedFinalist& finalist : tuned.finalists) {
+    if (finalist.template_name + " " + finalist.config != regret.picked) continue;
+    regret.picked_us = finalist.median_us;
+    regret.ratio = 1 / finalist.ratio;
+  }
+  // An interrupted run names a winner without finals.
+  if (regret.picked_us <= 0 && regret.picked == regret.tuned) {
+    regret.picked_us = regret.tuned_us;
+    regret.ratio = 1;
+  }
+  return regret;
+}
+
+Regret with_late_pick(Regret regret, double picked_us) {
+  regret.picked_us = picked_us;
+  if (picked_us < regret.tuned_us) {
+    regret.tuned = regret.picked;
+    regret.tuned_us = picked_us;
+  }
+  regret.ratio = regret.tuned_us / picked_us;
+  return regret;
+}
+
 RegretSummary summary_of(const std::vector<Regret>& all) {
   RegretSummary summary;
   std::vector<double> ratios, over_base, portfolio, tried, claims, claimed_ratios;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/text_table.h"
+#include "tuner/tune.h"
 
 namespace tunesmith {
 
@@ -22,6 +23,13 @@ struct Regret {
   double tried_us = 0;      ///< of the best of those that promised most, `tried` of them; 0: not known
   double ratio = 0;         ///< tuned / picked, paired; 0: what was picked is not ok
 };
+
+/// `regret`, of which the problem and the pick are known, with what a tuning that has winners says of both.
+Regret with_times(Regret regret, const TunedProblem& tuned);
+
+/// With the time of a pick that the tuning had not measured; one that is faster than all that it had is the
+/// best.
+Regret with_late_pick(Regret regret, double picked_us);
 
 /// At least one.
 struct RegretSummary {

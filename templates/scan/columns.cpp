@@ -108,8 +108,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       depth = 1;
     }
   } else if (d.inner == 1) {
-    // The base has as many threads for each of a few lines.
-    if (d.length < 8192 && d.lines() < 64) return std::nullopt;
+    // The base has as many threads for each of a few lines, and shares long ones.
+    if (d.length >= 8192 || d.lines() < 64) return std::nullopt;
     width = 1;
     depth = 64;
     const auto is_part = [&] { return depth * items < d.length; };

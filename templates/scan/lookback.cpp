@@ -6,6 +6,7 @@ namespace tunesmith::scan_op {
 namespace {
 
 constexpr std::int64_t fan = 32;  // as in lookback.cu
+constexpr CategoricalAxis TOTAL("TOTAL");
 
 std::string refuses(const Problem& problem) {
   const Dims d(problem);
@@ -31,11 +32,22 @@ Space lookback_space(const Problem& problem) {
   const std::vector<Axis> axes = {{BLOCK, {512, 128, 256, 1024}, "threads per block"},
                                   {ITEMS, {4, 1, 2, 8, 12, 16}, "loads of a thread"},
                                   vector_axis(problem, 16),
+                                  {TOTAL, categories({"scanned", "summed"}),
+                                   "when a tile's total is known: after it is scanned; or before, which "
+                                   "takes a further sum"},
                                   load_axis(),
                                   resident_warps_axis({32, 16, 48, 64}),
                                   store_axis()};
   return Space(axes,
-               {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }), vector_rule(d),
+               {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
+                vector_rule(d),
+                {"An expression's total is known after its tile is scanned.",
+                 [in_order = function_of(problem) == Function::expression](const Config& c) {
+                   return !in_order || c[TOTAL] == "scanned";
+                 }},
+                conditional(
+                    TOTAL, "scanned", [d](const Config& c) { return tiles_of(d, c) > 1; },
+                    "A tile that is a whole line passes nothing on."),
                 store_rule(problem)},
                {register_rule(problem, elements),
                 {"A tile has at least 1024 elements, so that blocks seldom wait.",
@@ -56,32 +68,68 @@ Work lookback_work(const Problem& problem, const Config& config) {
           .zeroed_bytes = space.bytes};
 }
 
-// Where rows would leave multiprocessors idle: tiles so large that each has a multiprocessor of its own, or
-// as large as registers hold.
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+struct Tile {
+  std::int64_t block = 0, items = 0, vector = 0;
+  std::int64_t elements() const { return block * items * vector; }
+};
+
+// The smallest of which a line has one group, so that no block waits for what another has found. Those that
+// were the fastest of their size.
+std::optional<Tile> tile_of_group(const Problem& problem, const DeviceFacts& device, std::int64_t vector) {
+  const Dims d(problem);
+  const bool is_large = item_bytes(problem) == 8;
+  const Tile candidates[] = {{128, 8 / vector, vector},
+                             vector >= 4 ? Tile{256, 8 / vector, vector} : Tile{512, 4 / vector, vector},
+                             {512, 8 / vector, vector},
+                             {512 / vector, 12, vector},
+                             vector == 1 ? Tile{512, 16, 1} : Tile{256, 32 / vector, vector}};
+  for (const Tile& tile : candidates) {
+    const std::int64_t tiles = ceil_divide(d.length, tile.elements());  // of a line
+    if (tile.block < 128 || (is_large && tile.elements() > 4096)) continue;
+    if (tiles <= fan && d.outer * tiles <= multiprocessors_to_fill(device)) return tile;
+  }
+  return std::nullopt;
+}
+
+// The smallest that all multiprocessors have at once, or as large as registers hold.
+Tile tile_of_device(const Problem& problem, const DeviceFacts& device, std::int64_t vector) {
   const Dims d(problem);
   const std::int64_t multiprocessors = multiprocessors_to_fill(device);
-  if (d.length < 8192 || d.outer >= 4 * multiprocessors || suits_summing(problem, device))
-    return std::nullopt;
-  const std::int64_t vector = usual_vector(problem);
+  const bool is_large = item_bytes(problem) == 8;
   const std::int64_t most = std::min<std::int64_t>(16, 64 / vector);
-  std::int64_t block = 512, items = most;
-  for (const std::int64_t number : {4, 8, 12, 16}) {
+  Tile best{512, most, vector};
+  for (const std::int64_t items : {4, 8, 12, 16}) {
     for (std::int64_t threads = bytes(dtype_of(problem)) == 2 ? 256 : 128; threads <= 512; threads *= 2) {
-      const std::int64_t tile = threads * number * vector;
+      const Tile tile{threads, items, vector};
+      // Of 8-byte items two blocks of 256 threads have the registers of one of 512.
+      const std::int64_t at_once = is_large && threads <= 256 ? 2 * multiprocessors : multiprocessors;
       const bool takes_turns =
-          d.outer * ceil_divide(d.length, tile) > multiprocessors && d.length >= 16 * tile;
-      if (number < 16 / vector || number > most || takes_turns || tile >= block * items * vector) continue;
-      block = threads;
-      items = number;
+          d.outer * ceil_divide(d.length, tile.elements()) > at_once && d.length >= 16 * tile.elements();
+      if (items < 16 / vector || items > most || takes_turns || tile.elements() >= best.elements()) continue;
+      best = tile;
     }
   }
-  return Values{{std::string(BLOCK.name), block},
-                {std::string(ITEMS.name), items},
-                {std::string(VECTOR.name), vector},
+  return best;
+}
+
+// Where rows would leave multiprocessors idle.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Dims d(problem);
+  if (d.length < 8192 || d.outer >= 4 * multiprocessors_to_fill(device) || suits_summing(problem, device))
+    return std::nullopt;
+  const std::int64_t vector = usual_vector(problem);
+  // Of integers that are summed as longer ones whole loads of 16 bytes, while tiles are small.
+  const bool has_larger_sums = is_whole(dtype_of(problem)) && bytes(dtype_of(problem)) == 4 &&
+                               item_bytes(problem) == 8 && (d.outer == 1 || d.length % 4 == 0) &&
+                               (d.outer == 1 || d.outer_stride % 4 == 0);
+  const Tile tile = tile_of_group(problem, device, has_larger_sums ? 4 : vector)
+                        .value_or(tile_of_device(problem, device, vector));
+  return Values{{std::string(BLOCK.name), tile.block},
+                {std::string(ITEMS.name), tile.items},
+                {std::string(VECTOR.name), tile.vector},
                 {std::string(LOAD.name), usual_load(problem, device)},
                 {std::string(RESIDENT_WARPS.name), std::int64_t{16}},
-                {std::string(STORE.name), usual_store(problem, vector)}};
+                {std::string(STORE.name), usual_store(problem, tile.vector)}};
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ constexpr Hint load_hint = LOAD == Load::streaming ? Hint::streaming : Hint::non
 constexpr int warps = BLOCK / 32;
 constexpr int resident_blocks = RESIDENT_WARPS > warps ? RESIDENT_WARPS / warps : 1;
 constexpr int tile_elements = warps * WarpStretch::elements;
+constexpr bool posts_early = TOTAL == Total::summed;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     ENTRY(scan_lookback)(const T* __restrict__ x, S::Output* __restrict__ y, void* counters, void* messages,
@@ -43,7 +44,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   } else {
     stretch.load<load_hint, End::element>(from, lane, left);
   }
-  const Item own = is_full ? stretch.scan<End::full>(lane, left) : stretch.scan<End::element>(lane, left);
+  Item own;
+  if constexpr (posts_early) {
+    own = is_full ? stretch.total<End::full>(lane, left) : stretch.total<End::element>(lane, left);
+  } else {
+    own = is_full ? stretch.scan<End::full>(lane, left) : stretch.scan<End::element>(lane, left);
+  }
   if (lane == 0) totals[warp] = own;
   __syncthreads();
   const Item up_to = scan_lanes<S, 32>(lane < warps ? totals[lane] : S::none(), lane);
@@ -55,15 +61,28 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   int clears = 0;
   LineChain chain(counts, static_cast<unsigned long long*>(messages), line, static_cast<unsigned>(tiles),
                   tile, 1);
+  if (thread == 0 && chain.posts_tile) chain.post_tile(0, total);
+  Item found[LineChain::levels];
+  const auto wait_in_group = [&] {
+    chain.wait_as_warp<0, 0>(0, lane, found);
+    if (lane == 0) {
+      if (chain.posts_group) chain.post_group(0, S::combine(found[0], total));
+      passed[0] = found[0];
+    }
+  };
+  // The stretch is scanned meanwhile, unless others wait for what this warp finds.
+  const bool waits_first = posts_early && warp == 0 && chain.posts_group;
+  if constexpr (posts_early) {
+    if (waits_first) wait_in_group();
+    if (is_full) {
+      stretch.scan<End::full>(lane, left);
+    } else {
+      stretch.scan<End::element>(lane, left);
+    }
+  }
   if (tiles > 1) {
-    Item found[LineChain::levels];
     if (warp == 0) {
-      if (lane == 0 && chain.posts_tile) chain.post_tile(0, total);
-      chain.wait_as_warp<0, 0>(0, lane, found);
-      if (lane == 0) {
-        if (chain.posts_group) chain.post_group(0, S::combine(found[0], total));
-        passed[0] = found[0];
-      }
+      if (!waits_first) wait_in_group();
     } else if (warp == 1) {
       chain.wait_as_warp<1, 2>(0, lane, found);
       if (lane == 0) {

@@ -94,12 +94,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t vector = usual_vector(problem, !sums);
   std::int64_t team = 4, items = 1;
   if (sums) {
-    const std::int64_t block = d.length <= 8192 ? 256 : d.length <= 24576 ? 512 : 1024;
+    const std::int64_t block = d.length <= 6144 ? 256 : d.length <= 36864 ? 512 : 1024;
     return Values{{std::string(BLOCK.name), block},
                   {std::string(TEAM.name), block},
                   {std::string(ITEMS.name), std::int64_t{1}},
                   {std::string(VECTOR.name), vector},
                   {std::string(BEFORE.name), std::string("summed")},
+                  {std::string(LOAD.name), std::string(block <= 512 ? "streaming" : "plain")},
                   {std::string(RESIDENT_WARPS.name), std::int64_t{16}},
                   {std::string(STORE.name), usual_store(problem, vector)}};
   }

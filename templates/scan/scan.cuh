@@ -255,6 +255,20 @@ struct Stretch {
     }
   }
 
+  // The same as scan() returns, combined in another order, before scan() takes its time.
+  template <End END>
+  __device__ __forceinline__ Item total(int lane, int left) const {
+    Item all = S::none();
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v)
+        if (END == End::full || place(i, lane) + v < left)
+          all = S::combine(all, S::item(loaded[i].element[v]));
+    }
+    return fold_lanes<S, WIDTH>(all, lane);
+  }
+
   // Returns all of the stretch, of which `left` elements were loaded. Every lane of the warp takes part.
   template <End END>
   __device__ __forceinline__ Item scan(int lane, int left) {

@@ -55,9 +55,9 @@ bool suits_narrow(const Problem& problem) {
 
 bool suits_summing(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  const std::int64_t bytes_of_line = d.length * bytes(dtype_of(problem));
+  const std::int64_t bytes_of_line = d.length * std::max(bytes(dtype_of(problem)), item_bytes(problem));
   return function_of(problem) != Function::expression && refuses_apart(d).empty() && d.length > 2048 &&
-         d.length <= std::int64_t{128} * 1024 && bytes_of_line <= 196608 &&
+         bytes_of_line <= std::int64_t{224} << 10 &&
          d.outer * bytes_of_line <= std::int64_t{16384} * multiprocessors_to_fill(device);
 }
 

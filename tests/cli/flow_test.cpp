@@ -187,6 +187,10 @@ TEST(Flow, RegretOfProblemsThatNobodyTuned) {
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db")) << "nothing is kept";
   expect_success(scratch.tunesmith("regret transpose --device host --problems 1 --budget 2 --keep kept.db"));
   EXPECT_TRUE(has(scratch.tunesmith("db status --db kept.db").out, "problem          1"));
+  // The search is over when the base is measured, so the pick is measured behind it.
+  const Outcome late = scratch.tunesmith("regret scan --device host --problems 1 --budget 1");
+  expect_success(late);
+  EXPECT_FALSE(has(late.out, "what was picked is wrong")) << late.out;
   EXPECT_EQ(scratch.tunesmith("regret nothing").exit_code, 2);
 }
 

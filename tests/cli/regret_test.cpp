@@ -58,6 +58,55 @@ TEST(Regret, SaysWhatTryingSomeAtFirstUseWouldGive) {
   EXPECT_THAT(regret_table(all).csv(), HasSubstr("tried_us"));
 }
 
+// Of which nothing but the names and tuning's time are known.
+Regret unmeasured(const std::string& picked) {
+  Regret one;
+  one.picked = picked;
+  one.tuned = "b X=2";
+  one.tuned_us = 10;
+  return one;
+}
+
+TunedProblem won_by_b() {
+  TunedProblem tuned;
+  TunedWinner& winner = tuned.winners.emplace_back();
+  winner.template_name = "b";
+  winner.config = "X=2";
+  winner.time.median_us = 10;
+  return tuned;
+}
+
+TEST(Regret, APickHasTheTimeThatItHadInTheFinals) {
+  TunedProblem tuned = won_by_b();
+  tuned.finalists = {{"b", "X=2", 10, 1}, {"a", "X=1", 13, 1.25}};
+  const Regret slower = with_times(unmeasured("a X=1"), tuned);
+  EXPECT_EQ(slower.tuned, "b X=2");
+  EXPECT_EQ(slower.picked_us, 13);
+  EXPECT_EQ(slower.ratio, 0.8);
+  EXPECT_EQ(with_times(unmeasured("b X=2"), tuned).ratio, 1);
+  EXPECT_EQ(with_times(unmeasured("c X=1"), tuned).ratio, 0);
+}
+
+TEST(Regret, APickThatWonWithoutFinalsLosesNothing) {
+  TunedProblem tuned = won_by_b();
+  tuned.provisional = true;
+  const Regret same = with_times(unmeasured("b X=2"), tuned);
+  EXPECT_EQ(same.picked_us, 10);
+  EXPECT_EQ(same.ratio, 1);
+  EXPECT_EQ(with_times(unmeasured("a X=1"), tuned).ratio, 0);
+}
+
+TEST(Regret, APickThatWasMeasuredLateMayBeTheBest) {
+  const Regret slower = with_late_pick(unmeasured("a X=1"), 20);
+  EXPECT_EQ(slower.picked_us, 20);
+  EXPECT_EQ(slower.ratio, 0.5);
+  EXPECT_EQ(slower.tuned, "b X=2");
+  const Regret faster = with_late_pick(unmeasured("a X=1"), 5);
+  EXPECT_EQ(faster.ratio, 1);
+  EXPECT_EQ(faster.tuned, "a X=1");
+  EXPECT_EQ(faster.tuned_us, 5);
+}
+
 TEST(Regret, APickThatFailedIsCountedAndInNoMean) {
   const RegretSummary s = summary_of({regret(0, 0, 40), regret(0.9, 10, 20)});
   EXPECT_EQ(s.failed, 1);
