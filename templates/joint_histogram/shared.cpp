@@ -101,7 +101,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (!few && 4 * d.cells() >= d.length) return std::nullopt;  // most sums of a block would get nothing
   const bool are_many_weights = has_weights(problem) && d.length >= 1 << 20;
   std::int64_t copies = are_many_weights ? 32 : 1;
-  while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies /= 2;
+  while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies = copies == 32 ? 8 : copies / 2;
   const bool are_two = are_many_weights && copies < 32;  // threads of a warp that have a copy in common wait
   const std::int64_t blocks = few ? 1 : (are_two ? 2 : 1) * multiprocessors_to_fill(device);
   const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 20;
