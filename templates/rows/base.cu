@@ -143,13 +143,15 @@ struct Elements {
       Part part;
 #pragma unroll
       for (int k = 0; k < vector; ++k) part.element[k] = from_float<T>(value[p * vector + k]);
-      if (aligned && p * step + vector <= left) {
-        store_vector<vector>(to + p * step, part);
-      } else {
-#pragma unroll
-        for (int k = 0; k < vector; ++k)
-          if (p * step + k < left) to[p * step + k] = part.element[k];
+      if constexpr (vector > 1) {
+        if (aligned && p * step + vector <= left) {
+          store_vector_streaming<vector>(to + p * step, part);
+          continue;
+        }
       }
+#pragma unroll
+      for (int k = 0; k < vector; ++k)
+        if (p * step + k < left) to[p * step + k] = part.element[k];
     }
   }
 };
