@@ -56,8 +56,9 @@ def histogram(
     None: the least and the greatest value, which takes two more launches and waits for them; float32 values are counted as float64
     where a limit is of float64. density: divides by the number and the width. cumulative: counts (or weights) of each bin and all before it; with
     density as parts of all, the last of which is 1.
-    weights, bins of unequal width and more than 65536 bins are counted by the array's own library: NumPy, CuPy, or operators of PyTorch
-    (TypeError for others).
+    weights: what is added for each value, of real numbers; sums are of float64, in an order that differs from run to run, and are returned in the
+    weights' type. More than 65536 bins, other weights, edges of NaN, and integers of 64 bits between edges beyond 2**52 are for the array's own
+    library: NumPy, CuPy, or operators of PyTorch (TypeError for others).
     Returns (counts, edges): counts of int64 of the caller's kind, edges as NumPy array. Every value is in the bin in which NumPy
     has it with the limits as Python's floats: numpy.histogram(a, bins, (float(lo), float(hi))). (With limits of NumPy's types, and with those
     that it finds itself, NumPy computes the edges in these types, so that one may lie a unit in the last place elsewhere.)
@@ -74,13 +75,15 @@ def histogram(
                 lo, hi = float(lo), float(hi)
                 return _counted(a, bins, "histogram", lo, hi), _edges(lo, hi, bins, edges_type).copy()
     given = InputArray(a)
-    if weights is not None:
+    added = None if weights is None else _real_weights(weights, given)
+    if weights is not None and (added is None or isinstance(bins, str)):
         return _histogram_of_library(given, bins, range, density, weights)
+    compared = given.dtype
     if given.dtype == "bool":
         warnings.warn(f"Converting input from {given.dtype} to {np.uint8} for compatibility.", RuntimeWarning, stacklevel=2)
     if isinstance(bins, str):
         bins = np.histogram_bin_edges(given.numpy(), bins, range)
-    given = _by_strides(given)
+    given = _by_strides(given) if added is None else given.contiguous()  # the weights' order
     given = given.to("float64") if given.dtype == "uint64" else _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
     edges_type = np.float32 if given.dtype == "float32" else np.float64
     if str(getattr(a, "dtype", None)).removeprefix("torch.") == given.dtype:
@@ -92,8 +95,10 @@ def histogram(
             raise ValueError("`bins` must increase monotonically, when an array")
         count = edges.size - 1
         lo, hi = float(edges[0]), float(edges[-1])
-        if count < 1 or not np.array_equal(edges, np.linspace(lo, hi, count + 1)):
-            return _histogram_of_library(InputArray(a), edges, range, density, None)
+        if count < 1 or not _is_uniform(edges):
+            if not _are_for_kernels([edges], compared):
+                return _histogram_of_library(InputArray(a), edges, range, density, weights)
+            return _finished(_sums_of_values(given.contiguous(), added, count, edges=edges), edges, density, "int64" if added is None else weights)
     else:
         if np.ndim(bins) != 0:
             raise ValueError("`bins` must be 1d, when an array")
@@ -118,25 +123,73 @@ def histogram(
             lo, hi = lo - 0.5, hi + 0.5
         edges = _edges(lo, hi, count, edges_type).copy()
     if count > _most_bins:
+        if weights is not None:
+            return _histogram_of_library(InputArray(a), bins, range, density, weights)
         if np.any(edges[:-1] >= edges[1:]):
             raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
         if given.array.kind == "numpy":
             return np.histogram(given.numpy(), count, (lo, hi), density)
         return _histogram_of_library(given, edges, None, density, None)
     try:
-        counts = _counted(given.object, count, "histogram", lo, hi)
+        if added is not None:
+            return _finished(_weighted_values(given.object, added.object, count, (lo, hi)), edges, density, weights)
+        return _finished(_counted(given.object, count, "histogram", lo, hi), edges, density, None)
     except ValueError as error:
+        if weights is not None:
+            return _histogram_of_library(InputArray(a), bins, range, density, weights)
         if "too few" not in str(error):
             raise
         raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins. {error}") from None
+
+
+def _real_weights(weights, given: InputArray) -> InputArray | None:
+    """As float32 or float64; None: what is not of these has rules of its own."""
+    try:
+        found = InputArray(weights, given)
+    except TypeError:
+        return None
+    if found.dtype.startswith(("complex", "bool", "float16", "bfloat16")):
+        return None
+    if tuple(found.shape) != tuple(given.shape):
+        raise ValueError("weights should have the same shape as a.")
+    return (found if found.dtype == "float32" else found.to("float64")).contiguous()
+
+
+def _finished(sums, edges: np.ndarray, density, like):
+    """Counts or sums in the type `like`, or that of the array `like`, or with density divided."""
+    counts = InputArray(sums)
+    if like is not None:
+        counts = counts.to(like if isinstance(like, str) else InputArray(like, counts).dtype)
     if density:
-        numbers = InputArray(counts).numpy()
-        return given.library.of_numpy(numbers / np.diff(edges) / numbers.sum(), given.object), edges
-    return counts, edges
+        numbers = counts.numpy()
+        return counts.library.of_numpy(numbers / np.diff(edges).astype("float64") / numbers.sum(), counts.object), edges
+    return counts.object, edges
+
+
+def _sums_of_values(x: InputArray, weights: InputArray | None, count: int, limits=(), edges=None):
+    """In one launch: the values, or the sums of their weights, between limits, or between edges; float64."""
+    sums = x.empty((count,), "float64")
+    problem = (
+        ("values", "single"),
+        ("weights", "none" if weights is None else _short[weights.dtype]),
+        ("edges", "uniform" if limits else "given"),
+        ("length", x.array.size),
+        ("bins_x", count),
+        ("bins_y", 1),
+        ("dtype", _short[x.dtype]),
+    )
+    there = None if edges is None else InputArray(edges.astype("float64"), x)
+    launch("joint_histogram", (x, None, weights, there, None, sums), problem, (*limits, 0.0, 1.0) if limits else ())
+    return sums.object
+
+
+@recorded("x", "weights")
+def _weighted_values(x, weights, count: int, limits: tuple[float, float]):
+    return _sums_of_values(*(InputArray(one).contiguous() for one in (x, weights)), count, limits)
 
 
 def _histogram_of_library(given: InputArray, bins, limits, density, weights):
-    """What the kernels do not count: weights, bins of unequal width, and very many."""
+    """What the kernels do not count: weights that are no real numbers, edges that are none, and very many bins."""
     kind = given.array.kind
     if kind in ("numpy", "other"):
         return np.histogram(given.numpy(), bins, limits, density, weights)
@@ -154,7 +207,7 @@ def _histogram_of_library(given: InputArray, bins, limits, density, weights):
         return counts, edges.get()
     if kind != "torch":
         raise TypeError(
-            f"Weights, bins of unequal width and more than {_most_bins} bins are counted by the array's own library, and {kind} has no such function; "
+            f"Such weights or edges, and more than {_most_bins} bins, are for the array's own library, and {kind} has no such function; "
             "give an array of CuPy or PyTorch."
         )
     torch, x = sys.modules["torch"], given.object.reshape(-1)
@@ -245,15 +298,21 @@ def _is_uniform(edges: np.ndarray) -> bool:
     return bool(lo < hi and math.isfinite(hi - lo) and np.array_equal(edges, np.linspace(lo, hi, edges.size)))
 
 
+def _are_for_kernels(edges: list[np.ndarray], dtype: str) -> bool:
+    """Whether kernels put values of this type where NumPy has them."""
+    shape = tuple(one.size - 1 for one in edges)
+    if min(shape) < 1 or max(shape) > _most_bins or math.prod(shape) > 2**28 or any(one.dtype.kind not in "fiub" or one.dtype.itemsize > 8 for one in edges):
+        return False
+    if any(np.isnan(one).any() for one in edges):
+        return False
+    # Where NumPy compares integers of 64 bits, doubles do as well between edges that are doubles.
+    return dtype not in ("int64", "uint64") or not any(one.dtype.kind in "iu" and np.abs(one.astype("float64")).max() > 2.0**52 for one in edges)
+
+
 def _joint_counts(given: list[InputArray], edges: list[np.ndarray], weights: InputArray | None):
     """None: the kernels do not count these."""
     shape = tuple(one.size - 1 for one in edges)
-    if min(shape) < 1 or max(shape) > _most_bins or math.prod(shape) > 2**28 or any(one.dtype.kind not in "fiub" or one.dtype.itemsize > 8 for one in edges):
-        return None
-    if any(np.isnan(one).any() for one in edges):
-        return None
-    # Where NumPy compares integers of 64 bits, doubles do as well between edges that are doubles.
-    if given[0].dtype in ("int64", "uint64") and any(one.dtype.kind in "iu" and np.abs(one.astype("float64")).max() > 2.0**52 for one in edges):
+    if not _are_for_kernels(edges, given[0].dtype):
         return None
     x, y = (one.to("float64") if one.dtype == "uint64" else _countable(one, ("float32", "float64", "int32", "int64", "uint8")) for one in given)
     if all(_is_uniform(one) for one in edges):

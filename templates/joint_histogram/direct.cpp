@@ -33,13 +33,12 @@ Work direct_work(const Problem& problem, const Config& config) {
   return work;
 }
 
-// Edges that are given are searched: of up to some million values more threads are better than vectors.
+// Edges that are given are searched, for which more threads are better than vectors.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
-  const std::int64_t threads = multiprocessors_to_fill(device) * std::int64_t{2048};
-  const bool searches = has_own_edges(problem) && problem.integer("length") < 4 * threads;
-  return Values{
-      {std::string(VECTOR.name), searches ? std::int64_t{1} : first_vector(problem, device)},
-      {std::string(ITEMS.name), std::int64_t{searches && problem.integer("length") > threads ? 2 : 1}}};
+  const bool searches = has_own_edges(problem);
+  const bool are_many = problem.integer("length") > multiprocessors_to_fill(device) * std::int64_t{2048};
+  return Values{{std::string(VECTOR.name), searches ? std::int64_t{1} : first_vector(problem, device)},
+                {std::string(ITEMS.name), std::int64_t{searches && are_many ? 2 : 1}}};
 }
 
 }  // namespace

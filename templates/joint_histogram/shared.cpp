@@ -99,16 +99,20 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (shared_bytes(problem, 1) > every_gpu_has) return std::nullopt;
   const bool few = d.length <= 1024;
   if (!few && 4 * d.cells() >= d.length) return std::nullopt;  // most sums of a block would get nothing
-  const bool has_many_weights = has_weights(problem) && d.length >= 1 << 20;
-  const std::int64_t blocks = few ? 1 : (has_many_weights ? 2 : 1) * multiprocessors_to_fill(device);
+  const bool are_many_weights = has_weights(problem) && d.length >= 1 << 20;
+  std::int64_t copies = are_many_weights ? 32 : 1;
+  while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies = copies == 32 ? 8 : copies / 2;
+  const bool are_two = are_many_weights && copies < 32;  // threads of a warp that have a copy in common wait
+  const std::int64_t blocks = few ? 1 : (are_two ? 2 : 1) * multiprocessors_to_fill(device);
   const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 20;
-  std::int64_t copies = has_many_weights ? 8 : 1;
-  while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies /= 2;
-  const std::int64_t vector = has_many_weights ? 1 : first_vector(problem, device);
+  const std::int64_t vector = are_two ? 1 : first_vector(problem, device);
   const std::int64_t tiles = d.length / (1024 * vector * blocks);  // of a block, with one load
-  const std::int64_t items = has_many_weights || (vector > 1 && d.length > 1 << 22) ? 2
-                             : vector == 1 && tiles >= 4                            ? 4
-                                                                                    : 1;
+  std::int64_t items = 1;
+  if (are_many_weights || (vector > 1 && d.length > 1 << 22)) {
+    items = 2;
+  } else if (vector == 1 && tiles >= 2) {
+    items = tiles >= 4 ? 4 : 2;
+  }
   return Values{{std::string(FINISH.name), std::string(arrivals ? "arrivals" : "added")},
                 {std::string(COPIES.name), copies},
                 {std::string(histogram_op::VECTOR.name), vector},

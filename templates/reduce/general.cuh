@@ -353,10 +353,9 @@ enum class Moment { variance, deviation, both };
 // Two passes over a tile that is in registers: its mean, then what its elements are off it, in Number. Tiles
 // are added up in a type with twice the digits, as what they are above the line's first element, so that
 // little cancels: the square of the first one's distance from the mean is at most all squares together.
-template <typename T, typename NumberType, typename Sum, Moment moment, typename Result>
+template <typename T, typename Number, typename Sum, Moment moment, typename Result>
 struct MomentReduction {
   using Element = T;
-  using Number = NumberType;
   using Item = Moments<Sum>;
   using Partial = Moments<Sum>;
   // The line's first element, as it was loaded: what is computed of it waits for that, and may stand behind
@@ -444,15 +443,10 @@ struct MomentReduction {
         above += rest;
       }
     }
-    return written(number_of(shift) + above, squares, ratios);
-  }
-
-  // Of a line's mean and the sum of the squares of what its elements are off it.
-  static __device__ __forceinline__ Output written(double mean, double squares, Ratios ratios) {
     if (squares < 0) squares = 0;
     const auto variance = static_cast<Result>(squares * ratios.variance);
     if constexpr (moment == Moment::both) {
-      return {static_cast<Result>(mean), variance};
+      return {static_cast<Result>(number_of(shift) + above), variance};
     } else {
       return moment == Moment::deviation ? sqrt(variance) : variance;
     }

@@ -12,8 +12,6 @@ static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
               "these hints load by the read-only path");
 
 constexpr bool finds_places = function == Function::argmin || function == Function::argmax;
-constexpr bool has_moments =
-    function == Function::var || function == Function::std || function == Function::mean_var;
 
 // How a block's rows lie in shared memory, where a thread reads PIECE neighbours of its own at once. From one
 // row to the next it is an odd number of pieces, so that a warp's threads read different banks.
@@ -68,6 +66,8 @@ __device__ __forceinline__ void stage(T* staged, const T* from, int count, const
   }
 }
 
+constexpr int most_singles = TILE / 4;  // which take less time one by one than as a part of a tile
+
 // A row of this thread alone.
 template <int PIECE>
 struct Line {
@@ -103,10 +103,16 @@ struct Line {
       load(some, at);
       R::template add<TILE, true>(total, some, TILE, Places<TILE, TILE>{at}, shift);
     }
-    if (at < length) {
+    if (length - at > most_singles) {
       T some[TILE];
       load_part(some, at);
       R::template add<TILE, false>(total, some, length - at, Places<TILE, TILE>{at}, shift);
+    } else {
+#pragma unroll 1
+      for (; at < length; ++at) {
+        const T one[1] = {from[at]};
+        R::template add<1, true>(total, one, 1, Places<1, 1>{at}, shift);
+      }
     }
     return R::output(total, shift, length, ratios);
   }
@@ -135,50 +141,7 @@ struct Line {
     load(some, first);
     return first + place_in_tile(some, best);
   }
-
-  // Two passes over the row: its mean, and what its elements are off it. Of TILE sums beside each other each
-  // has few terms.
-  template <typename Moments>
-  __device__ __forceinline__ typename Moments::Output moments(Ratios ratios) const {
-    using Number = typename Moments::Number;
-    using Plain = typename Moments::Plain;
-    const Number inverse = static_cast<Number>(ratios.mean);
-    Number sum[TILE] = {};
-    each([&](int k, T x) { sum[k] += static_cast<Number>(x); });
-    const Number mean = tree<Plain, TILE>(sum) * inverse;
-    Number rest[TILE] = {}, squares[TILE] = {};
-    each([&](int k, T x) {
-      const Number off = static_cast<Number>(x) - mean;
-      rest[k] += off;
-      squares[k] = fused(off, off, squares[k]);
-    });
-    const Number left = tree<Plain, TILE>(rest);
-    const Number correction = left - left == 0 ? left * inverse : Number(0);  // an infinity has none
-    return Moments::written(static_cast<double>(mean) + static_cast<double>(correction),
-                            static_cast<double>(tree<Plain, TILE>(squares) - left * correction), ratios);
-  }
-
- private:
-  // use(place in a tile, element) of all elements.
-  template <typename Use>
-  __device__ __forceinline__ void each(Use use) const {
-    T some[TILE];
-    int at = 0;
-#pragma unroll 2
-    for (; at + TILE <= length; at += TILE) {
-      load(some, at);
-#pragma unroll
-      for (int k = 0; k < TILE; ++k) use(k, some[k]);
-    }
-    if (at == length) return;
-    load_part(some, at);
-#pragma unroll
-    for (int k = 0; k < TILE; ++k)
-      if (at + k < length) use(k, some[k]);
-  }
 };
-
-constexpr int most_terms = 8;  // of a sum of moments()
 
 template <int PIECE>
 __device__ __forceinline__ void reduce_block(T* staged, const T* x, R::Output* y, long long outer, int length,
@@ -193,8 +156,6 @@ __device__ __forceinline__ void reduce_block(T* staged, const T* x, R::Output* y
   const Line<PIECE> line = {staged + row * (length + pitch.gap), length};
   if constexpr (finds_places) {
     y[first + row] = line.place();
-  } else if constexpr (has_moments) {
-    y[first + row] = length <= most_terms * TILE ? line.template moments<R>(ratios) : line.reduced(ratios);
   } else {
     y[first + row] = line.reduced(ratios);
   }

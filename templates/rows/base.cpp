@@ -24,13 +24,12 @@ constexpr std::array frequent = {Operation::add, Operation::subtract, Operation:
 
 std::string frequent_code() {
   std::string text =
-      "template <int N>\n__device__ __forceinline__ bool apply_frequent(int operation, const Compute "
-      "(&x)[N], "
-      "const Compute (&y)[N], Compute (&result)[N]) {\n  switch (operation) {\n";
+      "template <int N>\n__device__ __forceinline__ bool apply_frequent(int operation, Compute (&x)[N], "
+      "const Compute (&y)[N]) {\n  switch (operation) {\n";
   for (const Operation operation : frequent) {
     const elementwise_op::OperationFacts& known = elementwise_op::facts(operation);
     text += "    case " + std::to_string(static_cast<int>(operation)) +
-            ":\n#pragma unroll\n      for (int e = 0; e < N; ++e) result[e] = elementwise::" +
+            ":\n#pragma unroll\n      for (int e = 0; e < N; ++e) x[e] = elementwise::" +
             std::string(known.name) + (known.operands == 1 ? "(x[e]" : "(x[e], y[e]") +
             ");\n      return true;\n";
   }
@@ -78,6 +77,10 @@ class Writer {
   }
 
   bool varies(std::size_t node) const { return shape_.varies[node] != 0; }
+  static bool is_commutative(Operation operation) {
+    return operation == Operation::add || operation == Operation::multiply || operation == Operation::min ||
+           operation == Operation::max;
+  }
   bool is_computed(std::size_t node) const { return e_.nodes[node].operands[0] >= 0; }
   static std::int64_t sweep_bit(int sweep) { return std::int64_t{1} << sweep; }
 
@@ -161,18 +164,29 @@ class Writer {
         computed.push_back(i);
       }
     }
+    // Whether the one before is its first operand, in either order.
+    const auto follows = [&](std::size_t n) {
+      const Node& node = e_.nodes[computed[n]];
+      const auto is_before = [&](int operand) {
+        return n > 0 && operand == static_cast<int>(computed[n - 1]);
+      };
+      return is_before(node.operands[0]) || (is_commutative(node.operation) && is_before(node.operands[1]));
+    };
     // By node: the last in `computed` that needs it from a slot.
     std::vector<std::size_t> last(e_.nodes.size(), 0);
     for (std::size_t n = 0; n < computed.size(); ++n)
       for (const int below : e_.nodes[computed[n]].operands)
-        if (below >= 0 && (n == 0 || at(below) != computed[n - 1])) last[at(below)] = n;
+        if (below >= 0 && !(follows(n) && at(below) == computed[n - 1])) last[at(below)] = n;
     std::vector<std::size_t> taken;  // by slot: the last in `computed` that needs what it has
     for (std::size_t n = 0; n < computed.size(); ++n) {
       const std::size_t node = computed[n];
       std::array<std::int64_t, 3> operands = operands_of(node);
-      for (std::size_t k = 0; k < operands.size(); ++k)
-        if (n > 0 && e_.nodes[node].operands[k] == static_cast<int>(computed[n - 1]))
-          operands[k] = operand(Operand::before, 0);
+      if (follows(n)) {
+        for (std::size_t k = 0; k < operands.size(); ++k)
+          if (e_.nodes[node].operands[k] == static_cast<int>(computed[n - 1]))
+            operands[k] = operand(Operand::before, 0);
+        if (operands[0] != operand(Operand::before, 0)) std::swap(operands[0], operands[1]);
+      }
       std::int64_t destination = none_there;
       if (last[node] >
           n) {  // a slot may become free with this very instruction, which reads before it writes
@@ -197,29 +211,30 @@ class Writer {
   std::vector<std::int64_t> where_;
 };
 
-Space space(const Problem& /*problem*/) { return Space({{BLOCK, {512, 256}, "most threads per block"}}); }
+// Of f64 the registers of 1024 threads are too few.
+Space space(const Problem& problem) {
+  const bool is_wide = dtype_of(problem) == DType::f64;
+  return Space({{BLOCK, is_wide ? std::vector<Value>{512, 256} : std::vector<Value>{1024, 512, 256},
+                 "most threads per block"}});
+}
 
-// A row's threads, a power of two, have all of it at once, up to a block. A block has as many as leave room
-// for others, or for its threads' values.
+// A row's threads, whole warps or a power of two, have all of it at once, up to a block. A block has as many
+// as leave room for others, or for its threads' values.
 struct Layout {
-  std::int64_t threads, team, each, shared_bytes;
+  std::int64_t threads, team, shared_bytes;
 };
 Layout layout_of(const Shape& shape, const Program& program, DType compute, std::int64_t most,
                  const DeviceFacts& device) {
   const std::int64_t elements = compute == DType::f64 ? 4 : 8;
-  constexpr std::int64_t most_bytes = 40 << 10, usual = 128, least = 32;
-  Layout found = {.threads = most, .team = 1, .each = elements, .shared_bytes = 0};
-  if (shape.rows > multiprocessors_to_fill(device)) found.threads = std::min<std::int64_t>(most, 256);
-  while (found.team < found.threads && found.team * elements < shape.columns) found.team *= 2;
-  found.threads = std::clamp(found.team, std::min(usual, found.threads), found.threads);
-  const auto bytes_of = [&](std::int64_t each) {
-    return (program.places + each * program.slots) * found.threads * bytes(compute);
-  };
-  while (found.threads > least && bytes_of(elements) > most_bytes) found.threads /= 2;
-  if (bytes_of(elements) > most_bytes) found.each = 1;
-  found.team = std::min(found.team, found.threads);
-  found.shared_bytes = bytes_of(found.each);
-  return found;
+  constexpr std::int64_t most_bytes = 40 << 10, usual = 128, warp = 32;
+  const std::int64_t bytes_of_thread = (program.places + elements * program.slots) * bytes(compute);
+  if (shape.rows > multiprocessors_to_fill(device)) most = std::min<std::int64_t>(most, 256);
+  while (most > warp && most * bytes_of_thread > most_bytes) most /= 2;
+  std::int64_t team = 1;
+  while (team < warp && team * elements < shape.columns) team *= 2;
+  if (team == warp) team = std::min(most, round_up(ceil_divide(shape.columns, elements), warp));
+  const std::int64_t threads = team * std::max<std::int64_t>(1, std::min(usual, most) / team);
+  return {.threads = threads, .team = team, .shared_bytes = threads * bytes_of_thread};
 }
 
 Work work(const Problem& problem, const Config& config, const DeviceFacts& device) {
@@ -234,15 +249,14 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   const Layout layout = layout_of(shape, program, compute, config[BLOCK], device);
   std::vector<KernelArgument> arguments = kernel_arguments(problem);
   const bool walks_for_results = std::any_of(e.outputs.begin(), e.outputs.end(), is_wide);
-  for (const std::size_t number :
-       {static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(layout.team))),
-        program.row_words, program.element_words, program.words.size(), e.reductions.size()})
+  for (const std::size_t number : {static_cast<std::size_t>(layout.team), program.row_words,
+                                   program.element_words, program.words.size(), e.reductions.size()})
     arguments.emplace_back(int32(static_cast<std::int64_t>(number)));
   arguments.emplace_back(static_cast<std::int64_t>(program.functions));
   arguments.emplace_back(static_cast<std::int64_t>(program.sweeps_of));
   for (const std::int64_t number :
        {std::int64_t{shape.passes}, std::int64_t{shape.passes + (walks_for_results ? 1 : 0)},
-        std::int64_t{program.places}, layout.each})
+        std::int64_t{program.places}})
     arguments.emplace_back(int32(number));
   for (std::size_t w = 0; w < words_at_launch; ++w)
     arguments.emplace_back(w < program.words.size() ? program.words[w] : std::int64_t{0});

@@ -200,6 +200,35 @@ TEST_F(RowsOnHost, NaNInfinityAndNothingAreNumPys) {
   EXPECT_EQ(computed("y = prod(x)", {}, 2, 2), std::vector<float>({1, 1}));
 }
 
+// The base keeps values that are needed later; of very many a thread has one element at a time.
+TEST_F(RowsOnHost, ManyValuesMayBeNeededAtOnce) {
+  constexpr int each = 14;
+  const auto cosines = [](int count, const std::string& of) {
+    std::string text;
+    for (int n = 0; n < count; ++n) text += "cos(";
+    return text + of + std::string(static_cast<std::size_t>(count), ')');
+  };
+  std::string sum, end;
+  for (const char* of : {"c", "b", "x"}) {
+    for (int n = each; n > 0; --n) {
+      sum += cosines(n, of) + " + (";
+      end += ")";
+    }
+  }
+  const std::string expression =
+      "b = " + cosines(each, "x") + "; c = " + cosines(each, "b") + "; y = " + sum + "x" + end;
+  constexpr std::size_t columns = 150;
+  std::vector<float> x(2 * columns), b(x.size()), c(x.size()), y(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) / 100 - 1;
+  ASSERT_TRUE(tunesmith::rows(dispatcher_, expression, RowsType::f32, 2, columns, {{x.data()}},
+                              {b.data(), c.data(), y.data()}));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    double expected = x[i], value = x[i];
+    for (int n = 0; n < 3 * each; ++n) expected += value = std::cos(value);
+    ASSERT_NEAR(y[i], expected, 1e-4) << i;
+  }
+}
+
 TEST_F(RowsOnHost, TheTypedFunctionsPlanTheirProblem) {
   EXPECT_EQ(rows_plan(dispatcher_, "rms_norm", RowsType::bf16, 3, 8, {{.stride = 9}, {RowsKind::per_column}})
                 .problem(),

@@ -387,6 +387,11 @@ def test_weights_and_bins_of_unequal_width(library):
                 single = given is not None and given.dtype == "float32"
                 np.testing.assert_allclose(back(counts), expected, rtol=1e-6 if density or single else 1e-12, atol=1e-4 if single else 1e-12)
                 np.testing.assert_allclose(edges, expected_edges, rtol=1e-6)
+    table, sums = x.reshape(20, 15), whole.reshape(15, 20)  # of different orders in memory; sums of whole numbers are exact
+    for values, given in ((table, sums.T), (table.T, sums), (table[::2], sums.T[:10]), (np.abs(table).astype("uint8"), sums.T)):
+        for bins in (9, np.array([-7, 0.25, 0.25, 31.5]), np.array([-np.inf, 3, np.inf])):
+            counts, expected = (of.histogram(a, bins, weights=w)[0] for of, a, w in ((tunesmith, give(values), give(given)), (np, values, given)))
+            np.testing.assert_array_equal(back(counts), expected)
     counted = np.arange(300, dtype="int32") % 17
     for given in (weights, weights.astype("float32"), whole):
         counts, expected = tunesmith.bincount(give(counted), give(given), 20), np.bincount(counted, given, 20)
