@@ -129,7 +129,10 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       made = plan_now(op, problem, true, {});
       background.post([this](const std::stop_token&) { write_first_uses_within(writer_limit); });
     }
-    if (planner.modules().lacked() != lacked) return made;  // not kept: the next one may be better
+    if (planner.modules().lacked() != lacked) {  // not kept: the next one may be better
+      made->outdated = true;
+      return made;
+    }
     auto plan = plans.keep(key, made);
     if (plan == made && (made->is_improved() || (compile != Compile::now && is_worth_trying(*made))))
       background.post_for(made, [this, weak = std::weak_ptr(made)](const std::stop_token& stop) {
@@ -211,9 +214,12 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       if (!online_tuner.find(*plan->op, plan->problem_text).empty()) again();
       write_first_uses_within(writer_limit);
     } catch (const std::exception&) {
-      // The plan stays as it is.
+      stays(*plan);
     }
   }
+
+  // As something was thrown, for want of memory mostly.
+  static void stays(PlanState& plan) { plan.try_again_at(Clock::now() + std::chrono::seconds(10)); }
 
   // What did not compile may do so now. A plan that comes out the same stays, and says when to try again.
   void plan_again(const std::shared_ptr<PlanState>& plan, const std::stop_token& stop) {
@@ -230,7 +236,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       plans.replace(*plan, again);
       keep_within_bounds();
     } catch (const std::exception&) {
-      // The plan stays as it is.
+      stays(*plan);
     }
   }
 

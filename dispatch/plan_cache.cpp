@@ -200,8 +200,10 @@ void PlanCache::remove(const PlanState& plan) {
   PlanReferences released;
   CachedPlan removed;
   const std::scoped_lock lock(mutex_);
-  if (const auto place = place_.find(&plan); place != place_.end())
+  if (const auto place = place_.find(&plan); place != place_.end()) {
+    plan.outdated = true;  // who holds it asks for another one
     removed = take_out(place->second, released);
+  }
 }
 
 PlanCache::CachedPlan PlanCache::take_out(std::list<CachedPlan>::iterator place, PlanReferences& released) {

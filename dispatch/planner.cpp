@@ -218,10 +218,12 @@ Planner::KernelResult Planner::make_first(PlanState& state, const LaunchKernel& 
   const Choice* choice = kernel.choice ? &*kernel.choice : nullptr;
   const auto policy = policy_for(kernel, may_compile && options.may_wait, state.coming != nullptr);
   KernelResult made = make(op, *kernel.tmpl, state.problem, kernel.config, choice, policy, options.stop);
-  if (kernel.kind != Kind::base) state.try_again_at(made.try_again);
   if (made.kernel.executable) return made;
   const bool comes = may_compile && !options.may_wait && made.module && state.coming == nullptr &&
                      modules_.may_compile(*made.module);
+  // Asked for behind may_compile(): another thread's compilation may have failed just before.
+  if (kernel.kind != Kind::base && may_compile_ && made.module)
+    state.try_again_at(modules_.try_again(*made.module));
   if (choice != nullptr) {
     const Candidate* candidate = &context_->of(op).candidates[choice->candidate];
     if (comes) {

@@ -85,6 +85,7 @@ TEST_F(ShortageTest, APlanOfThenIsNotKept) {
       const Shortage shortage = kind();
       const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
       EXPECT_EQ(plan.match(), Match::base);
+      EXPECT_TRUE(plan.outdated());
       check(plan, "smooth");
     }
     EXPECT_EQ(dispatcher.plan("smooth", "n=1000 taps=5").match(), Match::exact);
