@@ -30,23 +30,19 @@ std::int64_t partial_words(const Problem& problem, const Separable& s, std::int6
          std::max<std::int64_t>(compute_bytes(problem) / 4, 1);
 }
 
-std::int64_t stride(const View& view, int index) {
-  return index < 0 ? 0 : view.strides[static_cast<std::size_t>(index)];
-}
-
 // So many elements of a row of tiles are one access.
 std::int64_t vector_of(const Problem& problem, const Separable& s, const View& view,
                        std::int64_t most_bytes) {
   const std::int64_t size = element_bytes(problem);
   const int array = view.array == output_argument ? -1 : view.array;
-  if (stride(view, s.directions[Separable::x].free) != 1) return 1;
+  if (view.stride(s.directions[Separable::x].free) != 1) return 1;
   if (memory(array_layout(problem, array)) * size < 16) return 1;  // whose address may be any
   std::int64_t vector = most_bytes / size;
   const auto divides = [&](std::int64_t places) { return places % vector == 0; };
   const auto fits = [&] {
-    return divides(view.start) && divides(stride(view, s.directions[Separable::y].free)) &&
-           divides(stride(view, s.directions[Separable::march].free)) &&
-           std::all_of(s.batch.begin(), s.batch.end(), [&](int i) { return divides(stride(view, i)); });
+    return divides(view.start) && divides(view.stride(s.directions[Separable::y].free)) &&
+           divides(view.stride(s.directions[Separable::march].free)) &&
+           std::all_of(s.batch.begin(), s.batch.end(), [&](int i) { return divides(view.stride(i)); });
   };
   while (vector > 1 && !fits()) vector /= 2;
   return std::max<std::int64_t>(vector, 1);
@@ -90,7 +86,7 @@ std::int64_t mask_elements(const Problem& problem, const Separable& s) {
 }
 bool mask_moves_with_planes(const Problem& problem, const Separable& s) {
   return std::any_of(s.mask.accesses.begin(), s.mask.accesses.end(), [&](const Access& access) {
-    return stride(view_of(problem, access), s.directions[Separable::y].free) != 0;
+    return view_of(problem, access).stride(s.directions[Separable::y].free) != 0;
   });
 }
 
@@ -105,7 +101,7 @@ Tiling tiling_of(const Problem& problem, const Separable& s, const Config& c) {
   t.run = run_of(s, c[RUN]);
   t.blocks =
       ceil_divide(x.extent, t.tile_x) * ceil_divide(y.extent, t.tile_y) * ceil_divide(march.extent, t.run);
-  for (const int i : s.batch) t.blocks *= nest_of(problem).extents[static_cast<std::size_t>(i)];
+  for (const int i : s.batch) t.blocks *= nest_of(problem).extent(i);
   const std::int64_t slab_y = t.tile_y + y.taps - 1,
                      row = round_up(t.tile_x + x.taps - 1, 16 / element_bytes(problem)) *
                            element_bytes(problem);
@@ -269,9 +265,9 @@ class Writer {
     std::string place = number(view.start);
     std::int64_t below = 1;
     for (auto i = s_.batch.rbegin(); i != s_.batch.rend(); ++i) {
-      const std::int64_t extent = nest_.extents[static_cast<std::size_t>(*i)];
+      const std::int64_t extent = nest_.extent(*i);
       const bool is_first = i + 1 == s_.batch.rend();
-      if (const std::int64_t its = stride(view, *i); its != 0)
+      if (const std::int64_t its = view.stride(*i); its != 0)
         place += " + Place(batch" + (below > 1 ? " / " + number(below) : "") +
                  (is_first ? "" : " % " + number(extent)) + ") * " + number(its);
       below *= extent;
@@ -279,7 +275,7 @@ class Writer {
     return place;
   }
   std::int64_t step(const View& view, std::size_t direction) const {
-    return stride(view, s_.directions[direction].free);
+    return view.stride(s_.directions[direction].free);
   }
 
   void write_view(const std::string& name, const View& view) {
@@ -294,9 +290,7 @@ class Writer {
            " + batch(n); }");
     line("};");
   }
-  static std::string array(const View& view) {
-    return std::string(array_names[static_cast<std::size_t>(view.array)]);
-  }
+  static std::string array(const View& view) { return std::string(argument_name(view.array)); }
 
   // Those of a direction that has the same as an earlier one are that one's.
   void write_weight(std::span<const char* const> names, std::size_t place) {
@@ -310,7 +304,7 @@ class Writer {
     for (const Access& access : direction.weight.accesses) {
       values += (values.empty() ? "" : ", ") + std::string("load(from.") + array(view(access)) + "[" +
                 number(view(access).start) + " + Place(n) * " +
-                number(stride(view(access), direction.reduced)) + "])";
+                number(view(access).stride(direction.reduced)) + "])";
     }
     const std::string code = elementwise_op::code(direction.weight.function, dtype_of(problem_));
     std::string all = number(direction.taps) + " of " + values + code;
@@ -346,7 +340,7 @@ class Writer {
       for (const auto& [name, index] : {std::pair{"y", s_.directions[Separable::y].free},
                                         {"i", s_.directions[Separable::march].reduced},
                                         {"j", s_.directions[Separable::x].reduced}})
-        if (stride(its, index) != 0) values += std::string(" + ") + name + " * " + number(stride(its, index));
+        if (its.stride(index) != 0) values += std::string(" + ") + name + " * " + number(its.stride(index));
       values += "])";
     }
     line("namespace of_mask {\n" + elementwise_op::code(s_.mask.function, dtype_of(problem_)) + "}");
@@ -485,7 +479,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   }
   std::int64_t tiles = ceil_divide(x.extent, lanes * (has_y ? 1 : outputs)) *
                        ceil_divide(y.extent, block_y * (has_y ? outputs : 1));
-  for (const int i : s.batch) tiles *= nest_of(problem).extents[static_cast<std::size_t>(i)];
+  for (const int i : s.batch) tiles *= nest_of(problem).extent(i);
   // The longest runs that give each multiprocessor the threads that it needs, but no shorter than two
   // windows.
   const std::int64_t threads = round_up(lanes * block_y, 32),
