@@ -20,12 +20,8 @@ std::string name_of(const Expression& e, int array) {
 
 // Whether no two iterations write one element: each stride is beyond what the smaller ones reach.
 bool writes_once(const View& output, const Nest& nest) {
-  std::vector<std::size_t> order(nest.free);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return output.strides[a] < output.strides[b]; });
   std::int64_t reach = 0;
-  for (const std::size_t i : order) {
+  for (const std::size_t i : sorted_by(nest.free, [&](std::size_t index) { return output.strides[index]; })) {
     if (output.strides[i] <= reach) return false;
     reach += output.strides[i] * (nest.extents[i] - 1);
   }
