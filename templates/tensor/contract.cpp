@@ -556,6 +556,10 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   for (const Group* group : {&m.digits, &n.digits, &k.digits, &groups.batch})
     digits.insert(digits.end(), group->begin(), group->end());
   digits.resize(most_digits);
+  const auto add_numbers = [](std::vector<KernelArgument>& arguments,
+                              std::initializer_list<std::int64_t> numbers) {
+    for (const std::int64_t number : numbers) arguments.emplace_back(int32(number));
+  };
   const auto add_extents = [&](std::vector<KernelArgument>& arguments) {
     for (const Digit& digit : digits) arguments.emplace_back(int32(digit.extent));
     for (const Digit& digit : digits) arguments.emplace_back(multiplier_of(digit.extent));
@@ -591,15 +595,9 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
                                            WorkspacePointer{0},
                                            groups.first.start,
                                            groups.second.start,
-                                           groups.out.start,
-                                           int32(m.size()),
-                                           int32(n.size()),
-                                           int32(k.size()),
-                                           int32(n.in_runs),
-                                           int32(tiles_m),
-                                           int32(tiles_n),
-                                           int32(parts.splits),
-                                           int32(parts.terms)};
+                                           groups.out.start};
+  add_numbers(arguments,
+              {m.size(), n.size(), k.size(), n.in_runs, tiles_m, tiles_n, parts.splits, parts.terms});
   add_extents(arguments);
   for (const Stride stride : {&Digit::first, &Digit::second, &Digit::out}) add_strides(arguments, stride);
   add_finish(arguments);
@@ -611,15 +609,9 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
              .arguments = std::move(arguments),
              .overlaps_previous = overlaps});
   if (parts.splits == 1) return work;
-  std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array},
-                                     WorkspacePointer{0},
-                                     groups.out.start,
-                                     int32(m.size()),
-                                     int32(n.size()),
-                                     int32(n.in_runs),
-                                     int32(tiles_m),
-                                     int32(tiles_n),
-                                     int32(parts.splits)};
+  std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array}, WorkspacePointer{0},
+                                     groups.out.start};
+  add_numbers(its, {m.size(), n.size(), n.in_runs, tiles_m, tiles_n, parts.splits});
   add_extents(its);
   add_strides(its, &Digit::out);
   add_finish(its);

@@ -23,6 +23,7 @@ struct Layout {
 
 /// "8x100x50" as numbers; "" has none. Nothing where it is not of that form, or a number is beyond 2^40.
 std::optional<std::vector<std::int64_t>> extents_of(std::string_view text);
+std::optional<std::vector<std::int64_t>> shape_of(std::string_view layout);  ///< without its strides
 std::string joined(const std::vector<std::int64_t>& extents);
 std::vector<std::int64_t> dense_strides(std::span<const std::int64_t> extents);
 std::int64_t volume(std::span<const std::int64_t> extents);

@@ -39,7 +39,7 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
   const std::string& text = problem.string(argument_name(array));
   const std::string subject = "The tensor problem's " + name_of(e, array) + " is " + text;
   const std::size_t rank = e.rank_of(array);
-  if (text != "dense" && extents_of(text.substr(0, text.find(':')))->size() != rank) {
+  if (text != "dense" && shape_of(text)->size() != rank) {
     return subject + ", but the expression has " + std::to_string(rank) +
            " indices there; give as many extents.";
   }
@@ -226,7 +226,7 @@ Problem rewritten(const Problem& given) {
   std::vector<const std::vector<std::int64_t>*> known(layouts.size(), nullptr);
   for (std::size_t k = 0; k < layouts.size(); ++k) {
     if (layouts[k].empty() || layouts[k] == "dense" || !refuses_layout(layouts[k]).empty()) continue;
-    shapes[k] = *extents_of(layouts[k].substr(0, layouts[k].find(':')));
+    shapes[k] = *shape_of(layouts[k]);
     known[k] = &shapes[k];
   }
   const Extents found = infer_extents(e, extents, known);
