@@ -179,4 +179,21 @@ class OpChecker {
   double worst_ = 0;
 };
 
+// Compiles variants for the host and checks each, some of them with NaN and infinity and in reverse.
+inline void check_on_host(const TemplateCase& which, const std::vector<VariantCase>& variants) {
+  const std::unique_ptr<Device> device = make_host_device();
+  std::vector<Source> sources;
+  for (const auto& [problem, config] : variants)
+    sources.push_back(render(*which.op, *which.tmpl, problem, config, "host"));
+  const std::vector<Compilation> compiled = compile_all(*make_host_toolchain(), sources);
+  OpChecker checker(*device);
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    ASSERT_TRUE(compiled[i].ok) << variants[i].problem.text() << "\n" << compiled[i].log;
+    checker.check(which, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
+                  i % 3 == 0, i % 2 == 0);
+  }
+  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
+  EXPECT_EQ(checker.runs(), std::ssize(variants));
+}
+
 }  // namespace tunesmith

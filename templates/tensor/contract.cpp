@@ -114,18 +114,16 @@ Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
 }
 
 // Of the SPLIT that make as many parts at most.
-std::int64_t least_alike(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
-  const std::int64_t splits = parts_of(k, split, tile_k).splits;
-  std::int64_t least = 1;
-  while (parts_of(k, least, tile_k).splits != splits) least *= 2;
-  return least;
+constexpr std::array<std::int64_t, 6> splits = {1, 2, 4, 8, 16, 32};
+std::int64_t least_split(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
+  return least_alike(splits, split, [=](std::int64_t each) { return parts_of(k, each, tile_k).splits; });
 }
 
 // At most `split` parts of K for each of the tiles, and at least half as many: those in which all blocks take
 // the least time.
 Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t tiles,
                std::int64_t resident, const DeviceFacts& device) {
-  const std::int64_t most = least_alike(k, split, tile_k);
+  const std::int64_t most = least_split(k, split, tile_k);
   Parts best = parts_of(k, most, tile_k);
   for (std::int64_t its = most - 1; its > most / 2; --its) {
     const Parts parts = parts_of(k, its, tile_k);
@@ -292,7 +290,7 @@ std::vector<Axis> axes(const Problem& problem) {
        "how sums come into the output: from registers, or by way of shared memory, where neighbours of "
        "different threads are joined"},
       {SPLIT,
-       {1, 2, 4, 8, 16, 32},
+       {splits.begin(), splits.end()},
        "blocks that share the terms of a tile, at most; at least half as many, as suits the device best"},
       {BLOCK_ORDER, categories({"row", "column", "banded"}),
        "in which order blocks take tiles; banded: 8 rows of tiles, column by column"},
@@ -303,65 +301,60 @@ std::vector<Axis> axes(const Problem& problem) {
   };
 }
 
-// How wide accesses may be, by how a group is counted. 0: it cannot be counted so.
-struct Widest {
-  Widest(const Problem& problem, const Groups& groups)
-      : first_along(first_along_k(groups)), second_along(second_along_k(groups)) {
-    const std::int64_t vector = widest_load(problem), stored = widest_store(problem);
-    const auto of = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
-                        std::int64_t limit) {
-      if (!counted || counted->size() > most_in_group) return std::int64_t{0};
-      // What is smaller than the widest vector of any array need not be aligned.
-      if (array_bytes(problem, view.array) < 16) limit = 1;
-      return widest(groups, *counted, stride, view.start, limit);
-    };
-    a = of(counted_m(groups), &Digit::first, groups.first, vector);
-    for (const std::int64_t span : {1, 4, 8, 16}) {
-      const auto at = static_cast<std::size_t>(span);
-      b.at(at) = of(counted_n(groups, span), &Digit::second, groups.second, vector);
-      out.at(at) = of(counted_n(groups, span), &Digit::out, groups.out, stored);
-    }
-    for (const bool second : {false, true}) {
-      const Counted counted = counted_k(groups, second ? "second" : "first");
-      k_first.at(second) = of(counted, &Digit::first, groups.first, vector);
-      k_second.at(second) = of(counted, &Digit::second, groups.second, vector);
-    }
-  }
+// How wide accesses may be, by what is packed and how N and K are counted.
+class WidthTable {
+ public:
+  struct Widths {
+    std::int64_t a = 0, b = 0, out = 0;  // 0: N cannot be counted so
+    bool a_along_k = false, b_along_k = false;
+  };
 
-  // Of a config.
-  std::int64_t of_a(const Config& c) const {
-    if (!first_along) return a;
-    return turns(c) ? 1 : k_first[c[ORDER_K] == "second"];
-  }
-  std::int64_t of_b(const Config& c) const {
-    if (!second_along) return b[static_cast<std::size_t>(c[SPAN_N])];
-    return turns(c) ? 1 : k_second[c[ORDER_K] == "second"];
-  }
-  // Asynchronous copies turn terms into rows one by one, but for tensor cores, for which they leave them.
-  static bool turns(const Config& c) { return c[STAGES] > 1 && !uses_tensor_cores(c); }
-  std::int64_t of_out(const Config& c) const { return out[static_cast<std::size_t>(c[SPAN_N])]; }
-
-  std::int64_t a = 0;
-  std::array<std::int64_t, 17> b = {}, out = {};            // by SPAN_N
-  std::array<std::int64_t, 2> k_first = {}, k_second = {};  // by ORDER_K
-  bool first_along, second_along;
-};
-
-// By which operands are packed.
-struct Packings {
-  std::vector<Widest> widest;
-  std::array<std::int64_t, 4> elements = {};  // of the larger packed operand
-
-  Packings(const Problem& problem, const Groups& groups) {
-    for (const bool second : {false, true}) {
-      for (const bool first : {false, true}) {
-        const PackedGroups its = packed(problem, groups, first, second);
-        elements.at(widest.size()) = std::max(its.first.elements, its.second.elements);
-        widest.emplace_back(problem, its.groups);
+  WidthTable(const Problem& problem, const Groups& given) {
+    for (std::size_t pack = 0; pack < packs.size(); ++pack) {
+      const PackedGroups its = packed(problem, given, pack % 2 == 1, pack >= 2);
+      const Groups& groups = its.groups;
+      elements_.at(pack) = std::max(its.first.elements, its.second.elements);
+      const auto width = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
+                             std::int64_t limit) {
+        if (!counted || counted->size() > most_in_group) return std::int64_t{0};
+        // What is smaller than the widest vector of any array need not be aligned.
+        if (array_bytes(problem, view.array) < 16) limit = 1;
+        return widest(groups, *counted, stride, view.start, limit);
+      };
+      const std::int64_t loaded = widest_load(problem), stored = widest_store(problem);
+      const bool a_along = first_along_k(groups), b_along = second_along_k(groups);
+      const Counted m = counted_m(groups);
+      for (const std::int64_t span : spans) {
+        const std::optional<Counted> n = counted_n(groups, span);
+        for (const bool second : {false, true}) {
+          const Counted k = counted_k(groups, second ? "second" : "first");
+          table_.at(place(pack, span, second)) = {
+              width(a_along ? k : m, &Digit::first, groups.first, loaded),
+              width(b_along ? k : n, &Digit::second, groups.second, loaded),
+              width(n, &Digit::out, groups.out, stored), a_along, b_along};
+        }
       }
     }
   }
-  const Widest& of(const Config& c) const { return widest[packs_of(c)]; }
+
+  Widths of(const Config& c) const {
+    Widths its = table_[place(packs_of(c), c[SPAN_N], c[ORDER_K] == "second")];
+    // Asynchronous copies turn terms into rows one by one, but for tensor cores, for which they leave them.
+    const bool turns = c[STAGES] > 1 && !uses_tensor_cores(c);
+    if (turns && its.a_along_k) its.a = 1;
+    if (turns && its.b_along_k) its.b = 1;
+    return its;
+  }
+  std::int64_t packed_elements(const Config& c) const { return elements_[packs_of(c)]; }  // the larger's
+
+ private:
+  static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
+  static std::size_t place(std::size_t pack, std::int64_t span, bool second) {
+    return (pack * 2 + (second ? 1U : 0U)) * 17 + static_cast<std::size_t>(span);
+  }
+
+  std::array<Widths, 4 * 2 * 17> table_ = {};
+  std::array<std::int64_t, 4> elements_ = {};
 };
 
 // How long the output's neighbours along N are.
@@ -380,7 +373,7 @@ bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride)
 }
 
 std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
-                       const std::shared_ptr<const Packings>& packings, const Problem& problem,
+                       const std::shared_ptr<const WidthTable>& widths, const Problem& problem,
                        const DeviceFacts& device) {
   const DType dtype = dtype_of(problem);
   const std::int64_t element = bytes(compute_dtype(problem));
@@ -408,7 +401,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return numbers * element <= std::int64_t{4} * 224;
        }},
       {"Runs in N are for neighbours of the output that are not those of the second operand.",
-       [=](const Config& c) { return packings->of(c).of_out(c) > 0; }},
+       [=](const Config& c) { return widths->of(c).out > 0; }},
       {"Where N is counted in runs, a tile has eight of them, or a multiple.",
        [](const Config& c) { return c[SPAN_N] == 1 || c[TILE_N] % (8 * c[SPAN_N]) == 0; }},
       conditional(
@@ -418,16 +411,15 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
        "alignment, but for packed operands: an operand's along the first index of M or N, or by way of "
        "registers or for tensor cores of K, the output's along the first index of N.",
        [=](const Config& c) {
-         const Widest& widest = packings->of(c);
-         const std::int64_t a = widest.of_a(c), b = widest.of_b(c), out = widest.of_out(c);
-         return (c[VECTOR_A] == a && c[VECTOR_B] == b && c[VECTOR_OUT] == out) ||
-                (c[VECTOR_A] == (packs_first(c) ? a : 1) && c[VECTOR_B] == (packs_second(c) ? b : 1) &&
-                 c[VECTOR_OUT] == 1);
+         const auto its = widths->of(c);
+         return (c[VECTOR_A] == its.a && c[VECTOR_B] == its.b && c[VECTOR_OUT] == its.out) ||
+                (c[VECTOR_A] == (packs_first(c) ? its.a : 1) &&
+                 c[VECTOR_B] == (packs_second(c) ? its.b : 1) && c[VECTOR_OUT] == 1);
        }},
       {"A packed operand has less than 2^31 elements.",
-       [=](const Config& c) { return packings->elements[packs_of(c)] < std::int64_t{1} << 31; }},
+       [=](const Config& c) { return widths->packed_elements(c) < std::int64_t{1} << 31; }},
       one_name(
-          SPLIT, [=](const Config& c) { return least_alike(k, c[SPLIT], c[TILE_K]); },
+          SPLIT, [=](const Config& c) { return least_split(k, c[SPLIT], c[TILE_K]); },
           "Of the SPLIT that make as many parts of K one stands for all."),
       conditional(
           OUT_BY, "registers", [](const Config& c) { return c[SPLIT] == 1; },
@@ -451,7 +443,7 @@ bool fits_registers(std::int64_t thread_m, std::int64_t thread_n, std::int64_t w
   return (numbers * words + 32) * 32 * warps <= 65536 + 2048;
 }
 
-std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const Packings>& packings,
+std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthTable>& widths,
                         const Problem& problem) {
   const std::int64_t words = bytes(compute_dtype(problem)) / 4;
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
@@ -483,13 +475,12 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const Packin
       {"A store's hint is for outputs that are most of what is moved.",
        [=](const Config& c) { return c[STORE] == "plain" || k <= 256; }},
       {"Sums go through shared memory where the output's neighbours along N are shorter than 512 bytes, and "
-       "K "
-       "is short.",
+       "K is short.",
        [=](const Config& c) { return c[OUT_BY] == "registers" || (run < 512 && k <= 256); }},
       {"Accesses are as wide as the arrays allow.",
        [=](const Config& c) {
-         const Widest& widest = packings->of(c);
-         return c[VECTOR_A] == widest.of_a(c) && c[VECTOR_B] == widest.of_b(c);
+         const auto its = widths->of(c);
+         return c[VECTOR_A] == its.a && c[VECTOR_B] == its.b;
        }},
       {"Operands are packed that are read for 128 rows or columns and whose neighbours are terms, or rows "
        "that are not the output's.",
@@ -506,9 +497,9 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const Packin
 Space space(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
   std::vector<Axis> its = axes(problem);
-  const auto packings = std::make_shared<const Packings>(problem, groups);
-  std::vector<Rule> rules = must(its, groups, packings, problem, device);
-  return Space(std::move(its), std::move(rules), worth(groups, packings, problem));
+  const auto widths = std::make_shared<const WidthTable>(problem, groups);
+  std::vector<Rule> rules = must(its, groups, widths, problem, device);
+  return Space(std::move(its), std::move(rules), worth(groups, widths, problem));
 }
 
 // 2^31 times the next power of two over the extent, rounded up: below 2^32 (contract_nest.inl).
@@ -565,6 +556,10 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   for (const Group* group : {&m.digits, &n.digits, &k.digits, &groups.batch})
     digits.insert(digits.end(), group->begin(), group->end());
   digits.resize(most_digits);
+  const auto add_numbers = [](std::vector<KernelArgument>& arguments,
+                              std::initializer_list<std::int64_t> numbers) {
+    for (const std::int64_t number : numbers) arguments.emplace_back(int32(number));
+  };
   const auto add_extents = [&](std::vector<KernelArgument>& arguments) {
     for (const Digit& digit : digits) arguments.emplace_back(int32(digit.extent));
     for (const Digit& digit : digits) arguments.emplace_back(multiplier_of(digit.extent));
@@ -600,15 +595,9 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
                                            WorkspacePointer{0},
                                            groups.first.start,
                                            groups.second.start,
-                                           groups.out.start,
-                                           int32(m.size()),
-                                           int32(n.size()),
-                                           int32(k.size()),
-                                           int32(n.in_runs),
-                                           int32(tiles_m),
-                                           int32(tiles_n),
-                                           int32(parts.splits),
-                                           int32(parts.terms)};
+                                           groups.out.start};
+  add_numbers(arguments,
+              {m.size(), n.size(), k.size(), n.in_runs, tiles_m, tiles_n, parts.splits, parts.terms});
   add_extents(arguments);
   for (const Stride stride : {&Digit::first, &Digit::second, &Digit::out}) add_strides(arguments, stride);
   add_finish(arguments);
@@ -620,15 +609,9 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
              .arguments = std::move(arguments),
              .overlaps_previous = overlaps});
   if (parts.splits == 1) return work;
-  std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array},
-                                     WorkspacePointer{0},
-                                     groups.out.start,
-                                     int32(m.size()),
-                                     int32(n.size()),
-                                     int32(n.in_runs),
-                                     int32(tiles_m),
-                                     int32(tiles_n),
-                                     int32(parts.splits)};
+  std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array}, WorkspacePointer{0},
+                                     groups.out.start};
+  add_numbers(its, {m.size(), n.size(), n.in_runs, tiles_m, tiles_n, parts.splits});
   add_extents(its);
   add_strides(its, &Digit::out);
   add_finish(its);

@@ -11,7 +11,9 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-constexpr std::array<std::string_view, 6> type_names = {"f32", "f64", "i32", "i64", "f16", "bf16"};
+const std::string& name_of(ElementType type) {
+  return tensor_op::out_dtypes.at(static_cast<std::size_t>(type));
+}
 
 tensor_op::Expression parsed(const std::string& text, const TensorOptions& options) {
   tensor_op::ParseResult result = tensor_op::parse(text, options.finish);
@@ -74,7 +76,7 @@ std::string tensor_problem(const std::string& expression, ElementType type,
   for (const TensorLayout& input : inputs) shapes.push_back(input.extents);
   const std::vector<std::int64_t> values = extents_of(expression, e, shapes, options.extents);
   Values problem = {{"expression", tensor_op::canonical_text(e)},
-                    {"dtype", std::string(type_names.at(static_cast<std::size_t>(type)))},
+                    {"dtype", name_of(type)},
                     {"extents", tensor_op::joined(values)}};
   const auto set = [&](std::string_view name, int array, const TensorLayout& layout) {
     const bool is_dense =
@@ -86,8 +88,7 @@ std::string tensor_problem(const std::string& expression, ElementType type,
     set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
   set("out", -1, out);
   if (options.may == TensorMay::distribute) problem.set("may", std::string("distribute"));
-  if (options.out_type && *options.out_type != type)
-    problem.set("out_dtype", std::string(type_names.at(static_cast<std::size_t>(*options.out_type))));
+  if (options.out_type && *options.out_type != type) problem.set("out_dtype", name_of(*options.out_type));
   if (e.zero_outside != 0) problem.set("zero_outside", tensor_op::zero_outside_text(e));
   if (e.finish.is_there()) problem.set("finish", tensor_op::canonical_finish(e));
   return problem.text();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -50,18 +51,9 @@ class Drawer {
       read += (read.empty() ? "" : ",") + std::string(1, outputs_[below(outputs_.size())]);
     if (below(4) == 0 && !read.empty()) read += "+1";
     read = accesses_.size() == most_arrays ? "3" : read.empty() ? "F" : "F[" + read + "]";
-    switch (below(5)) {
-      case 0:
-        return "max(out, 0)";
-      case 1:
-        return "max(out + " + read + ", 0)";
-      case 2:
-        return read + " - 2 * out";
-      case 3:
-        return "abs(out - " + read + ") * " + read;
-      default:
-        return "out * out + " + read;
-    }
+    static constexpr std::array<const char*, 5> patterns = {"max(out, 0)", "max(out + #, 0)", "# - 2 * out",
+                                                            "abs(out - #) * #", "out * out + #"};
+    return filled(patterns[below(patterns.size())], [&] { return read; });
   }
 
   std::vector<std::int64_t> extents(const Expression& e) const {
@@ -71,6 +63,13 @@ class Drawer {
   }
 
  private:
+  // With a text for each #, the last one first.
+  static std::string filled(std::string text, const std::function<std::string()>& next) {
+    for (std::size_t at = text.size(); at > 0 && (at = text.rfind('#', at - 1)) != std::string::npos;)
+      text.replace(at, 1, next());
+    return text;
+  }
+
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_() % bound); }
 
   void add(std::string& names, char name, bool is_reduced) {
@@ -127,24 +126,13 @@ class Drawer {
   }
 
   std::string factor() {
-    switch (below(12)) {
-      case 0:
-        return "(" + access() + " + " + access() + ")";
-      case 1:
-        return "(" + access() + " - " + access() + ")";
-      case 2:
-        return "(" + access() + " - " + access() + ") ** 2";
-      case 3:
-        return "abs(" + access() + " - " + access() + ")";
-      case 4:
-        return "max(" + access() + ", " + access() + ")";
-      case 5:
-        return std::to_string(1 + below(3)) + " * " + access();
-      case 6:
-        return "-" + access();
-      default:
-        return access();
-    }
+    static constexpr std::array<const char*, 7> patterns = {
+        "(# + #)", "(# - #)", "(# - #) ** 2", "abs(# - #)", "max(#, #)", "@ * #", "-#"};
+    const std::size_t kind = below(12);
+    std::string text = kind < patterns.size() ? patterns[kind] : "#";
+    text = filled(text, [&] { return access(); });
+    if (text[0] == '@') text[0] = static_cast<char>('1' + below(3));
+    return text;
   }
 
   std::string term() {

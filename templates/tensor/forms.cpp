@@ -164,17 +164,15 @@ class FormWriter {
 
   // t0, t1, … with as many t's as it takes to differ from all names of the expression.
   std::string name_of_step(std::size_t step) const {
+    std::vector<std::string> names = e_.arrays;
+    names.push_back(e_.output_name);
+    for (const Index& index : e_.indices) names.push_back(index.name);
     std::string letters = "t";
-    const auto begins = [&](const std::string& name) {
-      return name.size() > letters.size() && name.compare(0, letters.size(), letters) == 0 &&
+    const auto is_alike = [&](const std::string& name) {
+      return name.size() > letters.size() && name.starts_with(letters) &&
              name.find_first_not_of("0123456789", letters.size()) == std::string::npos;
     };
-    const auto is_taken = [&] {
-      return begins(e_.output_name) || std::any_of(e_.arrays.begin(), e_.arrays.end(), begins) ||
-             std::any_of(e_.indices.begin(), e_.indices.end(),
-                         [&](const Index& index) { return begins(index.name); });
-    };
-    while (is_taken()) letters += 't';
+    while (std::any_of(names.begin(), names.end(), is_alike)) letters += 't';
     return letters + std::to_string(step);
   }
 

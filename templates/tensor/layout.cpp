@@ -38,6 +38,10 @@ std::optional<std::vector<std::int64_t>> extents_of(std::string_view text) {
   }
 }
 
+std::optional<std::vector<std::int64_t>> shape_of(std::string_view layout) {
+  return extents_of(layout.substr(0, layout.find(':')));
+}
+
 std::string joined(const std::vector<std::int64_t>& extents) {
   std::string text;
   for (const std::int64_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
@@ -73,7 +77,7 @@ std::string refuses_layout(const std::string& text) {
   if (std::string why = refuses_extents(text.substr(0, colon)); !why.empty()) return why;
   if (colon == std::string::npos) return "";
   const auto strides = extents_of(std::string_view(text).substr(colon + 1));
-  if (!strides || strides->size() != extents_of(text.substr(0, colon))->size())
+  if (!strides || strides->size() != shape_of(text)->size())
     return "Behind the colon stands a stride for each extent, a whole number of elements from 0 to 2^40, as "
            "in 24x64:80x1.";
   return "";
@@ -83,7 +87,7 @@ Layout layout_of(std::string_view text, const std::vector<std::int64_t>& least) 
   if (text == "dense") return {least, dense_strides(least)};
   const std::size_t colon = text.find(':');
   Layout layout;
-  layout.extents = extents_of(text.substr(0, colon)).value();
+  layout.extents = shape_of(text).value();
   layout.strides = colon == std::string_view::npos ? dense_strides(layout.extents)
                                                    : extents_of(text.substr(colon + 1)).value();
   return layout;

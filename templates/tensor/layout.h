@@ -1,7 +1,9 @@
 // Extents of indices and layouts of arrays, as texts and as numbers. Private to this folder.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,9 +23,18 @@ struct Layout {
 
 /// "8x100x50" as numbers; "" has none. Nothing where it is not of that form, or a number is beyond 2^40.
 std::optional<std::vector<std::int64_t>> extents_of(std::string_view text);
+std::optional<std::vector<std::int64_t>> shape_of(std::string_view layout);  ///< without its strides
 std::string joined(const std::vector<std::int64_t>& extents);
 std::vector<std::int64_t> dense_strides(std::span<const std::int64_t> extents);
 std::int64_t volume(std::span<const std::int64_t> extents);
+
+/// 0 to count - 1 by rising `key`; those of the same key stay in this order.
+std::vector<std::size_t> sorted_by(std::size_t count, const auto& key) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  return order;
+}
 
 /// Why the text is no list of extents, or no layout ("24x64", "24x64:80x1", dense); empty if it is one.
 std::string refuses_extents(const std::string& text);

@@ -230,7 +230,7 @@ int LoopKernel::nearest() const {
     for (const View& view : nest.inputs) {
       const std::int64_t stride = std::abs(view.strides[i]);
       if (stride == 0 || (found >= 0 && stride > least) ||
-          (found >= 0 && stride == least && nest.extents[i] <= nest.extents[static_cast<std::size_t>(found)]))
+          (found >= 0 && stride == least && nest.extents[i] <= nest.extent(found)))
         continue;
       found = static_cast<int>(i);
       least = stride;
@@ -279,8 +279,7 @@ LoopForm with_parts(LoopForm form, std::int64_t parts) {
     for (std::size_t i = 0; i < nest.rank(); ++i) {
       terms *= static_cast<double>(nest.extents[i]);
       if (!nest.is_reduced(i) || form.kernels[n].is_serial(i)) continue;
-      if (longest < 0 || nest.extents[i] > nest.extents[static_cast<std::size_t>(longest)])
-        longest = static_cast<int>(i);
+      if (longest < 0 || nest.extents[i] > nest.extent(longest)) longest = static_cast<int>(i);
     }
     if (longest < 0 || terms <= most_terms) continue;
     most_terms = terms;

@@ -60,9 +60,7 @@ LoopShape shape_of(const LoopForm& form, const Config& c) {
 // The largest extent along which a thread of any kernel may have several outputs.
 std::int64_t longest(const LoopForm& form, int LoopKernel::*along) {
   std::int64_t most = 1;
-  for (const LoopKernel& kernel : form.kernels)
-    if (kernel.*along >= 0)
-      most = std::max(most, kernel.nest.extents[static_cast<std::size_t>(kernel.*along)]);
+  for (const LoopKernel& kernel : form.kernels) most = std::max(most, kernel.nest.extent(kernel.*along));
   return most;
 }
 
@@ -91,9 +89,9 @@ const LoopKernel& longest_kernel(const LoopForm& form, bool with_y = false) {
 bool reads_along_sums(const LoopKernel& kernel) {
   const Nest& nest = kernel.nest;
   const int along = kernel.nearest();
-  if (along < 0 || nest.extents[static_cast<std::size_t>(along)] < 16) return false;
+  if (nest.extent(along) < 16) return false;
   return std::any_of(nest.inputs.begin(), nest.inputs.end(), [&](const View& view) {
-    if (std::abs(view.strides[static_cast<std::size_t>(along)]) != 1) return false;
+    if (std::abs(view.stride(along)) != 1) return false;
     std::int64_t neighbours = 1;  // outputs that read the same element
     for (std::size_t i = nest.free; i-- > 0 && neighbours < 32; neighbours *= nest.extents[i])
       if (view.strides[i] != 0) return std::abs(view.strides[i]) != 1;
@@ -121,7 +119,7 @@ Space space(const Problem& problem) {
   std::vector<Value> lanes = {1, 8, 32, 256};
   if (const LoopKernel& longest = longest_kernel(all->forms[all->usable.front()]);
       reads_along_sums(longest)) {
-    const bool is_long = longest.nest.extents[static_cast<std::size_t>(longest.nearest())] >= 512;
+    const bool is_long = longest.nest.extent(longest.nearest()) >= 512;
     std::rotate(lanes.begin(), lanes.end() - (is_long && longest.nest.outputs() < 1024 ? 1 : 2), lanes.end());
   }
   std::vector<Axis> axes = {
@@ -252,9 +250,6 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       *std::max_element(kernels.begin(), kernels.end(),
                         [&](const LoopKernel& a, const LoopKernel& b) { return rounds(a) < rounds(b); });
   const Nest& nest = kernel.nest;
-  const auto extent = [&](int index) {
-    return index < 0 ? 1 : nest.extents[static_cast<std::size_t>(index)];
-  };
   std::int64_t terms = 1;
   for (std::size_t i = nest.free; i < nest.rank(); ++i)
     if (!kernel.is_serial(i)) terms *= nest.extents[i];
@@ -266,10 +261,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   for (const auto& [count, least_extent] :
        {std::pair<std::int64_t, std::int64_t>{8, 5}, {32, 15}, {256, 512}}) {
     if ((is_small || reads_along_sums(kernel)) && outputs * count <= 2 * threads_to_fill &&
-        extent(along) >= least_extent)
+        nest.extent(along) >= least_extent)
       lanes = count;
   }
-  if (reads_along_sums(kernel)) lanes = std::max<std::int64_t>(lanes, extent(along) < 32 ? 8 : 32);
+  if (reads_along_sums(kernel)) lanes = std::max<std::int64_t>(lanes, nest.extent(along) < 32 ? 8 : 32);
   while (split < 64 && outputs * lanes * split * 4 <= threads_to_fill && terms >= 32 * lanes * split)
     split *= 4;
   split = least_alike(splits, split,
@@ -277,9 +272,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
 
   // Outputs of a thread: as many as leave enough threads, the more the longer the window.
   const LoopKernel& tiled = longest_kernel(all->forms[form], true);
-  const auto its_extent = [&](int index) {
-    return index < 0 ? 1 : tiled.nest.extents[static_cast<std::size_t>(index)];
-  };
+  const auto its_extent = [&](int index) { return tiled.nest.extent(index); };
   const std::int64_t most_y = lanes > 1                                                  ? 4
                               : its_extent(tiled.window) >= 9 && !tiled.has_neighbours() ? 16
                               : tiled.has_neighbours() && its_extent(tiled.window) < 5   ? 4

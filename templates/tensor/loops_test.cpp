@@ -60,19 +60,7 @@ Problem drawn_problem(const Op& op, std::uint64_t seed) {
 
 void check_all(const std::vector<VariantCase>& variants) {
   const Op& op = find_op("tensor");
-  const Template& tmpl = find_template(op, "loops");
-  const std::unique_ptr<Device> device = make_host_device();
-  std::vector<Source> sources;
-  for (const auto& [problem, config] : variants) sources.push_back(render(op, tmpl, problem, config, "host"));
-  const std::vector<Compilation> compiled = compile_all(*make_host_toolchain(), sources);
-  OpChecker checker(*device);
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    ASSERT_TRUE(compiled[i].ok) << variants[i].problem.text() << "\n" << compiled[i].log;
-    checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
-                  i % 3 == 0, i % 2 == 0);
-  }
-  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
-  EXPECT_EQ(checker.runs(), std::ssize(variants));
+  check_on_host({&op, &find_template(op, "loops")}, variants);
 }
 
 // Each problem in each of its forms: in the first config that a sample of the space has of it. Answers how

@@ -8,6 +8,7 @@
 
 #include "templates/tensor/loops.h"
 #include "templates/tensor/op.h"
+#include "templates/tensor/sum_text.h"
 
 namespace tunesmith::tensor_op {
 namespace {
@@ -41,12 +42,10 @@ class KernelText {
       line("namespace " + function(f) + " {\n" + elementwise_op::code(k_.functions[f].code, compute) + "}");
     line("// " + k_.text);
     std::string parameters;
-    for (const int array : arrays_read(k_)) {
-      parameters +=
-          array == first_intermediate
-              ? "InputPointer<Compute> before, "
-              : "InputPointer<T> " + std::string(array_names[static_cast<std::size_t>(array)]) + ", ";
-    }
+    for (const int array : arrays_read(k_))
+      parameters += array == first_intermediate
+                        ? "InputPointer<Compute> before, "
+                        : "InputPointer<T> " + std::string(argument_name(array)) + ", ";
     parameters += is_result() ? "InOutPointer<Out> out" : "InOutPointer<Compute> kept";
     line("extern \"C\" __global__ void __launch_bounds__(" + number(threads) + ") ENTRY(" +
          kernel_name(number_) + ")(" + parameters + ") {");
@@ -92,7 +91,7 @@ class KernelText {
     return its.size() == 1 ? its : its + "_";
   }
   std::string name(int index) const { return name(static_cast<std::size_t>(index)); }
-  std::int64_t extent(int index) const { return nest_.extents[static_cast<std::size_t>(index)]; }
+  std::int64_t extent(int index) const { return nest_.extent(index); }
   std::int64_t tile() const { return m_.thread_y * m_.thread_z; }
   std::string how() const {
     return k_.reduction == Reduction::sum ? "Sum" : k_.reduction == Reduction::max ? "Max" : "Min";
@@ -135,12 +134,15 @@ class KernelText {
       outputs(k_.along_y, m_.x.empty() ? "flat" : "flat % " + number(places), places, m_.thread_y);
       if (!m_.x.empty()) line("flat /= " + number(places) + ";");
     }
-    for (std::size_t n = 0; n < m_.x.size(); ++n) {
-      const bool is_last = n + 1 == m_.x.size();
-      line("const Place " + name(m_.x[n]) + " = flat" +
-           (is_last ? "" : " % " + number(nest_.extents[m_.x[n]])) + ";");
-      if (!is_last) line("flat /= " + number(nest_.extents[m_.x[n]]) + ";");
-    }
+    const auto count = [&](const std::vector<std::size_t>& indices, const std::string& counter) {
+      for (const std::size_t i : indices) {
+        const bool is_last = i == indices.back();
+        line("const Place " + name(i) + " = Place(" + counter +
+             (is_last ? "" : " % " + number(nest_.extents[i])) + ");");
+        if (!is_last) line(counter + " /= " + number(nest_.extents[i]) + ";");
+      }
+    };
+    count(m_.x, "flat");
     const auto along = [&](int index, std::int64_t tiles, std::int64_t threads, std::int64_t each) {
       if (index < 0) return;
       std::string place = tiles > 1 ? "Place(tile % " + number(tiles) + ")" : "0";
@@ -153,31 +155,22 @@ class KernelText {
     };
     if (m_.has_rows && !k_.has_neighbours()) along(k_.along_y, m_.y_tiles, m_.block_y, m_.thread_y);
     if (m_.thread_z > 1) along(k_.along_z, m_.z_tiles, 1, m_.thread_z);
-    for (std::size_t n = 0; n < m_.rest.size(); ++n) {
-      const std::string& its = number(nest_.extents[m_.rest[n]]);
-      const bool is_last = n + 1 == m_.rest.size();
-      line("const Place " + name(m_.rest[n]) + " = Place(tile" + (is_last ? "" : " % " + its) + ");");
-      if (!is_last) line("tile /= " + its + ";");
-    }
+    count(m_.rest, "tile");
   }
 
-  // How far `indices` move a view; tile: by the outputs of a thread.
-  template <typename Which>
-  std::string moved(const View& view, const Which& indices, bool tile) const {
-    return moved(view.strides, indices, tile);
+  using Strides = std::vector<std::int64_t>;
+  // A thread's outputs along both indices.
+  void add_tile(SumText& sum, std::int64_t z, std::int64_t y) const {
+    if (m_.thread_z > 1) sum.add(name(k_.along_z) + "1", z);
+    if (m_.thread_y > 1) sum.add(name(k_.along_y) + "1", y);
   }
-  template <typename Which>
-  std::string moved(const std::vector<std::int64_t>& strides, const Which& indices, bool tile) const {
-    std::string sum;
-    const auto add = [&](const std::string& variable, std::int64_t stride) {
-      if (stride == 0) return;
-      sum += (sum.empty() ? "" : " + ") + variable + (stride == 1 ? "" : " * " + number(stride));
-    };
-    if (tile && m_.thread_z > 1) add(name(k_.along_z) + "1", strides[static_cast<std::size_t>(k_.along_z)]);
-    if (tile && m_.thread_y > 1) add(name(k_.along_y) + "1", strides[static_cast<std::size_t>(k_.along_y)]);
-    for (const std::size_t i : indices) add(name(i), strides[i]);
-    if (!window_base_.empty()) add(window_base_, strides[static_cast<std::size_t>(k_.window)]);
-    return sum.empty() ? "0" : sum;
+  // How far `indices` move something of these strides; tile: and a thread's outputs.
+  std::string moved(const Strides& strides, const std::vector<std::size_t>& indices, bool tile) const {
+    SumText sum;
+    if (tile) add_tile(sum, along(strides, k_.along_z), along(strides, k_.along_y));
+    for (const std::size_t i : indices) sum.add(name(i), strides[i]);
+    if (!window_base_.empty()) sum.add(window_base_, along(strides, k_.window));
+    return sum.text();
   }
 
   void write_pointers() {
@@ -188,7 +181,7 @@ class KernelText {
       if (is_intermediate && workspace_[static_cast<std::size_t>(view.array - first_intermediate)] > 0)
         words += " + " + number(workspace_[static_cast<std::size_t>(view.array - first_intermediate)]) + "ll";
       if (view.start != 0) words += " + " + number(view.start) + "ll";
-      const std::string by = moved(view, owned, false);
+      const std::string by = moved(view.strides, owned, false);
       return by == "0" ? words : words + " + (" + by + ")";
     };
     std::set<int> used;
@@ -197,10 +190,8 @@ class KernelText {
       if (input < 0) continue;
       const View& view = nest_.inputs[static_cast<std::size_t>(input)];
       const bool kept = view.array >= first_intermediate;
-      line(
-          std::string("const ") + (kept ? "Compute" : "T") + "* const p" + number(input) + " = " +
-          from(view, kept ? "before" : std::string(array_names[static_cast<std::size_t>(view.array)]), kept) +
-          ";");
+      line(std::string("const ") + (kept ? "Compute" : "T") + "* const p" + number(input) + " = " +
+           from(view, kept ? "before" : std::string(argument_name(view.array)), kept) + ";");
       for (std::size_t n = 0; n < view.bounds.size(); ++n)
         line("const Place " + bound(input, n) + " = " + number(view.bounds[n].start) + " + " +
              moved(view.bounds[n].strides, owned, false) + ";");
@@ -219,7 +210,7 @@ class KernelText {
       } else if (f == 0 && kept != kept_.end()) {
         words += "r" + number(input) + "[" + in_kept(kept->second) + "]";
       } else {
-        words += loaded(input, [&](const auto& strides) { return moved(strides, indices, true); });
+        words += loaded(input, [&](const Strides& strides) { return moved(strides, indices, true); });
       }
     }
     return function(f) + "::apply({" + words + "})";
@@ -254,12 +245,9 @@ class KernelText {
 
   bool has_window() const { return m_.chunk > 0; }
   Kept kept(const View& view) const {
-    const auto stride = [&](int index) {
-      return index < 0 ? 0 : view.strides[static_cast<std::size_t>(index)];
-    };
-    const std::int64_t y = m_.thread_y > 1 ? stride(k_.along_y) : 0,
-                       z = m_.thread_z > 1 ? stride(k_.along_z) : 0;
-    const std::int64_t w = has_window() ? stride(k_.window) : 0;
+    const std::int64_t y = m_.thread_y > 1 ? view.stride(k_.along_y) : 0,
+                       z = m_.thread_z > 1 ? view.stride(k_.along_z) : 0,
+                       w = has_window() ? view.stride(k_.window) : 0;
     Kept its;
     if (w != 0) {
       its.w = 1;
@@ -268,12 +256,12 @@ class KernelText {
     const bool overlaps = y != 0 && w != 0 && y % w == 0 && y / w > 0;
     bool are_bounds_alike = true;
     for (const Bound& each : view.bounds) {
-      const auto along = [&](int index) {
-        return index < 0 ? 0 : each.strides[static_cast<std::size_t>(index)];
-      };
+      const Strides& strides = each.strides;
       for (const auto& [index, step] : {std::pair(k_.along_y, y), {k_.along_z, z}, {k_.window, w}})
-        if (step == 0 && along(index) != 0) return {.size = most_kept + 1};  // it moves out of bounds alone
-      are_bounds_alike = are_bounds_alike && (!overlaps || along(k_.along_y) == along(k_.window) * (y / w));
+        if (step == 0 && along(strides, index) != 0)
+          return {.size = most_kept + 1};  // it moves out of bounds alone
+      are_bounds_alike = are_bounds_alike &&
+                         (!overlaps || along(strides, k_.along_y) == along(strides, k_.window) * (y / w));
     }
     if (overlaps && are_bounds_alike) {
       its.y = y / w;
@@ -292,21 +280,14 @@ class KernelText {
   bool is_consecutive(const View& view, const Kept& its) const {
     if (!view.bounds.empty() || !k_.has_neighbours() || its.z > 0 || its.size == 1 || its.size > most_kept)
       return false;
-    if (its.w > 0)
-      return view.strides[static_cast<std::size_t>(k_.window)] == 1 && (its.y == 0 || its.run > 0);
-    return view.strides[static_cast<std::size_t>(k_.along_y)] == 1;
+    if (its.w > 0) return view.stride(k_.window) == 1 && (its.y == 0 || its.run > 0);
+    return view.stride(k_.along_y) == 1;
   }
   std::string in_kept(const Kept& its) const {
-    std::string place;
-    const auto add = [&](int index, const char* ending, std::int64_t stride) {
-      if (stride == 0) return;
-      place +=
-          (place.empty() ? "" : " + ") + name(index) + ending + (stride == 1 ? "" : " * " + number(stride));
-    };
-    add(k_.along_z, "1", its.z);
-    add(k_.along_y, "1", its.y);
-    add(k_.window, "", its.w);
-    return place.empty() ? "0" : place;
+    SumText place;
+    add_tile(place, its.z, its.y);
+    if (its.w > 0) place.add(name(k_.window), its.w);
+    return place.text();
   }
   void open_unrolled(const std::string& variable, std::int64_t count) {
     line("#pragma unroll");
@@ -322,7 +303,8 @@ class KernelText {
       kept_.emplace(input, its);
       line("Compute r" + number(input) + "[" + number(its.size) + "];");
       if (is_consecutive(view(input), its)) {
-        line("load_run(r" + number(input) + ", &" + element(input, moved(view(input), loops, false)) + ");");
+        line("load_run(r" + number(input) + ", &" + element(input, moved(view(input).strides, loops, false)) +
+             ");");
         continue;
       }
       const std::size_t depth = depth_;
@@ -331,20 +313,22 @@ class KernelText {
       std::string place = in_kept(its), from;
       if (its.run > 0) {
         open_unrolled("n", its.run);
-        from = loaded(input, [&](const std::vector<std::int64_t>& strides) {
-          const std::int64_t z = its.z > 0 ? strides[static_cast<std::size_t>(k_.along_z)] : 0;
-          const std::int64_t w = strides[static_cast<std::size_t>(k_.window)];
-          return moved(strides, loops, false) + " + n" + (w == 1 ? "" : " * " + number(w)) +
-                 (z == 0 ? "" : " + " + name(k_.along_z) + "1 * " + number(z));
+        SumText in_run("n");
+        add_tile(in_run, its.z, 0);
+        place = in_run.text();
+        from = loaded(input, [&](const Strides& strides) {
+          SumText sum(moved(strides, loops, false));
+          sum.add("n", along(strides, k_.window));
+          if (its.z > 0) add_tile(sum, along(strides, k_.along_z), 0);
+          return sum.text();
         });
-        place = "n" + (its.z > 0 ? " + " + name(k_.along_z) + "1 * " + number(its.z) : "");
       } else {
         if (its.y > 0) open_unrolled(name(k_.along_y) + "1", m_.thread_y);
         if (its.w > 0) {
           open_unrolled(name(k_.window), window_terms_);
           all.push_back(static_cast<std::size_t>(k_.window));
         }
-        from = loaded(input, [&](const auto& strides) { return moved(strides, all, true); });
+        from = loaded(input, [&](const Strides& strides) { return moved(strides, all, true); });
       }
       line("r" + number(input) + "[" + place + "] = " + from + ";");
       close(depth);
@@ -360,11 +344,9 @@ class KernelText {
     }
   }
   std::string in_tile() const {
-    std::string place;
-    if (m_.thread_z > 1)
-      place = name(k_.along_z) + "1" + (m_.thread_y > 1 ? " * " + number(m_.thread_y) + " + " : "");
-    if (m_.thread_y > 1) place += name(k_.along_y) + "1";
-    return place.empty() ? "0" : place;
+    SumText place;
+    add_tile(place, m_.thread_y, 1);
+    return place.text();
   }
 
   void write_sums() {
@@ -463,7 +445,7 @@ class KernelText {
       line("const Compute " + its + " = " + value(f, result, m_.serial) + ";");
       result = its;
     }
-    line("to[" + moved(nest_.output, m_.serial, true) +
+    line("to[" + moved(nest_.output.strides, m_.serial, true) +
          "] = " + (is_result() ? "converted<Out>(" + result + ")" : result) + ";");
     close(depth);
   }
@@ -486,9 +468,7 @@ class KernelText {
 LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   const Nest& nest = kernel.nest;
   // At least 1, to divide by; an empty sum has fewer terms.
-  const auto extent = [&](int index) {
-    return index < 0 ? 1 : std::max<std::int64_t>(1, nest.extents[static_cast<std::size_t>(index)]);
-  };
+  const auto extent = [&](int index) { return std::max<std::int64_t>(1, nest.extent(index)); };
   const int nearest = kernel.nearest();
   if (shape.lanes > 1 && nearest >= 0 && 2 * extent(nearest) >= shape.lanes) {
     lanes = shape.lanes;
@@ -514,8 +494,8 @@ LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   blocks *= x_tiles * y_tiles * z_tiles;
   // The window first, whose terms share what they read, then the nearest, as long as there is room.
   std::int64_t room = std::max<std::int64_t>(1, shape.unroll / (thread_y * thread_z));
-  if (kernel.window >= 0 && nest.extents[static_cast<std::size_t>(kernel.window)] > 0 &&
-      kernel.window != shared && kernel.window != kernel.split && room >= 2) {
+  if (kernel.window >= 0 && nest.extent(kernel.window) > 0 && kernel.window != shared &&
+      kernel.window != kernel.split && room >= 2) {
     const std::int64_t terms = extent(kernel.window);
     chunk = ceil_divide(terms, ceil_divide(terms, room));
     // Wide accesses of further chunks are aligned as those of the first.

@@ -117,19 +117,13 @@ const Nest& nest_of(const Problem& problem) {
 }
 
 Nest fused(const Nest& nest) {
-  std::vector<std::size_t> order(nest.rank());
-  std::iota(order.begin(), order.end(), std::size_t{0});
   // By what moves farthest: the output, and of reduced indices the first access that moves.
-  const auto step = [&](std::size_t i) {
-    if (!nest.is_reduced(i)) return nest.output.strides[i];
+  const std::vector<std::size_t> order = sorted_by(nest.rank(), [&](std::size_t i) {
+    if (!nest.is_reduced(i)) return std::pair(false, -nest.output.strides[i]);
     for (const View& view : nest.inputs)
-      if (view.strides[i] != 0) return std::abs(view.strides[i]);
-    return std::int64_t{0};
-  };
-  const auto free_end = order.begin() + static_cast<std::ptrdiff_t>(nest.free);
-  const auto farther = [&](std::size_t a, std::size_t b) { return step(a) > step(b); };
-  std::stable_sort(order.begin(), free_end, farther);
-  std::stable_sort(free_end, order.end(), farther);
+      if (view.strides[i] != 0) return std::pair(true, -std::abs(view.strides[i]));
+    return std::pair(true, std::int64_t{0});
+  });
 
   Nest given = nest, result;
   result.inputs = nest.inputs;

@@ -14,6 +14,11 @@ namespace tunesmith::tensor_op {
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 40;  ///< of an array's memory and of the output
 
+/// Of an index among those of each; -1: of none, which moves nothing.
+inline std::int64_t along(const std::vector<std::int64_t>& strides, int index) {
+  return index < 0 ? 0 : strides[static_cast<std::size_t>(index)];
+}
+
 /// A dimension along which an access may be out of its array's bounds: it reads 0 where start + the sum of
 /// stride * index is not from 0 to extent - 1.
 struct Bound {
@@ -28,6 +33,7 @@ struct View {
   std::vector<std::int64_t> strides;  ///< in elements, one for each index of the nest; 0: it does not move it
   std::vector<Bound> bounds = {};
 
+  std::int64_t stride(int index) const { return along(strides, index); }
   std::vector<std::vector<std::int64_t>*> all_strides();  ///< its own and those of its bounds
 };
 
@@ -45,6 +51,9 @@ struct Nest {
   View output;
 
   std::size_t rank() const { return extents.size(); }
+  std::int64_t extent(int index) const {  ///< -1: of none
+    return index < 0 ? 1 : extents[static_cast<std::size_t>(index)];
+  }
   bool is_reduced(std::size_t index) const { return index >= free; }
   std::int64_t outputs() const;  ///< elements that are written: the product of the free extents
   std::int64_t terms() const;    ///< the product of the reduced extents

@@ -31,10 +31,8 @@ std::vector<Problem> companions(const Problem& problem) {
       std::vector<std::int64_t> least = least_extents(e, array, extents);
       if (e.is_zero_outside(array))  // which is left at both ends
         for (std::int64_t& extent : least) extent = std::max<std::int64_t>(extent - 2, 0);
-      std::vector<std::size_t> order(least.size());
-      for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
-      std::stable_sort(order.begin(), order.end(),
-                       [&](std::size_t a, std::size_t b) { return layout.strides[a] < layout.strides[b]; });
+      const std::vector<std::size_t> order =
+          sorted_by(least.size(), [&](std::size_t d) { return layout.strides[d]; });
       std::vector<std::int64_t> strides(least.size());
       std::int64_t step = 1;
       for (std::size_t n = 0; n < order.size(); ++n) {

@@ -20,12 +20,8 @@ std::string name_of(const Expression& e, int array) {
 
 // Whether no two iterations write one element: each stride is beyond what the smaller ones reach.
 bool writes_once(const View& output, const Nest& nest) {
-  std::vector<std::size_t> order(nest.free);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return output.strides[a] < output.strides[b]; });
   std::int64_t reach = 0;
-  for (const std::size_t i : order) {
+  for (const std::size_t i : sorted_by(nest.free, [&](std::size_t index) { return output.strides[index]; })) {
     if (output.strides[i] <= reach) return false;
     reach += output.strides[i] * (nest.extents[i] - 1);
   }
@@ -43,7 +39,7 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
   const std::string& text = problem.string(argument_name(array));
   const std::string subject = "The tensor problem's " + name_of(e, array) + " is " + text;
   const std::size_t rank = e.rank_of(array);
-  if (text != "dense" && extents_of(text.substr(0, text.find(':')))->size() != rank) {
+  if (text != "dense" && shape_of(text)->size() != rank) {
     return subject + ", but the expression has " + std::to_string(rank) +
            " indices there; give as many extents.";
   }
@@ -230,7 +226,7 @@ Problem rewritten(const Problem& given) {
   std::vector<const std::vector<std::int64_t>*> known(layouts.size(), nullptr);
   for (std::size_t k = 0; k < layouts.size(); ++k) {
     if (layouts[k].empty() || layouts[k] == "dense" || !refuses_layout(layouts[k]).empty()) continue;
-    shapes[k] = *extents_of(layouts[k].substr(0, layouts[k].find(':')));
+    shapes[k] = *shape_of(layouts[k]);
     known[k] = &shapes[k];
   }
   const Extents found = infer_extents(e, extents, known);

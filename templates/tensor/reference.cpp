@@ -19,27 +19,63 @@ using elementwise_op::infinity;
 // Beyond so many terms of all elements together, only some elements are compared.
 constexpr double most_terms_checked = 0x1p31;
 
-/// Steps through indices from `from` to `to` of a nest, the last fastest, and moves offsets along.
-/// The offsets are those of inputs and, behind them, places along their bounds.
-using Strides = std::vector<const std::vector<std::int64_t>*>;
-class Odometer {
+// Where the accesses and, behind them, the places along their bounds are, while terms are stepped through.
+class Walk {
  public:
-  Odometer(const Nest& nest, const Strides& strides, std::size_t from, std::size_t to)
-      : nest_(nest), strides_(strides), from_(from), at_(to, 0) {}
-  void step(std::vector<std::int64_t>& offsets) {
-    for (std::size_t i = at_.size(); i-- > from_;) {
-      for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += (*strides_[k])[i];
+  explicit Walk(const Nest& nest) : nest_(nest) {
+    for (const View& view : nest.inputs) add(view.start, view.strides);
+    for (const View& view : nest.inputs)
+      for (const Bound& bound : view.bounds) add(bound.start, bound.strides);
+  }
+
+  // To the first term of an output's element; false where the output has a gap. `order`: the free indices by
+  // falling stride of the output.
+  bool begin(std::int64_t element, const std::vector<std::size_t>& order) {
+    element -= nest_.output.start;
+    if (element < 0) return false;
+    offsets_ = starts_;
+    at_.assign(nest_.rank(), 0);
+    for (const std::size_t i : order) {
+      const std::int64_t at = std::min(element / nest_.output.strides[i], nest_.extents[i] - 1);
+      element -= at * nest_.output.strides[i];
+      move(i, at);
+    }
+    return element == 0;
+  }
+
+  // The last reduced index is the fastest.
+  void step() {
+    for (std::size_t i = nest_.rank(); i-- > nest_.free;) {
+      move(i, 1);
       if (++at_[i] < nest_.extents[i]) return;
-      for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] -= (*strides_[k])[i] * nest_.extents[i];
+      move(i, -nest_.extents[i]);
       at_[i] = 0;
     }
   }
 
+  double read(std::span<const std::vector<double>> arguments, std::size_t access) const {
+    std::size_t place = nest_.inputs.size();
+    for (std::size_t k = 0; k < access; ++k) place += nest_.inputs[k].bounds.size();
+    for (const Bound& bound : nest_.inputs[access].bounds) {
+      const std::int64_t at = offsets_[place++];
+      if (at < 0 || at >= bound.extent) return 0;
+    }
+    return arguments[static_cast<std::size_t>(nest_.inputs[access].array)]
+                    [static_cast<std::size_t>(offsets_[access])];
+  }
+
  private:
+  void add(std::int64_t start, const std::vector<std::int64_t>& strides) {
+    starts_.push_back(start);
+    strides_.push_back(&strides);
+  }
+  void move(std::size_t index, std::int64_t steps) {
+    for (std::size_t k = 0; k < offsets_.size(); ++k) offsets_[k] += (*strides_[k])[index] * steps;
+  }
+
   const Nest& nest_;
-  const Strides& strides_;
-  std::size_t from_;
-  std::vector<std::int64_t> at_;
+  std::vector<std::int64_t> starts_, offsets_, at_;
+  std::vector<const std::vector<std::int64_t>*> strides_;
 };
 
 struct Result {
@@ -99,35 +135,6 @@ elementwise_op::Expression magnitude_of(const elementwise_op::Expression& functi
   elementwise_op::Builder builder;
   const int root = add_magnitude(builder, function, static_cast<int>(function.nodes.size()) - 1);
   return builder.finish(root, function.inputs);
-}
-
-// The offset of a free index's place, for each access; nothing (false) where the output has a gap.
-bool place(const Nest& nest, const Strides& strides, const std::vector<std::size_t>& order,
-           std::int64_t element, std::vector<std::int64_t>& offsets) {
-  element -= nest.output.start;
-  if (element < 0) return false;
-  offsets.clear();
-  for (const View& view : nest.inputs) offsets.push_back(view.start);
-  for (const View& view : nest.inputs)
-    for (const Bound& bound : view.bounds) offsets.push_back(bound.start);
-  for (const std::size_t i : order) {
-    const std::int64_t at = std::min(element / nest.output.strides[i], nest.extents[i] - 1);
-    element -= at * nest.output.strides[i];
-    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += at * (*strides[k])[i];
-  }
-  return element == 0;
-}
-
-double read(const Nest& nest, std::span<const std::vector<double>> arguments,
-            const std::vector<std::int64_t>& offsets, std::size_t access) {
-  std::size_t place = nest.inputs.size();
-  for (std::size_t k = 0; k < access; ++k) place += nest.inputs[k].bounds.size();
-  for (const Bound& bound : nest.inputs[access].bounds) {
-    const std::int64_t at = offsets[place++];
-    if (at < 0 || at >= bound.extent) return 0;
-  }
-  return arguments[static_cast<std::size_t>(nest.inputs[access].array)]
-                  [static_cast<std::size_t>(offsets[access])];
 }
 
 double largest_of(DType dtype) {
@@ -201,20 +208,14 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const bool distributes = problem.string("may") == "distribute" && !whole && e.reduction == Reduction::sum;
   const elementwise_op::Expression magnitude =
       distributes ? magnitude_of(e.function) : elementwise_op::Expression();
-  std::vector<std::size_t> order(nest.free);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return nest.output.strides[a] > nest.output.strides[b]; });
+  const std::vector<std::size_t> order =
+      sorted_by(nest.free, [&](std::size_t i) { return -nest.output.strides[i]; });
   const double unit = unit_of(compute);
   const double all_terms = static_cast<double>(terms) * static_cast<double>(nest.outputs());
   const auto stride = static_cast<std::uint64_t>(std::max(1.0, std::ceil(all_terms / most_terms_checked)));
 
   constexpr std::int64_t block = 256;
-  std::vector<std::int64_t> offsets;
-  Strides strides;
-  for (const View& view : nest.inputs) strides.push_back(&view.strides);
-  for (const View& view : nest.inputs)
-    for (const Bound& bound : view.bounds) strides.push_back(&bound.strides);
+  Walk walk(nest);
   std::vector<std::vector<double>> values(nest.inputs.size(), std::vector<double>(block));
   std::vector<double> results(block), errors(block);
   for (std::int64_t element = begin; element < end; ++element) {
@@ -224,19 +225,18 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     // Some of each block of so many elements, another place in each.
     const auto number = static_cast<std::uint64_t>(element);
     if (stride > 1 && number % stride != (number / stride * 0x9e3779b97f4a7c15u >> 20) % stride) continue;
-    if (!place(nest, strides, order, element, offsets)) continue;
+    if (!walk.begin(element, order)) continue;
     std::vector<double> read_by_finish;
     for (const int access : e.finish.accesses)
-      read_by_finish.push_back(read(nest, arguments, offsets, static_cast<std::size_t>(access)));
-    Odometer odometer(nest, strides, nest.free, nest.rank());
+      read_by_finish.push_back(walk.read(arguments, static_cast<std::size_t>(access)));
     Result result;
     double magnitudes = 0;
     for (std::int64_t done = 0; done < terms; done += block) {
       const std::int64_t count = std::min(block, terms - done);
       for (std::int64_t n = 0; n < count; ++n) {
         for (std::size_t k = 0; k < values.size(); ++k)
-          values[k][static_cast<std::size_t>(n)] = read(nest, arguments, offsets, k);
-        odometer.step(offsets);
+          values[k][static_cast<std::size_t>(n)] = walk.read(arguments, k);
+        walk.step();
       }
       if (distributes) {
         elementwise_op::evaluate(magnitude, DType::f64, values, static_cast<std::size_t>(count),

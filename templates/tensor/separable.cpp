@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "templates/tensor/op.h"
+#include "templates/tensor/sum_text.h"
 
 namespace tunesmith::tensor_op {
 namespace {
@@ -30,23 +31,19 @@ std::int64_t partial_words(const Problem& problem, const Separable& s, std::int6
          std::max<std::int64_t>(compute_bytes(problem) / 4, 1);
 }
 
-std::int64_t stride(const View& view, int index) {
-  return index < 0 ? 0 : view.strides[static_cast<std::size_t>(index)];
-}
-
 // So many elements of a row of tiles are one access.
 std::int64_t vector_of(const Problem& problem, const Separable& s, const View& view,
                        std::int64_t most_bytes) {
   const std::int64_t size = element_bytes(problem);
   const int array = view.array == output_argument ? -1 : view.array;
-  if (stride(view, s.directions[Separable::x].free) != 1) return 1;
+  if (view.stride(s.directions[Separable::x].free) != 1) return 1;
   if (memory(array_layout(problem, array)) * size < 16) return 1;  // whose address may be any
   std::int64_t vector = most_bytes / size;
   const auto divides = [&](std::int64_t places) { return places % vector == 0; };
   const auto fits = [&] {
-    return divides(view.start) && divides(stride(view, s.directions[Separable::y].free)) &&
-           divides(stride(view, s.directions[Separable::march].free)) &&
-           std::all_of(s.batch.begin(), s.batch.end(), [&](int i) { return divides(stride(view, i)); });
+    return divides(view.start) && divides(view.stride(s.directions[Separable::y].free)) &&
+           divides(view.stride(s.directions[Separable::march].free)) &&
+           std::all_of(s.batch.begin(), s.batch.end(), [&](int i) { return divides(view.stride(i)); });
   };
   while (vector > 1 && !fits()) vector /= 2;
   return std::max<std::int64_t>(vector, 1);
@@ -90,7 +87,7 @@ std::int64_t mask_elements(const Problem& problem, const Separable& s) {
 }
 bool mask_moves_with_planes(const Problem& problem, const Separable& s) {
   return std::any_of(s.mask.accesses.begin(), s.mask.accesses.end(), [&](const Access& access) {
-    return stride(view_of(problem, access), s.directions[Separable::y].free) != 0;
+    return view_of(problem, access).stride(s.directions[Separable::y].free) != 0;
   });
 }
 
@@ -105,7 +102,7 @@ Tiling tiling_of(const Problem& problem, const Separable& s, const Config& c) {
   t.run = run_of(s, c[RUN]);
   t.blocks =
       ceil_divide(x.extent, t.tile_x) * ceil_divide(y.extent, t.tile_y) * ceil_divide(march.extent, t.run);
-  for (const int i : s.batch) t.blocks *= nest_of(problem).extents[static_cast<std::size_t>(i)];
+  for (const int i : s.batch) t.blocks *= nest_of(problem).extent(i);
   const std::int64_t slab_y = t.tile_y + y.taps - 1,
                      row = round_up(t.tile_x + x.taps - 1, 16 / element_bytes(problem)) *
                            element_bytes(problem);
@@ -226,7 +223,6 @@ class Writer {
       : problem_(problem), nest_(nest_of(problem)), s_(separable_of(problem)), config_(config) {}
 
   std::string text() {
-    const DType dtype = dtype_of(problem_);
     const Expression& e = expression_of(problem_);
     text_ = "// ---- what is generated for it\n// " + tunesmith::tensor_op::text(e) + "\n";
     static constexpr std::array<const char*, 3> names = {"x", "y", "march"};
@@ -244,7 +240,7 @@ class Writer {
           : e.reduction == Reduction::max ? "Max"
                                           : "Min") +
          ";");
-    line("namespace element {\n" + elementwise_op::code(s_.element.function, dtype) + "}");
+    write_function("element", s_.element);
     std::string inputs;
     for (std::size_t n = 0; n < s_.element.accesses.size(); ++n) {
       const std::string name = "Input" + number(static_cast<std::int64_t>(n));
@@ -265,21 +261,21 @@ class Writer {
   const View& view(const Access& access) const { return view_of(problem_, access); }
 
   // How far the indices of a batch move a view, of its number; and its first element.
-  std::string batch(const View& view) const {
-    std::string place = number(view.start);
+  SumText batch(const View& view) const {
+    SumText place(number(view.start));
     std::int64_t below = 1;
     for (auto i = s_.batch.rbegin(); i != s_.batch.rend(); ++i) {
-      const std::int64_t extent = nest_.extents[static_cast<std::size_t>(*i)];
+      const std::int64_t extent = nest_.extent(*i);
       const bool is_first = i + 1 == s_.batch.rend();
-      if (const std::int64_t its = stride(view, *i); its != 0)
-        place += " + Place(batch" + (below > 1 ? " / " + number(below) : "") +
-                 (is_first ? "" : " % " + number(extent)) + ") * " + number(its);
+      place.add("Place(batch" + (below > 1 ? " / " + number(below) : "") +
+                    (is_first ? "" : " % " + number(extent)) + ")",
+                view.stride(*i));
       below *= extent;
     }
     return place;
   }
   std::int64_t step(const View& view, std::size_t direction) const {
-    return stride(view, s_.directions[direction].free);
+    return view.stride(s_.directions[direction].free);
   }
 
   void write_view(const std::string& name, const View& view) {
@@ -288,43 +284,54 @@ class Writer {
     line("  static constexpr Place x = " + number(step(view, Separable::x)) + ", y = " +
          number(step(view, Separable::y)) + ", march = " + number(step(view, Separable::march)) + ";");
     line("  static constexpr int vector = " + number(vector_of(problem_, s_, view, config_[VECTOR])) + ";");
-    line(device + "Place batch([[maybe_unused]] unsigned batch) { return " + batch(view) + "; }");
+    line(device + "Place batch([[maybe_unused]] unsigned batch) { return " + batch(view).text() + "; }");
     if (view.array != output_argument)
-      line(device + "const T* begin(const Sources& from, unsigned n) { return from." + array(view) +
-           " + batch(n); }");
+      line(device + "const T* begin(const Sources& from, unsigned n) { return from." +
+           std::string(argument_name(view.array)) + " + batch(n); }");
     line("};");
   }
-  static std::string array(const View& view) {
-    return std::string(array_names[static_cast<std::size_t>(view.array)]);
+  void write_function(const std::string& name, const Body& body) {
+    line("namespace " + name + " {\n" + elementwise_op::code(body.function, dtype_of(problem_)) + "}");
+  }
+
+  // What a body reads: of each access the element where the batch and variables, each along an index, lead;
+  // of what is no array's, `own`.
+  std::string values(const Body& body, const std::vector<std::pair<std::string, int>>& variables,
+                     const std::vector<std::string>& own = {}) const {
+    std::string all;
+    for (const Access& access : body.accesses) {
+      all += all.empty() ? "" : ", ";
+      if (access.array >= output_argument) {
+        all += own.at(static_cast<std::size_t>(access.array - output_argument));
+        continue;
+      }
+      const View& its = view(access);
+      SumText place = batch(its);
+      for (const auto& [variable, index] : variables) place.add(variable, its.stride(index));
+      all += "load(from." + std::string(argument_name(its.array)) + "[" + place.text() + "])";
+    }
+    return all;
   }
 
   // Those of a direction that has the same as an earlier one are that one's.
   void write_weight(std::span<const char* const> names, std::size_t place) {
     const Separable::Direction& direction = s_.directions[place];
     const std::string name = names[place];
-    if (direction.weight.function.nodes.empty()) {
-      line("using " + name + " = NoWeight;");
-      return;
-    }
-    std::string values;
-    for (const Access& access : direction.weight.accesses) {
-      values += (values.empty() ? "" : ", ") + std::string("load(from.") + array(view(access)) + "[" +
-                number(view(access).start) + " + Place(n) * " +
-                number(stride(view(access), direction.reduced)) + "])";
-    }
-    const std::string code = elementwise_op::code(direction.weight.function, dtype_of(problem_));
-    std::string all = number(direction.taps) + " of " + values + code;
-    for (std::size_t before = 0; before < place; ++before) {
-      if (weights_[before] != all) continue;
-      line("using " + name + " = " + names[before] + ";");
-      return;
-    }
+    if (direction.weight.function.nodes.empty()) return line("using " + name + " = NoWeight;");
+    const std::string its = values(direction.weight, {{"Place(n)", direction.reduced}});
+    std::string all = number(direction.taps) + " of " + its +
+                      elementwise_op::code(direction.weight.function, dtype_of(problem_));
+    const auto same = std::find(weights_.begin(), weights_.end(), all);
+    if (same != weights_.end()) return line("using " + name + " = " + names[same - weights_.begin()] + ";");
     weights_[place] = std::move(all);
-    line("namespace of_" + name + " {\n" + code + "}");
-    line("struct " + name + " {");
-    line("  static constexpr bool is_one = false;");
-    line("  static __device__ __forceinline__ Compute at(const Sources& from, int n) {");
-    line("    return of_" + name + "::apply({" + values + "});\n  }\n};");
+    write_function("of_" + name, direction.weight);
+    line("struct " + name + R"( {
+  static constexpr bool is_one = false;
+  static __device__ __forceinline__ Compute at(const Sources& from, int n) {
+    return of_)" +
+         name + "::apply({" + its + R"(});
+  }
+};)");
   }
 
   void write_mask() {
@@ -335,68 +342,37 @@ class Writer {
           : mask_moves_with_planes(problem_, s_) ? "tile_y"
                                                  : "1") +
          ";");
-    if (!has_mask) {
-      line("using Mask = NoMask;");
-      return;
-    }
-    std::string values, operands;
-    for (const Access& access : s_.mask.accesses) {
-      const View& its = view(access);
-      values += (values.empty() ? "" : ", ") + std::string("load(from.") + array(its) + "[" + batch(its);
-      for (const auto& [name, index] : {std::pair{"y", s_.directions[Separable::y].free},
-                                        {"i", s_.directions[Separable::march].reduced},
-                                        {"j", s_.directions[Separable::x].reduced}})
-        if (stride(its, index) != 0) values += std::string(" + ") + name + " * " + number(stride(its, index));
-      values += "])";
-    }
-    line("namespace of_mask {\n" + elementwise_op::code(s_.mask.function, dtype_of(problem_)) + "}");
-    if (has_term) {
-      line("namespace of_term {\n" + elementwise_op::code(s_.term.function, dtype_of(problem_)) + "}");
-      for (const Access& access : s_.term.accesses)
-        operands += (operands.empty() ? "" : ", ") +
-                    std::string(access.array == static_cast<int>(most_arrays) ? "value" : "weight");
-    }
-    line("struct Mask {");
-    line(
-        "  static __device__ __forceinline__ Compute at(const Sources& from, [[maybe_unused]] unsigned "
-        "batch,");
-    line(
-        "                                               [[maybe_unused]] Place y, [[maybe_unused]] Place i,");
-    line("                                               [[maybe_unused]] Place j) {");
-    line("    return of_mask::apply({" + values + "});\n  }");
-    line("  static __device__ __forceinline__ Compute term(Compute value, Compute weight) {");
-    line("    return " +
-         (has_term ? "of_term::apply({" + operands + "})"
+    if (!has_mask) return line("using Mask = NoMask;");
+    const auto& [x, y, march] = s_.directions;
+    write_function("of_mask", s_.mask);
+    if (has_term) write_function("of_term", s_.term);
+    line(R"(struct Mask {
+  static __device__ __forceinline__ Compute at(const Sources& from, [[maybe_unused]] unsigned batch,
+                                               [[maybe_unused]] Place y, [[maybe_unused]] Place i,
+                                               [[maybe_unused]] Place j) {
+    return of_mask::apply({)" +
+         values(s_.mask, {{"y", y.free}, {"i", march.reduced}, {"j", x.reduced}}) + R"(});
+  }
+  static __device__ __forceinline__ Compute term(Compute value, Compute weight) {
+    return )" +
+         (has_term ? "of_term::apply({" + values(s_.term, {}, {"value", "weight"}) + "})"
                    : std::string("elementwise::multiply(weight, value)")) +
          ";\n  }\n};");
   }
 
   void write_finish() {
     const bool is_sum = s_.finish.function.nodes.empty();
-    std::string values;
-    for (const Access& access : s_.finish.accesses) {
-      values += values.empty() ? "" : ", ";
-      if (access.array == static_cast<int>(most_arrays)) {
-        values += "sum";
-        continue;
-      }
-      const View& its = view(access);
-      values += "load(from." + array(its) + "[" + batch(its);
-      static constexpr std::array<const char*, 3> names = {"x", "y", "march"};
-      for (std::size_t d = 0; d < names.size(); ++d)
-        if (step(its, d) != 0) values += " + " + std::string(names[d]) + " * " + number(step(its, d));
-      values += "])";
-    }
-    if (!is_sum)
-      line("namespace finish {\n" + elementwise_op::code(s_.finish.function, dtype_of(problem_)) + "}");
-    line("__device__ __forceinline__ Compute finished(Compute sum, [[maybe_unused]] const Sources& from,");
-    line(
-        "                                            [[maybe_unused]] unsigned batch, [[maybe_unused]] Place "
-        "x,");
-    line(
-        "                                            [[maybe_unused]] Place y, [[maybe_unused]] Place march) "
-        "{");
-    line("  return " + (is_sum ? "sum" : "finish::apply({" + values + "})") + ";\n}");
+    const auto& [x, y, march] = s_.directions;
+    if (!is_sum) write_function("finish", s_.finish);
+    line(R"(__device__ __forceinline__ Compute finished(Compute sum, [[maybe_unused]] const Sources& from,
+                                            [[maybe_unused]] unsigned batch, [[maybe_unused]] Place x,
+                                            [[maybe_unused]] Place y, [[maybe_unused]] Place march) {
+  return )" +
+         (is_sum ? std::string("sum")
+                 : "finish::apply({" +
+                       values(s_.finish, {{"x", x.free}, {"y", y.free}, {"march", march.free}}, {"sum"}) +
+                       "})") +
+         ";\n}");
   }
 
   const Problem& problem_;
@@ -485,7 +461,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   }
   std::int64_t tiles = ceil_divide(x.extent, lanes * (has_y ? 1 : outputs)) *
                        ceil_divide(y.extent, block_y * (has_y ? outputs : 1));
-  for (const int i : s.batch) tiles *= nest_of(problem).extents[static_cast<std::size_t>(i)];
+  for (const int i : s.batch) tiles *= nest_of(problem).extent(i);
   // The longest runs that give each multiprocessor the threads that it needs, but no shorter than two
   // windows.
   const std::int64_t threads = round_up(lanes * block_y, 32),

@@ -155,7 +155,7 @@ Separable separable_of(const Problem& problem) {
   }
 
   // Along x lie the output's neighbours; of the other windows a block marches along the outermost.
-  const auto step = [&](int index) { return nest.output.strides[static_cast<std::size_t>(index)]; };
+  const auto step = [&](int index) { return nest.output.stride(index); };
   std::sort(windows.begin(), windows.end(),
             [&](const auto& a, const auto& b) { return step(a.free) < step(b.free); });
   int nearest = 0;
@@ -167,11 +167,11 @@ Separable separable_of(const Problem& problem) {
           "There are windows along three dimensions, of which none is the output's last one; this "
           "template is for two of those.");
     }
-    windows.insert(windows.begin(), {nearest, -1, nest.extents[static_cast<std::size_t>(nearest)], 1});
+    windows.insert(windows.begin(), {nearest, -1, nest.extent(nearest), 1});
   } else if (windows.size() == 1) {  // a block marches along the longest other dimension
     Separable::Direction march;
     for (int i = 0; i < static_cast<int>(nest.free); ++i) {
-      const std::int64_t extent = nest.extents[static_cast<std::size_t>(i)];
+      const std::int64_t extent = nest.extent(i);
       if (i != nearest && (march.free < 0 || extent > march.extent)) march = {i, -1, extent, 1};
     }
     windows.push_back(march);
@@ -197,7 +197,7 @@ Separable separable_of(const Problem& problem) {
       if (i == windows[0].free || i == windows[1].free) continue;
       if (y.free < 0 || planes(i) > planes(y.free)) y.free = i;
     }
-    if (y.free >= 0) y.extent = nest.extents[static_cast<std::size_t>(y.free)];
+    y.extent = nest.extent(y.free);
   }
   result.directions[Separable::x] = windows.front();
   result.directions[Separable::march] = windows.back();

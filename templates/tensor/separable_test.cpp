@@ -109,23 +109,12 @@ TEST(TensorSeparable, IsRightAtEveryEnd) {
   const Op& op = find_op("tensor");
   const Template& tmpl = find_template(op, "separable");
   std::vector<VariantCase> variants;
-  std::vector<Source> sources;
   for (const auto& [text, config] : cases) {
     const Problem problem = complete(text);
     ASSERT_EQ(tmpl.refuses(problem), "") << text;
     variants.push_back({problem, tmpl.space(problem).complete(Values::parse(config))});
-    sources.push_back(render(op, tmpl, problem, variants.back().config, "host"));
   }
-  const std::vector<Compilation> compiled = compile_all(*make_host_toolchain(), sources);
-  const std::unique_ptr<Device> device = make_host_device();
-  OpChecker checker(*device);
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    ASSERT_TRUE(compiled[i].ok) << variants[i].problem.text() << "\n" << compiled[i].log;
-    checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
-                  i % 3 == 0, i % 2 == 0);
-  }
-  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
-  EXPECT_EQ(checker.runs(), std::ssize(variants));
+  check_on_host({&op, &tmpl}, variants);
 }
 
 }  // namespace

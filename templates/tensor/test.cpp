@@ -295,26 +295,13 @@ TEST(TensorProblem, ContradictionsAreSentences) {
 
 // Pieces of the language and of others, put behind each other and into expressions.
 std::string drawn_text(Random& random) {
-  static const std::vector<std::string> pieces = {"y",        "x",      "[",
-                                                  "]",        "(",      ")",
-                                                  ",",        "i",      "j",
-                                                  "k",        "+",      "-",
-                                                  "*",        "2",      "1048576",
-                                                  "=",        "+=",     " ",
-                                                  "max",      "min",    "max=",
-                                                  "**",       "?",      ":",
-                                                  "<",        "&",      "99",
-                                                  "/",        "%",      "0.5",
-                                                  "_",        "1e9",    "-1",
-                                                  "#",        "\"",     "\n",
-                                                  "$",        "\\",     "//",
-                                                  ";",        "{",      "sqrt",
-                                                  "x0[a,c]",  "out[a]", "x1",
-                                                  "a0",       ".",      "e",
-                                                  "0",        "if",     "==",
-                                                  "1e999",    "é",      "!",
-                                                  "|",        "x0",     "9223372036854775808",
-                                                  "y[i] += ", "x[i+j]", "y[i,i]"};
+  static constexpr std::string_view characters = "yx[](),ijk+-*2= ?:<&/%_#\"\n$\\;{.e0!|";
+  static constexpr std::array<std::string_view, 25> words = {
+      "1048576", "+=",     "max",     "min",      "max=",
+      "**",      "99",     "0.5",     "1e9",      "-1",
+      "//",      "sqrt",   "x0[a,c]", "x1",       "out[a]",
+      "a0",      "if",     "==",      "x0",       "é",
+      "1e999",   "x[i+j]", "y[i,i]",  "y[i] += ", "9223372036854775808"};
   static const std::vector<std::string> whole = {
       "c[i,j] += a[i,k] * b[k,j]",
       "out[b,c,y,x,c,v,u] += f[c] * (m[b,k,y+i,x+j] * m[b,k,v+i,u+j] + g[b,k,y+i,x+j,k,v+i,u+j])",
@@ -333,8 +320,11 @@ std::string drawn_text(Random& random) {
       case 1:
         text.insert(at, text.substr(random.below(text.size() + 1), random.below(40)));
         break;
-      default:
-        text.insert(at, pieces[random.below(pieces.size())]);
+      default: {
+        const std::size_t piece = random.below(characters.size() + words.size());
+        text.insert(
+            at, piece < characters.size() ? characters.substr(piece, 1) : words[piece - characters.size()]);
+      }
     }
   }
   return text;
