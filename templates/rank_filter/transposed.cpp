@@ -91,7 +91,7 @@ Space space(const Problem& problem) {
   std::vector<Axis> axes = {
       {TILE_X, tiles_x, "columns of outputs of a block"},
       {TILE_Y, {64, least_tile_y, 128}, "rows of outputs of a block"},
-      {STEPS, {1, 4}, "such tiles of a block below each other; the next is read meanwhile"},
+      {STEPS, {1, 4, 8}, "such tiles of a block below each other; the next is read meanwhile"},
       {RUN, {32, 16, 8}, "outputs of a thread below each other, then beside"},
       {ROUNDS, {1, 2, 4}, "runs of a thread at most, in each direction"},
       {VECTOR, vectors, "bytes per access to the image, at most"},
