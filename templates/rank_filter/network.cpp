@@ -8,7 +8,6 @@ namespace tunesmith::rank_filter_op {
 namespace {
 
 constexpr IntegerAxis ADDED("ADDED");
-constexpr IntegerAxis HALVES("HALVES");
 constexpr IntegerAxis UNALIGNED("UNALIGNED");
 
 bool has_pairs(const Problem& problem) { return bytes(dtype_of(problem)) <= 2; }  // a word is two elements
@@ -89,11 +88,6 @@ Space space(const Problem& problem, const DeviceFacts& device) {
            ? std::vector<Value>{std::int64_t{20}, std::int64_t{0}, std::int64_t{30}}
            : std::vector<Value>{std::int64_t{0}},
        "of bytes, percent of the minima with their maxima that additions of halves make"},
-      {HALVES,
-       dtype_of(problem) == DType::u8
-           ? std::vector<Value>{std::int64_t{0}, std::int64_t{50}, std::int64_t{25}}
-           : std::vector<Value>{std::int64_t{0}},
-       "of bytes, percent of the comparisons of two that are of halves"},
       resident_warps_axis({8, 16, 20, 24, 32})};
   const auto threads = [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; };
   std::vector<Rule> must = {
@@ -142,11 +136,9 @@ Work work(const Problem& problem, const Config& c) {
 
 std::string generated(const Problem& problem, const Config& c) {
   const std::int64_t most = has_pairs(problem) ? 2 : 16 / word_bytes(problem);
-  return network_text(problem, {c[OUTPUTS_X], c[OUTPUTS_Y]},
-                      {.shift = shift_of(problem, c),
-                       .vector = std::min(most, c[OUTPUTS_X]),
-                       .percent_added = c[ADDED],
-                       .percent_halves = c[HALVES]});
+  return network_text(
+      problem, {c[OUTPUTS_X], c[OUTPUTS_Y]},
+      {.shift = shift_of(problem, c), .vector = std::min(most, c[OUTPUTS_X]), .percent_added = c[ADDED]});
 }
 
 // What is small has a thread for each output, what is large threads that share.
