@@ -120,8 +120,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   const unsigned other = from_outside<T>(outside) * 0x01010101u;
 
   const int first_x = x - left, column = first_x + lane * VECTOR;
-  const bool has_column = column >= 0 && column < width;
-  const T* const from = image + (has_column ? column : 0);
+  const T* const from = image + (column >= 0 && column < width ? column : 0);  // others are filled in
   const int rows_left = smaller(RUN, height - y);
   const int first_y = y - before_y;
   const bool has_all_rows = first_y >= 0 && first_y + RUN + BATCH + window_height - 1 <= height;
@@ -141,17 +140,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   const bool has_output = lane < out_lanes && x + lane * VECTOR < width;
   using Read = Vector<unsigned, words>;
   const auto load = [&](int begin, Read(&read)[BATCH]) {
-    const int place = has_all_rows ? 0 : sample_at(first_y + begin + lane % BATCH, height, boundary);
+    const auto load_row = [&](int at) {
+      return load_vector<words>(
+          reinterpret_cast<const unsigned*>(from + static_cast<long long>(at) * width));
+    };
+    if (has_all_rows) {
+#pragma unroll
+      for (int i = 0; i < BATCH; ++i) read[i] = load_row(first_y + begin + i);
+      return;
+    }
+    const int place = sample_at(first_y + begin + lane % BATCH, height, boundary);
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
-      const int at = has_all_rows ? first_y + begin + i : __shfl_sync(~0u, place, i);
-      if (has_column && at >= 0) {
-        read[i] =
-            load_vector<words>(reinterpret_cast<const unsigned*>(from + static_cast<long long>(at) * width));
-      } else {
+      const int at = __shfl_sync(~0u, place, i);
+      read[i] = load_row(larger(at, 0));
 #pragma unroll
-        for (int n = 0; n < words; ++n) read[i].element[n] = other;
-      }
+      for (int n = 0; n < words; ++n) read[i].element[n] = at >= 0 ? read[i].element[n] : other;
     }
   };
   const auto columns_of = [](const Read& read) {
