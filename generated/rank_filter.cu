@@ -228,80 +228,179 @@ __device__ __forceinline__ BFloat16 from_outside<BFloat16>(double value) {
 // ---- what this variant is
 using T = float;  // dtype=f32
 constexpr int BLOCK = 256;
-#define ENTRY(name) name##_8f25447e
+#define ENTRY(name) name##_d030bcd6
 
 // ---- templates/rank_filter/base.cu
-// rank_filter, the plain kernel: one thread per output. Only the element type is compiled in.
+// rank_filter, the plain kernels: any rank of any window, and extremes along one axis. Only the element type
+// is compiled in.
 
 
 using Order = Keys<T>;
 using Key = Order::Key;
+constexpr Key last_key = Order::bits == 8 * sizeof(Key) ? ~Key(0) : (Key(1) << Order::bits % 64) - 1;
+
+// Out of line where it is long, which keeps the code small.
+__device__ __noinline__ long long place_outside(long long place, long long size, int boundary) {
+  return sample_at(place, size, boundary);
+}
+__device__ __forceinline__ long long place_at(long long place, long long size, int boundary) {
+  return place >= 0 && place < size ? place : place_outside(place, size, boundary);
+}
+
+__device__ __forceinline__ Key lesser(Key a, Key b) { return a < b ? a : b; }
+__device__ __forceinline__ Key greater(Key a, Key b) { return a < b ? b : a; }
+
+// ---- any rank
+
+// Outputs of a thread below each other, which share what they read.
+constexpr int together = 4;
 
 struct Window {
   const T* image;
   long long depth, height, width;  // of the image
-  long long z, y, x;               // of the window's first place
+  long long z, y, x;               // of the first output's first place
   int planes, rows, columns;
   const unsigned long long* bits;  // which places count; null: all
   int boundary;
   T outside;
 };
 
-// Calls use(key) for each element that counts.
-template <typename Use>
-__device__ __forceinline__ void for_elements(const Window& w, const Use& use) {
-  const bool inside = w.z >= 0 && w.z + w.planes <= w.depth && w.y >= 0 && w.y + w.rows <= w.height &&
-                      w.x >= 0 && w.x + w.columns <= w.width;
-  int place = 0;
+// Calls take(key, k, i, j) for the elements of the rows from `begin` to `end` of all of the window's planes.
+template <typename Take>
+__device__ __forceinline__ void for_rows(const Window& w, int begin, int end, const Take& take) {
+#pragma unroll 1
   for (int k = 0; k < w.planes; ++k) {
-    const long long plane = inside ? w.z + k : sample_at(w.z + k, w.depth, w.boundary);
-    for (int i = 0; i < w.rows; ++i) {
-      const long long row = inside ? w.y + i : sample_at(w.y + i, w.height, w.boundary);
-      const T* const from = w.image + (plane * w.height + row) * w.width;
-      for (int j = 0; j < w.columns; ++j, ++place) {
-        if (w.bits != nullptr && (w.bits[place / 64] >> (place % 64) & 1) == 0) continue;
-        const long long column = inside ? w.x + j : sample_at(w.x + j, w.width, w.boundary);
-        const bool there = inside || (plane >= 0 && row >= 0 && column >= 0);
-        use(Order::key(there ? from[column] : w.outside));
+    const long long plane = place_at(w.z + k, w.depth, w.boundary);
+#pragma unroll 1
+    for (int i = begin; i < end; ++i) {
+      const long long row = place_at(w.y + i, w.height, w.boundary);
+      const bool is_there = plane >= 0 && row >= 0;
+      const T* const from = w.image + (is_there ? (plane * w.height + row) * w.width : 0);
+      if (is_there && w.x >= 0 && w.x + w.columns <= w.width) {
+        const T* next = from + w.x;
+#pragma unroll 1
+        for (int j = 0; j < w.columns; ++j) take(Order::key(*next++), k, i, j);
+        continue;
+      }
+#pragma unroll 1
+      for (int j = 0; j < w.columns; ++j) {
+        const long long column = place_at(w.x + j, w.width, w.boundary);
+        take(Order::key(is_there && column >= 0 ? from[column] : w.outside), k, i, j);
       }
     }
   }
 }
 
-// The smallest key that at least `rank` + 1 elements do not exceed. Near an end of the order by walking from
-// key to key, of which there is one for each rank at most; else bit by bit.
-__device__ __forceinline__ Key ranked(const Window& w, int rank, int count) {
-  constexpr Key all = Order::bits == 8 * sizeof(Key) ? ~Key(0) : (Key(1) << Order::bits % 64) - 1;
-  const bool backward = rank > count - 1 - rank;
-  int left = backward ? count - 1 - rank : rank;
-  if (left >= Order::bits) {
-    Key found = 0;
-    for (int bit = Order::bits - 1; bit >= 0; --bit) {
-      const Key candidate = found | Key(1) << bit;
-      int below = 0;
-      for_elements(w, [&](Key key) { below += key < candidate; });
-      if (below <= rank) found = candidate;
+__device__ __forceinline__ bool has_row(const Window& w, int i) {
+  return static_cast<unsigned>(i) < static_cast<unsigned>(w.rows);
+}
+__device__ __forceinline__ bool counts(const Window& w, int k, int i, int j) {
+  const int place = (k * w.rows + i) * w.columns + j;
+  return (w.bits[place / 64] >> (place % 64) & 1) != 0;
+}
+
+// So many of the least keys, in order.
+template <int size>
+struct Least {
+  Key key[size];
+  __device__ __forceinline__ void insert(Key given) {
+#pragma unroll
+    for (int n = 0; n < size; ++n) {
+      const Key less = lesser(given, key[n]);
+      given = greater(given, key[n]);
+      key[n] = less;
     }
-    return found;
   }
-  const Key turn = backward ? all : 0;  // then the order is the other way round
-  Key from = 0;
-  for (;;) {
-    Key next = all;
-    int alike = 0;
-    for_elements(w, [&](Key given) {
-      const Key key = given ^ turn;
-      if (key < from) return;
-      if (key == next) ++alike;
-      if (key < next) {
-        next = key;
-        alike = 1;
+};
+
+// Ranks near an end of the order, of two outputs at a time: the rows that both windows of a box have are
+// taken once. A `turn` of all bits makes the order the other way round.
+template <int size, typename Write>
+__device__ __forceinline__ void find_near_end(const Window& w, int rank, Key turn, const Write& write) {
+  const bool is_box = w.bits == nullptr;
+#pragma unroll 1
+  for (int pair = 0; pair < together; pair += 2) {
+    Least<size> common;
+#pragma unroll
+    for (int n = 0; n < size; ++n) common.key[n] = last_key;
+    if (is_box)
+      for_rows(w, pair + 1, pair + w.rows, [&](Key key, int, int, int) { common.insert(key ^ turn); });
+#pragma unroll 1
+    for (int output = pair; output < pair + 2; ++output) {
+      Least<size> least = common;
+      const int first = is_box && output > pair ? output + w.rows - 1 : output;
+      for_rows(w, first, is_box ? first + 1 : first + w.rows, [&](Key key, int k, int i, int j) {
+        if (is_box || counts(w, k, i - output, j)) least.insert(key ^ turn);
+      });
+      Key found = least.key[0];
+#pragma unroll
+      for (int n = 1; n < size; ++n) found = n == rank ? least.key[n] : found;
+      write(output, found ^ turn);
+    }
+  }
+}
+
+// Any rank: how many elements are less than a pivot tells on which side of it the result is, and the elements
+// beside the pivot are the result's new bounds. Pivots are where evenly spread elements would have the rank,
+// and halfway in turns, as others would take too long.
+template <bool is_box, typename Write>
+__device__ __forceinline__ void find(const Window& w, int rank, int count, const Write& write) {
+  Key from[together], to[together];
+  int below[together], up_to[together];  // elements less than `from`, and up to `to`
+#pragma unroll
+  for (int n = 0; n < together; ++n) {
+    from[n] = 0;
+    to[n] = last_key;
+    below[n] = 0;
+    up_to[n] = count;
+  }
+  bool is_found = false;
+  for (bool halfway = false; !is_found; halfway = !halfway) {
+    Key pivot[together], least[together], greatest[together];
+    int less[together];
+#pragma unroll
+    for (int n = 0; n < together; ++n) {
+      const float even = (static_cast<float>(rank - below[n]) + 0.5f) / static_cast<float>(up_to[n] - below[n]);
+      const float part = halfway ? 0.5f : even < 0.99f ? even : 0.99f;
+      const Key between = to[n] - from[n] - 1;
+      pivot[n] = from[n];
+      if (from[n] < to[n]) pivot[n] += 1 + static_cast<Key>(part * static_cast<float>(between));
+      least[n] = last_key;
+      greatest[n] = 0;
+      less[n] = 0;
+    }
+    for_rows(w, 0, w.rows + together - 1, [&](Key key, int k, int i, int j) {
+      const auto compare = [&](int n) {
+        if (key < pivot[n]) {
+          ++less[n];
+          greatest[n] = greater(greatest[n], key);
+        } else {
+          least[n] = lesser(least[n], key);
+        }
+      };
+      const bool have_all = is_box && i >= together - 1 && i < w.rows;
+#pragma unroll
+      for (int n = 0; n < together; ++n) {
+        if (have_all || (has_row(w, i - n) && (is_box || counts(w, k, i - n, j)))) compare(n);
       }
     });
-    if (left < alike) return next ^ turn;
-    left -= alike;
-    from = next + 1;
+    is_found = true;
+#pragma unroll
+    for (int n = 0; n < together; ++n) {
+      if (less[n] <= rank) {
+        from[n] = least[n];
+        below[n] = less[n];
+        if (less[n] == rank) to[n] = from[n];
+      } else {
+        to[n] = greatest[n];
+        up_to[n] = less[n];
+        if (less[n] == rank + 1) from[n] = to[n];
+      }
+      is_found = is_found && from[n] == to[n];
+    }
   }
+#pragma unroll
+  for (int n = 0; n < together; ++n) write(n, from[n]);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -324,23 +423,184 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   if (has_bits != 0) {
     for (int n = 0; n < 32; ++n) bits[n] = static_cast<unsigned long long>(places[n]);
   }
-  const long long outputs = depth * height * width;
+  const bool backward = rank > count - 1 - rank;
+  const int left = backward ? count - 1 - rank : rank;
+  const Key turn = backward ? last_key : 0;
+  const long long groups = (height + together - 1) / together, all = depth * groups * width;
   const long long step = static_cast<long long>(gridDim.x) * BLOCK;
-  for (long long at = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x; at < outputs; at += step) {
-    const long long line = at / width;
+  for (long long at = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x; at < all; at += step) {
+    const long long line = at / width, x = at - line * width, z = line / groups;
+    const long long y = (line - z * groups) * together;
     const Window window = {image,
                            depth,
                            height,
                            width,
-                           line / height - before_z,
-                           line % height - before_y,
-                           at % width - before_x,
+                           z - before_z,
+                           y - before_y,
+                           x - before_x,
                            planes,
                            rows,
                            columns,
                            has_bits != 0 ? bits : nullptr,
                            boundary,
                            from_outside<T>(outside)};
-    output[at] = Order::value(ranked(window, rank, count));
+    const auto write = [&](int n, Key found) {
+      if (y + n < height) output[(z * height + y + n) * width + x] = Order::value(found);
+    };
+    if (left < 5) {  // the median of 9
+      find_near_end<5>(window, left, turn, write);
+    } else if (left < 14) {  // and of 25 and 27
+      find_near_end<14>(window, left, turn, write);
+    } else if (has_bits != 0) {
+      find<false>(window, rank, count, write);
+    } else {
+      find<true>(window, rank, count, write);
+    }
+  }
+}
+
+// ---- any rank of bytes
+
+// A thread goes down a column with the histogram of its window, of at most 65535 bytes; from one output to the
+// next the result is near. Of other types there is nothing.
+constexpr int byte_threads = 64;
+
+extern "C" __global__ void __launch_bounds__(byte_threads)
+    ENTRY(rank_filter_base_bytes)(const T* image, T* output, long long depth, long long height,
+                                  long long width, int planes, int rows, int columns, int before_z,
+                                  int before_y, int before_x, int rank, int run, int boundary,
+                                  double outside) {
+  __shared__ unsigned short counts[sizeof(T) == 1 ? 256 : 1][byte_threads];
+  if constexpr (sizeof(T) == 1) {
+    const auto count = [&](Key key) -> unsigned short& { return counts[key][threadIdx.x]; };
+    const long long runs = (height + run - 1) / run, all = depth * runs * width;
+    const long long step = static_cast<long long>(gridDim.x) * byte_threads;
+    for (long long at = static_cast<long long>(blockIdx.x) * byte_threads + threadIdx.x; at < all;
+         at += step) {
+      const long long line = at / width, x = at - line * width, z = line / runs;
+      const long long y = (line - z * runs) * run;
+      const Window window = {image,
+                             depth,
+                             height,
+                             width,
+                             z - before_z,
+                             y - before_y,
+                             x - before_x,
+                             planes,
+                             rows,
+                             columns,
+                             nullptr,
+                             boundary,
+                             from_outside<T>(outside)};
+      for (Key key = 0; key < 256; ++key) count(key) = 0;
+      Key found = 0;
+      int below = 0;  // bytes less than `found`
+      const auto enter = [&](Key key, int, int, int) {
+        ++count(key);
+        below += key < found;
+      };
+      const auto leave = [&](Key key, int, int, int) {
+        --count(key);
+        below -= key < found;
+      };
+      for_rows(window, 0, rows, enter);
+      T* to = output + (z * height + y) * width + x;
+      for (int n = 0;;) {
+        while (below > rank) below -= count(--found);
+        while (below + count(found) <= rank) below += count(found++);
+        *to = Order::value(found);
+        to += width;
+        if (++n == run || y + n == height) break;
+        for_rows(window, n - 1, n, leave);
+        for_rows(window, n - 1 + rows, n + rows, enter);
+      }
+    }
+  }
+}
+
+// ---- extremes along one axis
+
+// Outputs of a thread behind each other along the axis: what all of their windows have is taken once.
+constexpr int in_run = 8;
+
+// An image of `lines` x `length` x `beside` elements, along `length`.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(rank_filter_base_extreme)(const T* image, T* output, long long lines, long long length,
+                                    long long beside, int window, int before, int is_greatest, int boundary,
+                                    double outside) {
+  const Key turn = is_greatest != 0 ? last_key : 0;
+  const T other = from_outside<T>(outside);
+  const long long runs = (length + in_run - 1) / in_run, all = lines * runs * beside;
+  const long long step = static_cast<long long>(gridDim.x) * BLOCK;
+  for (long long at = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x; at < all; at += step) {
+    const long long row = at / beside, line = row / runs, run = (row - line * runs) * in_run;
+    const long long begin = line * length * beside + (at - row * beside), first = run - before;
+    const T* const from = image + begin;
+    const auto read = [&](int i) {
+      const long long place = place_at(first + i, length, boundary);
+      return Order::key(place >= 0 ? from[place * beside] : other) ^ turn;
+    };
+    const bool inside = first >= 0 && first + window + in_run - 1 <= length;
+    Key found[in_run], common = last_key;
+    if (inside && window >= in_run) {
+      // From each output's first element to the last of the first output's window, and what is behind that.
+      const T* place = from + (first + in_run - 1) * beside;
+      const auto next_key = [&](long long by) {
+        const Key key = Order::key(*place) ^ turn;
+        place += by;
+        return key;
+      };
+#pragma unroll 8
+      for (int i = in_run - 1; i < window; ++i) common = lesser(common, next_key(beside));
+      Key behind = last_key;
+      found[0] = common;
+#pragma unroll
+      for (int n = 1; n < in_run; ++n) {
+        behind = lesser(behind, next_key(beside));
+        found[n] = lesser(common, behind);
+      }
+      place = from + (first + in_run - 2) * beside;
+      Key before = last_key;
+#pragma unroll
+      for (int n = in_run - 2; n >= 0; --n) {
+        before = lesser(before, next_key(-beside));
+        found[n] = lesser(found[n], before);
+      }
+    } else if (inside) {
+      Key key[2 * in_run - 2];
+#pragma unroll
+      for (int i = 0; i < 2 * in_run - 2; ++i)
+        key[i] = i < window + in_run - 1 ? Order::key(from[(first + i) * beside]) ^ turn : last_key;
+#pragma unroll
+      for (int n = 0; n < in_run; ++n) found[n] = key[n];
+#pragma unroll
+      for (int i = 1; i < in_run - 1; ++i) {
+        if (i >= window) break;
+#pragma unroll
+        for (int n = 0; n < in_run; ++n) found[n] = lesser(found[n], key[n + i]);
+      }
+    } else {
+#pragma unroll
+      for (int n = 0; n < in_run; ++n) found[n] = last_key;
+#pragma unroll 1
+      for (int i = 0; i < window + in_run - 1; ++i) {
+        const Key key = read(i);
+        if (i >= in_run - 1 && i < window) {  // all windows have it
+          common = lesser(common, key);
+          continue;
+        }
+#pragma unroll
+        for (int n = 0; n < in_run; ++n) {
+          if (static_cast<unsigned>(i - n) < static_cast<unsigned>(window)) found[n] = lesser(found[n], key);
+        }
+      }
+#pragma unroll
+      for (int n = 0; n < in_run; ++n) found[n] = lesser(found[n], common);
+    }
+#pragma unroll
+    for (int n = 0; n < in_run; ++n) {
+      if (run + n < length)
+        output[begin + (run + n) * beside] = Order::value(found[n] ^ turn);
+    }
   }
 }

@@ -20,28 +20,27 @@ Launch launch_of(const char* kernel, std::int64_t threads, std::int64_t block) {
 }
 
 Launch any_rank(const Problem& problem, std::int64_t block) {
+  constexpr std::int64_t byte_threads = 64, most_counted = 65535;  // of rank_filter_base_bytes
   Dims d(problem);
   if (d.image.y == 1 && d.window.y == 1) {  // a signal's outputs beside each other are those of a thread
     std::swap(d.image.y, d.image.x);
     std::swap(d.window.y, d.window.x);
     std::swap(d.before.y, d.before.x);
   }
-  Launch launch =
-      launch_of("rank_filter_base", d.image.z * ceil_divide(d.image.y, together) * d.image.x, block);
-  launch.arguments = {ArgumentPointer{0},
-                      ArgumentPointer{1},
-                      d.image.z,
-                      d.image.y,
-                      d.image.x,
-                      int32(d.window.z),
-                      int32(d.window.y),
-                      int32(d.window.x),
-                      int32(d.before.z),
-                      int32(d.before.y),
-                      int32(d.before.x),
-                      int32(problem.integer("rank")),
-                      int32(counted_places(problem))};
+  const std::int64_t rank = problem.integer("rank"), places = counted_places(problem);
+  const bool by_histogram = dtype_of(problem) == DType::u8 && is_box(problem) && places <= most_counted &&
+                            std::min(rank, places - 1 - rank) >= 5;
+  const std::int64_t run = std::clamp<std::int64_t>(2 * d.window.y, 16, 128);
+  Launch launch = by_histogram ? launch_of("rank_filter_base_bytes",
+                                           d.image.z * ceil_divide(d.image.y, run) * d.image.x, byte_threads)
+                               : launch_of("rank_filter_base",
+                                           d.image.z * ceil_divide(d.image.y, together) * d.image.x, block);
+  launch.arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.image.z, d.image.y, d.image.x};
+  for (const std::int64_t number : {d.window.z, d.window.y, d.window.x, d.before.z, d.before.y, d.before.x,
+                                    rank, by_histogram ? run : places})
+    launch.arguments.emplace_back(int32(number));
   add_outside(launch, problem);
+  if (by_histogram) return launch;
   const std::string bits = footprint_bits(problem);
   launch.arguments.emplace_back(std::int32_t{!bits.empty()});
   for (std::int64_t word = 0; word < footprint_words; ++word) {
@@ -110,7 +109,7 @@ Template base() {
           .what =
               "Several outputs per thread; extremes of boxes along an axis after the other. Serves every "
               "problem.",
-          .kernels = {"rank_filter_base", "rank_filter_base_extreme"},
+          .kernels = {"rank_filter_base", "rank_filter_base_bytes", "rank_filter_base_extreme"},
           .space = base_space,
           .work = base_work};
 }

@@ -229,6 +229,65 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   }
 }
 
+// ---- any rank of bytes
+
+// A thread goes down a column with the histogram of its window, of at most 65535 bytes; from one output to the
+// next the result is near. Of other types there is nothing.
+constexpr int byte_threads = 64;
+
+extern "C" __global__ void __launch_bounds__(byte_threads)
+    ENTRY(rank_filter_base_bytes)(const T* image, T* output, long long depth, long long height,
+                                  long long width, int planes, int rows, int columns, int before_z,
+                                  int before_y, int before_x, int rank, int run, int boundary,
+                                  double outside) {
+  __shared__ unsigned short counts[sizeof(T) == 1 ? 256 : 1][byte_threads];
+  if constexpr (sizeof(T) == 1) {
+    const auto count = [&](Key key) -> unsigned short& { return counts[key][threadIdx.x]; };
+    const long long runs = (height + run - 1) / run, all = depth * runs * width;
+    const long long step = static_cast<long long>(gridDim.x) * byte_threads;
+    for (long long at = static_cast<long long>(blockIdx.x) * byte_threads + threadIdx.x; at < all;
+         at += step) {
+      const long long line = at / width, x = at - line * width, z = line / runs;
+      const long long y = (line - z * runs) * run;
+      const Window window = {image,
+                             depth,
+                             height,
+                             width,
+                             z - before_z,
+                             y - before_y,
+                             x - before_x,
+                             planes,
+                             rows,
+                             columns,
+                             nullptr,
+                             boundary,
+                             from_outside<T>(outside)};
+      for (Key key = 0; key < 256; ++key) count(key) = 0;
+      Key found = 0;
+      int below = 0;  // bytes less than `found`
+      const auto enter = [&](Key key, int, int, int) {
+        ++count(key);
+        below += key < found;
+      };
+      const auto leave = [&](Key key, int, int, int) {
+        --count(key);
+        below -= key < found;
+      };
+      for_rows(window, 0, rows, enter);
+      T* to = output + (z * height + y) * width + x;
+      for (int n = 0;;) {
+        while (below > rank) below -= count(--found);
+        while (below + count(found) <= rank) below += count(found++);
+        *to = Order::value(found);
+        to += width;
+        if (++n == run || y + n == height) break;
+        for_rows(window, n - 1, n, leave);
+        for_rows(window, n - 1 + rows, n + rows, enter);
+      }
+    }
+  }
+}
+
 // ---- extremes along one axis
 
 // Outputs of a thread behind each other along the axis: what all of their windows have is taken once.
@@ -251,31 +310,67 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
       const long long place = place_at(first + i, length, boundary);
       return Order::key(place >= 0 ? from[place * beside] : other) ^ turn;
     };
-    const bool inside = first >= 0 && first + window <= length;
+    const bool inside = first >= 0 && first + window + in_run - 1 <= length;
     Key found[in_run], common = last_key;
+    if (inside && window >= in_run) {
+      // From each output's first element to the last of the first output's window, and what is behind that.
+      const T* place = from + (first + in_run - 1) * beside;
+      const auto next_key = [&](long long by) {
+        const Key key = Order::key(*place) ^ turn;
+        place += by;
+        return key;
+      };
+#pragma unroll 8
+      for (int i = in_run - 1; i < window; ++i) common = lesser(common, next_key(beside));
+      Key behind = last_key;
+      found[0] = common;
 #pragma unroll
-    for (int n = 0; n < in_run; ++n) found[n] = last_key;
+      for (int n = 1; n < in_run; ++n) {
+        behind = lesser(behind, next_key(beside));
+        found[n] = lesser(common, behind);
+      }
+      place = from + (first + in_run - 2) * beside;
+      Key before = last_key;
+#pragma unroll
+      for (int n = in_run - 2; n >= 0; --n) {
+        before = lesser(before, next_key(-beside));
+        found[n] = lesser(found[n], before);
+      }
+    } else if (inside) {
+      Key key[2 * in_run - 2];
+#pragma unroll
+      for (int i = 0; i < 2 * in_run - 2; ++i)
+        key[i] = i < window + in_run - 1 ? Order::key(from[(first + i) * beside]) ^ turn : last_key;
+#pragma unroll
+      for (int n = 0; n < in_run; ++n) found[n] = key[n];
+#pragma unroll
+      for (int i = 1; i < in_run - 1; ++i) {
+        if (i >= window) break;
+#pragma unroll
+        for (int n = 0; n < in_run; ++n) found[n] = lesser(found[n], key[n + i]);
+      }
+    } else {
+#pragma unroll
+      for (int n = 0; n < in_run; ++n) found[n] = last_key;
 #pragma unroll 1
-    for (int i = 0; i < window + in_run - 1; ++i) {
-      if (i >= in_run - 1 && i < window) {  // all windows have these
-        if (inside) {
-          const T* next = from + (first + i) * beside;
-#pragma unroll 4
-          for (; i < window; ++i, next += beside) common = lesser(common, Order::key(*next) ^ turn);
-        } else {
-          for (; i < window; ++i) common = lesser(common, read(i));
+      for (int i = 0; i < window + in_run - 1; ++i) {
+        const Key key = read(i);
+        if (i >= in_run - 1 && i < window) {  // all windows have it
+          common = lesser(common, key);
+          continue;
+        }
+#pragma unroll
+        for (int n = 0; n < in_run; ++n) {
+          if (static_cast<unsigned>(i - n) < static_cast<unsigned>(window)) found[n] = lesser(found[n], key);
         }
       }
-      const Key key = read(i);
 #pragma unroll
-      for (int n = 0; n < in_run; ++n) {
-        if (static_cast<unsigned>(i - n) < static_cast<unsigned>(window)) found[n] = lesser(found[n], key);
-      }
+      for (int n = 0; n < in_run; ++n) found[n] = lesser(found[n], common);
     }
 #pragma unroll
     for (int n = 0; n < in_run; ++n) {
       if (run + n < length)
-        output[begin + (run + n) * beside] = Order::value(lesser(found[n], common) ^ turn);
+        output[begin + (run + n) * beside] = Order::value(found[n] ^ turn);
     }
   }
 }

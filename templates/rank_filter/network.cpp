@@ -8,7 +8,7 @@ namespace tunesmith::rank_filter_op {
 namespace {
 
 constexpr IntegerAxis ADDED("ADDED");
-constexpr IntegerAxis HALVES("HALVES");
+constexpr IntegerAxis UNALIGNED("UNALIGNED");
 
 bool has_pairs(const Problem& problem) { return bytes(dtype_of(problem)) <= 2; }  // a word is two elements
 std::int64_t lanes_of(const Problem& problem) { return has_pairs(problem) ? 2 : 1; }
@@ -79,21 +79,24 @@ Space space(const Problem& problem, const DeviceFacts& device) {
       {OUTPUTS_X, {4, 2, 8, 1}, "outputs of a thread beside each other, in each half of the tile"},
       {OUTPUTS_Y, {2, 4, 1}, "rows of outputs of a thread"},
       {VECTOR, vectors, "elements per access to the image"},
+      {UNALIGNED,
+       has_pairs(problem) ? std::vector<Value>{std::int64_t{0}, std::int64_t{1}}
+                          : std::vector<Value>{std::int64_t{0}},
+       "whether rows that begin anywhere are read and written as aligned words"},
       {ADDED,
        dtype_of(problem) == DType::u8 && !is_least(problem) && !is_greatest(problem)
            ? std::vector<Value>{std::int64_t{20}, std::int64_t{0}, std::int64_t{30}}
            : std::vector<Value>{std::int64_t{0}},
        "of bytes, percent of the minima with their maxima that additions of halves make"},
-      {HALVES,
-       dtype_of(problem) == DType::u8
-           ? std::vector<Value>{std::int64_t{0}, std::int64_t{50}, std::int64_t{25}}
-           : std::vector<Value>{std::int64_t{0}},
-       "of bytes, percent of the comparisons of two that are of halves"},
       resident_warps_axis({8, 16, 20, 24, 32})};
   const auto threads = [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; };
   std::vector<Rule> must = {
       {"VECTOR must divide the image's width.",
        [width = problem.integer("width")](const Config& c) { return width % c[VECTOR] == 0; }},
+      {"Aligned words of rows that begin anywhere need VECTOR=1, and a thread's outputs must be words.",
+       [each = bytes(dtype_of(problem))](const Config& c) {
+         return c[UNALIGNED] == 0 || (c[VECTOR] == 1 && c[OUTPUTS_X] * each >= 4);
+       }},
       {"A block has 64 to 512 threads.",
        [threads](const Config& c) { return threads(c) >= 64 && threads(c) <= 512; }},
       {"A thread must have what it needs in registers: outputs times elements of a window are at most 800, "
@@ -133,11 +136,9 @@ Work work(const Problem& problem, const Config& c) {
 
 std::string generated(const Problem& problem, const Config& c) {
   const std::int64_t most = has_pairs(problem) ? 2 : 16 / word_bytes(problem);
-  return network_text(problem, {c[OUTPUTS_X], c[OUTPUTS_Y]},
-                      {.shift = shift_of(problem, c),
-                       .vector = std::min(most, c[OUTPUTS_X]),
-                       .percent_added = c[ADDED],
-                       .percent_halves = c[HALVES]});
+  return network_text(
+      problem, {c[OUTPUTS_X], c[OUTPUTS_Y]},
+      {.shift = shift_of(problem, c), .vector = std::min(most, c[OUTPUTS_X]), .percent_added = c[ADDED]});
 }
 
 // What is small has a thread for each output, what is large threads that share.
@@ -167,9 +168,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (size == Size::small && is_extreme && is_paired && places > 9)
     guess = {16, 8, 4, 2, std::min<std::int64_t>(most, 8), 16};
   if (size >= Size::large) guess = {places > 40 ? 16 : 32, 8, 2, 4, most, places <= 30 ? 24 : 16};
-  if (size == Size::huge && most > 1 && word_bytes(problem) == 4) {
+  // Rows that begin anywhere are read as words, and written so, of which a thread's outputs are whole ones.
+  const bool is_unaligned = is_paired && most == 1 && size >= Size::large;
+  if (is_unaligned) guess.outputs_x = guess.outputs_y = 4;
+  if (is_unaligned && places > 24) guess.outputs_y = 2;
+  if (size == Size::huge && (most > 1 || is_unaligned) && word_bytes(problem) == 4) {
     if (is_paired && places <= 9) {
-      guess = {32, 4, 8, 4, most, 32};
+      guess = {32, 4, 8, 4, most, is_unaligned ? 24 : 32};
     } else if (places <= 9) {
       guess = {32, 8, 4, 2, most, 24};
     } else {
@@ -191,9 +196,14 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   }
   while (guess.outputs_x > 1 && lanes_of(problem) * guess.block_x * (guess.outputs_x / 2) >= width)
     guess.outputs_x /= 2;
-  return Values{{"BLOCK_X", guess.block_x},     {"BLOCK_Y", guess.block_y},
-                {"OUTPUTS_X", guess.outputs_x}, {"OUTPUTS_Y", guess.outputs_y},
-                {"VECTOR", guess.vector},       {"RESIDENT_WARPS", guess.resident_warps}};
+  const std::int64_t unaligned = is_unaligned && guess.outputs_x * bytes(dtype_of(problem)) >= 4 ? 1 : 0;
+  return Values{{"BLOCK_X", guess.block_x},
+                {"BLOCK_Y", guess.block_y},
+                {"OUTPUTS_X", guess.outputs_x},
+                {"OUTPUTS_Y", guess.outputs_y},
+                {"VECTOR", guess.vector},
+                {"UNALIGNED", unaligned},
+                {"RESIDENT_WARPS", guess.resident_warps}};
 }
 
 }  // namespace

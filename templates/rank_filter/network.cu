@@ -27,8 +27,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 #pragma unroll
   for (int n = 0; n < OUTPUTS_Y; ++n) {
     const int y = place.y + thread_y + n, x = place.x + thread_x;
-    if (y >= height) break;
+    if (UNALIGNED == 0 && y >= height) break;
     T* const to = output + (static_cast<long long>(place.z) * height + y) * width + x;
-    store_words(to, out[n], width - x);
+    store_words(to, out[n], y < height ? width - x : 0);
   }
 }

@@ -441,7 +441,6 @@ std::string network_text(const Problem& problem, const NetworkShape& shape, cons
       "__device__ __forceinline__ void select(const Word* s, Word (&out)[OUTPUTS_Y][OUTPUTS_X]) {\n";
   std::vector<std::string> names;
   std::map<std::array<std::int64_t, 3>, std::string> rows;  // vectors that are read
-  std::int64_t of_two = 0;                                  // operations, so far
   for (const Node& node : network.nodes) {
     const std::size_t at = names.size();
     if (node.kind == Kind::element) {
@@ -461,14 +460,8 @@ std::string network_text(const Problem& problem, const NetworkShape& shape, cons
                       &b = names[static_cast<std::size_t>(node.b)];
     const auto found = other.find(static_cast<int>(at));
     if (found == other.end()) {
-      bool as_halves = false;
-      if (node.c < 0) {
-        as_halves = of_two * writing.percent_halves / 100 != (of_two + 1) * writing.percent_halves / 100;
-        ++of_two;
-      }
-      text += "  const Word " + names.back() + (node.kind == Kind::lower ? " = lower" : " = upper") +
-              (as_halves ? "_halves(" : "(") + a + ", " + b +
-              (node.c >= 0 ? ", " + names[static_cast<std::size_t>(node.c)] : "") + ");\n";
+      text += "  const Word " + names.back() + (node.kind == Kind::lower ? " = lower(" : " = upper(") + a +
+              ", " + b + (node.c >= 0 ? ", " + names[static_cast<std::size_t>(node.c)] : "") + ");\n";
     } else if (static_cast<int>(at) < found->second) {
       const std::string both[] = {names.back(), name_of(static_cast<std::size_t>(found->second))};
       const bool is_lower = node.kind == Kind::lower;

@@ -14,10 +14,9 @@ struct NetworkShape {
 };
 
 struct NetworkWriting {
-  std::int64_t shift;           ///< places before a thread's first column
-  std::int64_t vector;          ///< words that are read together
-  std::int64_t percent_added;   ///< of the operations: pairs of a minimum and a maximum that are added
-  std::int64_t percent_halves;  ///< of the other operations of two words: comparisons of halves
+  std::int64_t shift;          ///< places before a thread's first column
+  std::int64_t vector;         ///< words that are read together
+  std::int64_t percent_added;  ///< of the operations: pairs of a minimum and a maximum that are added
 };
 
 /// The function `select` of network.cu.

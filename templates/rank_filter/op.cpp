@@ -378,6 +378,7 @@ Op ops_rank_filter() {
           {"height=40 width=133 window_height=3 window_width=3 rank=4",
            "height=60 width=600 window_height=3 window_width=3 rank=4 dtype=u8 boundary=mirror",
            "height=20 width=130 window_height=7 window_width=7 rank=24 dtype=u16 boundary=wrap",
+           "height=21 width=403 window_height=3 window_width=3 rank=4 dtype=u8 boundary=constant value=9",
            ("depth=2 height=9 width=20 window_depth=2 window_height=4 window_width=7 rank=30 "
             "boundary=nearest dtype=f16"),
            "height=12 width=640 window_height=5 window_width=35 rank=174 dtype=u8",

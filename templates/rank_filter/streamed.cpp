@@ -8,11 +8,13 @@
 namespace tunesmith::rank_filter_op {
 namespace {
 
+constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis BATCH("BATCH");
 constexpr IntegerAxis RUN("RUN");
 
 constexpr std::int64_t most_places = 17;  // of a window along each dimension; registers hold as many rows
 constexpr std::int64_t least_vector = 8;
+constexpr std::int64_t longest_untuned = 5;  // rows or columns of a window
 
 // As streamed.cu has it.
 std::int64_t out_columns(const Problem& problem, std::int64_t vector) {
@@ -51,8 +53,9 @@ std::string refuses(const Problem& problem) {
 Space space(const Problem& problem) {
   std::vector<Axis> axes = {{BLOCK, {128, 64, 256}, "threads per block, whose warps share nothing"},
                             {VECTOR, {std::int64_t{8}, std::int64_t{16}}, "bytes of a row that a lane has"},
-                            {RUN, {32, 16, 64}, "rows of outputs of a warp"},
-                            {BATCH, {8, 4, 16}, "rows that are read together"},
+                            {RUN, {16, 8, 32}, "rows of outputs of a warp"},
+                            {BATCH, {8, 4}, "rows that are read together"},
+                            {AHEAD, {1, 0}, "batches that are read ahead"},
                             resident_warps_axis({16, 20, 24, 32})};
   std::vector<Rule> must = {
       {"The image's width must be a multiple of VECTOR bytes.",
@@ -75,8 +78,19 @@ Work work(const Problem& problem, const Config& c) {
   return {.steps = {std::move(launch)}};
 }
 
-std::optional<Values> untuned(const Problem& /*problem*/, const DeviceFacts& /*device*/) {
-  return std::nullopt;
+// Short windows of images that give each multiprocessor many warps; of longer ones the transposed template
+// has fewer comparisons.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Dims d(problem);
+  const std::int64_t vector = d.image.x % 16 == 0 ? 16 : 8, run = 16;
+  const std::int64_t warps =
+      ceil_divide(d.image.x, out_columns(problem, vector)) * ceil_divide(d.image.y, run) * d.image.z;
+  if (std::max(d.window.y, d.window.x) > longest_untuned ||
+      warps < std::int64_t{8} * multiprocessors_to_fill(device))
+    return std::nullopt;
+  return Values{
+      {"BLOCK", std::int64_t{128}}, {"VECTOR", vector},         {"RUN", run},
+      {"BATCH", std::int64_t{4}},   {"AHEAD", std::int64_t{0}}, {"RESIDENT_WARPS", std::int64_t{20}}};
 }
 
 }  // namespace

@@ -120,11 +120,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   const unsigned other = from_outside<T>(outside) * 0x01010101u;
 
   const int first_x = x - left, column = first_x + lane * VECTOR;
-  const bool has_column = column >= 0 && column < width;
-  const T* const from = image + (has_column ? column : 0);
-  const int rows_left = smaller(RUN, height - y), needed_rows = rows_left + window_height - 1;
+  const T* const from = image + (column >= 0 && column < width ? column : 0);  // others are filled in
+  const int rows_left = smaller(RUN, height - y);
   const int first_y = y - before_y;
-  const bool has_all_rows = first_y >= 0 && first_y + needed_rows <= height;
+  const bool has_all_rows = first_y >= 0 && first_y + RUN + BATCH + window_height - 1 <= height;
 
   // A lane fills in one column beside the image.
   T* const row = reinterpret_cast<T*>(rows[warp]);
@@ -139,73 +138,101 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
 
   T* to = output + (static_cast<long long>(plane) * height + y) * width + x + lane * VECTOR;
   const bool has_output = lane < out_lanes && x + lane * VECTOR < width;
-  Running<1, window_height> running;
-#pragma unroll 1
-  for (int begin = 0; begin < needed_rows; begin += BATCH) {
-    Vector<unsigned, words> read[BATCH];
-    const int place = has_all_rows ? 0 : sample_at(first_y + begin + lane % BATCH, height, boundary);
+  using Read = Vector<unsigned, words>;
+  const auto load = [&](int begin, Read(&read)[BATCH]) {
+    const auto load_row = [&](int at) {
+      return load_vector<words>(
+          reinterpret_cast<const unsigned*>(from + static_cast<long long>(at) * width));
+    };
+    if (has_all_rows) {
+#pragma unroll
+      for (int i = 0; i < BATCH; ++i) read[i] = load_row(first_y + begin + i);
+      return;
+    }
+    const int place = sample_at(first_y + begin + lane % BATCH, height, boundary);
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
-      const int at = has_all_rows ? first_y + begin + i : __shfl_sync(~0u, place, i);
-      if (has_column && at >= 0 && begin + i < needed_rows) {
-        read[i] = load_vector<words>(reinterpret_cast<const unsigned*>(from + static_cast<long long>(at) * width));
-      } else {
+      const int at = __shfl_sync(~0u, place, i);
+      read[i] = load_row(larger(at, 0));
 #pragma unroll
-        for (int n = 0; n < words; ++n) read[i].element[n] = other;
+      for (int n = 0; n < words; ++n) read[i].element[n] = at >= 0 ? read[i].element[n] : other;
+    }
+  };
+  const auto columns_of = [](const Read& read) {
+    Columns columns;
+#pragma unroll
+    for (int n = 0; n < words; ++n) {
+      columns.part[2 * n] = even_bytes(read.element[n]);
+      columns.part[2 * n + 1] = read.element[n];
+    }
+    return columns;
+  };
+  const auto words_of = [](const Columns& columns) {
+    Read own;
+#pragma unroll
+    for (int n = 0; n < words; ++n) own.element[n] = word_of(columns.part[2 * n], columns.part[2 * n + 1]);
+    return own;
+  };
+  // The row of outputs whose columns' extremes are given.
+  const auto write = [&](Columns columns, bool fills_sides) {
+    Read own = words_of(columns);
+    if constexpr (window_width > 1) {
+      if (fills_sides) {
+        store_vector<words>(rows[warp] + lane * words, own);
+        __syncwarp();
+        if (side >= 0) row[side] = instead >= 0 ? row[instead] : static_cast<T>(other & 0xffu);
+        __syncwarp();
+        own = load_vector<words>(rows[warp] + lane * words);
+        columns = columns_of(own);
       }
+      Row beside;
+#pragma unroll
+      for (int n = 0; n < needed; ++n) {
+        const int word = skipped + n;
+        if (word < words) {
+          beside.part[0][n] = columns.part[2 * (word % words)];
+          beside.part[1][n] = columns.part[2 * (word % words) + 1];
+        } else {
+          beside.part[1][n] = __shfl_down_sync(~0u, own.element[word % words], word / words);
+          beside.part[0][n] = even_bytes(beside.part[1][n]);
+        }
+      }
+      along_row<1>(beside, own.element);
+    }
+    if (has_output) store_vector<words>(reinterpret_cast<unsigned*>(to), own);
+    to += width;
+  };
+
+  Running<1, window_height> running;
+  Read read[BATCH], next[BATCH];
+#pragma unroll
+  for (int begin = 0; begin < window_height - 1; begin += BATCH) {
+    load(begin, read);
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      if (begin + i < window_height - 1) running.take(columns_of(read[i]));
+    }
+  }
+  if constexpr (AHEAD > 0) load(window_height - 1, next);
+#pragma unroll 1
+  for (int down = 0; down < rows_left; down += BATCH) {
+    const int begin = down + window_height - 1;
+    if constexpr (AHEAD > 0) {
+#pragma unroll
+      for (int i = 0; i < BATCH; ++i) read[i] = next[i];
+      if (down + BATCH < rows_left) load(begin + BATCH, next);
+    } else {
+      load(begin, read);
+    }
+    if (!has_sides && down + BATCH <= rows_left) {  // with no branch between rows
+#pragma unroll
+      for (int i = 0; i < BATCH; ++i) write(running.take(columns_of(read[i])), false);
+      continue;
     }
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
-      Columns columns;
-#pragma unroll
-      for (int n = 0; n < words; ++n) {
-        columns.part[2 * n] = even_bytes(read[i].element[n]);
-        columns.part[2 * n + 1] = read[i].element[n];
-      }
-      columns = running.take(columns);
-      const int down = begin + i - (window_height - 1);
-      if (down < 0 || down >= rows_left) continue;
-      unsigned own[words];
-#pragma unroll
-      for (int n = 0; n < words; ++n) own[n] = word_of(columns.part[2 * n], columns.part[2 * n + 1]);
-      if constexpr (window_width > 1) {
-        if (has_sides) {
-          Vector<unsigned, words> vector;
-#pragma unroll
-          for (int n = 0; n < words; ++n) vector.element[n] = own[n];
-          store_vector<words>(rows[warp] + lane * words, vector);
-          __syncwarp();
-          if (side >= 0) row[side] = instead >= 0 ? row[instead] : static_cast<T>(other & 0xffu);
-          __syncwarp();
-          vector = load_vector<words>(rows[warp] + lane * words);
-#pragma unroll
-          for (int n = 0; n < words; ++n) {
-            own[n] = vector.element[n];
-            columns.part[2 * n] = even_bytes(own[n]);
-            columns.part[2 * n + 1] = own[n];
-          }
-        }
-        Row beside;
-#pragma unroll
-        for (int n = 0; n < needed; ++n) {
-          const int word = skipped + n;
-          if (word < words) {
-            beside.part[0][n] = columns.part[2 * (word < words ? word : 0)];
-            beside.part[1][n] = columns.part[2 * (word < words ? word : 0) + 1];
-          } else {
-            beside.part[1][n] = __shfl_down_sync(~0u, own[word % words], word / words);
-            beside.part[0][n] = even_bytes(beside.part[1][n]);
-          }
-        }
-        along_row<1>(beside, own);
-      }
-      if (has_output) {
-        Vector<unsigned, words> vector;
-#pragma unroll
-        for (int n = 0; n < words; ++n) vector.element[n] = own[n];
-        store_vector<words>(reinterpret_cast<unsigned*>(to), vector);
-      }
-      to += width;
+      const Columns columns = running.take(columns_of(read[i]));
+      if (down + i < rows_left) write(columns, has_sides);
     }
   }
 }

@@ -266,6 +266,13 @@ TEST(RankFilterSpace, RulesAreSaid) {
       {"extreme", "height=9 width=64 window_width=3 window_height=61 rank=0 dtype=u8", "BLOCK=512 BUFFERS=2",
        "at most 200 KiB"},
       {"extreme", "height=9 width=64 window_width=41 rank=0", "BLOCK=64", ""},
+      {"network", "height=9 width=64 window_width=3 rank=1 dtype=u8", "VECTOR=16 UNALIGNED=1",
+       "need VECTOR=1"},
+      {"network", "height=9 width=67 window_width=3 rank=1 dtype=u8", "OUTPUTS_X=2 VECTOR=1 UNALIGNED=1",
+       "must be words"},
+      {"network", "height=9 width=67 window_width=3 rank=1", "VECTOR=1 UNALIGNED=1", "UNALIGNED"},
+      {"streamed", "height=9 width=72 window_width=3 rank=2 dtype=u8", "VECTOR=16",
+       "multiple of VECTOR bytes"},
       {"transposed", "height=9 width=66 window_width=3 rank=2", "VECTOR=16", "multiples of VECTOR bytes"},
       {"transposed", "height=9 width=64 window_width=101 window_height=101 rank=0",
        "TILE_X=128 TILE_Y=128 VECTOR=16", "at most 200 KiB"},
@@ -304,11 +311,35 @@ TEST(RankFilterSpace, TemplatesSayWhatTheyAreNotFor) {
             std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=64 rank=1").find("the 63 rows"), std::string::npos);
   EXPECT_NE(refusal("ranks", "window_width=60 rank=59").find("extreme template"), std::string::npos);
-  for (const char* name : {"network", "transposed", "extreme", "ranks"}) {
+  const std::string wide = "width=64 dtype=u8 ";
+  const auto streamed_refusal = [](const std::string& text) {
+    return find_template(op(), "streamed").refuses(problem("height=9 rank=0 " + text));
+  };
+  EXPECT_EQ(streamed_refusal(wide + "window_width=17"), "");
+  EXPECT_NE(streamed_refusal(wide + "window_width=18").find("at most 17"), std::string::npos);
+  EXPECT_NE(streamed_refusal(wide + "window_width=3 window_depth=2").find("one plane"), std::string::npos);
+  EXPECT_NE(streamed_refusal(wide + "window_width=3 boundary=wrap").find("boundary=wrap"), std::string::npos);
+  EXPECT_NE(streamed_refusal("width=64 window_width=3 dtype=i16").find("four bytes"), std::string::npos);
+  EXPECT_NE(streamed_refusal("width=68 window_width=3 dtype=u8").find("width 68"), std::string::npos);
+  for (const char* name : {"network", "streamed", "transposed", "extreme", "ranks"}) {
     EXPECT_NE(
         find_template(op(), name).refuses(problem("height=0 width=9 window_width=60 rank=0")).find("nothing"),
         std::string::npos);
   }
+}
+
+TEST(RankFilterSpace, FirstGuessesReadRowsThatBeginAnywhereAsWords) {
+  const auto guess = [](const std::string& text) {
+    const Problem wanted = problem("window_height=3 window_width=3 rank=4 " + text);
+    const DeviceFacts device = facts_of_capability(90);
+    const Template& network = find_template(op(), "network");
+    return network.space(wanted, device).complete(*network.untuned(wanted, device))[IntegerAxis("UNALIGNED")];
+  };
+  EXPECT_EQ(guess("height=4095 width=4095 dtype=u8"), 1);
+  EXPECT_EQ(guess("height=4095 width=4095 dtype=f16"), 1);
+  EXPECT_EQ(guess("height=4095 width=4096 dtype=u8"), 0);
+  EXPECT_EQ(guess("height=4095 width=4095 dtype=f32"), 0);
+  EXPECT_EQ(guess("height=63 width=63 dtype=u8"), 0);  // too small for a second pass over a tile's sides
 }
 
 // Long windows and flat images too, of which a guess could break a rule of its own space.

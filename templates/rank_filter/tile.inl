@@ -66,6 +66,31 @@ struct UnitOf<E, 1> {
   static __device__ __forceinline__ Type repeated(E value) { return value * 0x01010101u; }
 };
 
+// Where rows begin anywhere (UNALIGNED), words are parts of the two aligned ones that they lie in, so many
+// elements around which have to be in the row.
+template <typename E>
+constexpr int margin = UNALIGNED != 0 ? 4 / static_cast<int>(sizeof(E)) : 0;
+
+// Four bytes of eight.
+__device__ __forceinline__ unsigned bytes_from(unsigned low, unsigned high, int first) {
+  return __byte_perm(low, high, 0x3210u + 0x1111u * static_cast<unsigned>(first));
+}
+template <int count, typename E>
+__device__ __forceinline__ Vector<unsigned, count> load_words(const E* from) {
+  const int beyond = static_cast<int>(reinterpret_cast<size_t>(from) % 4);
+  const unsigned* const aligned =
+      reinterpret_cast<const unsigned*>(reinterpret_cast<const char*>(from) - beyond);
+  Vector<unsigned, count> words;
+  unsigned low = load_vector<1>(aligned).element[0];
+#pragma unroll
+  for (int i = 0; i < count; ++i) {
+    const unsigned high = load_vector<1>(aligned + i + 1).element[0];
+    words.element[i] = bytes_from(low, high, beyond);
+    low = high;
+  }
+  return words;
+}
+
 constexpr int all_rows = window_depth * tile_rows;
 
 // Where in the image each row of the tile begins, or -1.
@@ -102,7 +127,7 @@ __device__ __forceinline__ void fill_columns(Word* tile, const E* image, const l
 template <typename E>
 __device__ __forceinline__ void fill_pairs(Word* tile, const E* image, const long long* rows, int first_x,
                                            int width, int boundary, E outside) {
-  if constexpr (VECTOR < 4) {
+  if constexpr (VECTOR < 4 && UNALIGNED == 0) {
     fill_columns<needed>(tile, image, rows, first_x, width, boundary, outside, 0,
                          smaller(needed, width + window_width - first_x));
   } else {
@@ -119,8 +144,16 @@ __device__ __forceinline__ void fill_pairs(Word* tile, const E* image, const lon
         const long long from = rows[row];
         const int x = first_x + static_cast<int>((unit - row * units) * unit_columns);
         const auto read = [&](int at) {
-          if (from >= 0 && at >= 0 && at < width)
+          if constexpr (UNALIGNED != 0) {
+            if (from >= 0 && at >= margin<E> && at + unit_columns + margin<E> <= width) {
+              const auto words = load_words<unit_columns * sizeof(E) / 4>(image + from + at);
+              Vector<Unit, parts> vector;
+              memcpy(&vector, &words, sizeof(words));
+              return vector;
+            }
+          } else if (from >= 0 && at >= 0 && at < width) {
             return load_vector<parts>(reinterpret_cast<const Unit*>(image + from + at));
+          }
           Vector<Unit, parts> all_outside;
 #pragma unroll
           for (int i = 0; i < parts; ++i) all_outside.element[i] = UnitOf<E>::repeated(outside);
@@ -141,14 +174,16 @@ __device__ __forceinline__ void fill_pairs(Word* tile, const E* image, const lon
           store_vector<2>(tile + row * pitch + in_row(column + i), Vector<Word, 2>{words[i], words[i + 1]});
       }
     }
-    if (first_x + shift >= 0 && first_x + half_x + needed <= width) return;
+    constexpr int read = UNALIGNED != 0 ? pitch + margin<E> : needed;
+    if (first_x + shift >= margin<E> && first_x + half_x + read <= width) return;
     __syncthreads();
-    // Before the image, behind it, and where the second half is behind it.
+    // Before the image, behind it, and where the second half is behind it; and the units that lie so near.
+    const auto whole_units = [](int columns) { return UNALIGNED != 0 ? columns & -unit_columns : columns; };
 #pragma unroll 1
     for (int n = 0; n < 3; ++n) {
       const int behind = width - first_x - (n == 2 ? half_x : 0);
-      const int begin = n == 0 ? shift : larger(behind, shift);
-      const int end = n == 0 ? -first_x : behind + window_width;
+      const int begin = n == 0 ? shift : larger(whole_units(behind - margin<E>), shift);
+      const int end = n == 0 ? (UNALIGNED != 0 ? whole_units(margin<E> - first_x + unit_columns - 1) : -first_x) : behind + window_width;
       if (begin < end)
         fill_columns<0>(tile, image, rows, first_x, width, boundary, outside, begin, smaller(end, needed));
     }
@@ -208,10 +243,57 @@ __device__ __forceinline__ void fill_tile(Word* tile, const E* image, int depth,
   __syncthreads();
 }
 
+// Writes words that begin at `to`, which lies anywhere, with `left` elements in the image: as aligned words,
+// whose last elements are the next lane's first.
+template <int count, typename E>
+__device__ __forceinline__ void store_unaligned(E* to, const Vector<unsigned, count>& words, int left) {
+  constexpr int size = sizeof(E), in_word = 4 / size, across = smaller(BLOCK_X, 32);
+  const unsigned next = __shfl_down_sync(~0u, words.element[0], 1, across);
+  const int lane = static_cast<int>(threadIdx.x) % across;
+  const int head = (4 - static_cast<int>(reinterpret_cast<size_t>(to) % 4)) % 4 / size;
+  const auto store_elements = [&](E* place, unsigned word, int number) {
+#pragma unroll
+    for (int k = 0; k < in_word; ++k) {
+      if (k >= number) break;
+      const unsigned element = word >> (8 * size * k);
+      memcpy(place + k, &element, size);
+    }
+  };
+  if (lane == 0) store_elements(to, words.element[0], smaller(head, left));
+#pragma unroll
+  for (int i = 0; i < count; ++i) {
+    const int first = head + i * in_word;
+    const unsigned further = i + 1 < count ? words.element[i + 1 < count ? i + 1 : i] : next;
+    const unsigned word = bytes_from(words.element[i], further, size * head);
+    const int own = i + 1 == count && lane == across - 1 ? in_word - head : in_word;
+    if (own == in_word && left - first >= in_word) {
+      store_vector<1>(reinterpret_cast<unsigned*>(to + first), Vector<unsigned, 1>{word});
+    } else {
+      store_elements(to + first, word, smaller(own, left - first));
+    }
+  }
+}
+
+// Words of the elements `lane` of words.
+template <int lane, typename E, int count>
+__device__ __forceinline__ Vector<unsigned, count * sizeof(E) / 4> elements_of(const Word (&words)[count]) {
+  Vector<E, count> elements;
+#pragma unroll
+  for (int i = 0; i < count; ++i) elements.element[i] = Words<E>::template element<lane>(words[i]);
+  Vector<unsigned, count * sizeof(E) / 4> result;
+  memcpy(&result, &elements, sizeof(result));
+  return result;
+}
+
 // Writes the elements of `count` words beside each other to `to`, of which `left` are in the image, and those
 // of the words' second elements half a tile further.
 template <int count, typename E>
 __device__ __forceinline__ void store_words(E* to, const Word (&words)[count], int left) {
+  if constexpr (UNALIGNED != 0) {
+    store_unaligned(to, elements_of<0, E>(words), left);
+    store_unaligned(to + half_x, elements_of<1, E>(words), left - half_x);
+    return;
+  }
   constexpr int wide = VECTOR < 4 ? 1 : VECTOR >= 8 && count % 8 == 0 ? 8 : count < 4 ? count : 4;
 #pragma unroll
   for (int n = 0; n < count; n += wide) {

@@ -114,26 +114,6 @@ __device__ __forceinline__ void order_by_adding(unsigned a, unsigned b, unsigned
 #endif
 }
 
-// The same of bytes as halves, by instructions for halves: their order is that of their bits.
-__device__ __forceinline__ unsigned lower_halves(unsigned a, unsigned b) {
-#if defined(TUNESMITH_HOST) || __CUDA_ARCH__ < 800
-  return lower(a, b);
-#else
-  unsigned result;
-  asm("min.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-  return result;
-#endif
-}
-__device__ __forceinline__ unsigned upper_halves(unsigned a, unsigned b) {
-#if defined(TUNESMITH_HOST) || __CUDA_ARCH__ < 800
-  return upper(a, b);
-#else
-  unsigned result;
-  asm("max.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-  return result;
-#endif
-}
-
 // Of three; from compute capability 9.0 on one instruction, where the words are integers.
 template <typename Word>
 __device__ __forceinline__ Word lower(Word a, Word b, Word c) {
