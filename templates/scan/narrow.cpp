@@ -65,10 +65,10 @@ Space narrow_space(const Problem& problem) {
         }},
        {"A tile and what threads exchange have at most the 227 KiB of shared memory that large GPUs have.",
         [problem, d](const Config& c) { return shared_bytes(problem, d, c) <= std::int64_t{227} << 10; }},
-       conditional(
-           HELD, "registers",
-           [size = bytes(dtype_of(problem))](const Config& c) { return c[VECTOR] * size >= 4; },
-           "Copies to shared memory are of 4 bytes at least."),
+       {"Copies to shared memory are of 4 bytes at least.",
+        [size = bytes(dtype_of(problem))](const Config& c) {
+          return c[HELD] == "registers" || c[VECTOR] * size >= 4;
+        }},
        conditional(
            LOAD, "plain", [](const Config& c) { return c[HELD] == "registers"; },
            "Copies to shared memory have no hint."),
