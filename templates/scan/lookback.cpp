@@ -45,9 +45,8 @@ Space lookback_space(const Problem& problem) {
                  [in_order = function_of(problem) == Function::expression](const Config& c) {
                    return !in_order || c[TOTAL] == "scanned";
                  }},
-                conditional(
-                    TOTAL, "scanned", [d](const Config& c) { return tiles_of(d, c) > 1; },
-                    "A tile that is a whole line passes nothing on."),
+                {"A tile that is a whole line passes nothing on.",
+                 [d](const Config& c) { return c[TOTAL] == "scanned" || tiles_of(d, c) > 1; }},
                 store_rule(problem)},
                {register_rule(problem, elements),
                 {"A tile has at least 1024 elements, so that blocks seldom wait.",

@@ -65,10 +65,10 @@ Space narrow_space(const Problem& problem) {
         }},
        {"A tile and what threads exchange have at most the 227 KiB of shared memory that large GPUs have.",
         [problem, d](const Config& c) { return shared_bytes(problem, d, c) <= std::int64_t{227} << 10; }},
-       conditional(
-           HELD, "registers",
-           [size = bytes(dtype_of(problem))](const Config& c) { return c[VECTOR] * size >= 4; },
-           "Copies to shared memory are of 4 bytes at least."),
+       {"Copies to shared memory are of 4 bytes at least.",
+        [size = bytes(dtype_of(problem))](const Config& c) {
+          return c[HELD] == "registers" || c[VECTOR] * size >= 4;
+        }},
        conditional(
            LOAD, "plain", [](const Config& c) { return c[HELD] == "registers"; },
            "Copies to shared memory have no hint."),
@@ -110,14 +110,6 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (takes_turns()) block = 512;
   while (items < 33 && takes_turns()) items = items == 9 ? 17 : 33;
   if (takes_turns() && !is_large) block = 1024;
-  // Or, once more as large, in shared memory.
-  bool is_shared = false;
-  const bool has_room = device.multiprocessors == 0 || device.max_shared_bytes_per_block >= 227 << 10;
-  if (takes_turns() && has_room && bytes(dtype_of(problem)) == 4 && bytes(output_dtype(problem)) == 4) {
-    items = 56;
-    is_shared = !takes_turns();
-    if (!is_shared) items = 33;
-  }
   if (takes_turns()) block = 512;
   const bool is_alone = is_large || block == 1024;  // then a block has all registers
   std::int64_t vector = 4;
@@ -126,7 +118,6 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     vector /= 2;
   return Values{{std::string(BLOCK.name), block},
                 {std::string(ITEMS.name), items},
-                {std::string(HELD.name), std::string(is_shared ? "shared" : "registers")},
                 {std::string(VECTOR.name), vector},
                 {std::string(LOAD.name), std::string(takes_turns() && !is_large ? "streaming" : "plain")},
                 {std::string(RESIDENT_WARPS.name), std::int64_t{is_alone ? 16 : 32}},

@@ -48,9 +48,8 @@ Space rows_space(const Problem& problem) {
        vector_rule(d),
        {"VECTOR must divide length, but of a line that may end anywhere.",
         [d](const Config& c) { return d.length % c[VECTOR] == 0 || c[TAIL] == "element"; }},
-       conditional(
-           TAIL, "vector", [d](const Config& c) { return d.length % c[VECTOR] != 0; },
-           "A line of whole loads ends after one."),
+       {"A line of whole loads ends after one.",
+        [d](const Config& c) { return c[TAIL] == "vector" || d.length % c[VECTOR] != 0; }},
        store_rule(problem),
        {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }},
        {"A line has at most 128 tiles, or tiles of at least 1024 elements: so few roundings are behind a "
