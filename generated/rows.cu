@@ -3,7 +3,7 @@
 // written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
 // rows/base for sm_90a, rendered by Tunesmith from templates/rows/base.cu: change that and render again.
 // compiled in: dtype=f32
-// config: BLOCK=512
+// config: BLOCK=1024
 
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
@@ -13,6 +13,57 @@
   extern __shared__ __align__(16) unsigned char name##_bytes_[]; \
   type* name = reinterpret_cast<type*>(name##_bytes_)
 #endif
+
+// ---- templates/common/vector.cuh
+// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
+// images.
+// (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
+// identity is its text.)
+
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
+  T element[N];
+};
+
+// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+template <int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
+#ifdef TUNESMITH_HOST
+  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
+  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
+  return vector;
+#else
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+#endif
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  *reinterpret_cast<Vector<T, N>*>(to) = vector;
+#endif
+}
+
+// A store of data that this kernel does not read again: it may leave the caches first.
+template <int N, typename T>
+__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  constexpr int bytes = sizeof(T) * N;
+  if constexpr (bytes >= 16) {
+#pragma unroll
+    for (int i = 0; i < bytes / 16; ++i)
+      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
+  } else if constexpr (bytes == 8) {
+    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
+  } else {
+    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
+  }
+#endif
+}
 
 // ---- templates/common/float16.cuh
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
@@ -493,7 +544,7 @@ struct Divisor {
 
 // ---- what this variant is
 using T = float;  // dtype=f32
-constexpr int BLOCK = 512;
+constexpr int BLOCK = 1024;
 using Compute = float;
 __device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compute z) {
   switch (operation) {
@@ -596,41 +647,41 @@ __device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compu
   }
 }
 template <int N>
-__device__ __forceinline__ bool apply_frequent(int operation, const Compute (&x)[N], const Compute (&y)[N], Compute (&result)[N]) {
+__device__ __forceinline__ bool apply_frequent(int operation, Compute (&x)[N], const Compute (&y)[N]) {
   switch (operation) {
     case 3:
 #pragma unroll
-      for (int e = 0; e < N; ++e) result[e] = elementwise::add(x[e], y[e]);
+      for (int e = 0; e < N; ++e) x[e] = elementwise::add(x[e], y[e]);
       return true;
     case 4:
 #pragma unroll
-      for (int e = 0; e < N; ++e) result[e] = elementwise::subtract(x[e], y[e]);
+      for (int e = 0; e < N; ++e) x[e] = elementwise::subtract(x[e], y[e]);
       return true;
     case 5:
 #pragma unroll
-      for (int e = 0; e < N; ++e) result[e] = elementwise::multiply(x[e], y[e]);
+      for (int e = 0; e < N; ++e) x[e] = elementwise::multiply(x[e], y[e]);
       return true;
     case 6:
 #pragma unroll
-      for (int e = 0; e < N; ++e) result[e] = elementwise::divide(x[e], y[e]);
+      for (int e = 0; e < N; ++e) x[e] = elementwise::divide(x[e], y[e]);
       return true;
     case 24:
 #pragma unroll
-      for (int e = 0; e < N; ++e) result[e] = elementwise::exp(x[e]);
+      for (int e = 0; e < N; ++e) x[e] = elementwise::exp(x[e]);
       return true;
     case 19:
 #pragma unroll
-      for (int e = 0; e < N; ++e) result[e] = elementwise::min(x[e], y[e]);
+      for (int e = 0; e < N; ++e) x[e] = elementwise::min(x[e], y[e]);
       return true;
     case 20:
 #pragma unroll
-      for (int e = 0; e < N; ++e) result[e] = elementwise::max(x[e], y[e]);
+      for (int e = 0; e < N; ++e) x[e] = elementwise::max(x[e], y[e]);
       return true;
     default:
       return false;
   }
 }
-#define ENTRY(name) name##_4c105c91
+#define ENTRY(name) name##_b25606bd
 
 // ---- templates/rows/base.cu
 // rows, the plain kernel: a team of threads per row, up to a block, which walks it once for each pass of
@@ -643,9 +694,9 @@ __device__ __forceinline__ bool apply_frequent(int operation, const Compute (&x)
 // An instruction, from its lowest bit on: 8 bits of operation (the preamble's apply() has them; 0 is a
 // reduction, 1 a result), three operands of 10 bits each, 8 bits of destination, and a bit for each of the
 // sweeps that need it; one of a row's own values has that of the sweep before which it is computed. An
-// operand is three bits of where it is, and 7 of its number there. The destination is a place of the row's
-// values, or a slot of the elements', none_there where it is for the next instruction alone; or the number of
-// a reduction or a result.
+// operand is three bits of where it is, and 7 of its number there; only with a first operand that is what
+// came before may the others be. The destination is a place of the row's values, or a slot of the elements',
+// none_there where it is for the next instruction alone; or the number of a reduction or a result.
 enum class Operand { before, input, row_input, place, slot, number, none };
 constexpr int none_there = 255;
 constexpr int first_operand = 8, operand_bits = 10, first_destination = 38, first_sweep = 46;
@@ -705,10 +756,7 @@ __device__ __forceinline__ Compute combined(Function function, Compute x, Comput
   }
 }
 template <Function FUNCTION, int N>
-__device__ __forceinline__ Compute combined_all(const Compute (&value)[N], int inside) {
-  Compute term[N];
-#pragma unroll
-  for (int e = 0; e < N; ++e) term[e] = e < inside ? value[e] : none_of<FUNCTION>();
+__device__ __forceinline__ Compute combined_all(Compute (&term)[N]) {
 #pragma unroll
   for (int by = 1; by < N; by *= 2) {
 #pragma unroll
@@ -725,60 +773,98 @@ struct Block {
   long long stride[most_inputs];
 };
 
-// A thread's own values: of the row the places, two for each reduction first, and behind them the slots, each
-// of `each` elements.
+// A thread's own values: of the row the places, two for each reduction first, and behind them the slots.
 struct Values {
   Compute* first;
-  int threads, places, each;
+  int threads, places;
   __device__ __forceinline__ Compute& place(int n) const { return first[n * threads]; }
   __device__ __forceinline__ Compute& slot(int n, int e) const {
-    return first[(places + n * each + e) * threads];
+    return first[(places + n * elements + e) * threads];
   }
 };
 
-// N elements of a row: `inside` of them are the row's, `written` of them, or none, are this thread's to
-// write.
+// N elements of a row: vectors of neighbours, `step` from one to the next. Of a row's own value, one.
+template <int N>
 struct Elements {
-  long long row, input, output;  // of the first: where it is in a row and among a result's elements
-  int step, inside, written;
+  static constexpr int vector = N == 1 ? 1 : 16 / sizeof(T) < N ? 16 / sizeof(T) : N;
+  using Part = Vector<T, vector>;
+  static constexpr int parts = N / vector;
+
+  long long row, column, output;  // of the first: where it is in a row and among a result's elements
+  int step;
+  int left;     // of the row from the first on
+  bool writes;  // this thread writes the row's results
+  bool all;     // no thread of the block has elements behind its row's end
+
+  __device__ __forceinline__ bool inside(int e) const { return e / vector * step + e % vector < left; }
+  static __device__ __forceinline__ bool is_aligned(const void* at) {
+    return vector == 1 || reinterpret_cast<unsigned long long>(at) % sizeof(Part) == 0;
+  }
+
+  // Those behind the end are 0.
+  __device__ __forceinline__ void load(const T* from, Compute (&value)[N]) const {
+    const bool aligned = is_aligned(from);
+#pragma unroll
+    for (int p = 0; p < parts; ++p) {
+      Part part = {};
+      if (aligned && p * step + vector <= left) {
+        part = load_vector<vector>(from + p * step);
+      } else {
+#pragma unroll
+        for (int k = 0; k < vector; ++k)
+          if (p * step + k < left) part.element[k] = from[p * step + k];
+      }
+#pragma unroll
+      for (int k = 0; k < vector; ++k) value[p * vector + k] = to_float(part.element[k]);
+    }
+  }
+
+  __device__ __forceinline__ void store(T* to, const Compute (&value)[N]) const {
+    const bool aligned = is_aligned(to);
+#pragma unroll
+    for (int p = 0; p < parts; ++p) {
+      Part part;
+#pragma unroll
+      for (int k = 0; k < vector; ++k) part.element[k] = from_float<T>(value[p * vector + k]);
+      if constexpr (vector > 1) {
+        if (aligned && p * step + vector <= left) {
+          store_vector_streaming<vector>(to + p * step, part);
+          continue;
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < vector; ++k)
+        if (p * step + k < left) to[p * step + k] = part.element[k];
+    }
+  }
 };
 
 template <int N>
-__device__ __forceinline__ void fetch(const Block& block, const Values& values, const Elements& at,
+__device__ __forceinline__ void fetch(const Block& block, const Values& values, const Elements<N>& at,
                                       int operand, const Compute (&before)[N], Compute (&value)[N]) {
   const int n = operand >> 3;
+  Compute same = 0;
   switch (static_cast<Operand>(operand & 7)) {
     case Operand::before:
 #pragma unroll
       for (int e = 0; e < N; ++e) value[e] = before[e];
       return;
-    case Operand::input: {
-      const T* const from = block.input[n] + at.row * block.stride[n] + at.input;
-#pragma unroll
-      for (int e = 0; e < N; ++e) value[e] = e < at.inside ? to_float(from[e * at.step]) : Compute(0);
+    case Operand::input:
+      at.load(block.input[n] + at.row * block.stride[n] + at.column, value);
       return;
-    }
     case Operand::slot:
 #pragma unroll
-      for (int e = 0; e < N; ++e) value[e] = e < at.inside ? values.slot(n, e) : Compute(0);
+      for (int e = 0; e < N; ++e) value[e] = values.slot(n, e);
       return;
-    default:
-      break;
-  }
-  Compute same = 0;
-  switch (static_cast<Operand>(operand & 7)) {
     case Operand::row_input:
       same = to_float(block.input[n][at.row * block.stride[n]]);
       break;
     case Operand::place:
       same = values.place(n);
       break;
-    case Operand::number:
+    default:
       same = elementwise::Layout<Compute>::number(
           static_cast<typename elementwise::Layout<Compute>::Bits>(block.program[n]));
-      break;
-    default:
-      break;
   }
 #pragma unroll
   for (int e = 0; e < N; ++e) value[e] = same;
@@ -786,9 +872,8 @@ __device__ __forceinline__ void fetch(const Block& block, const Values& values, 
 
 // Adds N terms to a reduction's; `folds`: those of most_near steps are there.
 template <Function FUNCTION, int N>
-__device__ __forceinline__ void reduce(const Values& values, int place, const Compute (&value)[N], int inside,
-                                       bool folds) {
-  Compute near = combined<FUNCTION>(values.place(place), combined_all<FUNCTION>(value, inside));
+__device__ __forceinline__ void reduce(const Values& values, int place, Compute (&term)[N], bool folds) {
+  Compute near = combined<FUNCTION>(values.place(place), combined_all<FUNCTION>(term));
   if (folds) {
     values.place(place + 1) = combined<FUNCTION>(values.place(place + 1), near);
     near = none_of<FUNCTION>();
@@ -798,7 +883,7 @@ __device__ __forceinline__ void reduce(const Values& values, int place, const Co
 
 // Takes N elements through the instructions from `from` to `to` that the sweep needs.
 template <int N>
-__device__ __forceinline__ void run(const Block& block, const Values& values, const Elements& at, int from,
+__device__ __forceinline__ void run(const Block& block, const Values& values, const Elements<N>& at, int from,
                                     int to, int sweep, long long functions, bool folds) {
   Compute result[N] = {};
   for (int w = from; w < to; ++w) {
@@ -809,57 +894,64 @@ __device__ __forceinline__ void run(const Block& block, const Values& values, co
     const auto operand = [word](int n) {
       return static_cast<int>(word >> (first_operand + n * operand_bits) & ((1 << operand_bits) - 1));
     };
-    Compute x[N], y[N], z[N];
-    fetch(block, values, at, operand(0), result, x);
+    const auto is = [](int an_operand, Operand kind) { return (an_operand & 7) == static_cast<int>(kind); };
+    if (!is(operand(0), Operand::before)) fetch(block, values, at, operand(0), result, result);
     if (operation == 0) {
-      switch (static_cast<Function>(functions >> 4 * destination & 15)) {
+      const Function function = static_cast<Function>(functions >> 4 * destination & 15);
+      Compute term[N];
+#pragma unroll
+      for (int e = 0; e < N; ++e) term[e] = result[e];
+      if (!at.all) {
+        const Compute none = none_of(function);
+#pragma unroll
+        for (int e = 0; e < N; ++e)
+          if (!at.inside(e)) term[e] = none;
+      }
+      switch (function) {
         case Function::prod:
-          reduce<Function::prod>(values, 2 * destination, x, at.inside, folds);
+          reduce<Function::prod>(values, 2 * destination, term, folds);
           break;
         case Function::max:
-          reduce<Function::max>(values, 2 * destination, x, at.inside, folds);
+          reduce<Function::max>(values, 2 * destination, term, folds);
           break;
         case Function::min:
-          reduce<Function::min>(values, 2 * destination, x, at.inside, folds);
+          reduce<Function::min>(values, 2 * destination, term, folds);
           break;
         default:
-          reduce<Function::sum>(values, 2 * destination, x, at.inside, folds);
+          reduce<Function::sum>(values, 2 * destination, term, folds);
       }
       continue;
     }
     if (operation == 1) {
-      T* const output = block.output[destination] + at.output;
-#pragma unroll
-      for (int e = 0; e < N; ++e)
-        if (e < at.written) output[e * at.step] = from_float<T>(x[e]);
+      if (at.writes) at.store(block.output[destination] + at.output, result);
       continue;
     }
-    fetch(block, values, at, operand(1), result, y);
-    if (N == 1 || !apply_frequent(operation, x, y, result)) {
-      fetch(block, values, at, operand(2), result, z);
+    Compute y[N] = {};
+    if (!is(operand(1), Operand::none)) fetch(block, values, at, operand(1), result, y);
+    if (N == 1 || !apply_frequent(operation, result, y)) {
+      Compute z[N] = {};
+      if (!is(operand(2), Operand::none)) fetch(block, values, at, operand(2), result, z);
 #pragma unroll
-      for (int e = 0; e < N; ++e) result[e] = apply(operation, x[e], y[e], z[e]);
+      for (int e = 0; e < N; ++e) result[e] = apply(operation, result[e], y[e], z[e]);
     }
     if (destination == none_there) continue;
     if (N == 1) {
       values.place(destination) = result[0];
     } else {
 #pragma unroll
-      for (int e = 0; e < N; ++e)
-        if (e < at.inside) values.slot(destination, e) = result[e];
+      for (int e = 0; e < N; ++e) values.slot(destination, e) = result[e];
     }
   }
 }
 
-// A team has 1 << log_team threads. The program's words are numbers up to `row_words`, instructions of a
-// row's own values up to `element_words`, and those of elements. Of 4 bits each: the reductions' functions,
-// and the sweeps that end with them, in order. Behind the last sweep for reductions there is one for results,
-// which walks the row if some are there for each of its elements.
+// `team`: threads per row, a power of two up to 32 or whole warps. The program's words are numbers up to
+// `row_words`, instructions of a row's own values up to `element_words`, and those of elements. Of 4 bits
+// each: the reductions' functions, and the sweeps that end with them, in order. Behind the last sweep for
+// reductions there is one for results, which walks the row if some are there for each of its elements.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(rows_base)(ROWS_PARAMETERS, int log_team, int row_words, int element_words, int words,
-                     int reductions, long long functions, long long sweeps_of, int sweeps, int walks,
-                     int places, int each, WORDS(a), WORDS(b), WORDS(c), WORDS(d), WORDS(e), WORDS(f),
-                     WORDS(g), WORDS(h), WORDS(i)) {
+    ENTRY(rows_base)(ROWS_PARAMETERS, int team, int row_words, int element_words, int words, int reductions,
+                     long long functions, long long sweeps_of, int sweeps, int walks, int places, WORDS(a),
+                     WORDS(b), WORDS(c), WORDS(d), WORDS(e), WORDS(f), WORDS(g), WORDS(h), WORDS(i)) {
   DYNAMIC_SHARED(Compute, values_of_all);
   __shared__ Block block;
   __shared__ Compute totals[2][BLOCK / 32];
@@ -884,24 +976,33 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     for (int k = 0; k < most_outputs; ++k) block.output[k] = outputs[k];
   }
   __syncthreads();
-  const int team = 1 << log_team, lane = thread & (team - 1), rows_at_once = threads >> log_team;
-  const Values values = {values_of_all + thread, threads, places, each};
-  const long long step = static_cast<long long>(team) * each;
+  using Some = Elements<elements>;
+  const int number_in_block = thread / team, lane = thread % team, rows_at_once = threads / team;
+  const int warps = team / 32;
+  int span = 1;  // lanes that have the totals of a team's warps
+  while (span < warps) span *= 2;
+  const Values values = {values_of_all + thread, threads, places};
+  const int step = team * Some::vector;
   int turn = 0;  // of the two places for warps' totals; no warp is two turns behind another
   for (long long first = static_cast<long long>(blockIdx.x) * rows_at_once; first < rows;
        first += static_cast<long long>(gridDim.x) * rows_at_once) {
-    const long long wanted = first + (thread >> log_team), row = wanted < rows ? wanted : rows - 1;
+    const long long wanted = first + number_in_block, row = wanted < rows ? wanted : rows - 1;
     for (int r = 0; r < reductions; ++r)
       values.place(2 * r) = values.place(2 * r + 1) = none_of(static_cast<Function>(functions >> 4 * r & 15));
     int r = 0;
     for (int sweep = 0; sweep <= sweeps; ++sweep) {
-      const Elements whole = {row, 0, row, 0, 1, lane == 0 && wanted < rows ? 1 : 0};
+      const Elements<1> whole = {row, 0, row, 0, 1, lane == 0 && wanted < rows, true};
       run<1>(block, values, whole, row_words, element_words, sweep, functions, false);
       int count = 0;
-      for (long long start = 0; start < columns && sweep < walks; start += step) {
-        const long long end = start + step < columns ? start + step : columns, column = start + lane;
-        const int inside = column < end ? static_cast<int>((end - column + team - 1) >> log_team) : 0;
-        const Elements some = {row, column, row * columns + column, team, inside, wanted < rows ? inside : 0};
+      for (long long start = 0; start < columns && sweep < walks; start += Some::parts * step) {
+        const long long column = start + lane * Some::vector, left = columns - column;
+        const Some some = {row,
+                           column,
+                           row * columns + column,
+                           step,
+                           left < 1 << 30 ? static_cast<int>(left) : 1 << 30,
+                           wanted < rows,
+                           start + Some::parts * step <= columns};
         run<elements>(block, values, some, element_words, words, sweep, functions, ++count % most_near == 0);
       }
       for (; r < reductions && (sweeps_of >> 4 * r & 15) == sweep; ++r) {
@@ -909,12 +1010,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         Compute total = combined(function, values.place(2 * r + 1), values.place(2 * r));
         for (int by = 1; by < team && by < 32; by *= 2)
           total = combined(function, total, __shfl_xor_sync(0xffffffffu, total, by));
-        if (team > 32) {
-          const int warps = team / 32;
+        if (warps > 1) {
           if (thread % 32 == 0) totals[turn][thread / 32] = total;
           __syncthreads();
-          total = totals[turn][(thread >> log_team) * warps + (thread & (warps - 1))];
-          for (int by = 1; by < warps; by *= 2)
+          const int its = thread % span;
+          total = its < warps ? totals[turn][number_in_block * warps + its] : none_of(function);
+          for (int by = 1; by < span; by *= 2)
             total = combined(function, total, __shfl_xor_sync(0xffffffffu, total, by));
           turn = 1 - turn;
         }
