@@ -98,10 +98,22 @@ def _on_axis(given: InputArray, axis) -> tuple[InputArray, int]:
     return given, axis % dimensions
 
 
+def _type_of_output(own: str, out) -> str | None:
+    """That of real numbers which has more of them than `own`: NumPy adds and multiplies in it, and None else."""
+    there = type_name(out.dtype) if hasattr(out, "dtype") else None
+    reals = ("float16", "bfloat16", "float32", "float64")
+    if there not in reals[2:] or own.startswith("complex"):
+        return None
+    return there if own not in reals or reals.index(own) < reals.index(there) else None
+
+
 def _accumulate(function: str, a, axis, dtype, out, exclusive: bool = False, reverse: bool = False):
     _refuse_missing(a, f"cum{function}")
     given = InputArray(a)
-    dtype = dtype if dtype is None else type_name(dtype)
+    if dtype is not None:
+        dtype = type_name(dtype)
+    elif function in ("sum", "product"):
+        dtype = _type_of_output(given.dtype, out)
     wide = dtype == "float64" and function in ("sum", "product") and given.dtype == "float32"
     if dtype is not None and not wide:
         given = given.to(dtype)
@@ -144,7 +156,8 @@ def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: An
     a: any array; float32, float64, float16, bfloat16, int32, int64, uint8, uint64 and booleans are read as they lie, smaller
     integers and uint32 are converted first (in a copy). Strides of an outer axis and of the scanned one are read where they lie; other views
     are copied. dtype: converts `a` first; NumPy's or PyTorch's; float64 sums and products of float32 need no
-    copy, and are the more accurate ones. out: an array of the result's shape.
+    copy, and are the more accurate ones. out: an array of the result's shape;
+    one of float32 or float64 that has more numbers than `a`'s type is what dtype= would be.
     Returns an array of the caller's own kind, on the same device, with the same bits in every run. Integers give int64 or uint64 and wrap.
     The error of the n-th sum is at most min(n, 256 + n / 1024) u sum|a|, u = 2**-24 or 2**-53; float16 and bfloat16 are summed in float32
     (in NumPy each sum is rounded).
