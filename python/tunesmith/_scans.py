@@ -8,7 +8,7 @@ import numpy as np
 
 from ._arrays import InputArray, index, launch, recorded
 from ._filters import number_of
-from ._libraries import type_name
+from ._libraries import type_name, type_of_output
 from ._reductions import _flipped, _refuse_missing
 from ._results import _complex_parts, _finish, _kind, _product, _short, _usable
 from ._transposition import _merged
@@ -98,22 +98,13 @@ def _on_axis(given: InputArray, axis) -> tuple[InputArray, int]:
     return given, axis % dimensions
 
 
-def _type_of_output(own: str, out) -> str | None:
-    """That of real numbers which has more of them than `own`: NumPy adds and multiplies in it, and None else."""
-    there = type_name(out.dtype) if hasattr(out, "dtype") else None
-    reals = ("float16", "bfloat16", "float32", "float64")
-    if there not in reals[2:] or own.startswith("complex"):
-        return None
-    return there if own not in reals or reals.index(own) < reals.index(there) else None
-
-
 def _accumulate(function: str, a, axis, dtype, out, exclusive: bool = False, reverse: bool = False):
     _refuse_missing(a, f"cum{function}")
     given = InputArray(a)
     if dtype is not None:
         dtype = type_name(dtype)
     elif function in ("sum", "product"):
-        dtype = _type_of_output(given.dtype, out)
+        dtype = type_of_output(given.dtype, out)
     wide = dtype == "float64" and function in ("sum", "product") and given.dtype == "float32"
     if dtype is not None and not wide:
         given = given.to(dtype)
