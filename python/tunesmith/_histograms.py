@@ -235,8 +235,8 @@ def _histogram_of_library(given: InputArray, bins, limits, density, weights):
     return counts, edges
 
 
-def _edges_of(given: InputArray, bins, limits) -> np.ndarray:
-    """NumPy's, of one axis."""
+def _edges_of(given: InputArray, bins, limits, of_half: bool) -> np.ndarray:
+    """NumPy's, of one axis. of_half: NumPy has the elements as float16, and so the edges between their extremes."""
     if np.ndim(bins) == 1:
         edges = InputArray(bins).numpy()
         if np.any(edges[:-1] > edges[1:]):
@@ -255,6 +255,8 @@ def _edges_of(given: InputArray, bins, limits) -> np.ndarray:
         lo, hi = 0, 1
     else:
         lo, hi = (one[()] for one in _least_and_most(given))
+        if of_half:
+            lo, hi = np.float16(lo), np.float16(hi)
     if not (np.isfinite(lo) and np.isfinite(hi)):
         raise ValueError(f"{'autodetected' if limits is None else 'supplied'} range of [{lo}, {hi}] is not finite")
     return np.linspace(lo - 0.5, hi + 0.5, count + 1) if lo == hi else np.linspace(lo, hi, count + 1)
@@ -360,10 +362,11 @@ def histogram2d(
     if common.startswith("complex"):
         raise TypeError(f"Pairs of {common} cannot be counted, since complex numbers have no order.")
     given = [one.to("uint8" if common == "bool" else common) for one in (first, second)]
+    of_half = "bfloat16" not in (first.dtype, second.dtype) and np.result_type(first.dtype, second.dtype) == np.float16
     each = [bins, bins] if not np.iterable(bins) or len(bins) not in (1, 2) else list(bins)
     if len(each) != 2 or range is not None and len(range) != 2:
         raise ValueError("bins and range must be given for both axes, as two elements.")
-    edges = [_edges_of(one, count, limits) for one, count, limits in zip(given, each, (None, None) if range is None else range)]
+    edges = [_edges_of(one, count, limits, of_half) for one, count, limits in zip(given, each, (None, None) if range is None else range)]
     if weights is not None:
         weights = InputArray(weights, first)
         if weights.shape != first.shape:

@@ -31,6 +31,15 @@ def is_torch_type(dtype) -> bool:
     return type(dtype).__name__ == "dtype" and type(dtype).__module__ == "torch"
 
 
+def type_of_output(own: str, out) -> str | None:
+    """That of real numbers which has more of them than `own`: NumPy adds and multiplies in it, and None else."""
+    there = type_name(out.dtype) if hasattr(out, "dtype") else None
+    reals = ("float16", "bfloat16", "float32", "float64")
+    if there not in reals[2:] or own.startswith("complex"):
+        return None
+    return there if own not in reals or reals.index(own) < reals.index(there) else None
+
+
 def promoted(*names: str) -> str:
     """The type of a result of such arrays, as NumPy has it; with bfloat16 as PyTorch has it."""
     others = [name for name in names if name != "bfloat16"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import InputArray, chosen, index, launch, recorded
-from ._libraries import type_name
+from ._libraries import type_name, type_of_output
 from ._core import is_array
 from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
 
@@ -190,6 +190,8 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
     keepdims = keepdims is not np._NoValue and bool(keepdims)
     name = None if dtype is None else type_name(dtype)
     given = InputArray(a)
+    if name is None and function == "sum":
+        name = type_of_output(given.dtype, out)
     if not given.shape and function != "mean" and not isinstance(axis, (tuple, list)) and axis is not None and index(axis) in (0, -1):
         axis = None  # as NumPy lets it pass
     by_count = function == "mean" and (where is not True or name is not None and not name.startswith(("float", "bfloat", "complex")))
@@ -237,8 +239,8 @@ def sum(  # noqa: A001
     a: any array; float32, float64, int32 and int64 are read as they lie, other types are converted first (in a copy):
     booleans and smaller integers to int32, uint32 to int64, float16 and bfloat16 to float32, complex numbers to
     their parts. An array that is not C-contiguous is copied, unless all of it is summed.
-    axis: an integer or several; None: all. dtype: converts `a` first; NumPy's or PyTorch's. out: an array of the result's shape; floats
-    are cut to an integer one, as NumPy does. initial: is added. where: an array of booleans, which elements count; the others are replaced in a copy by
+    axis: an integer or several; None: all. dtype: converts `a` first; NumPy's or PyTorch's. out: an array of the result's shape; one of float32
+    or float64 that has more numbers than `a`'s type is what dtype= would be, and floats are cut to an integer one, as NumPy does. initial: is added. where: an array of booleans, which elements count; the others are replaced in a copy by
     the array's own library.
     Returns an array of the caller's own kind, on the same device. Integers give int64 or uint64 and wrap. A real sum's error
     is at most 8 u sum|a|, u = 2**-24 or 2**-53.

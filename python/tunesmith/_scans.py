@@ -8,7 +8,7 @@ import numpy as np
 
 from ._arrays import InputArray, index, launch, recorded
 from ._filters import number_of
-from ._libraries import type_name
+from ._libraries import type_name, type_of_output
 from ._reductions import _flipped, _refuse_missing
 from ._results import _complex_parts, _finish, _kind, _product, _short, _usable
 from ._transposition import _merged
@@ -101,7 +101,10 @@ def _on_axis(given: InputArray, axis) -> tuple[InputArray, int]:
 def _accumulate(function: str, a, axis, dtype, out, exclusive: bool = False, reverse: bool = False):
     _refuse_missing(a, f"cum{function}")
     given = InputArray(a)
-    dtype = dtype if dtype is None else type_name(dtype)
+    if dtype is not None:
+        dtype = type_name(dtype)
+    elif function in ("sum", "product"):
+        dtype = type_of_output(given.dtype, out)
     wide = dtype == "float64" and function in ("sum", "product") and given.dtype == "float32"
     if dtype is not None and not wide:
         given = given.to(dtype)
@@ -144,7 +147,8 @@ def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: An
     a: any array; float32, float64, float16, bfloat16, int32, int64, uint8, uint64 and booleans are read as they lie, smaller
     integers and uint32 are converted first (in a copy). Strides of an outer axis and of the scanned one are read where they lie; other views
     are copied. dtype: converts `a` first; NumPy's or PyTorch's; float64 sums and products of float32 need no
-    copy, and are the more accurate ones. out: an array of the result's shape.
+    copy, and are the more accurate ones. out: an array of the result's shape;
+    one of float32 or float64 that has more numbers than `a`'s type is what dtype= would be.
     Returns an array of the caller's own kind, on the same device, with the same bits in every run. Integers give int64 or uint64 and wrap.
     The error of the n-th sum is at most min(n, 256 + n / 1024) u sum|a|, u = 2**-24 or 2**-53; float16 and bfloat16 are summed in float32
     (in NumPy each sum is rounded).

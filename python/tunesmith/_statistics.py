@@ -13,7 +13,7 @@ import numpy as np
 
 from ._arrays import InputArray, index, launch, recorded
 from ._filters import number_of
-from ._libraries import type_name
+from ._libraries import type_name, type_of_output
 from ._reductions import _as_int64, _flipped, _reduced_shape, _refuse_missing
 from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
 from ._tensors import tensor
@@ -278,7 +278,7 @@ def prod(
     axes = _axes(axis, len(given.shape)) if given.shape or axis is None else ()
     shape = _reduced_shape(given.shape, axes, _flag(keepdims))
     own = given.dtype
-    name = None if dtype is None else type_name(dtype)
+    name = type_of_output(own, out) if dtype is None else type_name(dtype)
     if own in _complex_parts or name in _complex_parts:
         raise TypeError("A product of complex numbers is not computed here; that of their magnitudes is.")
     wide = name == "float64" and own in ("float32", "int32", "int64")

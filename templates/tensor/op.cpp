@@ -193,7 +193,7 @@ Op ops_tensor() {
            "expression=\"out[e,c,a,d,b] = 2 * x[a,b,c,d,e] + 1\" a=5 b=9 c=6 d=7 e=3 dtype=f64",
            "expression=\"out[a,c,b,d] = x[a,b,c,d]\" a=5 b=9 c=6 d=4",
            "expression=\"out[b,a] = x[a,b]\" a=70 b=64 x=70x64:80x1 out=64x70:72x1",
-           "expression=\"out[c,a,b] = x[a,b,c]\" a=2 b=71 c=67 dtype=f16",
+           "expression=\"out[c,a,b] = x[a,b,c]\" a=2 b=171 c=261 dtype=u8",
            "expression=\"out[c,d,b,a] = x[a,b,c,d]\" a=10 b=2 c=11 d=7 dtype=f16",
            "expression=\"out[b,d,a,c] = x[a,b,c,d+1]\" a=7 b=11 c=13 d=9 x=7x11x13x11 dtype=u8",
            "expression=\"out[b,a,c] = x[a,b,c]\" a=41 b=37 c=2 dtype=f64",

@@ -142,3 +142,21 @@ def test_refusals():
         tunesmith.cumprod(a.astype("c8"))
     with pytest.raises(ValueError, match="out= has the shape"):
         tunesmith.cumsum(a, 0, out=np.empty(3, np.float32))
+
+
+# NumPy adds and multiplies in the output's type.
+@pytest.mark.parametrize("function", ["cumsum", "cumprod", "sum", "prod"])
+@pytest.mark.parametrize("dtype", ["uint16", "int64", "uint64", "float32", "float16", "bool"])
+def test_outputs_of_more_numbers(function, dtype):
+    x = np.random.default_rng(5).integers(1, 3000, (5, 40)).astype(dtype) / (1000 if "f" in dtype else 1)
+    x = x.astype(dtype)
+    for type_of_output in ("float64", "float32", ">f8"):
+        for axis in (0, 1, None):
+            there, expected = (np.zeros_like(getattr(np, function)(x, axis), type_of_output) for _ in range(2))
+            there, expected = np.asarray(there), np.asarray(expected)
+            with np.errstate(over="ignore"):
+                getattr(np, function)(x, axis=axis, out=expected)
+            if not np.isfinite(expected).all():
+                continue
+            assert getattr(tunesmith, function)(x, axis=axis, out=there) is there
+            np.testing.assert_allclose(there, expected, rtol=1e-4 if type_of_output == "float32" else 1e-12)

@@ -312,6 +312,17 @@ def test_pairs_are_counted_as_numpy_counts_them(seed):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=0)
 
 
+# NumPy rounds the edges between the extremes of half precision to it.
+@pytest.mark.parametrize("dtype", ["float16", "uint8", "bool", "float32"])
+def test_pairs_of_half_precision(dtype):
+    random = np.random.default_rng(4)
+    for n in (500, 1):
+        x, y = (random.random(n) * 200 - 20).astype("float16"), np.rint(random.random(n) * 99).astype(dtype)
+        for one, other in zip(tunesmith.histogram2d(x, y, (7, 9)), np.histogram2d(x, y, (7, 9))):
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one, other)
+
+
 def test_pairs_that_cannot_be_counted():
     x = np.arange(5.0)
     for wrong in (

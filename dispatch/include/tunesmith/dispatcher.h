@@ -130,7 +130,7 @@ class Plan {
   /// Why what it launches may be wrong: a base, used because nothing else can be, whose last measurement on
   /// this model of device failed. Empty otherwise, and where nothing is known; explanation() says it too.
   const std::string& warning() const noexcept;
-  bool outdated() const noexcept;  ///< there is a better plan for the problem now
+  bool outdated() const noexcept;  ///< there is, or may be, a better plan for the problem now
   /// How the choice was made, in a few sentences: what is used, by which times, the next two, what tuning
   /// would gain; `with_refusals` also each reason why others are not used, with two of those that have it.
   /// Made when it is asked for, in some milliseconds.
