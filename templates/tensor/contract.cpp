@@ -337,8 +337,12 @@ class WidthTable {
     }
   }
 
+  // A walk through the space decides a rule by the axes that it asks for: no more than it needs.
+  bool counts_n(const Config& c) const { return at(c, false).out > 0; }
   Widths of(const Config& c) const {
-    Widths its = table_[place(packs_of(c), c[SPAN_N], c[ORDER_K] == "second")];
+    const Widths& either = at(c, false);
+    if (!either.a_along_k && !either.b_along_k) return either;
+    Widths its = at(c, c[ORDER_K] == "second");
     // Asynchronous copies turn terms into rows one by one, but for tensor cores, for which they leave them.
     const bool turns = c[STAGES] > 1 && !uses_tensor_cores(c);
     if (turns && its.a_along_k) its.a = 1;
@@ -351,6 +355,9 @@ class WidthTable {
   static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
   static std::size_t place(std::size_t pack, std::int64_t span, bool second) {
     return (pack * 2 + (second ? 1U : 0U)) * 17 + static_cast<std::size_t>(span);
+  }
+  const Widths& at(const Config& c, bool second) const {
+    return table_[place(packs_of(c), c[SPAN_N], second)];
   }
 
   std::array<Widths, 4 * 2 * 17> table_ = {};
@@ -401,7 +408,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return numbers * element <= std::int64_t{4} * 224;
        }},
       {"Runs in N are for neighbours of the output that are not those of the second operand.",
-       [=](const Config& c) { return widths->of(c).out > 0; }},
+       [=](const Config& c) { return widths->counts_n(c); }},
       {"Where N is counted in runs, a tile has eight of them, or a multiple.",
        [](const Config& c) { return c[SPAN_N] == 1 || c[TILE_N] % (8 * c[SPAN_N]) == 0; }},
       conditional(

@@ -1,16 +1,6 @@
 // tensor, any function of two accesses that is added, or of which the largest or smallest value is taken, as
 // a product of matrices. The preamble has Compute, Out, apply() and the finish.
 
-#include "common/async_copy.cuh"
-#include "common/copy_groups.cuh"
-#include "common/float16.cuh"
-#include "common/hinted_access.cuh"
-#include "common/integer.cuh"
-#include "common/overlap.inl"
-#include "common/shared.cuh"
-#include "common/vector.cuh"
-#include "elementwise/functions.cuh"
-
 // Terms of zeros.
 constexpr bool zeros_add_nothing = ZEROS_ADD_NOTHING != 0;
 

@@ -5,6 +5,16 @@
 // extents and strides are arguments, their numbers are compiled in. Needs T, Compute, Out, neutral(),
 // added(), term(), zeros_add_nothing and, for what is stored instead of a sum, finish::apply().
 
+#include "common/async_copy.cuh"
+#include "common/copy_groups.cuh"
+#include "common/float16.cuh"
+#include "common/hinted_access.cuh"
+#include "common/integer.cuh"
+#include "common/overlap.inl"
+#include "common/shared.cuh"
+#include "common/vector.cuh"
+#include "elementwise/functions.cuh"
+
 constexpr int warp_m = 32 / WARP_N;
 constexpr int threads_m = TILE_M / THREAD_M;
 constexpr int threads_n = TILE_N / THREAD_N;

@@ -41,16 +41,14 @@ Problem drawn_problem(const Op& op, std::uint64_t seed) {
     if (seed % 5 == 0) problem.set("out_dtype", std::string(seed % 2 == 0 ? "f64" : "f32"));
     if (seed % 7 == 0) problem.set("dtype", std::string(seed % 3 == 0 ? "i8" : "u8"));
     problem.set("may", std::string(seed % 4 == 0 ? "reorder" : "distribute"));
-    const std::vector<std::string> arrays = parse(words).expression.arrays;
-    if (seed % 3 == 0 &&
-        parse(words).expression.ranks[0] < 3) {  // the first array is too small, and begins late
-      const std::string moved = shifted(words, arrays.front(), seed % 4);
-      const Expression its = parse(moved).expression;
-      std::vector<std::int64_t> shape = least_extents(its, 0, extents);
+    if (seed % 3 == 0 && e.ranks[0] < 3) {  // the first array is too small, and begins late
+      const std::string& array = e.arrays.front();
+      const std::string moved = shifted(words, array, seed % 4);
+      std::vector<std::int64_t> shape = least_extents(parse(moved).expression, 0, extents);
       for (std::int64_t& extent : shape) extent = std::max<std::int64_t>(0, extent - 2);
       problem.set("expression", moved);
-      problem.set(arrays.front(), joined(shape) + ":" + joined(dense_strides(shape)));
-      problem.set("zero_outside", arrays.front());
+      problem.set(array, joined(shape) + ":" + joined(dense_strides(shape)));
+      problem.set("zero_outside", array);
     }
     problem = complete_problem(op, problem);
     const Nest& nest = nest_of(problem);

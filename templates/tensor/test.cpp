@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -24,6 +25,15 @@ using namespace tensor_op;
 std::string canonical(const std::string& text) {
   const ParseResult parsed = parse(text);
   return parsed.error.empty() ? canonical_text(parsed.expression) : parsed.error;
+}
+
+// Of each text the sentence that refuses it has such a part.
+using Refusals = std::vector<std::pair<std::string, std::string>>;
+void expect_refusals(const Refusals& cases, const std::function<std::string(const std::string&)>& refusal) {
+  for (const auto& [text, expected] : cases) {
+    const std::string error = refusal(text);
+    EXPECT_NE(error.find(expected), std::string::npos) << text << "\n" << error;
+  }
 }
 
 TEST(TensorExpression, IsTheSameTextUnderOtherNames) {
@@ -73,7 +83,7 @@ TEST(TensorExpression, AFinishIsATextOfItsOwn) {
   EXPECT_EQ(stored(product, "scale * out + a[i,0] - bias[2*j+1] * scale"),
             "x2 * out + x0[a,0] - x3[2*b+1] * x2");
   EXPECT_EQ(stored("t += m[i,i]", "sqrt(t)"), "sqrt(out)");
-  const std::vector<std::pair<std::string, std::string>> cases = {
+  const Refusals cases = {
       {"", "The finish does not name out, the value that it is a function of."},
       {"3 * bias[j]", "The finish does not name out"},
       {"out + bias[k]", "At character 12: The index k is reduced; a finish has the indices of c alone."},
@@ -91,15 +101,15 @@ TEST(TensorExpression, AFinishIsATextOfItsOwn) {
       {"out + \xff", "instead of"},
       {std::string(3000, 'y'), "It has 3000 characters; at most 2048 are allowed."},
   };
-  for (const auto& [finish, expected] : cases) {
+  expect_refusals(cases, [&](const std::string& finish) {
     const std::string error = parse(product, finish).error;
-    EXPECT_NE(error.find(expected), std::string::npos) << finish << "\n" << error;
     EXPECT_TRUE(error.starts_with("Its finish is \"")) << error;
-  }
+    return error;
+  });
 }
 
 TEST(TensorExpression, WhatIsWrongIsASentenceWithItsPlace) {
-  const std::vector<std::pair<std::string, std::string>> cases = {
+  const Refusals cases = {
       {"", "At character 1: The array that is computed was expected"},
       {"y", "At character 2: One of = += max= min= was expected"},
       {"y[i] == x[i]", "One of = += max= min= was expected"},
@@ -135,10 +145,7 @@ TEST(TensorExpression, WhatIsWrongIsASentenceWithItsPlace) {
       {"y[i] = x[i]; DROP", "instead of ';'"},
       {std::string(3000, 'y'), "It has 3000 characters; at most 2048 are allowed."},
   };
-  for (const auto& [text, expected] : cases) {
-    const std::string error = parse(text).error;
-    EXPECT_NE(error.find(expected), std::string::npos) << text << "\n" << error;
-  }
+  expect_refusals(cases, [](const std::string& text) { return parse(text).error; });
 }
 
 // Values that double at each step have a text that doubles too.
@@ -218,11 +225,10 @@ TEST(TensorProblem, ArraysThatMayBeLeftSettleNoExtents) {
 }
 
 TEST(TensorProblem, ContradictionsAreSentences) {
-  const std::vector<std::pair<std::string, std::string>> cases = {
+  const Refusals cases = {
       {"expression=\"c[i,j] += a[i,k]*b[k,j]\" a=5x9 b=8x7",
        "The index k has the extent 9 by dimension 1 of a at character 11 and 8 by dimension 0 of b at "
-       "character "
-       "18; they must agree."},
+       "character 18; they must agree."},
       {"expression=\"c[i,j] += a[i,k]*b[k,j]\" a=5x9", "The index j has no extent"},
       {"expression=\"y[i] += x[i+j]\" x=10", "The index i has no extent"},
       {"expression=\"y[i] = x[i]\" x=10x10",
@@ -234,8 +240,7 @@ TEST(TensorProblem, ContradictionsAreSentences) {
        "has the extent 10 by what was given and 8 by dimension 0 of x"},
       {"expression=\"y[i] = x[i-1]\" i=10",
        "from -1 to 8 along dimension 0, whose extent is 9, at character 10; no access may be out of bounds "
-       "but those of "
-       "arrays that zero_outside names."},
+       "but those of arrays that zero_outside names."},
       {"expression=\"y[i] = x[i-1]\" i=10 zero_outside=q",
        "The expression reads no array \"q\", which zero_outside names; it reads x."},
       {"expression=\"y[i] = x[i-1]\" i=10 zero_outside=\"x,\" w=3", "w=3 is not a parameter of tensor"},
@@ -270,8 +275,7 @@ TEST(TensorProblem, ContradictionsAreSentences) {
       {"expression=\"y += "
        "x[1048576*a+1048576*b+1048576*c+1048576*d+1048576*e+1048576*f+1048576*g+1048576*h+1048576*i]\" "
        "a=1099511627776 b=1099511627776 c=1099511627776 d=1099511627776 e=1099511627776 f=1099511627776 "
-       "g=1099511627776 "
-       "h=1099511627776 i=1099511627776",
+       "g=1099511627776 h=1099511627776 i=1099511627776",
        "more than 2^40 elements or terms"},
       {"expression=\"y[i] = x[i,0,0]\" i=4 x=4x1099511627776x1099511627776",
        "more than the 2^40 that are allowed"},
@@ -289,8 +293,7 @@ TEST(TensorProblem, ContradictionsAreSentences) {
       {"expression=\"y[i] = x[i]\" finish=\"1+2+3+4+5+6+7+8+9+10+11+12+13+out\" i=4",
        "whose function has with its finish 41 accesses"},
   };
-  for (const auto& [text, expected] : cases)
-    EXPECT_NE(refusal(text).find(expected), std::string::npos) << text << "\n" << refusal(text);
+  expect_refusals(cases, refusal);
 }
 
 // Pieces of the language and of others, put behind each other and into expressions.
