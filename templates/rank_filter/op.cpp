@@ -382,7 +382,9 @@ Op ops_rank_filter() {
            ("depth=2 height=9 width=20 window_depth=2 window_height=4 window_width=7 rank=30 "
             "boundary=nearest dtype=f16"),
            "height=12 width=640 window_height=5 window_width=35 rank=174 dtype=u8",
-           "height=70 width=520 window_height=9 window_width=9 rank=80 dtype=u8 boundary=mirror",
+           "height=70 width=520 window_height=6 window_width=17 rank=101 dtype=u8 boundary=mirror origin_x=8",
+           "height=9 width=264 window_height=2 window_width=9 rank=17 dtype=u8 boundary=constant value=200 "
+           "origin_x=-4",
            "height=12 width=301 window_height=33 window_width=9 rank=0 dtype=f16 origin_x=2",
            "height=75 width=304 window_height=41 window_width=15 rank=614 dtype=u8",
            "height=40 width=201 window_width=101 rank=100 boundary=mirror dtype=i16",
