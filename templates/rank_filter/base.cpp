@@ -21,6 +21,7 @@ Launch launch_of(const char* kernel, std::int64_t threads, std::int64_t block) {
 
 Launch any_rank(const Problem& problem, std::int64_t block) {
   constexpr std::int64_t byte_threads = 64, most_counted = 65535;  // of rank_filter_base_bytes
+  constexpr std::int64_t least_counted = 36;  // a histogram costs as much whatever its places are
   Dims d(problem);
   if (d.image.y == 1 && d.window.y == 1) {  // a signal's outputs beside each other are those of a thread
     std::swap(d.image.y, d.image.x);
@@ -29,7 +30,7 @@ Launch any_rank(const Problem& problem, std::int64_t block) {
   }
   const std::int64_t rank = problem.integer("rank"), places = counted_places(problem);
   const bool by_histogram = dtype_of(problem) == DType::u8 && is_box(problem) && places <= most_counted &&
-                            std::min(rank, places - 1 - rank) >= 5;
+                            places >= least_counted && std::min(rank, places - 1 - rank) >= 5;
   const std::int64_t run = std::clamp<std::int64_t>(2 * d.window.y, 16, 128);
   Launch launch = by_histogram ? launch_of("rank_filter_base_bytes",
                                            d.image.z * ceil_divide(d.image.y, run) * d.image.x, byte_threads)

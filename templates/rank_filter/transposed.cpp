@@ -161,12 +161,6 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (is_small) shape = {32 * each, least_tile_y, 1, is_tiny ? 8 : 16, 1, vector_bytes};
   // Rows that begin anywhere pass registers: other threads' loads have to be under way meanwhile.
   if (!is_small && vector_bytes == 1) shape = {64 * each, least_tile_y, 1, 8, 2, vector_bytes};
-  // Of bytes in long windows a larger tile has less overhang, where enough are left for all multiprocessors.
-  if (each == 4 && !is_small && !is_short && vector_bytes == 16 && tiles(512, 64) >= enough) {
-    Shape larger = shape;
-    larger.tile_x = 512;
-    if (shared_bytes(problem, larger) <= most_shared_bytes * 3 / 5) shape = larger;
-  }
   // As many blocks as registers allow, by the least number that means so many.
   const auto blocks = [all = threads(problem, shape)](std::int64_t warps) {
     return std::max<std::int64_t>(1, warps * 32 / all);

@@ -123,9 +123,15 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                                (d.outer == 1 || d.outer_stride % 4 == 0);
   const Tile tile = tile_of_group(problem, device, has_larger_sums ? 4 : vector)
                         .value_or(tile_of_device(problem, device, vector));
+  // Where blocks take turns at large tiles, a total that is known early is worth a further sum: 162 us
+  // instead of 169 for 2^26 floats.
+  const bool is_early =
+      dtype_of(problem) == DType::f32 && function_of(problem) == Function::sum && tile.elements() == 32768 &&
+      d.outer * ceil_divide(d.length, tile.elements()) > 2 * multiprocessors_to_fill(device);
   return Values{{std::string(BLOCK.name), tile.block},
                 {std::string(ITEMS.name), tile.items},
                 {std::string(VECTOR.name), tile.vector},
+                {std::string(TOTAL.name), std::string(is_early ? "summed" : "scanned")},
                 {std::string(LOAD.name), usual_load(problem, device)},
                 {std::string(RESIDENT_WARPS.name), std::int64_t{16}},
                 {std::string(STORE.name), usual_store(problem, tile.vector)}};
