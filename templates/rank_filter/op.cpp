@@ -376,6 +376,7 @@ Op ops_rank_filter() {
       .sizes = sizes,
       .examples =
           {"height=40 width=133 window_height=3 window_width=3 rank=4",
+           "height=22 width=31 window_height=7 window_width=7 rank=24",
            "height=60 width=600 window_height=3 window_width=3 rank=4 dtype=u8 boundary=mirror",
            "height=20 width=130 window_height=7 window_width=7 rank=24 dtype=u16 boundary=wrap",
            "height=21 width=403 window_height=3 window_width=3 rank=4 dtype=u8 boundary=constant value=9",
