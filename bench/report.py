@@ -216,13 +216,15 @@ def markdown(rows, picture):
 
 def svg(rows):
     """One bar per case: its best peer's time divided by Tunesmith's, on a logarithmic axis that begins at 0.5."""
-    left, right, bar, top, width = 250, 160, 16, 50, 900
+    right, bar, top = 160, 16, 50
     shown = []  # op, case, peer, ratio
     for op, named in cases(rows).items():
         for case in named.values():
             best = next(iter(case.timed("peer")), None)
             if best and case.us(OURS):
                 shown.append((op, case.name, best[1], best[0] / case.us(OURS)))
+    left = max([250] + [20 + 7 * len(name) for _, name, *_ in shown])  # of the names
+    width = left + 650
     scale = (width - left - right) / math.log2(max([ratio for *_, ratio in shown] + [2.0]) / 0.5)
 
     def x_of(ratio):

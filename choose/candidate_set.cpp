@@ -10,10 +10,15 @@ namespace {
 
 // By a table that is known already. What one of them says of its variants is not known of the other's.
 bool is_replaced(const DeviceTable& table, const std::vector<Candidate>& known) {
-  return std::any_of(known.begin(), known.end(), [&](const Candidate& other) {
-    return other.problem.empty() && other.op == table.table.op && same_model(other.device, table.device) &&
-           replaces(other.times.size(), table.table.anchors.size());
-  });
+  std::size_t anchors = 0;
+  std::set<std::string> templates;
+  for (const Candidate& other : known) {
+    if (!other.problem.empty() || other.op != table.table.op || !same_model(other.device, table.device))
+      continue;
+    anchors = std::max(anchors, other.times.size());
+    templates.insert(other.template_name);
+  }
+  return anchors > 0 && replaces(anchors, templates, table.table);
 }
 
 void add_portfolio(std::vector<Candidate>& candidates, const DeviceTable& read, Candidate::Origin origin) {
@@ -24,6 +29,16 @@ void add_portfolio(std::vector<Candidate>& candidates, const DeviceTable& read, 
 }
 
 }  // namespace
+
+bool replaces(std::size_t anchors, const std::set<std::string>& templates, const TimingTable& shipped) {
+  constexpr std::size_t enough = 100;
+  const auto is_shipped = [&](const std::string& name) {
+    return std::any_of(shipped.variants.begin(), shipped.variants.end(),
+                       [&](const TimingTable::Variant& variant) { return variant.template_name == name; });
+  };
+  return 2 * anchors >= shipped.anchors.size() ||
+         (anchors >= enough && !std::all_of(templates.begin(), templates.end(), is_shipped));
+}
 
 Candidate candidate_of(const WinnersFileRow& row, Candidate::Origin origin) {
   Candidate candidate = row.winner;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,9 +29,10 @@ Candidate candidate_of(const WinnersFileRow& row, Candidate::Origin origin);
 /// table that cannot be read is a candidate with a fault.
 std::vector<Candidate> candidates_of(const CandidateSet& known, std::string_view op);
 
-/// Whether a table of so many anchors, made on this model of device, replaces the one that was shipped:
-/// unless it is much smaller.
-constexpr bool replaces(std::size_t anchors, std::size_t shipped) { return 2 * anchors >= shipped; }
+/// Whether a table of so many anchors and these templates, made on this model of device, replaces the one
+/// that was shipped: unless it is much smaller. Of a template that the shipped one does not know its times
+/// say nothing, so then 100 anchors are enough.
+bool replaces(std::size_t anchors, const std::set<std::string>& templates, const TimingTable& shipped);
 
 /// What one source has; tables that a known one replaces are erased.
 void add_winners(std::vector<Candidate>& candidates, std::vector<DeviceTable>& tables,

@@ -1,6 +1,8 @@
 // The part of read_tuning_data that reads a database: an exported library has exported.cpp in its place.
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "choose/portfolio.h"
 #include "db/device_row.h"
@@ -210,8 +212,10 @@ TimingTable current_table(const Op& op, const DeviceFacts& device, const std::fi
   std::error_code error;
   if (!std::filesystem::exists(database, error)) return known;
   for (DeviceTable& own : tables_of(database, {.op = op.name})) {
-    if (same_model(own.device, device) && replaces(own.table.anchors.size(), known.anchors.size()))
-      return completed(std::move(own.table), op);
+    if (!same_model(own.device, device)) continue;
+    std::set<std::string> templates;
+    for (const TimingTable::Variant& variant : own.table.variants) templates.insert(variant.template_name);
+    if (replaces(own.table.anchors.size(), templates, known)) return completed(std::move(own.table), op);
   }
   return known;
 }

@@ -290,9 +290,16 @@ TEST(Packed, ATableOfTheDatabaseReplacesTheShippedOne) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   const std::vector<DeviceTable> shipped = read_timing_tables(file, ops());
   ASSERT_FALSE(shipped.empty());
-  for (const bool is_small : {false, true}) {
+  ASSERT_GT(shipped.front().table.anchors.size(), 220u);
+  enum class Own { large, small, newer };
+  for (const Own kind : {Own::large, Own::small, Own::newer}) {
+    const bool is_small = kind == Own::small;
     DeviceTable own = shipped.front();
-    if (is_small) own.table.anchors.resize(3);
+    if (is_small) own.table.anchors.resize(110);
+    if (kind == Own::newer) {  // a table of half as many anchors, with a template that the shipped one lacks
+      own.table.anchors.resize(110);
+      own.table.variants.front().template_name = "newer";
+    }
     std::string folder = (std::filesystem::path(testing::TempDir()) / "tunesmith_table_XXXXXX").string();
     ASSERT_NE(::mkdtemp(folder.data()), nullptr);
     const std::string database = folder + "/own.db";
