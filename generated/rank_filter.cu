@@ -360,7 +360,8 @@ __device__ __forceinline__ void find(const Window& w, int rank, int count, const
     int less[together];
 #pragma unroll
     for (int n = 0; n < together; ++n) {
-      const float even = (static_cast<float>(rank - below[n]) + 0.5f) / static_cast<float>(up_to[n] - below[n]);
+      const float even =
+          (static_cast<float>(rank - below[n]) + 0.5f) / static_cast<float>(up_to[n] - below[n]);
       const float part = halfway ? 0.5f : even < 0.99f ? even : 0.99f;
       const Key between = to[n] - from[n] - 1;
       pivot[n] = from[n];
@@ -461,8 +462,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
 // ---- any rank of bytes
 
-// A thread goes down a column with the histogram of its window, of at most 65535 bytes; from one output to the
-// next the result is near. Of other types there is nothing.
+// A thread goes down a column with the histogram of its window, of at most 65535 bytes; from one output to
+// the next the result is near. Of other types there is nothing.
 constexpr int byte_threads = 64;
 
 extern "C" __global__ void __launch_bounds__(byte_threads)
@@ -599,8 +600,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
 #pragma unroll
     for (int n = 0; n < in_run; ++n) {
-      if (run + n < length)
-        output[begin + (run + n) * beside] = Order::value(found[n] ^ turn);
+      if (run + n < length) output[begin + (run + n) * beside] = Order::value(found[n] ^ turn);
     }
   }
 }

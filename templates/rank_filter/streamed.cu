@@ -141,8 +141,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   using Read = Vector<unsigned, words>;
   const auto load = [&](int begin, Read(&read)[BATCH]) {
     const auto load_row = [&](int at) {
-      return load_vector<words>(
-          reinterpret_cast<const unsigned*>(from + static_cast<long long>(at) * width));
+      return load_vector<words>(reinterpret_cast<const unsigned*>(from + static_cast<long long>(at) * width));
     };
     if (has_all_rows) {
 #pragma unroll

@@ -183,7 +183,9 @@ __device__ __forceinline__ void fill_pairs(Word* tile, const E* image, const lon
     for (int n = 0; n < 3; ++n) {
       const int behind = width - first_x - (n == 2 ? half_x : 0);
       const int begin = n == 0 ? shift : larger(whole_units(behind - margin<E>), shift);
-      const int end = n == 0 ? (UNALIGNED != 0 ? whole_units(margin<E> - first_x + unit_columns - 1) : -first_x) : behind + window_width;
+      const int end = n == 0
+                          ? (UNALIGNED != 0 ? whole_units(margin<E> - first_x + unit_columns - 1) : -first_x)
+                          : behind + window_width;
       if (begin < end)
         fill_columns<0>(tile, image, rows, first_x, width, boundary, outside, begin, smaller(end, needed));
     }
