@@ -160,6 +160,9 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
     double cautious, likeness, expected_us;
     TimeModel::Estimate estimate;
   };
+  const auto is_of_problem = [](const TimeModel::Estimates& known, std::optional<std::size_t> row) {
+    return row && std::ranges::find(known.rows, *row) != known.rows.end();
+  };
   std::vector<RankedCandidate> order;
   std::vector<TimeModel::Estimates> estimates;
   std::size_t members = 0;
@@ -167,19 +170,14 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
   for (const Group& group : groups_) {
     members += group.members.size();
     estimates.push_back(group.model.estimate(problem));
-    const std::vector<std::size_t>& own = estimates.back().rows;
-    any_exact |=
-        group.same_device && std::any_of(group.members.begin(), group.members.end(), [&](const auto& one) {
-          return one.row && std::find(own.begin(), own.end(), *one.row) != own.end();
-        });
+    any_exact |= group.same_device && std::ranges::any_of(group.members, [&](const Group::Member& member) {
+                   return is_of_problem(estimates.back(), member.row);
+                 });
   }
   order.reserve(members);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const Group& group = groups_[g];
     const TimeModel::Estimates& there = estimates[g];
-    const auto is_own = [&](std::size_t row) {
-      return std::find(there.rows.begin(), there.rows.end(), row) != there.rows.end();
-    };
     for (const auto& [c, variant, row] : group.members) {
       const Candidate& candidate = candidates_[c];
       if (won_another(*op_, candidate, problem)) continue;
@@ -190,9 +188,9 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
         estimate.slowdown = std::max(estimate.slowdown, slower);
         estimate.deviation = std::max(estimate.deviation, slower);
       }
-      const Match match = !group.same_device    ? Match::other_device
-                          : row && is_own(*row) ? Match::exact
-                                                : Match::predicted;
+      const Match match = !group.same_device          ? Match::other_device
+                          : is_of_problem(there, row) ? Match::exact
+                                                      : Match::predicted;
       RankedCandidate one{c, match, false, estimate.cautious() + group.penalty, likeness, 0, estimate};
       if (group.same_device) {
         one.expected_us =
