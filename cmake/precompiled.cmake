@@ -1,7 +1,7 @@
 # TUNESMITH_FAST_BUILD: libraries that take longer to compile than to run are optimised little, and headers of the standard library
-# and of GoogleTest are parsed once for all tests, and once for each library under the sanitizers. Without them the libraries are
-# compiled as always, so that a missing #include is found and clang-tidy, which cannot read GCC's precompiled headers, sees plain
-# commands.
+# and of GoogleTest are parsed once for all tests, and once for each library where there are no tests or with sanitizers. The libraries
+# of other tests are compiled as always, so that a missing #include is found and clang-tidy, which cannot read GCC's precompiled headers,
+# sees plain commands.
 set(headers <algorithm> <array> <atomic> <chrono> <cmath> <filesystem> <fstream> <functional> <iostream> <map> <memory>
             <mutex> <optional> <set> <span> <sstream> <string> <thread> <utility> <variant> <vector>)
 
@@ -21,8 +21,7 @@ function(precompile target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # for ccache
 endfunction()
 
-# A dozen sources of a target as one, in little more than half of the compiler's time, but for ALONE. Under the sanitizers only: the build
-# without them compiles each alone.
+# A dozen sources of a target as one, in little more than half of the compiler's time, but for ALONE.
 function(together target)
   cmake_parse_arguments(PARSE_ARGV 1 asked "" "" "ALONE")
   if(TARGET ${target})
@@ -32,7 +31,11 @@ function(together target)
 endfunction()
 
 if(NOT TUNESMITH_SANITIZED)
-  foreach(name kernel_file db tuner)
+  set(names kernel_file db tuner)
+  if(NOT TUNESMITH_TESTS) # which compute references of large problems
+    list(APPEND names templates)
+  endif()
+  foreach(name IN LISTS names)
     if(TARGET tunesmith_${name})
       target_compile_options(tunesmith_${name} PRIVATE -O1)
     endif()
@@ -44,7 +47,8 @@ if(NOT TUNESMITH_SANITIZED)
   if(TARGET tunesmith_cli)
     target_compile_options(tunesmith_cli PRIVATE -O0)
   endif()
-else()
+endif()
+if(TUNESMITH_SANITIZED OR NOT TUNESMITH_TESTS)
   foreach(name generator kernel_file db runtime choose templates dispatch tuner cli)
     if(TARGET tunesmith_${name})
       precompile(tunesmith_${name} PRIVATE ${headers} $<$<STREQUAL:${name},cli>:<CLI/CLI.hpp$<ANGLE-R>>)

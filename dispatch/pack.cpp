@@ -10,8 +10,12 @@
 // and what the folder has. portfolios=named compiles no portfolio: OUT.names has the names of those of tuned
 // devices, one a line.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -92,63 +96,36 @@ DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> ta
 }
 
 // What starts where the best choice has numbers compiled in, or is not there yet: by what is known on any
-// device, judged on problems of the anchors; of all ops together what saves most.
-void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target) {
+// device of that kind, and by what templates name without measurements; judged on random problems, of all ops
+// together what saves most.
+void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target,
+                   const std::optional<Names>& own) {
   constexpr std::size_t drawn = 600;  // problems of an op; a choice for one takes some 0.2 ms
-  constexpr std::size_t most_measured = 500, most_other = 120;  // for a device with a table, and another
+  constexpr std::size_t most_measured = 560, most_other = 200;  // for a device with a table, and another
   const DeviceFacts device = device_of(target, tables);
   std::vector<PortfolioVariant> all;
+  const auto add_all = [&](std::vector<PortfolioVariant> its) {
+    std::move(its.begin(), its.end(), std::back_inserter(all));
+  };
   for (const Op& op : ops()) {
+    const std::vector<Problem> problems = sample_problems(op, drawn, 1);
     std::vector<Candidate> candidates;
     for (const DeviceTable& read : tables) {
       if (read.table.op != op.name || read.device.kind != device.kind) continue;
       std::vector<Candidate> its = candidates_of(read);
       std::move(its.begin(), its.end(), std::back_inserter(candidates));
     }
-    if (candidates.empty()) continue;
-    const Chooser chooser(op, device, candidates);
-    std::vector<PortfolioVariant> its =
-        portfolio_of(op, chooser, candidates, sample_problems(op, drawn, 1), false, true);
-    std::move(its.begin(), its.end(), std::back_inserter(all));
+    if (!candidates.empty()) {
+      const Chooser chooser(op, device, candidates);
+      add_all(portfolio_of(op, chooser, candidates, problems, false, true));
+    }
+    if (device.kind == DeviceKind::cuda && !(own && !own->contains(op.name)))
+      add_all(untuned_of(op, device, problems));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const PortfolioVariant& a, const PortfolioVariant& b) { return a.gain > b.gain; });
   all.resize(std::min(all.size(), device.name.empty() ? most_other : most_measured));
   for (const PortfolioVariant& its : all) add(sources, source_of(its.variant, target));
-}
-
-// The problem with the categories of another; nothing where they do not go with its sizes.
-std::optional<Problem> with_categories_of(const Op& op, Problem problem, const Problem& other,
-                                          const std::vector<std::string>& names) {
-  for (const std::string& name : names) problem.set(name, *other.find(name));
-  try {
-    return complete_problem(op, problem);
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
-}
-
-// What starts where nothing is known of an op: each template's default for usual problems, the most usual
-// first; and for all categories (types, functions) that these compile in, each template's most usual.
-void add_untuned(Sources& sources, const Op& op, const std::string& target, bool is_all_there_is) {
-  constexpr std::size_t drawn = 400, with_categories = 48;
-  const std::size_t most = is_all_there_is ? 32 : 12;
-  const DeviceFacts device = device_of(target, {});
-  const std::vector<Problem> problems = sample_problems(op, drawn, 1);
-  for (const PackedVariant& one : untuned_of(op, device, problems, most))
-    add(sources, source_of(one, target));
-  std::vector<std::string> names;
-  for (const Template& tmpl : op.templates)
-    for (const std::string& name : tmpl.compiled_in)
-      if (tmpl.untuned && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  for (const Problem& its : with_each_category(op, names)) {
-    std::vector<Problem> with_its;
-    for (const Problem& problem : std::span(problems).first(std::min(problems.size(), with_categories)))
-      if (auto changed = with_categories_of(op, problem, its, names)) with_its.push_back(std::move(*changed));
-    std::set<const Template*> templates;
-    for (const PackedVariant& one : untuned_of(op, device, with_its, with_categories))
-      if (templates.insert(one.tmpl).second) add(sources, source_of(one, target));
-  }
 }
 
 constexpr std::string_view only_named = "named";
@@ -157,7 +134,6 @@ constexpr std::string_view only_named = "named";
 Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::vector<DeviceTable>& tables,
                            const std::optional<Names>& own, const Names& targets,
                            const std::optional<Names>& portfolios, Sources& named) {
-  const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
   const bool are_named = portfolios && portfolios->contains(only_named);
   Sources sources;
   for (const Op& op : ops()) {
@@ -171,7 +147,7 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
     const Candidate& winner = row.winner;
     try {
       Source source = source_of(row);
-      if (winner.device.kind == DeviceKind::host || with_cuda)
+      if (own || winner.device.kind == DeviceKind::host || targets.contains(winner.device.target))
         add(are_named ? named : sources, std::move(source));
     } catch (const std::exception& error) {
       std::cerr << "tunesmith_pack: " << winner.op << "/" << winner.template_name << " for "
@@ -179,21 +155,16 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
     }
   }
   for (const std::string& target : targets) {
-    const Target::Kind kind = Target::parse(target)->kind;
-    if (kind == Target::Kind::ptx || (kind == Target::Kind::gpu && !with_cuda)) continue;
+    if (Target::parse(target)->kind == Target::Kind::ptx) continue;
     const bool is_named = are_named && !device_of(target, tables).name.empty();
     if (portfolios && !portfolios->contains(target) && !is_named) continue;
-    Sources& portfolio = is_named ? named : sources;
-    add_portfolio(portfolio, tables, target);
-    for (const Op& op : ops())
-      if (kind == Target::Kind::gpu && !(own && !own->contains(op.name)))
-        add_untuned(portfolio, op, target, tables.empty());
+    add_portfolio(is_named ? named : sources, tables, target, own);
   }
   return sources;
 }
 
-// A CUDA binary as NVIDIA's fatbinary compresses it; the driver unpacks it when it is loaded. As it is where
-// that tool is not there or fails.
+// A CUDA binary, or PTX, as NVIDIA's fatbinary compresses it; the driver unpacks it when it is loaded. As it
+// is where that tool is not there or fails.
 class Compressor {
  public:
   explicit Compressor(std::filesystem::path folder) : folder_(std::move(folder)) {
@@ -204,12 +175,14 @@ class Compressor {
 
   std::string operator()(std::string bytes, const std::string& target) {
     if (!is_there()) return bytes;
-    const std::filesystem::path from = folder_ / (std::to_string(next_++) + ".cubin");
+    const std::filesystem::path from = folder_ / (std::to_string(next_++) + ".image");
     const std::filesystem::path to = std::filesystem::path(from).replace_extension(".fatbin");
     write_file(from, bytes);
+    const bool is_ptx = Target::parse(target)->kind == Target::Kind::ptx;
     const std::string command = "'" + tool_ + "' --compress-all --compress-mode=size --create='" +
-                                to.string() + "' --image3=kind=elf,sm=" + target.substr(3) + ",file='" +
-                                from.string() + "' >/dev/null 2>&1";
+                                to.string() + "' --image3=kind=" + (is_ptx ? "ptx" : "elf") +
+                                ",sm=" + target.substr(target.find('_') + 1) + ",file='" + from.string() +
+                                "' >/dev/null 2>&1";
     std::string compressed = std::system(command.c_str()) == 0 ? read_file(to) : "";
     std::error_code ignored;
     std::filesystem::remove(from, ignored);
@@ -225,6 +198,36 @@ class Compressor {
   std::string tool_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> has_failed_ = false;
+};
+
+// Tells how far a long compilation is: a line that replaces itself on a terminal, else one every ten seconds.
+class Progress {
+ public:
+  explicit Progress(std::size_t all) : all_(all) {}
+  ~Progress() {
+    if (has_told_ && is_terminal_) std::cerr << "\n";
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void done(std::size_t count) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::seconds(is_terminal_ ? 1 : 10);
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    const double left = seconds / static_cast<double>(count) * static_cast<double>(all_ - count);
+    std::cerr << (is_terminal_ ? "\r" : "") << "tunesmith_pack: " << count << " of " << all_
+              << " kernels are compiled, about " << std::llround(left) << " s left"
+              << (is_terminal_ ? "   " : "\n") << std::flush;
+    has_told_ = true;
+  }
+
+ private:
+  std::size_t all_;
+  bool is_terminal_ = isatty(STDERR_FILENO) == 1;
+  bool has_told_ = false;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point next_ = begin_ + std::chrono::seconds(1);
 };
 
 // Takes from `cache` what an earlier build compiled from the same text with the same compiler.
@@ -247,6 +250,8 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
   std::string broken;  // the first base that does not compile
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
+  std::size_t done = 0;
+  Progress progress(sources.size());
   const auto work = [&] {
     for (;;) {
       const std::size_t i = next++;
@@ -255,19 +260,21 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
       const Source& source = wanted.source;
       const Toolchain* toolchain = toolchains.at(source.target == "host").get();
       if (toolchain == nullptr) continue;
-      const bool is_gpu = Target::parse(source.target)->kind == Target::Kind::gpu;
+      const bool is_cuda = Target::parse(source.target)->kind != Target::Kind::host;
       const BinaryCache kept(
-          cache / sha256(toolchain->identity() + (is_gpu && compressed.is_there() ? " compressed" : ""))
+          cache / sha256(toolchain->identity() + (is_cuda && compressed.is_there() ? " compressed" : ""))
                       .substr(0, 16));
       if (auto bytes = kept.find(source)) {
         const std::scoped_lock lock(mutex);
         files[name] = std::move(*bytes);
+        progress.done(++done);
         continue;
       }
       Compilation compiled = toolchain->compile(source);
-      if (compiled.ok && is_gpu) compiled.bytes = compressed(std::move(compiled.bytes), source.target);
+      if (compiled.ok && is_cuda) compiled.bytes = compressed(std::move(compiled.bytes), source.target);
       if (compiled.ok) kept.put(source, compiled.bytes);
       const std::scoped_lock lock(mutex);
+      progress.done(++done);
       if (compiled.ok) {
         files[name] = std::move(compiled.bytes);
       } else if (wanted.base_of.empty() || compiled.is_unknown_target) {
@@ -348,8 +355,8 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   std::string entries;
   for (const auto& [name, content] : files) {
     bytes.resize((bytes.size() + 63) / 64 * 64);  // binaries are loaded where they lie
-    entries += "    {\"" + name + "\", {" + bytes_name + " + " + std::to_string(bytes.size()) + ", " +
-               std::to_string(content.size()) + "}},\n";
+    entries += "      {{\"" + name + "\", " + std::to_string(name.size()) + "}, {" + bytes_name + " + " +
+               std::to_string(bytes.size()) + ", " + std::to_string(content.size()) + "}},\n";
     bytes += content;
   }
   write_file(bin, bytes);
@@ -357,10 +364,22 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
              "// Written by tunesmith_pack.\n#include \"dispatch/packed.h\"\n\n"
              "asm(R\"(.pushsection .rodata\n.balign 64\n.global " +
                  bytes_name + "\n.hidden " + bytes_name + "\n" + bytes_name + ":\n.incbin \"" + bin.string() +
-                 "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char " + bytes_name +
-                 "[];\n\nnamespace tunesmith {\nstd::span<const PackedFile> " + (own ? "application_" : "") +
-                 "packed_files() {\n  static const PackedFile files[] = {\n" + entries +
+                 "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char " + bytes_name + "[" +
+                 std::to_string(bytes.size() + 1) +
+                 "];\n\nnamespace tunesmith {\nstd::span<const PackedFile> " + (own ? "application_" : "") +
+                 "packed_files() {\n  static constexpr PackedFile files[] = {\n" + entries +
                  "  };\n  return files;\n}\n}  // namespace tunesmith\n");
+  std::map<std::string, std::pair<std::size_t, std::size_t>> sizes;  // kernels and bytes, by target
+  for (const auto& [name, content] : files) {
+    const std::size_t slash = name.find('/');
+    if (slash == std::string::npos || name.starts_with(own_folder)) continue;
+    auto& [kernels, its_bytes] = sizes[name.substr(0, slash)];
+    ++kernels;
+    its_bytes += content.size();
+  }
+  for (const auto& [target, size] : sizes)
+    std::cout << "tunesmith_pack: " << target << ": " << size.first << " kernels, " << size.second / 1024
+              << " KiB\n";
   std::cout << "tunesmith_pack: " << binaries << " binaries, " << bytes.size() / 1024 << " KiB\n";
 }
 
