@@ -8,7 +8,8 @@
 // DEVICES: all, none, or names from generated/devices.csv, separated by commas. With own=, the files are
 // those that an application adds to the library's (application_packed_files): the bases of these ops alone,
 // and what the folder has. portfolios=named compiles no portfolio: OUT.names has the names of those of tuned
-// devices, one a line.
+// devices, one a line. portfolios=sampled compiles every tenth kernel of them, writes no file and says how
+// many bytes all would have.
 
 #include <unistd.h>
 
@@ -101,7 +102,7 @@ DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> ta
 void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target,
                    const std::optional<Names>& own) {
   constexpr std::size_t drawn = 600;  // problems of an op; a choice for one takes some 0.2 ms
-  constexpr std::size_t most_measured = 560, most_other = 200;  // for a device with a table, and another
+  constexpr std::size_t most_measured = 480, most_other = 120;  // for a device with a table, and another
   const DeviceFacts device = device_of(target, tables);
   std::vector<PortfolioVariant> all;
   const auto add_all = [&](std::vector<PortfolioVariant> its) {
@@ -128,13 +129,14 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
   for (const PortfolioVariant& its : all) add(sources, source_of(its.variant, target));
 }
 
-constexpr std::string_view only_named = "named";
+constexpr std::string_view only_named = "named", only_sampled = "sampled";
 
 // `named`: winners and portfolios that are chosen but not compiled.
 Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::vector<DeviceTable>& tables,
                            const std::optional<Names>& own, const Names& targets,
                            const std::optional<Names>& portfolios, Sources& named) {
-  const bool are_named = portfolios && portfolios->contains(only_named);
+  const bool are_sampled = portfolios && portfolios->contains(only_sampled);
+  const bool are_named = are_sampled || (portfolios && portfolios->contains(only_named));
   Sources sources;
   for (const Op& op : ops()) {
     if (own && !own->contains(op.name)) continue;
@@ -156,7 +158,7 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
   }
   for (const std::string& target : targets) {
     if (Target::parse(target)->kind == Target::Kind::ptx) continue;
-    const bool is_named = are_named && !device_of(target, tables).name.empty();
+    const bool is_named = are_sampled || (are_named && !device_of(target, tables).name.empty());
     if (portfolios && !portfolios->contains(target) && !is_named) continue;
     add_portfolio(is_named ? named : sources, tables, target, own);
   }
@@ -331,6 +333,50 @@ void solve(std::vector<DeviceTable>& tables, const std::filesystem::path& cache)
   }
 }
 
+struct PackedSize {
+  std::size_t kernels = 0, bytes = 0;
+};
+
+std::map<std::string, PackedSize> sizes_of(const std::map<std::string, std::string>& files) {
+  std::map<std::string, PackedSize> sizes;  // by target
+  for (const auto& [name, content] : files) {
+    const std::size_t slash = name.find('/');
+    if (slash == std::string::npos || name.starts_with(own_folder)) continue;
+    auto& [kernels, bytes] = sizes[name.substr(0, slash)];
+    ++kernels;
+    bytes += content.size();
+  }
+  return sizes;
+}
+
+void say_size(const std::string& target, const PackedSize& size) {
+  std::cout << "tunesmith_pack: " << target << ": " << size.kernels << " kernels, " << size.bytes / 1024
+            << " KiB\n";
+}
+
+// What `files` and `named` would have, by every tenth of `named`: their names are hashes.
+void say_sampled_sizes(const std::map<std::string, std::string>& files, const Sources& named,
+                       const std::filesystem::path& cache) {
+  constexpr std::size_t every = 10;
+  Sources drawn;
+  std::size_t at = 0;
+  std::map<std::string, PackedSize> sizes = sizes_of(files);
+  for (const auto& [name, task] : named) {
+    ++sizes[task.source.target].kernels;
+    if (at++ % every == 0) drawn.emplace(name, task);
+  }
+  for (const auto& [name, content] : compile(drawn, cache))
+    sizes[name.substr(0, name.find('/'))].bytes += every * content.size();
+  std::size_t bytes = 0;
+  for (const auto& [target, size] : sizes) {
+    say_size(target, size);
+    bytes += size.bytes;
+  }
+  for (const auto& [name, content] : files)
+    if (name.find('/') == std::string::npos) bytes += content.size();
+  std::cout << "tunesmith_pack: some " << bytes / 1024 << " KiB in all\n";
+}
+
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
          const std::filesystem::path& bin, const std::string& devices, const std::optional<Names>& own,
          const Names& targets, const std::optional<Names>& portfolios) {
@@ -348,6 +394,11 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
     write_file(std::filesystem::path(bin).replace_extension(".names"), names);
   }
   const std::size_t binaries = files.size();
+  if (portfolios && portfolios->contains(only_sampled)) {
+    files.merge(std::map<std::string, std::string>(write_solved_winners(rows, tables)));
+    say_sampled_sizes(files, named, before);
+    return;
+  }
   for (auto& [name, text] : write_solved_winners(rows, tables)) files[(own ? own_folder : "") + name] = text;
 
   const std::string bytes_name = std::string("tunesmith_") + (own ? "own_" : "") + "packed_bytes";
@@ -369,17 +420,7 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
                  "];\n\nnamespace tunesmith {\nstd::span<const PackedFile> " + (own ? "application_" : "") +
                  "packed_files() {\n  static constexpr PackedFile files[] = {\n" + entries +
                  "  };\n  return files;\n}\n}  // namespace tunesmith\n");
-  std::map<std::string, std::pair<std::size_t, std::size_t>> sizes;  // kernels and bytes, by target
-  for (const auto& [name, content] : files) {
-    const std::size_t slash = name.find('/');
-    if (slash == std::string::npos || name.starts_with(own_folder)) continue;
-    auto& [kernels, its_bytes] = sizes[name.substr(0, slash)];
-    ++kernels;
-    its_bytes += content.size();
-  }
-  for (const auto& [target, size] : sizes)
-    std::cout << "tunesmith_pack: " << target << ": " << size.first << " kernels, " << size.second / 1024
-              << " KiB\n";
+  for (const auto& [target, size] : sizes_of(files)) say_size(target, size);
   std::cout << "tunesmith_pack: " << binaries << " binaries, " << bytes.size() / 1024 << " KiB\n";
 }
 
