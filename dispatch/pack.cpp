@@ -395,7 +395,7 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   }
   const std::size_t binaries = files.size();
   if (portfolios && portfolios->contains(only_sampled)) {
-    files.merge(std::map<std::string, std::string>(write_solved_winners(rows, tables)));
+    for (auto& [name, text] : write_solved_winners(rows, tables)) files[name] = text;
     say_sampled_sizes(files, named, before);
     return;
   }
