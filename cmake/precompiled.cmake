@@ -42,7 +42,7 @@ if(NOT TUNESMITH_SANITIZED)
   endforeach()
   if(TARGET tunesmith_tuner) # but for what searches spend their time in
     set_source_files_properties("${PROJECT_SOURCE_DIR}/tuner/gaussian_process.cpp" TARGET_DIRECTORY tunesmith_tuner
-                                PROPERTIES COMPILE_OPTIONS -O3)
+                                PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)
   endif()
   if(TARGET tunesmith_cli)
     target_compile_options(tunesmith_cli PRIVATE -O0)
@@ -60,11 +60,13 @@ if(TUNESMITH_SANITIZED OR NOT TUNESMITH_TESTS)
   # Those whose helpers have the names of others', and what an application's own replaces.
   set(typed ${TUNESMITH_OP_FOLDERS})
   list(TRANSFORM typed APPEND /dispatch.cpp)
-  set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable tuner/device_worker tuner/model_guide tuner/neighbours_guide)
+  set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/data cli/export_static cli/regret cli/static_build
+      tuner/device_worker tuner/model_guide tuner/neighbours_guide)
   list(TRANSFORM alone REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1.cpp")
   together(tunesmith_dispatch ALONE ${typed} ${alone})
   together(tunesmith_runtime ALONE ${alone})
   together(tunesmith_tuner ALONE ${alone})
+  together(tunesmith_cli ALONE ${alone})
 endif()
 if(TUNESMITH_TESTS)
   if(TARGET tunesmith_next) # whose sources tunesmith_dispatch has compiled without them
