@@ -57,7 +57,7 @@ def _laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool) -> tuple[
         moved = given.object.permute(order) if given.array.kind == "torch" else module.transpose(given.object, order)
         given = InputArray(given.library.copy(moved))
         return given, (("outer", _product(shape[k] for k in range(len(shape)) if k not in axes)), ("length", _product(shape[k] for k in axes)))
-    first, last = (axes[0], axes[-1]) if axes else (len(shape), len(shape) - 1)
+    first, last = (reduced[0], reduced[-1]) if reduced else (len(shape), len(shape) - 1)  # kept axes may lie beyond a reduced one of one element
     extents = (
         ("outer", _product(shape[:first])),
         ("length", _product(shape[first : last + 1])),
@@ -199,7 +199,7 @@ def var(
     """numpy.var: the mean of the squares of what the elements are off their mean, divided by n - ddof instead of n.
 
     a is read once, as accurately as by two passes: the error is at most 16 u var + 256 u**2 mean(a**2), u = 2**-24 or 2**-53, as long as the
-    squares' sum does not overflow. Integers give float64; dtype="float64" of float32 is computed in float64 without a copy.
+    squares' sum does not overflow. Integers give float64, as which they are read: those beyond 2**53 are rounded first. dtype="float64" of float32 is computed in float64 without a copy.
     correction: another name of ddof. where= and mean= raise NotImplementedError. See sum().
     """
     _without("var", _of_moments, where=where, mean=mean)
@@ -363,7 +363,7 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
         return InputArray(found).to(wanted)
     function = {1: "norm1", 2: "norm2"}.get(ord, "norminf")
     if function == "norminf" and _product(given.shape[k] for k in axes) == 0:
-        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+        function = "norm1"  # also 0
     computed = "float32" if given.dtype == "float32" else "float64"
     return _reduce_as(given, axes, function, computed).to(wanted)
 
@@ -406,9 +406,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         raise ValueError("Invalid norm order for matrices.")
     from ._reductions import max as most
     from ._reductions import min as least
+    from ._reductions import sum as total
 
     added, other = axes if abs(ord) == 1 else axes[::-1]
     sums = _vector_norm(given, 1, (added,))
+    most = most if given.shape[other] else total  # of nothing also 0
     found = (most if ord > 0 else least)(sums.object, other - (other > added))
     return _returned(InputArray(found), shape, None)
 
