@@ -229,6 +229,4 @@ def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, k
         return found[0] if len(found) == 1 else tuple(found)
 
     settings = {"out": out, "dtype": dtype, "keepdims": keepdims}
-    if len(results) > 1:
-        return run(*given, **settings)
     return run_recorded(_memo("rows", expression, len(given), ("dtype", "keepdims")), run, given, settings)

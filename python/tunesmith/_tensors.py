@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arrays import InputArray, index, launch, run_recorded
 from ._core import Memo, tensor_arrays, tensor_problem, tensor_shape
-from ._libraries import type_name
+from ._libraries import assign, type_name
 from ._results import _finish, _short, _usable
 from ._transposition import transpose
 
@@ -74,7 +74,7 @@ def _compute(
     shape = tuple(tensor_shape(expression, [one.shape for one in operands], list(extents), finish, list(zero_outside)))
     result = (_usable(out, shape, stored, like) if stored == last and is_whole else None) or like.empty(shape, stored)
     if not is_whole:
-        like.library.assign(result.object, 0)
+        assign(like.library, result.object, 0)
     if result.array.size:
         layouts = [(one.shape, one.array.strides) for one in (*operands, result)]
         problem = dict(field.split("=", 1) for field in shlex.split(tensor_problem(expression, layouts, list(extents), finish, list(zero_outside))))
