@@ -69,6 +69,8 @@ def _scan(
     own = given.dtype
     if own == "uint64" and function in ("max", "min"):
         return _flipped(_scan(_flipped(given), function, axis, exclusive, reverse, "int64", None))
+    if own == "bool":  # whose extremes are True and False
+        function = {"max": "any", "min": "all"}.get(function, function)
     if own in _viewed:
         given = given.contiguous().viewed(_viewed[own])
     given = given.to(_converted.get(own, given.dtype))
@@ -82,8 +84,9 @@ def _scan(
     if function in ("sum", "product") and not wide:
         bits = _summed.get(own, result_type)
         return (result.viewed(bits) if bits != result_type else result).to(wanted)
-    if own == "bool" and result_type == "uint8":
-        return result.viewed("bool")
+    if exclusive and function in ("max", "min") and own in _converted:  # which begins with the extreme of the type that it was scanned in
+        limits = np.iinfo(own)
+        result = InputArray(result.object.clip(limits.min, limits.max))
     return result.to(wanted)
 
 
