@@ -180,10 +180,10 @@ def scan(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """What `function` makes of the elements up to each one, along an axis; None: of the flattened array.
+    """What `function` makes of the elements up to each one, along an axis, by default the last; None: of the flattened array.
 
     function: sum, product, max, min, any or all: NumPy's cumsum and cumprod, and accumulate() of maximum, minimum, logical_or and
-    logical_and. Or an associative expression of a, what is before, and b, the next element, as of tunesmith.elementwise:
+    logical_and (whose axis is 0 by default). Or an associative expression of a, what is before, and b, the next element, as of tunesmith.elementwise:
     "b == b ? b : a" is the last number that is not NaN, "max(a, b) + log1p(exp(-abs(a - b)))" the logarithm of a sum. Its result has the
     array's element type, of float16, bfloat16, float32, float64, int32 and int64. One that is not associative for a few numbers raises
     ValueError; the elements are not combined one after the other.

@@ -177,7 +177,8 @@ def einsum(subscripts: str, *operands: Any, out: Any = None, dtype: Any = None, 
     """numpy.einsum: products of arrays, summed over the indices that the result does not have, such as einsum("bij,bjk->bik", a, b).
 
     Ellipsis, repeated indices, results in implicit order and any number of operands as in NumPy. Two operands or fewer take one kernel, more take
-    one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written.
+    one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written. The result is always a new
+    array: einsum("ii->i", a) is a copy of the diagonal, where NumPy's is a view that writes to `a`.
     Types, out, dtype and accuracy as of tensor(). Raises ValueError for subscripts that are wrong or do not fit the arrays.
     """
     if not isinstance(subscripts, str):

@@ -345,7 +345,8 @@ def _(draw, name):
         settings["dtype"] = draw.one_of("float32", "float64", *(() if name == "mean" else ("int64", "uint8")))
         if dtype in reals and settings["dtype"] in integers:
             del settings["dtype"]
-    divided = settings | {}
+    elif draw.chance(0.1) and name == "sum" and dtype in integers:
+        settings["initial"] = draw.one_of(0, 1, np.iinfo(np.result_type(dtype, "u8" if dtype.startswith("u") else "i8")).max)
 
     def error(expected, a, axis=None, **rest):
         bound = by_sum(8)(expected, a, axis, **rest)
@@ -354,8 +355,8 @@ def _(draw, name):
         with np.errstate(all="ignore"):
             return by_sum(8)(expected, a, axis, **rest) / np.maximum(1, np.sum(np.ones(a.shape), axis=axis, keepdims=rest.get("keepdims", False))) + 2 * units[expected.dtype.name] * np.abs(exact(expected)) + tiny(expected.dtype)
 
-    kinds = finite if name == "sum" or dtype not in ("int64", "uint64") else finite
-    return Call({"a": Numbers(shape, dtype, kinds)}, divided, rounded(getattr(np, name)) if dtype not in integers or name == "sum" else _mean_of_integers, error, "out")
+    kinds = Numbers._field_defaults["kinds"] if dtype in integers else finite
+    return Call({"a": Numbers(shape, dtype, kinds)}, settings, rounded(getattr(np, name)) if dtype not in integers or name == "sum" else _mean_of_integers, error, "out")
 
 
 def _mean_of_integers(a, **settings):
@@ -372,7 +373,11 @@ def _(draw, name):
     numbers = ordered(name, draw)
     if name == "ptp":
         numbers = numbers._replace(dtype=draw.dtype(*integers, *reals))
-    settings = {"axis": draw.axes(len(numbers.shape)), "keepdims": draw.chance(0.3)}
+    settings: dict[str, Any] = {"axis": draw.axes(len(numbers.shape)), "keepdims": draw.chance(0.3)}
+    if name != "ptp" and numbers.dtype in integers and draw.chance(0.2):
+        settings["initial"] = int(draw.values(numbers._replace(shape=()), draw.one_of(*numbers.kinds)))
+        if draw.chance(0.5):
+            settings["where"] = draw.random.random(numbers.shape) < 0.6
     return Call({"a": numbers}, settings, getattr(np, name), None, "out")
 
 
@@ -417,25 +422,27 @@ def _(draw, name):
 @word("var", "std", "mean_var")
 def _(draw, name):
     dtype, shape = draw.dtype(*real_types), draw.shape()
-    settings = {"axis": draw.axes(len(shape)), "ddof": draw.one_of(0, 0, 1)}
+    settings: dict[str, Any] = {"axis": draw.axes(len(shape)), "ddof": draw.one_of(0, 0, 1)}
     if name != "mean_var":
         settings["keepdims"] = draw.chance(0.3)
+        if draw.chance(0.15):
+            settings["where"] = draw.random.random(shape) < 0.7
     result = dtype if dtype in reals else "float64"
 
-    def expected(a, axis, ddof, keepdims=False):
+    def expected(a, axis, ddof, keepdims=False, where=True):
         with np.errstate(all="ignore"):
             x = a.astype(np.longdouble)
-            variance = np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
+            variance = np.var(x, axis=axis, ddof=ddof, keepdims=keepdims, where=where)
             found = {"var": lambda: variance, "std": lambda: np.sqrt(variance), "mean_var": lambda: np.stack([np.mean(x, axis), variance], -1)}[name]()
         return np.asarray(found).astype(result)
 
-    def error(expected, a, axis, ddof, keepdims=False):
+    def error(expected, a, axis, ddof, keepdims=False, where=True):
         unit = units[{"float16": "float32"}.get(result, result)]
         with np.errstate(all="ignore"):
             x = a.astype(np.longdouble)
-            count = math.prod(a.shape) if axis is None else math.prod(a.shape[k] for k in np.atleast_1d(np.array(axis, int)))
-            scale = count / max(count - ddof, 1)
-            variance, square = np.var(x, axis=axis, keepdims=keepdims), np.mean(x * x, axis=axis, keepdims=keepdims)
+            count = np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=keepdims)
+            scale = count / np.maximum(count - ddof, 1)
+            variance, square = np.var(x, axis=axis, keepdims=keepdims, where=where), np.mean(x * x, axis=axis, keepdims=keepdims, where=where)
             rounding = units["float64"] * np.max(np.abs(x), axis=axis, keepdims=keepdims, initial=0) if dtype.endswith("int64") else 0
             off = scale * rounding * (2 * np.sqrt(variance) + rounding)
             off = off + scale * (16 * unit * variance + 256 * unit**2 * square) + units[result] * scale * variance + tiny(result)
@@ -548,13 +555,25 @@ def axes_of_rows(draw, dimensions):
 def _(draw, name):
     shape = draw.shape(empty=False)
     settings: dict[str, Any] = {"axis": axes_of_rows(draw, len(shape))}
+    numbers = Numbers(shape, draw.dtype("int8", "uint8", "int32", *reals), ("few", "wide"))
+    arrays = {"x": numbers}
     if name == "logsumexp":
         settings["keepdims"] = draw.chance(0.3)
+        if draw.chance(0.4):
+            arrays["b"] = Numbers(tuple(1 if draw.chance(0.3) else extent for extent in shape), "uint8", ("few",))
+            settings["return_sign"] = draw.chance(0.5)
+        else:
+            arrays["x"] = numbers._replace(kinds=("few", "wide", "infinite"))
 
     def expected(x, **settings):
-        return np.asarray(getattr(scipy.special, name)(x.astype(np.float64), **settings)).astype(real_of(x))
+        found = getattr(scipy.special, name)(x.astype(np.float64), **settings)
+        if "b" in arrays:  # where all factors are 0 SciPy has -inf, and NaN where it has broadcast them
+            none = np.all(np.broadcast_to(settings["b"], x.shape) == 0, settings["axis"], keepdims=settings["keepdims"])
+            found = tuple(np.where(none, *one) for one in zip((-np.inf, 0.0), found)) if settings["return_sign"] else np.where(none, -np.inf, found)
+        wanted = real_of(x) if "b" not in arrays else np.result_type(x, np.uint8) if x.dtype.kind == "f" else np.float64
+        return tuple(np.asarray(one).astype(wanted) for one in found) if isinstance(found, tuple) else np.asarray(found).astype(wanted)
 
-    return Call({"x": Numbers(shape, draw.dtype("int8", "uint8", "int32", *reals), ("few", "wide") if name != "logsumexp" else ("few", "wide", "infinite"))}, settings, expected, near, "out")
+    return Call(arrays, settings, expected, lambda found, **_: [near(one) for one in parts(found)], None if settings.get("return_sign") else "out")
 
 
 @word("normalize")
@@ -841,16 +860,21 @@ _vectorized: dict[str, Any] = {}
 
 @word("vectorize")
 def _(draw, name):
-    """One text: each is compiled."""
-    shape = draw.shape()
+    """One text of two types: each is compiled."""
+    shape, dtype = draw.shape(), draw.one_of("float32", "int64")
     other = tuple(1 if draw.chance(0.3) else extent for extent in shape)[draw.between(0, len(shape) - 1) :]
-    function = _vectorized.setdefault("one", tunesmith.vectorize("x * 2 + y"))
-    arrays = {"x": Numbers(shape, "float32", ("few", "wide")), "y": Numbers(other, "float32", ("few", "wide"))}
+    function = _vectorized.setdefault("one", tunesmith.vectorize("max(x, y) - min(x, y) * 2"))
+    kinds = ("few", "wide") if dtype == "float32" else Numbers._field_defaults["kinds"]
+
+    def expected(x, y):
+        with np.errstate(over="ignore"):
+            return (np.maximum(exact(x), exact(y)) - np.minimum(exact(x), exact(y)) * 2).astype(dtype)
 
     def error(expected, x, y):
-        return 2 * units["float32"] * (2 * magnitude(x) + magnitude(y)) + np.zeros(expected.shape)
+        return None if dtype == "int64" else 3 * units["float32"] * (2 * magnitude(x) + 2 * magnitude(y)) + np.zeros(expected.shape)
 
-    return Call(arrays, {}, lambda x, y: (exact(x) * 2 + exact(y)).astype("f"), error, "out", lambda x, y, **rest: function(x, y, **rest))
+    arrays = {"x": Numbers(shape, dtype, kinds), "y": Numbers(other, dtype, kinds)}
+    return Call(arrays, {}, expected, error, "out", lambda x, y, **rest: function(x, y, **rest))
 
 
 modes = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-constant", "grid-mirror", "grid-wrap")
