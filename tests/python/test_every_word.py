@@ -82,6 +82,8 @@ class Draw:
         return self.between(-dimensions, dimensions - 1)
 
     def axes(self, dimensions):
+        if dimensions == 0:
+            return self.one_of(None, ())
         count = self.between(0, dimensions)
         some = tuple(int(k) - dimensions * self.chance(0.3) for k in self.random.permutation(dimensions)[:count])
         return self.one_of(None, some, some, self.axis(dimensions))
@@ -337,9 +339,9 @@ finite = ("few", "wide", "time")
 
 @word("sum", "mean")
 def _(draw, name):
-    dtype, shape = draw.dtype(*all_types), draw.shape()
+    dtype, shape = draw.dtype(*all_types), draw.shape(0)
     settings = {"axis": draw.axes(len(shape)), "keepdims": draw.chance(0.3)}
-    if draw.chance(0.15):
+    if shape and draw.chance(0.15):
         settings["where"] = draw.random.random(shape[draw.between(0, len(shape) - 1) :]) < 0.6
     elif draw.chance(0.15) and dtype not in ("complex64", "complex128"):
         settings["dtype"] = draw.one_of("float32", "float64", *(() if name == "mean" else ("int64", "uint8")))
@@ -363,14 +365,13 @@ def _mean_of_integers(a, **settings):
     return np.asarray(np.mean(a.astype(np.longdouble), **{**settings, "dtype": None})).astype(settings.get("dtype", "float64"))
 
 
-def ordered(name, draw):
-    dtype, shape = draw.dtype(*real_types), draw.shape(empty=False)
-    return Numbers(shape, dtype)
+def ordered(draw, least=0):
+    return Numbers(draw.shape(least, empty=False), draw.dtype(*real_types))
 
 
 @word("min", "max", "ptp")
 def _(draw, name):
-    numbers = ordered(name, draw)
+    numbers = ordered(draw)
     if name == "ptp":
         numbers = numbers._replace(dtype=draw.dtype(*integers, *reals))
     settings: dict[str, Any] = {"axis": draw.axes(len(numbers.shape)), "keepdims": draw.chance(0.3)}
@@ -383,21 +384,21 @@ def _(draw, name):
 
 @word("argmin", "argmax")
 def _(draw, name):
-    numbers = ordered(name, draw)
+    numbers = ordered(draw, 1)
     settings = {"axis": draw.one_of(None, draw.axis(len(numbers.shape))), "keepdims": draw.chance(0.3)}
     return Call({"a": numbers}, settings, getattr(np, name), None, "out")
 
 
 @word("min_max")
 def _(draw, name):
-    numbers = ordered(name, draw)
+    numbers = ordered(draw)
     settings = {"axis": draw.axes(len(numbers.shape))}
     return Call({"a": numbers}, settings, lambda a, axis: np.stack([a.min(axis), a.max(axis)], -1))
 
 
 @word("any", "all", "count_nonzero")
 def _(draw, name):
-    dtype, shape = draw.dtype(*all_types), draw.shape()
+    dtype, shape = draw.dtype(*all_types), draw.shape(0)
     settings = {"axis": draw.axes(len(shape)), "keepdims": draw.chance(0.3)}
 
     def expected(a, axis, keepdims):
@@ -409,19 +410,19 @@ def _(draw, name):
 
 @word("prod")
 def _(draw, name):
-    dtype, shape = draw.dtype("bool", *integers, *reals), draw.shape()
+    dtype, shape = draw.dtype("bool", *integers, *reals), draw.shape(0)
     settings = {"axis": draw.axes(len(shape)), "keepdims": draw.chance(0.3)}
 
     def error(expected, a, **rest):
         dtype = np.asarray(expected).dtype.name
-        return None if dtype not in units else (2 + 2 * a.size * units[{"float16": "float32"}.get(dtype, "float32")]) * units[dtype] * (4 if dtype == "float64" else 1) * np.abs(exact(expected)) + a.size * tiny(dtype)
+        return None if dtype not in units else (2 * a.size * units["float64" if dtype != "float16" else "float32"] + 2 * units[dtype]) * np.abs(exact(expected)) + a.size * tiny(dtype)
 
     return Call({"a": Numbers(shape, dtype, ("few", "wide", "ends") if dtype in integers else ("few", "wide"))}, settings, rounded(np.prod), error, "out")
 
 
 @word("var", "std", "mean_var")
 def _(draw, name):
-    dtype, shape = draw.dtype(*real_types), draw.shape()
+    dtype, shape = draw.dtype(*real_types), draw.shape(0)
     settings: dict[str, Any] = {"axis": draw.axes(len(shape)), "ddof": draw.one_of(0, 0, 1)}
     if name != "mean_var":
         settings["keepdims"] = draw.chance(0.3)
@@ -1178,7 +1179,7 @@ measured = {
     "minimum_position": lambda part: extremes(part, "min"),
     "maximum_position": lambda part: extremes(part, "max"),
     "extrema": lambda part: extremes(part, "min", "max", "min", "max"),
-    "histogram": lambda part: np.histogram(part, 7, (-50.0, 100.0))[0],
+    "histogram": lambda part: np.histogram(part.astype("f4") if part.dtype == np.float16 else part, 7, (-50.0, 100.0))[0],
     "center_of_mass": None,
 }
 
