@@ -86,7 +86,8 @@ def spread(shape, origin, axes: tuple[int, ...], dimensions: int, name: str) -> 
     extents, origins = [1] * dimensions, [0] * dimensions
     for axis, extent in zip(sorted(axes), shape):  # whatever the order of axes, as SciPy has it
         extents[axis] = extent
-    for axis, one in zip(axes, per_axis(origin, len(axes), "origin")):
+    # SciPy has those of all axes in the axes' own order, and those of some as `axes` has them.
+    for axis, one in zip(axes if len(axes) < dimensions else range(dimensions), per_axis(origin, len(axes), "origin")):
         origins[axis] = one
     return extents, origins
 

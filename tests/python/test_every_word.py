@@ -1005,6 +1005,12 @@ def edges(draw, shape, per_axis=False):
     return found
 
 
+def some_axes(draw, dimensions):
+    """In any order; None: all."""
+    chosen = tuple(int(k) for k in draw.random.permutation(dimensions)[: draw.between(1, dimensions)])
+    return draw.one_of(None, None, chosen)
+
+
 smooth_types = ("int8", "int16", "int32", "uint8", "uint16", "uint32", *reals)
 
 
@@ -1014,11 +1020,18 @@ def _(draw, name):
     if numbers.dtype in reals:
         numbers = numbers._replace(kinds=("few", "wide"))
     is_line = name.endswith("1d")
-    weights = draw.random.integers(0 if numbers.dtype.startswith("u") else -2, 4, [draw.between(1, 4) for _ in numbers.shape][: 1 if is_line else None]).astype("f8")
+    axes = some_axes(draw, len(numbers.shape)) if not is_line else None
+    extents = [draw.between(1, 4) for _ in (numbers.shape if axes is None else axes)][: 1 if is_line else None]
+    weights = draw.random.integers(0 if numbers.dtype.startswith("u") else -2, 4, extents).astype("f8")
     weights = weights * draw.one_of(1, 1, 0.37) if numbers.dtype in reals else weights
     settings = {"weights": weights, **edges(draw, numbers.shape)}
     if is_line:
         settings["axis"] = draw.axis(len(numbers.shape))
+    elif axes is not None:
+        settings["axes"] = axes
+    if draw.chance(0.3):
+        shifts = [draw.between(-((extent - 1) // 2), (extent - 1) // 2) for extent in extents]
+        settings["origin"] = shifts[0] if is_line else shifts
     return Call({"input": numbers}, settings, of_scipy(name), off(float(np.abs(weights).sum())), "output")
 
 
@@ -1034,10 +1047,14 @@ def _(draw, name):
     settings["size" if "uniform" in name else "sigma"] = draw.between(1, 5) if "uniform" in name else draw.one_of(0.4, 1.0, 1.7)
     if is_line:
         settings["axis"] = draw.axis(len(numbers.shape))
+    elif not isinstance(settings["mode"], list):
+        settings["axes"] = some_axes(draw, len(numbers.shape))
+    if "gaussian" in name and numbers.dtype in reals and draw.chance(0.3):
+        settings["order"] = draw.between(0, 3)
     steps = 2 * len(numbers.shape)
 
     def error(expected, input, **rest):  # noqa: A002
-        one = off(1)(expected, input, **rest)
+        one = off(1 if not settings.get("order") else 40.0 ** len(input.shape))(expected, input, **rest)
         return one * (1 if expected.dtype.kind == "f" else steps)
 
     return Call({"input": numbers}, settings, of_scipy(name), error, "output")
@@ -1089,6 +1106,28 @@ def window(draw, shape, structures=False):
     return found
 
 
+def along(draw, settings, numbers):
+    """A window along some axes, in any order, of which SciPy has a footprint's in their own."""
+    dimensions = len(numbers.shape)
+    axes = some_axes(draw, dimensions)
+    if axes is None:
+        return settings
+    chosen = sorted(axes) if "size" not in settings else axes
+    kept = slice(None)
+    changed = {"axes": axes, "origin": [settings["origin"][k] for k in axes]}
+    if "size" in settings:
+        changed["size"] = [settings["size"][k] for k in axes]
+    else:
+        key = "footprint" if "footprint" in settings else "structure"
+        others = tuple(k for k in range(dimensions) if k not in chosen)
+        changed[key] = settings[key][tuple(0 if k in others else kept for k in range(dimensions))]
+        if len(axes) == dimensions:
+            changed["origin"] = settings["origin"]
+        if not changed[key].any() and key == "footprint":
+            return settings
+    return settings | changed
+
+
 rank_kinds = ("few", "wide", "ends", "time")
 
 
@@ -1101,7 +1140,7 @@ def _(draw, name):
     numbers = image(draw, least=2, kinds=rank_kinds)
     if numbers.dtype in reals:
         numbers = numbers._replace(kinds=("wide", "infinite"))  # NaN, and zeros of both signs, have another place in SciPy
-    settings = {**window(draw, numbers.shape), "mode": draw.one_of(*modes), "cval": constant(draw, numbers.dtype)}
+    settings = {**along(draw, window(draw, numbers.shape), numbers), "mode": draw.one_of(*modes), "cval": constant(draw, numbers.dtype)}
     if name.endswith("rank_filter"):
         settings["rank"] = draw.one_of(0, -1)
     if "percentile" in name:
@@ -1125,7 +1164,7 @@ def _(draw, name):
     numbers = image(draw, real_types[1:], least=2, kinds=rank_kinds)
     if numbers.dtype in reals:
         numbers = numbers._replace(kinds=("wide",) if is_made else ("wide", "infinite"))
-    settings = {**window(draw, numbers.shape, structures=numbers.dtype not in ("int64", "uint64")), "mode": draw.one_of(*modes), "cval": draw.one_of(0, 0, 1)}
+    settings = {**along(draw, window(draw, numbers.shape, structures=numbers.dtype not in ("int64", "uint64")), numbers), "mode": draw.one_of(*modes), "cval": draw.one_of(0, 0, 1)}
     if "structure" in settings and numbers.dtype not in reals:  # so that nothing leaves the type's range
         numbers = numbers._replace(kinds=("few",), dtype=numbers.dtype.removeprefix("u"))
 
