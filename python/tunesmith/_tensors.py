@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arrays import InputArray, index, launch, run_recorded
 from ._core import Memo, tensor_arrays, tensor_problem, tensor_shape
-from ._libraries import type_name
+from ._libraries import assign, type_name
 from ._results import _finish, _short, _usable
 from ._transposition import transpose
 
@@ -74,7 +74,7 @@ def _compute(
     shape = tuple(tensor_shape(expression, [one.shape for one in operands], list(extents), finish, list(zero_outside)))
     result = (_usable(out, shape, stored, like) if stored == last and is_whole else None) or like.empty(shape, stored)
     if not is_whole:
-        like.library.assign(result.object, 0)
+        assign(like.library, result.object, 0)
     if result.array.size:
         layouts = [(one.shape, one.array.strides) for one in (*operands, result)]
         problem = dict(field.split("=", 1) for field in shlex.split(tensor_problem(expression, layouts, list(extents), finish, list(zero_outside))))
@@ -177,7 +177,8 @@ def einsum(subscripts: str, *operands: Any, out: Any = None, dtype: Any = None, 
     """numpy.einsum: products of arrays, summed over the indices that the result does not have, such as einsum("bij,bjk->bik", a, b).
 
     Ellipsis, repeated indices, results in implicit order and any number of operands as in NumPy. Two operands or fewer take one kernel, more take
-    one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written.
+    one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written. The result is always a new
+    array: einsum("ii->i", a) is a copy of the diagonal, where NumPy's is a view that writes to `a`.
     Types, out, dtype and accuracy as of tensor(). Raises ValueError for subscripts that are wrong or do not fit the arrays.
     """
     if not isinstance(subscripts, str):
