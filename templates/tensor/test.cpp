@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -516,6 +517,23 @@ TEST(TensorOnHost, WrongArraysAreSentences) {
   EXPECT_NE(error("y[i] = x[i]", {{{3}}}, {{2}}).find("from 0 to 2 along dimension 0, whose extent is 2"),
             std::string::npos);
   EXPECT_NE(error("y[i] = x[i", {{{3}}}, {{2}}).find("']' was expected"), std::string::npos);
+}
+
+TEST(TensorOnHost, TheCommandThatTunesItCanBePasted) {
+  Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
+  const std::string problem = "expression=\"y[i] += a[i,k] * x[k]\" finish=\"max(out, 0)\" i=20 k=30";
+  const std::string text = dispatcher.explain("tensor", problem);
+  const std::size_t begin = text.find("tunesmith tune ");
+  ASSERT_NE(begin, std::string::npos) << text;
+  const std::string command = text.substr(begin, text.find('\n', begin) - begin);
+  std::FILE* const shell = popen(("tunesmith() { printf '%s\\n' \"$@\"; }\n" + command).c_str(), "r");
+  ASSERT_NE(shell, nullptr);
+  std::string words;
+  for (int c = std::fgetc(shell); c != EOF; c = std::fgetc(shell)) words += static_cast<char>(c);
+  EXPECT_EQ(pclose(shell), 0) << command;
+  const std::string before = "tune\ntensor\n--problem\n";
+  ASSERT_TRUE(words.starts_with(before)) << words;
+  EXPECT_EQ(complete(words.substr(before.size(), words.size() - before.size() - 1)), complete(problem));
 }
 
 TEST(TensorOnHost, NothingIsZeroOrNothing) {
