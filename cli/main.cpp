@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "generator/error.h"
+#include "generator/shell.h"
 #include "tuner/worker.h"
 
 namespace {
@@ -37,11 +38,7 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
 // The command line, as the database stores it with the session.
 std::string joined(int argc, char** argv) {
   std::string command = "tunesmith";
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool plain = !word.empty() && word.find_first_of(" \"'\\$#*?&|;<>()") == std::string::npos;
-    command += plain ? " " + word : " \"" + word + "\"";
-  }
+  for (int i = 1; i < argc; ++i) command += " " + tunesmith::shell_word(argv[i]);
   return command;
 }
 

@@ -118,7 +118,7 @@ def softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
 
     x: any array; float32, float64, float16 and bfloat16 are computed (those of 16 bits in float32, rounded once), integers as float64. The last
     axes are read where they lie, others are moved to the end in a copy and back. out: an array of x's shape.
-    Returns an array of the caller's own kind, on the same device, with the same bits in every run. Raises TypeError for types,
+    Returns an array of the caller's own kind, on the same device, with the same bits in every run of the same plan. Raises TypeError for types,
     numpy.exceptions.AxisError for an axis that is not there. A row with NaN, +inf or nothing but -inf is NaN, as in PyTorch.
     """
     return _word("softmax", x, axis, out)
@@ -252,7 +252,7 @@ def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, k
     value for each column, for each row (an axis of 1 at the end), or for all. dtype: converts all first; None: their common type, float64 for
     integers. out: an array for the result, or a tuple for several.
     Returns an array, or a tuple of several results. What is the same along a row has one element for it; keepdims: with an axis of 1 at the end.
-    The same arrays give the same bits in every run. Sums are as accurate as the op's page says. Raises ValueError with the place in the text for what is
+    The same plan gives the same bits for the same arrays in every run. Sums are as accurate as the op's page says. Raises ValueError with the place in the text for what is
     wrong there.
     """
     names, results = rows_arrays(expression), rows_results(expression)

@@ -152,7 +152,7 @@ def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: An
     are copied. dtype: converts `a` first; NumPy's or PyTorch's; float64 sums and products of float32 need no
     copy, and are the more accurate ones. out: an array of the result's shape;
     one of float32 or float64 that has more numbers than `a`'s type is what dtype= would be.
-    Returns an array of the caller's own kind, on the same device, with the same bits in every run. Integers give int64 or uint64 and wrap.
+    Returns an array of the caller's own kind, on the same device, with the same bits in every run of the same plan. Integers give int64 or uint64 and wrap.
     The error of the n-th sum is at most min(n, 256 + n / 1024) u sum|a|, u = 2**-24 or 2**-53; float16 and bfloat16 are summed in float32
     (in NumPy each sum is rounded).
     Raises TypeError for types, masked arrays, numpy.matrix and pandas objects with missing values, numpy.exceptions.AxisError for an axis

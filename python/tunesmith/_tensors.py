@@ -148,8 +148,9 @@ def tensor(
     out_dtype: the result's type, to which the kernel converts what it computes; None: the arrays' own.
     zero_outside: names of arrays of which an element out of bounds is 0, for borders, as in x[v+i-1,u+j-1] with extents={"v": ..., "u": ...}.
 
-    A result that is written along a diagonal only is zero elsewhere. The same arrays give the same bits in every run; a real sum is off by at
-    most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that type); with may="distribute" |term| is that of a
+    A result that is written along a diagonal only is zero elsewhere. The same plan gives the same bits in every run; later calls may have
+    another one (docs/library.md). A real sum is off by at most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that
+    type), and long sums in float32 by far less, as they are added in runs; with may="distribute" |term| is that of a
     term's magnitudes, and some roundings of each term come on top. Raises ValueError with the place in the
     text for what is wrong there, or for shapes that contradict.
     """
