@@ -562,7 +562,9 @@ class Vectorized:
             layout = list(_layouts(shape, operands))
         problem = [("function", computed.expression), ("dtype", _short[computed.dtype]), *layout]
         is_direct = computed.dtype == computed.result
-        result = (_usable(out, shape, computed.dtype, like) if is_direct else None) or like.empty(shape, computed.dtype)
+        # Element by element it may be one of the operands.
+        others = [one for one in operands if not (one.object is out and one.shape == shape and one.array.contiguous)]
+        result = (_usable(out, shape, computed.dtype, like, others) if is_direct else None) or like.empty(shape, computed.dtype)
         if result.array.size:
             launch("elementwise", (*operands, *[None] * (len(_letters) - len(operands)), result), tuple(problem))
         if out is not None and result.object is out:

@@ -72,7 +72,7 @@ def _compute(
     operands = [one.to(computed) for one in arrays]
     operands = [one.contiguous() if any(stride < 0 for stride in one.array.strides) else one for one in operands]
     shape = tuple(tensor_shape(expression, [one.shape for one in operands], list(extents), finish, list(zero_outside)))
-    result = (_usable(out, shape, stored, like) if stored == last and is_whole else None) or like.empty(shape, stored)
+    result = (_usable(out, shape, stored, like, operands) if stored == last and is_whole else None) or like.empty(shape, stored)
     if not is_whole:
         like.library.assign(result.object, 0)
     if result.array.size:
