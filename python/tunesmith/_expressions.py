@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ._arrays import InputArray, launch, run_recorded
+from ._arrays import InputArray, launch, run_recorded, str_of
 from ._libraries import type_name
-from ._core import Memo, functions
+from ._core import Memo, functions, work
 from ._reading import Reader, Tree
 from ._results import _finish, _short, _usable
 
@@ -439,6 +439,11 @@ class Vectorized:
             raise TypeError(f"vectorize() takes an expression as text or a Python function, not a {type(function).__name__}.")
         if not self._used:
             raise ValueError(f"{self._where} has no input.")
+        if self._tree is None:
+            try:
+                work("elementwise", str_of((("function", self.expression), ("dtype", "f32"), ("shape", "1"))))
+            except ValueError as error:
+                raise ValueError(f"{self._where} cannot be computed, with its inputs named {', '.join(_letters[: len(self._used)])}. {error}") from None
         self._memo = self._new_memo()
 
     def _new_memo(self) -> Memo:
