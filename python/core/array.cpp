@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string>
 #include <typeinfo>
+#include <utility>
 
 #include "cuda.h"
 
@@ -386,6 +387,22 @@ bool Array::contiguous() const {
     step *= shape[k];
   }
   return true;
+}
+
+bool overlap(const Array& one, const Array& other) {
+  const auto bytes = [](const Array& array) {  // the first one, and the one behind the last
+    const auto first = reinterpret_cast<std::intptr_t>(array.data);
+    std::pair<std::intptr_t, std::intptr_t> range(first, first + array.item_bytes);
+    for (std::size_t k = 0; k < array.shape.size(); ++k) {
+      const std::int64_t reach = (array.shape[k] - 1) * array.strides[k] * array.item_bytes;
+      (reach < 0 ? range.first : range.second) += reach;
+    }
+    return range;
+  };
+  if (one.elements() == 0 || other.elements() == 0) return false;
+  const auto [first, end] = bytes(one);
+  const auto [other_first, other_end] = bytes(other);
+  return first < other_end && other_first < end;
 }
 
 bool is_array(nb::handle object) {

@@ -38,6 +38,9 @@ struct Array {
 /// for an element type that has no name here.
 Array array_of(nb::handle object);
 
+/// Whether the bytes from the first to the last element of both have some in common.
+bool overlap(const Array& one, const Array& other);
+
 /// Whether array_of() can read it, by its type alone.
 bool is_array(nb::handle object);
 

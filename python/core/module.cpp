@@ -425,6 +425,10 @@ void add_array(nb::module_& m) {
       .def_prop_ro("size", &Array::elements, "The number of elements.")
       .def_prop_ro("contiguous", &Array::contiguous, "Whether it is row-major without gaps.")
       .def_ro("readonly", &Array::readonly, "Whether it must not be written.")
+      .def(
+          "overlaps", [](const Array& self, const Array& other) { return overlap(self, other); },
+          nb::arg("other"),
+          "Whether they may have memory in common: the bytes from the first to the last element.")
       .def_prop_ro(
           "stream", [](const Array& self) { return current_stream(self); },
           "The handle of the stream that the array's library uses now; 0: the default stream.");

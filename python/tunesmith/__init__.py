@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import ndimage, signal
 from ._arrays import dispatcher, forget_dispatchers, set_dispatcher
 from ._convolutions import conv_covariance, convolve, correlate
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
 from ._device import current_device, device, set_device, show_config
+from ._elsewhere import missing
 from ._expressions import Vectorized, vectorize
 from ._filter_banks import filter_bank
 from ._histograms import bincount, histogram, histogram2d
@@ -99,6 +100,12 @@ __all__ = [
     "winners",
     "write_kernel",
 ]
+
+
+if not TYPE_CHECKING:  # a checker would take any name
+
+    def __getattr__(name: str) -> NoReturn:
+        missing(__name__, name)
 
 
 def report(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core import __version__, cuda_version, default_database, first_device
+from ._core import Dispatcher, __version__, cuda_version, default_database, first_device
 
 _default_device = "auto"
 _device: contextvars.ContextVar[str | None] = contextvars.ContextVar("tunesmith_device", default=None)
@@ -36,17 +36,17 @@ def set_device(device: str) -> None:
     device: "auto" (at first): on the first GPU where there is one and the bytes that a launch moves and twice its operations are
     together 2**20 or more, else as "host"; "host", an emulator of a GPU on the processor, which is exact and mostly slower than NumPy; or "cuda" or
     "cuda:1". On a GPU each launch copies its arrays there and its results back, and waits for them. Arrays on a GPU are
-    always worked on there. Raises ValueError for another word.
+    always worked on there. Raises ValueError for another word, and for "cuda" where there is no GPU.
     """
     global _default_device
-    check_device(device)
+    check_is_there(device)
     _default_device = device
 
 
 @contextlib.contextmanager
 def device(name: str) -> Iterator[None]:
     """`with tunesmith.device("cuda"):` is set_device() until the end of the block, in this thread (this context) alone."""
-    check_device(name)
+    check_is_there(name)
     token = _device.set(name)
     try:
         yield
@@ -62,6 +62,13 @@ def current_device() -> str:
 def check_device(name: str) -> None:
     if name not in ("auto", "host", "cuda") and not (name.startswith("cuda:") and name[5:].isdigit()):
         raise ValueError(f'The device is "{name}"; allowed are auto, host, cuda and cuda:N.')
+
+
+def check_is_there(name: str) -> None:
+    """Without starting CUDA, which a child process could not use after fork(): where there is a driver, the first call finds out."""
+    check_device(name)
+    if name.startswith("cuda") and not may_have_gpu():
+        Dispatcher(name)  # which says why there is none
 
 
 @functools.lru_cache(maxsize=1)

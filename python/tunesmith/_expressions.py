@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ._arrays import InputArray, launch, run_recorded
+from ._arrays import InputArray, launch, run_recorded, str_of
 from ._libraries import type_name
-from ._core import Memo, functions
+from ._core import Memo, functions, work
 from ._reading import Reader, Tree
 from ._results import _finish, _short, _usable
 
@@ -439,6 +439,11 @@ class Vectorized:
             raise TypeError(f"vectorize() takes an expression as text or a Python function, not a {type(function).__name__}.")
         if not self._used:
             raise ValueError(f"{self._where} has no input.")
+        if self._tree is None:
+            try:
+                work("elementwise", str_of((("function", self.expression), ("dtype", "f32"), ("shape", "1"))))
+            except ValueError as error:
+                raise ValueError(f"{self._where} cannot be computed, with its inputs named {', '.join(_letters[: len(self._used)])}. {error}") from None
         self._memo = self._new_memo()
 
     def _new_memo(self) -> Memo:
@@ -562,7 +567,9 @@ class Vectorized:
             layout = list(_layouts(shape, operands))
         problem = [("function", computed.expression), ("dtype", _short[computed.dtype]), *layout]
         is_direct = computed.dtype == computed.result
-        result = (_usable(out, shape, computed.dtype, like) if is_direct else None) or like.empty(shape, computed.dtype)
+        # Element by element it may be one of the operands.
+        others = [one for one in operands if not (one.object is out and one.shape == shape and one.array.contiguous)]
+        result = (_usable(out, shape, computed.dtype, like, others) if is_direct else None) or like.empty(shape, computed.dtype)
         if result.array.size:
             launch("elementwise", (*operands, *[None] * (len(_letters) - len(operands)), result), tuple(problem))
         if out is not None and result.object is out:

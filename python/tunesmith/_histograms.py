@@ -96,9 +96,7 @@ def histogram(
         count = edges.size - 1
         lo, hi = float(edges[0]), float(edges[-1])
         if count < 1 or not _is_uniform(edges):
-            if not _are_for_kernels([edges], compared):
-                return _histogram_of_library(InputArray(a), edges, range, density, weights)
-            return _finished(_sums_of_values(given.contiguous(), added, count, edges=edges), edges, density, "int64" if added is None else weights)
+            return _between(given, added, edges, compared, InputArray(a), density, weights)
     else:
         if np.ndim(bins) != 0:
             raise ValueError("`bins` must be 1d, when an array")
@@ -122,24 +120,29 @@ def histogram(
         if lo == hi:
             lo, hi = lo - 0.5, hi + 0.5
         edges = _edges(lo, hi, count, edges_type).copy()
+        if np.any(edges[:-1] >= edges[1:]):
+            raise ValueError(
+                f"Too many bins for data range. Cannot create {count} finite-sized bins. Two edges from {lo} to {hi} are the same number of "
+                f"{edges.dtype}; give fewer bins or a wider range=."
+            )
     if count > _most_bins:
         if weights is not None:
             return _histogram_of_library(InputArray(a), bins, range, density, weights)
-        if np.any(edges[:-1] >= edges[1:]):
-            raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
         if given.array.kind == "numpy":
             return np.histogram(given.numpy(), count, (lo, hi), density)
         return _histogram_of_library(given, edges, None, density, None)
-    try:
+    with contextlib.suppress(ValueError):  # bins too narrow for an estimate: between edges, below
         if added is not None:
             return _finished(_weighted_values(given.object, added.object, count, (lo, hi)), edges, density, weights)
         return _finished(_counted(given.object, count, "histogram", lo, hi), edges, density, None)
-    except ValueError as error:
-        if weights is not None:
-            return _histogram_of_library(InputArray(a), bins, range, density, weights)
-        if "too few" not in str(error):
-            raise
-        raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins. {error}") from None
+    return _between(given, added, edges, compared, InputArray(a), density, weights)
+
+
+def _between(given: InputArray, added: InputArray | None, edges: np.ndarray, compared: str, a: InputArray, density, weights):
+    """Counts, or sums of the weights `added`, between edges of any distance. compared: the type in which NumPy compares the values of `a`."""
+    if not _are_for_kernels([edges], compared):
+        return _histogram_of_library(a, edges, None, density, weights)
+    return _finished(_sums_of_values(given.contiguous(), added, edges.size - 1, edges=edges), edges, density, "int64" if added is None else weights)
 
 
 def _real_weights(weights, given: InputArray) -> InputArray | None:

@@ -38,8 +38,12 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 @functools.lru_cache(maxsize=16)
-def _functions_of(source: str, flags: int) -> dict[int, list[tuple[Any, types.CodeType]]]:
-    """The functions of a file by their first line: the syntax, and what it is compiled to. Each has a first line of its own for that."""
+def _functions_of(source: str, flags: int, by_statement: bool) -> dict[int, list[tuple[Any, types.CodeType]]]:
+    """The functions of a file by their first line: the syntax, and what it is compiled to. Each has a first line of its own for that.
+
+    by_statement: each statement is compiled by itself, as notebooks and prompts do. That may give other code: from Python 3.11 on the compiler calls
+    math.exp() otherwise where it sees the import of math.
+    """
     tree = ast.parse(source)
     found = {}
     for node in ast.walk(tree):
@@ -49,12 +53,12 @@ def _functions_of(source: str, flags: int) -> dict[int, list[tuple[Any, types.Co
     for mark, (_, node) in found.items():
         place = node.decorator_list[0] if getattr(node, "decorator_list", None) else node
         place.lineno, place.end_lineno = mark, mark + 1
-    compiled = compile(tree, "<functions>", "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     by_line: dict[int, list[tuple[Any, types.CodeType]]] = {}
-    for code in _codes(compiled):
-        if code.co_firstlineno in found:
-            line, node = found[code.co_firstlineno]
-            by_line.setdefault(line, []).append((node, code))
+    for part in [ast.Module([one], []) for one in tree.body] if by_statement else [tree]:
+        for code in _codes(compile(part, "<functions>", "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)):
+            if code.co_firstlineno in found:
+                line, node = found[code.co_firstlineno]
+                by_line.setdefault(line, []).append((node, code))
     return by_line
 
 
@@ -82,17 +86,21 @@ def _name_of(function: Any) -> str:
 def _syntax_of(function: types.FunctionType) -> Any:
     code = function.__code__
     try:
-        lines, _ = inspect.findsource(code)
-    except (OSError, TypeError):  # typed at a prompt, say
-        raise ValueError(f"{function!r} has no source that can be read; give an expression as text.") from None
+        lines, _ = inspect.findsource(function)
+    except (OSError, TypeError):
+        raise ValueError(
+            f"{function!r} has no source that can be read: before Python 3.13 its prompt keeps none, nor do exec() and python -c. Write it to a "
+            "file, type it in IPython or a notebook, or give an expression as text, as in tunesmith.vectorize('sqrt(x * x + y * y)')."
+        ) from None
     future = code.co_flags & 0xFFF0000  # what `from __future__ import` has chosen
-    try:
-        known = _functions_of("".join(lines), future).get(code.co_firstlineno, [])
-    except SyntaxError:
-        known = []
-    for node, other in known:
-        if _is_same(code, other):
-            return node
+    for by_statement in (False, True):
+        try:
+            known = _functions_of("".join(lines), future, by_statement).get(code.co_firstlineno, [])
+        except SyntaxError:
+            known = []
+        for node, other in known:
+            if _is_same(code, other):
+                return node
     raise ValueError(
         f"The function {_name_of(function)} cannot be read: line {code.co_firstlineno} of {code.co_filename} does not hold it. "
         "Was the file changed after it was loaded? Load it again, or give an expression as text."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import SupportsIndex, Union
 
 import numpy as np
@@ -72,13 +72,15 @@ def _finish(value: InputArray, out, *, same_kind: bool = False):
     return out
 
 
-def _usable(out, shape, dtype: str, like: InputArray) -> InputArray | None:
-    """`out`, if the result can be written there at once."""
+def _usable(out, shape, dtype: str, like: InputArray, reads: Iterable[InputArray] | None = None) -> InputArray | None:
+    """`out`, if the result can be written there while `reads` (None: `like`) are read. Else it is made in a new array, which _finish() copies."""
     if out is None or not is_array(out):
         return None
     into = InputArray(out)
     fits = into.shape == tuple(shape) and into.dtype == dtype and into.array.device == like.array.device and not into.copied
-    return into if fits and into.array.contiguous and not into.array.readonly and into.array.kind != "jax" else None
+    if not fits or not into.array.contiguous or into.array.readonly or into.array.kind == "jax":
+        return None
+    return None if any(into.array.overlaps(one.array) for one in ((like,) if reads is None else reads)) else into
 
 
 def _by_strides(given: InputArray) -> InputArray:

@@ -69,7 +69,7 @@ def _compute(expression: str, names: Sequence[str], arrays: Sequence[InputArray]
     vary = rows_results_vary(expression, [kind.partition(":")[0] for _, kind in read])
     dtype = arrays[0].dtype
     shapes = [tuple(whole) if wide else lead + (1,) * rank if keepdims else lead for wide in vary]
-    used = [_usable(out, shape, dtype, like) for out, shape in zip(outs, shapes)]
+    used = [_usable(out, shape, dtype, like, [one for one, _ in read]) for out, shape in zip(outs, shapes)]
     results = [into or like.empty(shape, dtype) for into, shape in zip(used, shapes)]
     if any(one.array.size for one in results):
         problem = (

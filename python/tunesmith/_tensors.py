@@ -21,6 +21,9 @@ _memos: dict[tuple, Memo] = {}
 _computed_as = {"int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
 _summed_in_float32 = ("float16", "bfloat16")
 _types = {**_short, "int8": "i8", "uint8": "u8"}  # of what kernels read
+_casts = ("no", "equiv", "safe", "same_kind", "unsafe")
+_labels = string.ascii_uppercase + string.ascii_lowercase  # of lists of whole numbers, in the order of implicit results
+
 
 def _memo(kind: str, text: str, count: int, settings: Sequence[str] = ("dtype", "extents", "may", "finish", "out_dtype", "zero_outside")) -> Memo:
     key = (kind, text, count)
@@ -72,7 +75,7 @@ def _compute(
     operands = [one.to(computed) for one in arrays]
     operands = [one.contiguous() if any(stride < 0 for stride in one.array.strides) else one for one in operands]
     shape = tuple(tensor_shape(expression, [one.shape for one in operands], list(extents), finish, list(zero_outside)))
-    result = (_usable(out, shape, stored, like) if stored == last and is_whole else None) or like.empty(shape, stored)
+    result = (_usable(out, shape, stored, like, operands) if stored == last and is_whole else None) or like.empty(shape, stored)
     if not is_whole:
         assign(like.library, result.object, 0)
     if result.array.size:
@@ -174,22 +177,31 @@ def tensor(
     return run_recorded(_memo("tensor", expression, len(given)), run, given, settings) if is_whole else run(*given, **settings)
 
 
-def einsum(subscripts: str, *operands: Any, out: Any = None, dtype: Any = None, optimize: Any = True) -> Any:
+def einsum(subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: str = "unsafe", optimize: Any = True) -> Any:
     """numpy.einsum: products of arrays, summed over the indices that the result does not have, such as einsum("bij,bjk->bik", a, b).
 
-    Ellipsis, repeated indices, results in implicit order and any number of operands as in NumPy. Two operands or fewer take one kernel, more take
-    one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written. The result is always a new
-    array: einsum("ii->i", a) is a copy of the diagonal, where NumPy's is a view that writes to `a`.
-    Types, out, dtype and accuracy as of tensor(). Raises ValueError for subscripts that are wrong or do not fit the arrays.
+    Ellipsis, repeated indices, results in implicit order and any number of operands as in NumPy; also with lists of whole numbers in place of
+    letters, einsum(a, [0, 1], b, [1, 2], [0, 2]). Two operands or fewer take one kernel, more take
+    one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written.
+    A result is a new C-contiguous array: einsum("ii->i", a) is a copy of the diagonal, where NumPy gives a view that writes to `a`. casting: what dtype may convert, by numpy.can_cast()'s
+    words (NumPy's default is "safe"). order: "C", "K" or "A". Types, out, dtype and accuracy as of tensor(). Raises ValueError for subscripts that are
+    wrong or do not fit the arrays, TypeError for casts that are not allowed.
     """
     if not isinstance(subscripts, str):
-        raise TypeError("einsum() takes its subscripts as a text, such as 'ij,jk->ik'.")
+        subscripts, operands = _text_of_lists((subscripts, *operands))
     if not operands:
         raise ValueError("einsum() was given no array.")
+    if order not in ("C", "K", "A"):
+        raise ValueError(f"order is {order!r}; allowed are 'C', 'K' and 'A', since results are C-contiguous. For another order copy the result, as numpy.asfortranarray() does.")
+    if casting not in _casts:
+        raise ValueError(f"casting is {casting!r}; allowed are {', '.join(_casts)}.")
 
     def run(*given, out=None, dtype=None, extents=()):
         read, like = _together(given)
         kind = _dtype_of(read, dtype, "einsum()")
+        for one in read if casting != "unsafe" else ():
+            if one.dtype != kind and not np.can_cast(*(name.replace("bfloat16", "float16") for name in (one.dtype, kind)), casting):
+                raise TypeError(f"Cannot cast an operand from {one.dtype} to {kind} according to the rule {casting!r}.")
         read = [one.to(kind) for one in read]
         inputs, result = _subscripts(subscripts, [one.shape for one in read])
         pieces = list(zip(inputs, read))
@@ -210,7 +222,27 @@ def einsum(subscripts: str, *operands: Any, out: Any = None, dtype: Any = None, 
     if len(operands) > _most_arrays and not optimize:
         raise ValueError(f"{len(operands)} arrays were given; without optimize= at most {_most_arrays} are computed in one kernel.")
     settings = {"out": out, "dtype": dtype}
-    return run_recorded(_memo(f"einsum {bool(optimize)}", subscripts, len(operands)), run, operands, settings)
+    return run_recorded(_memo(f"einsum {bool(optimize)} {casting}", subscripts, len(operands)), run, operands, settings)
+
+
+def _text_of_lists(given: tuple) -> tuple[str, tuple]:
+    """The subscripts as a text, and the arrays, of an array and its list of labels in turns, and a list for the result."""
+    if len(given) < 2:
+        raise ValueError("einsum() was given no array.")
+    terms = []
+    for labels in given[1::2] + given[-1:] * (len(given) % 2):
+        if isinstance(labels, (str, bytes)) or not np.iterable(labels):
+            raise TypeError("einsum() takes its subscripts as a text before the arrays, such as 'ij,jk->ik', or as a list of labels behind each array.")
+        term = ""
+        for label in labels:
+            number = -1 if label is Ellipsis else index(label)
+            if label is not Ellipsis and not 0 <= number < len(_labels):
+                raise ValueError(f"The label {number} is not allowed; allowed are 0 to {len(_labels) - 1} and Ellipsis.")
+            term += "..." if label is Ellipsis else _labels[number]
+        terms.append(term)
+    if len(given) % 2:
+        return ",".join(terms[:-1]) + "->" + terms[-1], given[:-1:2]
+    return ",".join(terms), given[::2]
 
 
 def _path(inputs: list[str], result: str, pieces: list, optimize: Any) -> list[tuple[int, ...]]:

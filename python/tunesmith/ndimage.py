@@ -18,11 +18,12 @@ from __future__ import annotations
 import functools
 import numbers
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex
 
 import numpy as np
 
 from ._arrays import InputArray, index, recorded
+from ._elsewhere import missing
 from ._expressions import vectorize
 from ._filter_banks import masks_of, run
 from ._filters import (
@@ -141,41 +142,10 @@ __all__ = [
 ]
 
 
-_gpu = "cupyx.scipy.ndimage on a GPU, scipy.ndimage for NumPy's arrays"
-_interpolation = f"{_gpu}; for whole steps, mirrors and transpositions tunesmith.tensor(), as in 'out[y,x] = image[2*y,99-x]'"
-_windows = "tunesmith.tensor(), as in 'out[y,x] max= abs(image[y+i,x+j] - w[i,j])', or scipy.ndimage for any function of Python"
-# What to use in place of SciPy's functions that are not here.
-not_here = {
-    "affine_transform": _interpolation,
-    "distance_transform_bf": "cupyx.scipy.ndimage.distance_transform_edt() on a GPU, scipy.ndimage for NumPy's arrays",
-    "distance_transform_cdt": "scipy.ndimage",
-    "distance_transform_edt": _gpu,
-    "find_objects": "scipy.ndimage",
-    "fourier_ellipsoid": _gpu,
-    "fourier_gaussian": f"gaussian_filter() here, or {_gpu}",
-    "fourier_shift": _gpu,
-    "fourier_uniform": f"uniform_filter() here, or {_gpu}",
-    "generic_filter": _windows,
-    "generic_filter1d": _windows,
-    "geometric_transform": "cupyx.scipy.ndimage.map_coordinates() on a GPU, scipy.ndimage for NumPy's arrays",
-    "label": f"{_gpu}; binary_propagation() here finds what is connected to a place",
-    "labeled_comprehension": f"{_gpu}; sum_labels(), mean(), median(), extrema() and the like are here",
-    "map_coordinates": _gpu,
-    "rotate": _interpolation,
-    "shift": _interpolation,
-    "spline_filter": _gpu,
-    "spline_filter1d": _gpu,
-    "value_indices": f"{_gpu}; sum_labels() and extrema() here need no indices",
-    "vectorized_filter": _windows,
-    "watershed_ift": "scipy.ndimage, or skimage.segmentation.watershed()",
-    "zoom": _interpolation,
-}
+if not TYPE_CHECKING:  # a checker would take any name
 
-
-def __getattr__(name: str) -> Any:
-    if name in not_here:
-        raise NotImplementedError(f"tunesmith.ndimage has no {name}(); use {not_here[name]}.")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> NoReturn:
+        missing(__name__, name)
 
 
 def _weights(weights) -> np.ndarray | InputArray:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ._arrays import InputArray, recorded
 from ._libraries import promoted
 from ._convolutions import exact_integers
+from ._elsewhere import missing
 from ._filters import by_parts, filter_last_two, number_of
 from ._results import _complex_parts
 
 __all__ = ["convolve2d", "correlate2d"]
+
+
+if not TYPE_CHECKING:  # a checker would take any name
+
+    def __getattr__(name: str) -> NoReturn:
+        missing(__name__, name)
+
 
 _boundaries = {"fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "wrap", "symm": "reflect", "symmetric": "reflect"}
 

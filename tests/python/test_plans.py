@@ -131,6 +131,10 @@ def test_the_shared_dispatcher_and_the_device():
 def test_without_a_gpu_the_error_says_so():
     with pytest.raises((RuntimeError, ValueError), match="CUDA"):
         tunesmith.Dispatcher("cuda")
-    with tunesmith.device("cuda"), pytest.raises((RuntimeError, ValueError), match="CUDA"):
-        tunesmith.sum(np.ones(3))
+    before = tunesmith.current_device()
+    for use in (tunesmith.set_device, lambda word: tunesmith.device(word).__enter__()):
+        for word in ("cuda", "cuda:1"):
+            with pytest.raises(ValueError, match=f"There is no device {word if word != 'cuda' else 'cuda:0'}, only the host. There is no CUDA device"):
+                use(word)
+    assert tunesmith.current_device() == before
     assert tunesmith.sum(np.ones(3)) == 3

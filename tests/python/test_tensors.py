@@ -64,6 +64,17 @@ def test_einsum_is_numpys(subscripts, operands, optimize):
             assert np.array_equal(found, expected)
 
 
+def test_einsum_takes_labels_as_numpys_does():
+    for given in (
+        (square, [0, 1], square, [1, 2], [2, 0]), (square, [30, 0], square, [0, 2]), (square, [1, 1]), (square, [5, 40], [40, 5]), (a, [..., 1], a[0, 0], [1], [...]),
+        (a, [Ellipsis, 0, 1], a[0], [0, 51], [51, 0, Ellipsis]), (square, (0, 1), []), (square, np.array([1, 0]), square, [1, 0]),
+    ):  # fmt: skip
+        expected = np.einsum(*given)
+        for _ in range(2):
+            np.testing.assert_allclose(tunesmith.einsum(*given, order="C", casting="safe"), expected, rtol=2e-5, atol=1e-5, strict=True)
+    assert tunesmith.einsum("ij->i", square, dtype="f4", casting="same_kind").dtype == np.float32
+
+
 @pytest.mark.parametrize("large", [0, 1, 2])
 def test_what_lies_between_two_kernels_does_not_overflow(large):
     """Products of which the first two, or the last two, are beyond float16, in an order that is none for all."""
@@ -242,6 +253,14 @@ def test_permute_keeps_the_bits_of_nans(dtype, bits):
         (lambda: tunesmith.einsum("ij,jk->ikk", square, square), ValueError, "has the index 'k' twice"),
         (lambda: tunesmith.einsum("ij,jk->iz", square, square), ValueError, "the index 'z', which no operand has"),
         (lambda: tunesmith.einsum("ij", square, square), ValueError, "have 1 operands, but 2 arrays were given"),
+        (lambda: tunesmith.einsum("ij,jk->ik", square, square, order="F"), ValueError, "order is 'F'; allowed are 'C', 'K' and 'A'"),
+        (lambda: tunesmith.einsum("ij,jk->ik", square, square, casting="some"), ValueError, "casting is 'some'; allowed are no, equiv, safe"),
+        (lambda: tunesmith.einsum("ij->i", square, dtype="f4", casting="safe"), TypeError, "from float64 to float32 according to the rule 'safe'"),
+        (lambda: tunesmith.einsum(square, [0, 52]), ValueError, "The label 52 is not allowed; allowed are 0 to 51 and Ellipsis"),
+        (lambda: tunesmith.einsum(square, "ij"), TypeError, "as a text before the arrays"),
+        (lambda: tunesmith.einsum(square, [0, 1], square), TypeError, "integer"),
+        (lambda: tunesmith.einsum(), TypeError, "subscripts"),
+        (lambda: tunesmith.einsum([]), ValueError, "no array"),
         (lambda: tunesmith.einsum("i$,jk", square, square), ValueError, "the character '$'"),
         (lambda: tunesmith.einsum("ij,jkl", square, square), ValueError, "'jkl' have 3 indices, but their array has the shape (7, 7)"),
         (lambda: tunesmith.einsum("ij,jk", square, a[0]), ValueError, "the extents 7 and 5; they must agree"),

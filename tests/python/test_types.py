@@ -41,6 +41,8 @@ def test_mypy_finds_what_is_wrong(tmp_path):
         "tunesmith.Dispatcher('host', compile='now').plan('conv2d', height=3)",
     ]
     wrong = [
+        "tunesmith.median(x)",
+        "tunesmith.ndimage.zoom(x, 2)",
         "tunesmith.sum(x, nonsense=3)",
         "tunesmith.sum()",
         "tunesmith.max(x, dtype='f4')",

@@ -278,6 +278,27 @@ def test_many_bins():
         tunesmith.histogram(np.array([1, 1.0000001], "f"), 70000)
 
 
+def test_a_histogram_of_a_narrow_range_is_numpys():
+    """With less than some 4096 numbers a bin the kernel's estimate may be a bin off: then it looks between the edges."""
+    random = np.random.default_rng(5)
+    for middle, dtype in ((1.7e9, "f8"), (1.0, "f8"), (-3e-9, "f8"), (1.0, "f4"), (2.0**60, "i8")):
+        for doubles in (9, 400, 10**5):  # of the range
+            step = 1 if dtype == "i8" else np.spacing(np.dtype(dtype).type(middle))
+            x = (middle + random.integers(0, doubles, 1000) * np.float64(step)).astype(dtype)
+            if dtype == "i8":
+                x = x + random.integers(0, doubles, 1000) * 256
+            for weights in (None, random.integers(1, 9, 1000).astype("f4")):
+                expected, edges = np.histogram(x, 8, (float(x.min()), float(x.max())), weights=weights)
+                counts, own = tunesmith.histogram(x, 8, weights=weights)
+                np.testing.assert_array_equal(counts, expected, strict=True)
+                np.testing.assert_allclose(own, edges, rtol=0, atol=abs(np.spacing(edges[-1].astype(dtype if dtype == "f4" else "f8"))))
+                np.testing.assert_array_equal(tunesmith.histogram(x, edges, weights=weights)[0], np.histogram(x, edges, weights=weights)[0])
+    for none in ([2**53], [2**60, 2**60 + 1], [1.0, np.nextafter(1, 2)]):
+        for library in (np, tunesmith):
+            with pytest.raises(ValueError, match="Too many bins for data range. Cannot create 10 finite-sized bins"):
+                library.histogram(none)
+
+
 @few
 @given(st.integers(1, 400), st.integers(1, 50), st.sampled_from(("float32", "float64", "int32", "uint8", "int16", "int64")), st.booleans(), st.integers(0, 99))
 def test_histogram(n, bins, dtype, ranged, seed):

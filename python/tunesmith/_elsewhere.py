@@ -1,0 +1,136 @@
+"""What to use in place of functions that this package does not have, and the error that says so."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+import numpy as np
+
+_gpu = "cupyx.scipy.ndimage on a GPU, scipy.ndimage for NumPy's arrays"
+_interpolation = f"{_gpu}; for whole steps, mirrors and transpositions tunesmith.tensor(), as in 'out[y,x] = image[2*y,99-x]'"
+_windows = "tunesmith.tensor(), as in 'out[y,x] max= abs(image[y+i,x+j] - w[i,j])', or scipy.ndimage for any function of Python"
+_own = "the array's own library"
+_moved = "tunesmith.transpose(), which copies, or the array's own library for a view"
+_image = "tunesmith.ndimage.correlate() or tunesmith.signal.convolve2d(); for layers of a network tunesmith.tensor(), as in 'y[n,o,v,u] += x[n,c,v+i,u+j] * w[o,c,i,j]'"
+_line = "tunesmith.convolve() or tunesmith.correlate(); of rows tunesmith.ndimage.correlate1d()"
+_each = "tunesmith.vectorize(), as in tunesmith.vectorize('{}')"
+
+# By module and name. A name that another module of this package has, and NumPy's functions of single elements, need no line.
+elsewhere: dict[str, dict[str, str]] = {
+    "tunesmith": {
+        "amax": "tunesmith.max()",
+        "amin": "tunesmith.min()",
+        "argsort": _own,
+        "autotune": "tunesmith.tune()",
+        "average": "tunesmith.mean(); with weights tunesmith.einsum('i,i->', a, weights) over the weights' sum",
+        "avg_pool2d": "tunesmith.tensor(), as in 'out[n,c,v,u] += x[n,c,2*v+i,2*u+j]' with extents={'i': 2, 'j': 2} and finish='out / 4'",
+        "batch_norm": "tunesmith.mean_var(), and tunesmith.vectorize() for what is made of it",
+        "bmm": "tunesmith.einsum('bij,bjk->bik', a, b)",
+        "clip": _each.format("min(max(x, lo), hi)"),
+        "conv1d": _line,
+        "conv2d": _image,
+        "corrcoef": _own,
+        "cov": _own,
+        "cumulative_prod": "tunesmith.cumprod()",
+        "cumulative_sum": "tunesmith.cumsum()",
+        "diff": _own,
+        "digitize": f"{_own}; tunesmith.histogram() counts between edges",
+        "dot": "tunesmith.einsum('ij,jk->ik', a, b)",
+        "elementwise": _each.format("sqrt(x * x + y * y)"),
+        "fftconvolve": "tunesmith.convolve() of one dimension, tunesmith.signal.convolve2d() of two",
+        "gelu": _each.format("0.5 * x * (1 + erf(x * 0.7071067811865476))"),
+        "histogram_bin_edges": "numpy",
+        "histogramdd": "tunesmith.histogram2d() of two dimensions, NumPy of more",
+        "inner": "tunesmith.einsum('ik,jk->ij', a, b)",
+        "jit": "tunesmith.vectorize() for a function of elements, tunesmith.write_kernel() and tunesmith.tune() for a kernel",
+        "joint_histogram": "tunesmith.histogram2d()",
+        "kron": "tunesmith.einsum('ij,kl->ikjl', a, b), reshaped",
+        "logcumsumexp": "tunesmith.scan() of an expression",
+        "matmul": "tunesmith.einsum('ij,jk->ik', a, b)",
+        "max_pool2d": "tunesmith.tensor(), as in 'out[n,c,v,u] max= x[n,c,2*v+i,2*u+j]' with extents={'i': 2, 'j': 2}",
+        "median": f"{_own}; tunesmith.ndimage.median_filter() is that of windows",
+        "mm": "tunesmith.einsum('ij,jk->ik', a, b)",
+        "moveaxis": _moved,
+        "nanmax": "where=, as in tunesmith.max(a, where=a == a, initial=-math.inf)",
+        "nanmean": "where=, as in tunesmith.mean(a, where=a == a)",
+        "nanmedian": _own,
+        "nanmin": "where=, as in tunesmith.min(a, where=a == a, initial=math.inf)",
+        "nanpercentile": _own,
+        "nanprod": "tunesmith.prod() of a copy with 1 in place of NaN",
+        "nanstd": "tunesmith.std() of the other elements, a[a == a]",
+        "nansum": "where=, as in tunesmith.sum(a, where=a == a)",
+        "nanvar": "tunesmith.var() of the other elements, a[a == a]",
+        "njit": "tunesmith.vectorize() for a function of elements, tunesmith.write_kernel() and tunesmith.tune() for a kernel",
+        "outer": "tunesmith.einsum('i,j->ij', a, b)",
+        "percentile": f"{_own}; tunesmith.ndimage.percentile_filter() is that of windows",
+        "quantile": _own,
+        "reduce": "tunesmith.sum(), max(), norm() and their like, or tunesmith.reduction() of an expression",
+        "relu": _each.format("max(x, 0)"),
+        "searchsorted": _own,
+        "sigmoid": _each.format("1 / (1 + exp(-x))"),
+        "sort": _own,
+        "swapaxes": _moved,
+        "tensordot": "tunesmith.einsum(), as in tunesmith.einsum('ijk,kjl->il', a, b)",
+        "trace": "tunesmith.einsum('ii->', a)",
+        "tune_kernel": "tunesmith.tune(), as in docs/python.md",
+        "unique": f"{_own}; tunesmith.bincount() counts small integers",
+        "vdot": "tunesmith.einsum('i,i->', a, b)",
+        "where": _each.format("c != 0 ? x : y"),
+    },
+    "tunesmith.ndimage": {
+        "affine_transform": _interpolation,
+        "distance_transform_bf": "cupyx.scipy.ndimage.distance_transform_edt() on a GPU, scipy.ndimage for NumPy's arrays",
+        "distance_transform_cdt": "scipy.ndimage",
+        "distance_transform_edt": _gpu,
+        "find_objects": "scipy.ndimage",
+        "fourier_ellipsoid": _gpu,
+        "fourier_gaussian": f"gaussian_filter() here, or {_gpu}",
+        "fourier_shift": _gpu,
+        "fourier_uniform": f"uniform_filter() here, or {_gpu}",
+        "generic_filter": _windows,
+        "generic_filter1d": _windows,
+        "geometric_transform": "cupyx.scipy.ndimage.map_coordinates() on a GPU, scipy.ndimage for NumPy's arrays",
+        "label": f"{_gpu}; binary_propagation() here finds what is connected to a place",
+        "labeled_comprehension": f"{_gpu}; sum_labels(), mean(), median(), extrema() and the like are here",
+        "map_coordinates": _gpu,
+        "rotate": _interpolation,
+        "shift": _interpolation,
+        "spline_filter": _gpu,
+        "spline_filter1d": _gpu,
+        "value_indices": f"{_gpu}; sum_labels() and extrema() here need no indices",
+        "vectorized_filter": _windows,
+        "watershed_ift": "scipy.ndimage, or skimage.segmentation.watershed()",
+        "zoom": _interpolation,
+    },
+    "tunesmith.signal": {
+        "choose_conv_method": "scipy.signal; there is one method here, sums of products",
+        "convolve": "tunesmith.convolve() of one dimension, tunesmith.signal.convolve2d() of two, tunesmith.ndimage.convolve(mode='constant') of more",
+        "correlate": "tunesmith.correlate() of one dimension, tunesmith.signal.correlate2d() of two, tunesmith.ndimage.correlate(mode='constant') of more",
+        "fftconvolve": "tunesmith.convolve() of one dimension, tunesmith.signal.convolve2d() of two; cupyx.scipy.signal or scipy.signal for very long masks",
+        "lfilter": "cupyx.scipy.signal on a GPU, scipy.signal for NumPy's arrays; without feedback tunesmith.convolve()",
+        "medfilt": "tunesmith.ndimage.median_filter(mode='constant')",
+        "medfilt2d": "tunesmith.ndimage.median_filter(mode='constant')",
+        "oaconvolve": "tunesmith.convolve() of one dimension, tunesmith.signal.convolve2d() of two",
+        "order_filter": "tunesmith.ndimage.rank_filter(mode='constant')",
+        "savgol_filter": "tunesmith.ndimage.convolve1d() with the weights of scipy.signal.savgol_coeffs()",
+        "sepfir2d": "tunesmith.filter_bank(image, [hcol], [hrow], 'sum', boundary='mirror')",
+        "wiener": "tunesmith.ndimage.uniform_filter(mode='constant') for its means and squares, and tunesmith.vectorize() for what is made of them",
+    },
+}  # fmt: skip
+
+
+class MissingFunction(NotImplementedError, AttributeError):
+    """What was asked for is not here. Both kinds of error, so that hasattr(), getattr() with a default and `from … import` work as of any module."""
+
+
+def missing(module: str, name: str) -> NoReturn:
+    """The error for a name that the module does not have."""
+    instead = elsewhere[module].get(name)
+    if instead is None:  # in another module of this package
+        instead = next((f"{other}.{name}()" for other in elsewhere if name in getattr(sys.modules.get(other), "__all__", ())), None)
+    if instead is None and isinstance(vars(np).get(name), np.ufunc):
+        instead = "tunesmith.vectorize(), which makes a kernel of any expression of elements"
+    if instead is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    raise MissingFunction(f"{module} has no {name}(); use {instead}.")

@@ -1,0 +1,66 @@
+"""Names that are not here: asked for as of any module, and a sentence that says what to use."""
+
+import contextlib
+import importlib
+import math
+import operator
+import re
+
+import numpy as np
+import pytest
+
+import tunesmith
+from tunesmith import _core
+from tunesmith._elsewhere import elsewhere
+
+modules = {name: importlib.import_module(name) for name in elsewhere}
+
+
+def test_they_are_asked_for_as_of_any_module():
+    for module, names in elsewhere.items():
+        for name in [*names, "nonsense"]:
+            assert not hasattr(modules[module], name) and getattr(modules[module], name, 3) == 3
+            with pytest.raises(ImportError):
+                exec(f"from {module} import {name}")
+            with pytest.raises(AttributeError, match=name):
+                getattr(modules[module], name)
+    with pytest.raises(NotImplementedError, match=r"tunesmith has no median\(\); use the array's own library; tunesmith.ndimage.median_filter\(\)"):
+        tunesmith.median
+    for module, name, instead in (
+        ("tunesmith", "gaussian_filter", "tunesmith.ndimage.gaussian_filter()"), ("tunesmith.ndimage", "softmax", "tunesmith.softmax()"),
+        ("tunesmith.signal", "exp", "tunesmith.vectorize()"),
+    ):  # fmt: skip
+        with pytest.raises(NotImplementedError, match=re.escape(f"{module} has no {name}(); use {instead}")):
+            getattr(modules[module], name)
+
+
+def test_each_op_has_a_function_or_a_sentence():
+    for name in tunesmith.ops():
+        assert hasattr(tunesmith, name) or name in elsewhere["tunesmith"] or hasattr(tunesmith.ndimage, name), name
+
+
+def first_call(text):
+    """The first call of a sentence, as an expression."""
+    at = text.index("tunesmith.")
+    for end in (one.end() for one in re.finditer(r"\)", text)):
+        with contextlib.suppress(SyntaxError):
+            return compile(text[at:end], text, "eval")
+    raise AssertionError(text)
+
+
+def test_what_the_sentences_say_is_there():
+    for text in (text for names in elsewhere.values() for text in names.values()):
+        for path in re.findall(r"\btunesmith(?:\.\w+)+", text):
+            assert operator.attrgetter(path.removeprefix("tunesmith."))(tunesmith)
+        for line in re.findall(r"'(\w+\[.*?)'", text):
+            assert _core.tensor_arrays(line)
+    a, b, x = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4), np.array([3.0, np.nan, -4])
+    right = {
+        **{name: (getattr(np, name), given) for name, given in {"dot": (a, b), "matmul": (a, b), "outer": (a[0], b[0]), "vdot": (a[0], a[1]), "trace": (b[:, :3],), "inner": (a, a)}.items()},
+        **{name: (getattr(np, name), (x,)) for name in ("nansum", "nanmean", "nanmin", "nanmax")},
+    }  # fmt: skip
+    for name, (function, given) in right.items():
+        found = eval(first_call(elsewhere["tunesmith"][name]), {"tunesmith": tunesmith, "math": math, **dict(zip("ab", given))})
+        np.testing.assert_allclose(found, function(*given))
+    for name in ("clip", "elementwise", "gelu", "relu", "sigmoid", "where"):
+        assert isinstance(eval(first_call(elsewhere["tunesmith"][name].split(", as in ")[1]), {"tunesmith": tunesmith}), tunesmith.Vectorized)
