@@ -24,6 +24,16 @@ SearchSpace space_of(const Bench& bench, const Turn& turn) {
   return search_space(bench.op, turn.problem, bench.worker.hello().device, templates);
 }
 
+std::string drawn_text(const Op& op, const Search::Drawn& drawn) {
+  const std::string name = op.name + "/" + op.templates[drawn.template_index].name;
+  if (drawn.drawn == 0)
+    return name +
+           ": its legal configs are so rare that none was found by random draws. The search measures the "
+           "base, what was fast before, and neighbours. Make the rules less strict for more.";
+  return name + " has " + drawn.configs.text() + " legal configs, too many to list: the search begins with " +
+         std::to_string(drawn.drawn) + " random ones and goes on with neighbours of the fastest.";
+}
+
 }  // namespace
 
 ProblemRun::ProblemRun(const Bench& bench, const Turn& turn)
@@ -81,6 +91,10 @@ std::unique_ptr<Search> ProblemRun::proposing(const std::vector<WinnerRow>& winn
     return make_search(options.search.strategy, space_, seed, options.search.prior);
   };
   auto whole = make(options.seed);
+  for (const Search::Drawn& drawn : whole->drawn()) {
+    const std::string text = drawn_text(bench_.op, drawn);
+    bench_.progress.say_once(text, text);
+  }
   if (!turn_.in_parts()) return whole;
   // Searches that hear of each other's verdicts propose alike, so they divide the points; and so do those
   // that do not learn, or have time for all points. Others find more where each may propose any.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <thread>
 #include <utility>
@@ -21,6 +22,9 @@
 
 namespace tunesmith {
 namespace {
+
+// What takes less is not worth a line of progress.
+constexpr auto said_after = std::chrono::seconds(1);
 
 // The tuner keeps copies of its own, so a problem that passes may still be too large.
 void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& device) {
@@ -86,13 +90,14 @@ void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<S
 void merge_duplicates(std::vector<Problem>& problems, std::vector<double>& weights) {
   std::vector<Problem> once;
   std::vector<double> its_weights;
+  std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < problems.size(); ++i) {
-    const auto same = std::find(once.begin(), once.end(), problems[i]);
-    if (same == once.end()) {
+    const auto [place, is_new] = places.try_emplace(problems[i].text(), once.size());
+    if (is_new) {
       once.push_back(std::move(problems[i]));
       if (i < weights.size()) its_weights.push_back(weights[i]);
     } else if (i < weights.size()) {
-      its_weights[static_cast<std::size_t>(same - once.begin())] += weights[i];
+      its_weights[place->second] += weights[i];
     }
   }
   problems = std::move(once);
@@ -173,7 +178,11 @@ void check(const Op& op, const TuneOptions& options) {
         "with finals alone. Merge the shards' files first.");
 }
 
-std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options) {
+// What takes long for each problem, its space, is made when its turn comes.
+std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options, Progress& progress) {
+  refuse_unknown_strategy(options.search.strategy);
+  for (const std::string& name : options.search.templates) find_template(op, name);
+  const Clock::time_point started = Clock::now();
   std::vector<Problem> problems;
   for (const Problem& given : options.problems) {
     problems.push_back(complete_problem(op, given));
@@ -181,10 +190,9 @@ std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options)
       throw UsageError("There is nothing to tune in the " + op.name + " problem " + problems.back().text() +
                        ": it launches no kernel. Give a problem with elements.");
     }
-    // A space of conv_covariance takes 0.2 s; what is only measured has been found legal already.
-    if (!options.table || problems.size() <= options.table->searched)
-      make_search(options.search.strategy,
-                  search_space(op, problems.back(), DeviceFacts{}, options.search.templates), 0);
+    if (Clock::now() - started > said_after)
+      progress.show(
+          {.stage = "reading problem", .done = std::ssize(problems), .total = std::ssize(options.problems)});
   }
   return problems;
 }
@@ -304,7 +312,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const Op& op = find_op(options.op);
   if (!options.finals) static_cast<void>(Budget::parse(options.search.budget));
   check(op, options);
-  std::vector<Problem> problems = complete_problems(op, options);
+  std::vector<Problem> problems = complete_problems(op, options, progress);
   refuse_mistakes(op, problems);
   std::vector<double> weights = options.weights;
   if (!options.table && !options.random_checks) merge_duplicates(problems, weights);
