@@ -24,6 +24,21 @@ SearchSpace space_of(const Bench& bench, const Turn& turn) {
   return search_space(bench.op, turn.problem, bench.worker.hello().device, templates);
 }
 
+// More than this has no end that a run comes near.
+constexpr std::int64_t most_told = 1'000'000'000;
+
+void say_what_is_left_out(const Bench& bench, const SearchSpace& space) {
+  for (const SearchSpace::Part& part : space.parts) {
+    std::size_t values = 0;
+    for (const Axis& axis : part.space.axes()) values += axis.values.size();
+    if (values <= most_covered) continue;
+    const std::string text = bench.op.name + "/" + bench.op.templates[part.template_index].name + " has " +
+                             std::to_string(values) + " values on its axes: at most " +
+                             std::to_string(most_covered) + " of them are checked, evenly spread.";
+    bench.progress.say_once(text, text);
+  }
+}
+
 std::string drawn_text(const Op& op, const Search::Drawn& drawn) {
   const std::string name = op.name + "/" + op.templates[drawn.template_index].name;
   if (drawn.drawn == 0)
@@ -69,6 +84,7 @@ std::unique_ptr<Search> ProblemRun::strategy(const std::vector<WinnerRow>& winne
       result_.variants = std::ssize(space_.promising);
       break;
     case Mode::Points::covering:
+      say_what_is_left_out(bench_, space_);
       space_.promising = covering_points(space_, *options.random_checks, options.seed, turn_.task.problem,
                                          options.problems.size());
       result_.variants = std::ssize(space_.promising);
@@ -239,7 +255,8 @@ void ProblemRun::hear_others() {
 }
 
 void ProblemRun::show(std::int64_t total) {
-  ProgressState state = station_.state(std::string(mode_.shown), search_->counted(), total);
+  ProgressState state =
+      station_.state(std::string(mode_.shown), search_->counted(), total > most_told ? 0 : total);
   state.elapsed_s = search_->elapsed_s();
   state.budget_s = station_.budget().seconds.value_or(0);
   state.measured = findings_.measured;

@@ -23,8 +23,12 @@
 namespace tunesmith {
 namespace {
 
-// What takes less is not worth a line of progress.
-constexpr auto said_after = std::chrono::seconds(1);
+// What takes less than a second is not worth a line.
+void show_reading(const char* what, std::int64_t done, std::int64_t total, Clock::time_point started,
+                  Progress& progress) {
+  if (Clock::now() - started > std::chrono::seconds(1))
+    progress.show({.stage = what, .done = done, .total = total});
+}
 
 // The tuner keeps copies of its own, so a problem that passes may still be too large.
 void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& device) {
@@ -190,9 +194,7 @@ std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options,
       throw UsageError("There is nothing to tune in the " + op.name + " problem " + problems.back().text() +
                        ": it launches no kernel. Give a problem with elements.");
     }
-    if (Clock::now() - started > said_after)
-      progress.show(
-          {.stage = "reading problem", .done = std::ssize(problems), .total = std::ssize(options.problems)});
+    show_reading("reading problem", std::ssize(problems), std::ssize(options.problems), started, progress);
   }
   return problems;
 }
@@ -204,12 +206,16 @@ void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
   Store::open(file, Store::Mode::create).merge_from(options.database);
 }
 
-void refuse_mistakes(const Op& op, const std::vector<Problem>& problems) {
+void refuse_mistakes(const Op& op, const std::vector<Problem>& problems, Progress& progress) {
   const UserKernel* own = op.user_kernel;
   if (own == nullptr) return;
-  for (const Problem& problem : problems)
+  const Clock::time_point started = Clock::now();
+  std::int64_t looked_at = 0;
+  for (const Problem& problem : problems) {
     if (const std::string mistake = own->mistake(problem); !mistake.empty())
       throw UsageError(own->file.path + ": " + mistake);
+    show_reading("checking expressions for problem", ++looked_at, std::ssize(problems), started, progress);
+  }
 }
 
 std::string device_words_of(const TuneOptions& options) {
@@ -313,7 +319,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   if (!options.finals) static_cast<void>(Budget::parse(options.search.budget));
   check(op, options);
   std::vector<Problem> problems = complete_problems(op, options, progress);
-  refuse_mistakes(op, problems);
+  refuse_mistakes(op, problems, progress);
   std::vector<double> weights = options.weights;
   if (!options.table && !options.random_checks) merge_duplicates(problems, weights);
   const std::string device_words = device_words_of(options);
