@@ -27,6 +27,7 @@
 #include "kernel_file/find_op.h"
 #include "kernel_file/user_kernel.h"
 #include "runtime/device_id.h"
+#include "runtime/temporary_folder.h"
 #include "runtime/toolchain.h"
 #include "tuner/tune.h"
 
@@ -37,9 +38,9 @@ namespace {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tunesmith_check_XXXXXX").string();
+    std::string name = (temporary_folder() / "tunesmith_check_XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
-      throw Error("No folder can be made in " + std::filesystem::temp_directory_path().string() +
+      throw Error("No folder can be made in " + temporary_folder().string() +
                   "; set TMPDIR to a folder that can be written.");
     path_ = name;
   }

@@ -93,6 +93,13 @@ std::vector<FirstUseOutcome> first_uses(const Store& store, const DeviceFacts& d
   return outcomes;
 }
 
+// Readers wait for nobody but a program that repairs the log, for some ms; a program that starts should not
+// wait for a file system without locks.
+Store open_to_read(const std::filesystem::path& database) {
+  constexpr int patience_ms = 200;
+  return Store::open(database, Store::Mode::read_only, {.busy_timeout_ms = patience_ms});
+}
+
 }  // namespace
 
 void read_database(const Sources& sources, TuningData& data) {
@@ -109,7 +116,7 @@ void read_database(const Sources& sources, TuningData& data) {
     data.notes.push_back("The database " + sources.database + " is not used. " + *why);
     return;
   }
-  const Store store = Store::open(sources.database, Store::Mode::read_only);
+  const Store store = open_to_read(sources.database);
   std::size_t count = 0;
   for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
     Candidate& candidate =
@@ -166,7 +173,7 @@ BaseFaults faults_of_base(const std::string& database, const DeviceFacts& device
   std::error_code error;
   if (database.empty() || !std::filesystem::exists(database, error) || why_untrusted(database)) return faults;
   try {
-    const Store store = Store::open(database, Store::Mode::read_only);
+    const Store store = open_to_read(database);
     for (const Store::Newest& newest : store.newest_of(device.target, source_hash, device.name)) {
       const std::string fault = newest.verdict == "ok"
                                     ? ""

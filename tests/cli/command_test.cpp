@@ -32,12 +32,12 @@ TEST_P(Complaints, AreOneClearSentence) {
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   EXPECT_EQ(outcome.err.rfind("tunesmith: ", 0), 0U) << outcome.err;
-  EXPECT_TRUE(outcome.err.size() > 2 && outcome.err.substr(outcome.err.size() - 2) == ".\n") << outcome.err;
+  EXPECT_TRUE(outcome.err.ends_with(".\n") || outcome.err.ends_with("?\n")) << outcome.err;
   EXPECT_NE(outcome.err.find(GetParam().named), std::string::npos) << outcome.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Command, Complaints,
-                         testing::Values(Mistake{"", "subcommand"},
+                         testing::Values(Mistake{"", "needs a command"},
                                          Mistake{"tuen", "There is no command tuen"},
                                          Mistake{"ops conv2d conv3d", "conv3d"},
                                          Mistake{"devices --fast", "--fast"}));
@@ -142,13 +142,34 @@ TEST(Command, AnExpressionIsShownWithItsFault) {
   }
 }
 
+// A word that is nearly right, of each kind and at each level.
+INSTANTIATE_TEST_SUITE_P(
+    NearlyRight, Complaints,
+    testing::Values(Mistake{"tnue conv2d " + problem, "There is no command tnue; the commands are "},
+                    Mistake{"tnue", "Did you mean tune?"}, Mistake{"--hlp", "Did you mean --help?"},
+                    Mistake{"db stat", "There is no command stat of \"tunesmith db\"; the commands are "},
+                    Mistake{"db stat --db x.db", "Did you mean status?"},
+                    Mistake{"db --hlp", "Did you mean --help?"},
+                    Mistake{"db status --bd x.db", "Did you mean --db?"},
+                    Mistake{"table lst", "Did you mean list?"}, Mistake{"query --al", "Did you mean --all?"},
+                    Mistake{"tune conv2d --budgt=5 " + problem, "Did you mean --budget?"},
+                    Mistake{"tune covn2d " + problem, "Did you mean conv2d?"},
+                    Mistake{"space conv2d --problem 'hieght=3'", "Did you mean height?"},
+                    Mistake{"space conv2d --template bsae", "Did you mean base?"},
+                    Mistake{"space conv2d --device hots", "Did you mean host?"},
+                    Mistake{"tune conv2d --device host --strategy modle " + problem, "Did you mean model?"},
+                    Mistake{"render conv2d --target host --config BLOK_X=32 " + problem,
+                            "Did you mean BLOCK_X?"},
+                    Mistake{"derive 'y[i] = x[i]' --operations-per-byte nan", "\"nan\" is not a number"}));
+
 INSTANTIATE_TEST_SUITE_P(Data, Complaints,
                          testing::Values(Mistake{"query conv9d", "conv9d"},
                                          Mistake{"query --format xml", "xml"},
                                          Mistake{"query --db nowhere.db", "nowhere.db", 1},
                                          Mistake{"explain conv2d", "--problem is required"},
                                          Mistake{"explain conv2d --problem height=3", "has no width"},
-                                         Mistake{"export", "--to is required"}, Mistake{"db", "subcommand"},
+                                         Mistake{"export", "--to is required"},
+                                         Mistake{"db", "\"tunesmith db\" needs a command: "},
                                          Mistake{"db status --db nowhere.db", "nowhere.db", 1},
                                          Mistake{"db load nowhere.sql", "nowhere.sql", 1},
                                          Mistake{"db merge out.db nowhere.db", "nowhere.db", 1}));
@@ -162,6 +183,13 @@ TEST(Command, HelpAndVersionSucceed) {
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_NE(outcome.out.find("Usage:"), std::string::npos) << command;
   }
+}
+
+TEST(Command, TheHelpOfReportNeedsNoPackage) {
+  const Scratch scratch;
+  const Outcome outcome = scratch.shell("PATH= " TUNESMITH_PROGRAM " report --help");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("draw the database"), std::string::npos) << outcome.out;
 }
 
 // A whole help is seen at once.

@@ -61,6 +61,32 @@ TEST_F(UserKernelTest, IsTunedAndResumedAndExplained) {
   EXPECT_EQ(command.exit_code, 0) << "the database says what it was compared with";
 }
 
+// 14 axes of 10 values more, of which rules connect some: nothing lists them.
+TEST_F(UserKernelTest, ASpaceThatNobodyCanListIsSearched) {
+  std::string text = twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared);
+  std::string axes;
+  std::string defines;
+  for (int axis = 10; axis < 24; ++axis) {
+    axes += "A" + std::to_string(axis) + " = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n";
+    defines += "#define A" + std::to_string(axis) + " 0\n";
+  }
+  text.insert(text.find("PART ="), axes);
+  text.insert(text.find("[launch]"), "[rules]\nmust = [\"A10 + A23 == 9\", \"A11 + A22 > 3\"]\n");
+  text.insert(text.find("*/") + 3, defines);
+  write(text);
+  const Outcome space = scratch.tunesmith("space twice.cu --device host --problem n=1000");
+  EXPECT_EQ(space.exit_code, 0) << space.err;
+  EXPECT_TRUE(has(space.out, "54000000000000 legal configs of 600000000000000")) << space.out;
+  EXPECT_TRUE(has(space.out, "about 5.4e13 of them launch")) << space.out;
+  const Outcome tuned = scratch.tunesmith(tune + "--budget 2");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_TRUE(has(tuned.err, "too many to list: the search begins with 200000 random ones")) << tuned.err;
+  EXPECT_TRUE(has(tuned.out, "54000000000000 variants in the space")) << tuned.out;
+  const Outcome all = scratch.tunesmith("render twice.cu --target host --all -o out --problem n=1000");
+  EXPECT_EQ(all.exit_code, 2);
+  EXPECT_TRUE(has(all.err, "54000000000000 legal configs")) << all.err;
+}
+
 TEST_F(UserKernelTest, HasATableAndIsNotExported) {
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
   const Outcome tuned =
