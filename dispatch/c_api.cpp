@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/error.h"
@@ -16,11 +19,20 @@ using tunesmith::Status;
 using tunesmith::UsageError;
 
 struct tunesmith_dispatcher {  // NOLINT(readability-identifier-naming)
-  explicit tunesmith_dispatcher(const tunesmith::DispatcherOptions& options) : dispatcher(options) {
-    for (const std::string& note : dispatcher.notes()) notes += note + "\n";
+  explicit tunesmith_dispatcher(const tunesmith::DispatcherOptions& options) : dispatcher(options) {}
+
+  // What it gave stays, as the dispatcher's does.
+  const char* notes() const {
+    const std::vector<std::string>& now = dispatcher.notes();
+    std::string text;
+    for (const std::string& note : now) text += note + "\n";
+    const std::scoped_lock lock(mutex);
+    return texts.emplace(now.size(), std::move(text)).first->second.c_str();
   }
+
   tunesmith::Dispatcher dispatcher;
-  std::string notes;
+  mutable std::mutex mutex;                          // of texts
+  mutable std::map<std::size_t, std::string> texts;  // by the number of notes
 };
 
 struct tunesmith_plan {  // NOLINT(readability-identifier-naming)
@@ -158,7 +170,9 @@ int tunesmith_dispatcher_cuda_ordinal(const tunesmith_dispatcher* dispatcher) {
   return dispatcher == nullptr ? -1 : dispatcher->dispatcher.cuda_ordinal();
 }
 const char* tunesmith_dispatcher_notes(const tunesmith_dispatcher* dispatcher) {
-  return dispatcher == nullptr ? "" : dispatcher->notes.c_str();
+  const char* notes = "";
+  static_cast<void>(remember(attempt([&] { notes = dispatcher == nullptr ? "" : dispatcher->notes(); })));
+  return notes;
 }
 
 tunesmith_status tunesmith_plan_create(tunesmith_dispatcher* dispatcher, const char* op, const char* problem,

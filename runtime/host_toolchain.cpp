@@ -103,7 +103,10 @@ Run run(const std::vector<std::string>& words, const fs::path& log, const Patien
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setpgroup(&attributes, 0);  // a group of its own, so that a time-out ends the passes too
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  sigset_t none;  // the threads of the library block signals, compilers should not
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
   const int failure =
       posix_spawn(&child, words.front().c_str(), &files, &attributes, arguments.data(), environ);

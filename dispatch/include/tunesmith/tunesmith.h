@@ -60,7 +60,8 @@ void tunesmith_dispatcher_destroy(tunesmith_dispatcher* dispatcher);
 
 const char* tunesmith_dispatcher_device(const tunesmith_dispatcher* dispatcher);  ///< its name: "NVIDIA H200"
 int tunesmith_dispatcher_cuda_ordinal(const tunesmith_dispatcher* dispatcher);    ///< -1: the host
-const char* tunesmith_dispatcher_notes(const tunesmith_dispatcher* dispatcher);   ///< a line each; "": none
+/// A line each; "": none. Later there may be more; what it gave stays until the dispatcher's end.
+const char* tunesmith_dispatcher_notes(const tunesmith_dispatcher* dispatcher);
 
 /// `problem` is such as "height=1000 width=2000 mask_height=3 mask_width=3 dtype=f32"; asking again is a
 /// look-up. *plan is set only on success.
