@@ -3,6 +3,10 @@
 // sentence; attempt() makes a Status of them.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "Tunesmith's headers for C++ need C++20: compile with -std=c++20 or later, or include tunesmith/tunesmith.h."
+#endif
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

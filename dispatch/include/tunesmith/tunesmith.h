@@ -13,7 +13,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifndef TUNESMITH_HIDDEN
 #pragma GCC visibility push(default)
+#endif
 
 /// A positive status is the device runtime's (a cudaError_t).
 typedef int tunesmith_status;
@@ -138,7 +140,9 @@ tunesmith_status tunesmith_save_problems(const tunesmith_dispatcher* dispatcher,
 tunesmith_status tunesmith_explain(tunesmith_dispatcher* dispatcher, const char* op, const char* problem,
                                    const char** text);
 
+#ifndef TUNESMITH_HIDDEN
 #pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif
