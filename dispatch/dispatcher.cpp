@@ -107,7 +107,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
               return ordinal < 0 ? make_host_benchmark() : make_cuda_benchmark(ordinal);
             },
             data.first_uses),
-        planner(chosen.facts, chosen.ordinal(), std::move(data), options),
+        planner(chosen.facts, chosen.ordinal(), std::move(data), options,
+                [this](const std::string& why) { note(LateNote::cache, why); }),
         uses(chosen.facts, options.most_bytes / part_for_uses),
         background(
             [this] { return due(); },
@@ -194,7 +195,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   };
 
   // The first of each kind. Whoever reads the notes that there were goes on with these.
-  enum class LateNote : std::size_t { warning, first_uses, no_thread, count };
+  enum class LateNote : std::size_t { warning, first_uses, no_thread, cache, count };
   void note(LateNote kind, const std::string& sentence) {
     const std::scoped_lock lock(noting);
     std::vector<std::string>& longer = later_notes[static_cast<std::size_t>(kind)];

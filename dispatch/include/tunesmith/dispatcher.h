@@ -214,7 +214,8 @@ struct DispatcherOptions {
   /// `tunesmith export softmax_rows.cu` wrote beside one, winners and compiled kernels, is used as a
   /// database's.
   std::vector<std::string> kernels = {};
-  /// Whether the database's and exported binaries for the host, native code of this process, are run.
+  /// Whether the database's and exported binaries for the host, native code of this process, are run. Without
+  /// it a winner for the host is compiled first, as `compile` says.
   bool host_binaries = false;
   /// Also with `background` plan() waits in one case: where not even the op's base is in the library, because
   /// the problem holds an expression of the user's own. While the better kernel is loaded, launches of this
@@ -226,7 +227,8 @@ struct DispatcherOptions {
   /// outdated() then; wait_until_ready() does not wait for that. What lacks memory or file numbers to be
   /// loaded is tried again at once.
   std::chrono::milliseconds compile_limit = std::chrono::seconds(60);
-  /// Where compiled binaries are kept for the next process; empty: they are not kept.
+  /// Where compiled binaries are kept for the next process; empty: they are not kept. What another version of
+  /// the compiler made is compiled again, where there is one. A folder that cannot be written is a note.
   std::string cache_folder = default_cache_folder();
   /// Whether kernels may overlap with those before them in the stream; see Plan::launch().
   bool overlap = default_overlap();

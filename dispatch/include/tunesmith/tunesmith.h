@@ -45,7 +45,7 @@ const char* tunesmith_version(void);
 const char* tunesmith_first_device(void);
 
 /// Functions may be called by several threads at the same time, except that no other thread may use a handle
-/// that is being destroyed.
+/// that is being destroyed. A thread that pthread_cancel() ends goes on until its call returns.
 typedef struct tunesmith_dispatcher tunesmith_dispatcher;
 typedef struct tunesmith_plan tunesmith_plan;
 
