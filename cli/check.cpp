@@ -23,6 +23,7 @@
 #include "generator/listed.h"
 #include "generator/ops.h"
 #include "generator/space.h"
+#include "generator/threads.h"
 #include "kernel_file/add.h"
 #include "kernel_file/find_op.h"
 #include "kernel_file/user_kernel.h"
@@ -159,13 +160,10 @@ void compile_for(const CheckRequest& request, int& exit_code) {
       }
     }
   };
-  {
-    const int processors = static_cast<int>(std::thread::hardware_concurrency());
-    const int threads = request.options.compile.processes > 0 ? request.options.compile.processes
-                                                              : std::max(1, processors - 1);
-    std::vector<std::jthread> helpers;
-    for (int i = 0; i < threads; ++i) helpers.emplace_back(compile);
-  }
+  const int processors = static_cast<int>(std::thread::hardware_concurrency());
+  const int threads =
+      request.options.compile.processes > 0 ? request.options.compile.processes : std::max(1, processors - 1);
+  run_in_threads(static_cast<std::size_t>(threads), compile);
   std::map<std::string, std::vector<const VariantToCompile*>> wrong;
   std::size_t count = 0;
   for (const VariantToCompile& one : variants) {

@@ -58,9 +58,14 @@ bool is_used(const AnchorTableRow& row) { return row.caches == "warm" && row.lau
 
 // A binary is run, so it must be what was stored. For what it is used follows from the source that this
 // library renders: its hash is the key.
-bool is_usable(const WinnerRow& row, const Sources& sources, TuningData& data) {
+bool is_usable(const WinnerRow& row, const Sources& sources, TuningData& data,
+               std::vector<const WinnerRow*>& not_asked_for) {
   if (!row.binary || row.variant.target != sources.device.target) return false;
-  if (sources.device.kind == DeviceKind::host && !sources.host_binaries) return false;
+  if (sources.device.kind == DeviceKind::host && !sources.host_binaries) {
+    if (packed(packed_name(row.variant.target, row.variant.source_hash)).empty())
+      not_asked_for.push_back(&row);
+    return false;
+  }
   if (is_whole(*row.binary)) return true;
   data.notes.push_back(
       "The binary of " + row.problem.op + "/" + row.template_.name + " " + row.variant.config +
@@ -118,10 +123,12 @@ void read_database(const Sources& sources, TuningData& data) {
   }
   const Store store = open_to_read(sources.database);
   std::size_t count = 0;
-  for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
+  std::vector<const WinnerRow*> not_asked_for;
+  const std::vector<WinnerRow> winners = store.winners({}, Store::Load::dispatch);
+  for (const WinnerRow& row : winners) {
     Candidate& candidate =
         data.winners.emplace_back(candidate_of(to_file_row(row), Candidate::Origin::database));
-    candidate.has_binary = is_usable(row, sources, data);
+    candidate.has_binary = is_usable(row, sources, data, not_asked_for);
     if (candidate.has_binary) {
       data.binaries.emplace(packed_name(sources.device.target, row.variant.source_hash),
                             StoredBinary{std::string(reinterpret_cast<const char*>(row.binary->bytes.data()),
@@ -130,6 +137,15 @@ void read_database(const Sources& sources, TuningData& data) {
     ++count;
   }
   data.notes.push_back("The database " + sources.database + " has " + counted(count, "winner") + ".");
+  if (!not_asked_for.empty()) {
+    const WinnerRow& first = *not_asked_for.front();
+    data.notes.push_back(
+        "The binaries of " + counted(not_asked_for.size(), "winner") +
+        " for the host are not run, such as that of " + first.problem.op + " " + first.problem.text +
+        ", because DispatcherOptions::host_binaries is off. A first call "
+        "launches what is ready while they are compiled in the background: prepare() waits for "
+        "that, and with host_binaries they are run at once.");
+  }
   for (StoredAnchorTable& row : store.anchor_tables()) {
     if (!is_used(row.table)) continue;
     data.tables.push_back({{facts_of(row.device), row.table.op, [row] { return to_table(row); }},

@@ -42,6 +42,15 @@ std::string read_file(const fs::path& path) {
 
 constexpr std::string_view scratch_prefix = "tunesmith-compile-";
 
+fs::path temporary_folder() {
+  std::error_code error;
+  fs::path folder = fs::temp_directory_path(error);
+  if (!error) return folder;
+  const char* const given = ::secure_getenv("TMPDIR");
+  throw Error("The folder for temporary files, " + std::string(given == nullptr ? "/tmp" : given) +
+              ", is not there or is no folder; set TMPDIR to a folder that can be written.");
+}
+
 // A new temporary folder, removed with the object. As long as its process lives it is locked, so that others
 // can tell it from one that a killed process has left behind.
 class ScratchFolder {
@@ -125,7 +134,11 @@ Run run(const std::vector<std::string>& words, const fs::path& log, const Patien
   sigemptyset(&defaults);
   sigaddset(&defaults, SIGCHLD);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  sigset_t none;  // the threads of the library block signals, compilers should not
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
   const int failure =
       posix_spawn(&child, words.front().c_str(), &files, &attributes, arguments.data(), environ);
