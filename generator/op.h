@@ -67,8 +67,8 @@ struct Op {
   std::string name;
   std::string what;  ///< a sentence with the mathematics
   std::vector<Parameter> parameters;
-  /// A problem as a person may write it, perhaps with further names, in the op's parameters and in the one way
-  /// in which it is stored; what is stored stays as it is. Throws UsageError. Null: it is, as it is written.
+  /// A problem as a person may write it, perhaps with further names, in the op's parameters and in the one
+  /// way in which it is stored; what is stored stays as it is. Throws UsageError. Null: it is as written.
   std::function<Problem(const Problem& given)> rewritten = nullptr;
   /// Why values that are allowed one by one are not allowed together, as a sentence; empty if they are.
   /// Null: all are.
