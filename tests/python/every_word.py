@@ -230,8 +230,11 @@ def _(draw, name):
     settings: dict[str, Any] = {"axis": axis}
     if name == "scan":
         settings |= {"function": function, "exclusive": draw.chance(0.4), "reverse": draw.chance(0.4)}
+    elif draw.chance(0.2) and dtype in ("bool", "float32", *integers):
+        settings["dtype"] = "float64"
 
-    def expected(a, axis, function=function, exclusive=False, reverse=False, exactly=True):
+    def expected(a, axis, function=function, exclusive=False, reverse=False, dtype=None):
+        a = a if dtype is None else a.astype(dtype)
         a, axis = (a.reshape(-1), 0) if axis is None else (a, axis)
         if reverse:
             return np.flip(expected(np.flip(a, axis), axis, function, exclusive), axis)
@@ -262,8 +265,10 @@ def _(draw, name):
     kinds = finite if function in ("sum", "product") else Numbers._field_defaults["kinds"]
     if function == "product" and dtype in reals:
         kinds = ("few",)
-    if dtype in integers:
+    if dtype in integers and (function != "product" or "dtype" not in settings):
         kinds = Numbers._field_defaults["kinds"]
+    elif "dtype" in settings:
+        kinds = ("few",)
     return Call({"a": Numbers(shape, dtype, kinds)}, settings, expected, error, "out")
 
 
@@ -463,23 +468,26 @@ def _(draw, name):
     shape, dtype = draw.shape(), draw.dtype(*real_types)
     bins = draw.one_of(draw.between(1, 20), draw.between(1, 20), np.array([-3.5, -1.0, 0, 2.5, 4.0, 1e6]), [-2, 0, 1, 3])
     limits = draw.one_of(None, (-20.5, 30.25), (0.0, 2.0**31), (-(2.0**63), 2.0**63)) if isinstance(bins, int) else None
-    settings = {"bins": bins, "range": limits}
     kinds = ("few", "wide", "ends", *(() if limits is None else ("time",))) if dtype in integers else ("few", "wide")
+    if dtype in ("int64", "uint64") and draw.chance(0.3):
+        bins, limits, kinds = (1_700_000_000_000_000_000 + np.array([0, 500, 501, 1500])).astype(dtype), None, ("few", "ends", "time")
+    settings = {"bins": bins, "range": limits}
+    weights = {"weights": Numbers(shape, draw.one_of("float64", "float32", "int64"), ("few",))} if draw.chance(0.2) else {}
 
-    def expected(a, bins, range):
+    def expected(a, bins, range, weights=None):
         if a.dtype == np.float16:
             a = a.astype(np.float32)
         if range is None and isinstance(bins, int):
             range = limits_of(a) if a.size else (0.0, 1.0)
-        counts, edges = np.histogram(a.astype(np.uint8) if a.dtype == bool else a.astype(np.float64) if a.dtype == np.uint64 else a, bins, range)
-        return counts, edges
+        a = a.astype(np.uint8) if a.dtype == bool else a.astype(np.float64) if a.dtype == np.uint64 and isinstance(bins, int) else a
+        return np.histogram(a, bins, range, weights=weights)
 
     def ours(a, **settings):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return tunesmith.histogram(a, **settings)
 
-    return Call({"a": Numbers(shape, dtype, kinds)}, settings, expected, None, None, ours)
+    return Call({"a": Numbers(shape, dtype, kinds)} | weights, settings, expected, None, None, ours)
 
 
 @word("histogram2d")
@@ -488,7 +496,10 @@ def _(draw, name):
     bins = draw.one_of(draw.between(1, 9), (3, 8), (np.array([-2, -1.5, 0, 3]), 4))
     limits = draw.one_of(None, ((-2.0, 2.0), (-1.0, 3.5)))
     kinds = ("few", "wide", "ends") if dtype in integers else ("few", "wide")
-    return Call({"x": Numbers((count,), dtype, kinds), "y": Numbers((count,), dtype, kinds)}, {"bins": bins, "range": limits}, np.histogram2d)
+    arrays = {key: Numbers((count,), dtype, kinds) for key in "xy"}
+    if draw.chance(0.3):
+        arrays["weights"] = Numbers((count,), draw.one_of("float32", "float64", "int32"), ("few",))
+    return Call(arrays, {"bins": bins, "range": limits}, np.histogram2d)
 
 
 @word("bincount")

@@ -106,4 +106,5 @@ def test_both_calls_are_right(name):
     found = [check(name, seed) for seed in range(start, start + forms_of_a_word)]
     wrong = [sentence for sentences, _ in found for sentence in sentences]
     assert not wrong, "\n".join([f"{len(wrong)} calls are wrong, such as", *wrong[:5]])
-    assert forms_of_a_word < 60 or name.startswith("ndimage.generic") or any(served for _, served in found), "no second call is served from what the first one recorded"
+    if forms_of_a_word >= 60 and not name.startswith("ndimage.generic") and tunesmith.current_device() == "host":
+        assert any(served for _, served in found), "no second call is served from what the first one recorded"
