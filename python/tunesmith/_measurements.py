@@ -301,9 +301,9 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:  #
         results = []
         for axis in range(dimensions):
             others = tuple(k for k in range(dimensions) if k != axis)
-            is_complex = given.dtype in _complex_parts
-            along = InputArray(_reductions.sum(given.object, axis=others, dtype=None if is_complex else "float64") if others else given.object)
-            along = along if is_complex else along.to("float64")
+            whole = _kind(given.dtype) <= _kind("int64")  # whose sum may go around
+            along = InputArray(_reductions.sum(given.object, axis=others, dtype="float64" if whole else None) if others else given.object)
+            along = along if along.dtype in _complex_parts else along.to("float64")
             places = InputArray(np.arange(given.shape[axis], dtype=np.float64), given).object
             results.append(library.result(InputArray((along.object * places).sum() / along.object.sum()).object))
         return tuple(results)

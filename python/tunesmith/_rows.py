@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
@@ -239,6 +240,12 @@ def rms_norm(x: Any, normalized_shape: SupportsIndex | Sequence[int] | None = No
     return _normed(text, x, {"weight": weight}, normalized_shape, out)
 
 
+@functools.lru_cache(maxsize=1024)
+def _named(expression: str) -> tuple[list[str], list[str]]:
+    """The expression's arrays and results."""
+    return rows_arrays(expression), rows_results(expression)
+
+
 def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, keepdims: bool = False, **arrays: Any) -> Any:
     """Results of arrays' elements and of reductions over each row, the last axis, in one kernel that reads each array once where it can:
 
@@ -255,7 +262,7 @@ def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, k
     The same plan gives the same bits for the same arrays in every run. Sums are as accurate as the op's page says. Raises ValueError with the place in the text for what is
     wrong there.
     """
-    names, results = rows_arrays(expression), rows_results(expression)
+    names, results = _named(expression)
     given = _operands(names, values, arrays)
     if len(results) > 1 and out is not None and (not isinstance(out, tuple) or len(out) != len(results)):
         raise TypeError(f"out= is a tuple of {len(results)} arrays, or None in places of it, for the results {', '.join(results)}.")
