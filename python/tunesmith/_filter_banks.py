@@ -11,6 +11,7 @@ from ._arrays import InputArray, index, launch, recorded
 from ._filters import _images, _on_device, boundaries, boundary_word, check_origin, number_of
 
 _results = ("each", "sum", "norm")
+most_weights = 1024  # of a mask
 
 
 def masks_of(given: Any, name: str, sums: str, like: InputArray) -> InputArray:
@@ -94,7 +95,7 @@ def filter_bank(
     (filters, taps_y), (others, taps_x) = columns.shape, rows.shape
     if filters != others:
         raise ValueError(f"There are {filters} column masks and {others} row masks; each filter is a pair.")
-    if filters > 4 or max(taps_y, taps_x) > 1024:
+    if filters > 4 or max(taps_y, taps_x) > most_weights:
         raise ValueError(f"There are {filters} filters of {taps_y} x {taps_x} weights; up to 4 of up to 1024 x 1024 are allowed.")
     given_origins = origin if isinstance(origin, tuple) else (origin, origin)
     if len(given_origins) != 2:

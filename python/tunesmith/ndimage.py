@@ -25,8 +25,9 @@ import numpy as np
 from ._arrays import InputArray, index, recorded
 from ._elsewhere import missing
 from ._expressions import vectorize
-from ._filter_banks import masks_of, run
+from ._filter_banks import masks_of, most_weights, run
 from ._filters import (
+    _images,
     added,
     axes_of,
     boundary_word,
@@ -260,8 +261,32 @@ def _along(input, weights: np.ndarray | InputArray, axis: int, output, mode, cva
     else:
         flat, mask, origins = (outer, shape[axis], inner), _shaped(weights, (1, -1, 1)), [0, origin, 0]
     image = given.contiguous().reshaped(flat)
-    result = InputArray(_filter(image.object, mask, wanted, mode, cval, origins, word)).reshaped(shape).object
+    result = InputArray(_filter(image.object, mask, wanted, mode, cval, origins, word, _filter_line)).reshaped(shape).object
     return finish(given, result, output, wanted)
+
+
+def _is_odd(weights: np.ndarray) -> bool:
+    """Whether the second half is the first one turned around, with the other sign: of equal elements the sum is 0."""
+    return weights.size > 1 and bool(np.any(weights)) and bool(np.all(np.abs(weights + weights[::-1]) <= np.finfo(float).eps * np.abs(weights).max()))
+
+
+def _needs_halves(weights: np.ndarray) -> bool:
+    """Whether a sum of equal elements is 0 only where both halves are summed apart: not that of one power of two and its negative, which nothing rounds."""
+    return _is_odd(weights) and (np.count_nonzero(weights) > 2 or bool(np.frexp(np.abs(weights).max())[0] != 0.5))
+
+
+def _filter_line(given: InputArray, mask: np.ndarray | InputArray, *, mode: str, boundary: str, value: float, origins, sums: str):
+    """filter_all() of a mask along the second of two or three axes. Where that is odd, filter_bank sums its halves apart, so that equal elements give exactly 0, as in
+    SciPy, which subtracts before it multiplies."""
+    if isinstance(mask, InputArray) or mask.size > most_weights or given.array.size == 0 or not _needs_halves(mask.reshape(-1)):
+        return filter_all(given, mask, mode=mode, boundary=boundary, value=value, origins=origins, sums=sums)
+    line = (mask.reshape(-1) - mask.reshape(-1)[::-1]) / 2
+    is_last = len(mask.shape) == 2
+    dtype = given.dtype if sums == "float32" and given.dtype in _images and given.dtype != "float64" else sums
+    image, one = given.to(dtype).contiguous(), np.ones((1, 1))
+    columns, rows = (masks_of(weights, "weights", sums, image) for weights in ((one, line[None]) if is_last else (line[None], one)))
+    along = (0, origins[1]) if is_last else (origins[1], 0)
+    return run(image, columns, rows, axis=0 if is_last else 1, results="sum", boundary=boundary, value=value, origins=along).object
 
 
 def _line(input, weights, cval) -> np.ndarray | InputArray:  # noqa: A002
@@ -334,10 +359,12 @@ _whole = ("int", "uint", "bool")
 
 def _one_mask(given: InputArray, terms: list[list[_Line]], wanted: str, cval) -> np.ndarray | None:
     """The sum of the terms, each the product of its lines, as a mask of the last two axes; None: where they are not along these, have several
-    boundaries, are faster one by one, or would be cut in between."""
+    boundaries, are faster one by one, or would be cut in between, or have an odd line beside numbers whose sums are rounded."""
     lines = [line for term in terms for line in term]
     first = len(given.shape) - 2
     if len(lines) < 2 or first < 0 or any(line.axis < first for line in lines) or len({boundary_word(line.mode) for line in lines}) > 1:
+        return None
+    if given.dtype in ("float32", "float64") and any(_is_odd(line.weights) for line in lines):
         return None
     is_product = any(len(term) > 1 for term in terms)
     has_constant = boundary_word(lines[0].mode) == "constant" and cval != 0
@@ -380,17 +407,21 @@ def _sweep(given: InputArray, lines: list[_Line], wanted: str, cval):
     after = lines[[line.axis >= first for line in lines].index(True) :] if pair else []
     is_kept = cval != 0 and any(line.axis < first and boundary_word(line.mode) == "constant" for line in after)
     mask = None if is_kept else _one_mask(given, [pair], wanted, cval)
-    if mask is None and len(lines) == 2:
-        both = _bank(given, [lines], wanted, cval, "sum")
-        if both is not None:
-            return both.object
     result = given.object
-    for line in lines:
+    # In SciPy's order where numbers are cut in between, or the constant stands beside what another line has made.
+    in_order = wanted.startswith(_whole) or cval != 0 and any(boundary_word(line.mode) == "constant" for line in lines)
+    odd_first = lines if in_order else sorted(lines, key=lambda line: not _is_odd(line.weights))
+    if mask is None and (len(lines) == 2 or odd_first is not lines and any(_is_odd(line.weights) for line in pair)):
+        together = lines if len(lines) == 2 else pair
+        both = _bank(given, [together], wanted, cval, "sum")
+        if both is not None:
+            result, odd_first = both.object, [line for line in odd_first if line not in together]
+    for line in odd_first:
         if mask is None or line not in pair:
             result = _along(result, line.weights, line.axis, wanted, line.mode, cval, line.origin, "correlation")
     if mask is not None:
         result = _window(result, mask, pair, wanted, cval, filter_all)
-    return result if lines else given.library.copy(given.to(wanted).object)
+    return given.library.copy(given.to(wanted).object) if result is given.object else result
 
 
 def _sum_of(given: InputArray, terms: list[list[_Line]], wanted: str, cval):
@@ -467,21 +498,23 @@ def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
     return weights * polynomial(x)
 
 
-def _gaussian_line(sigma: float, order: int, truncate: float, radius) -> np.ndarray:
-    """The weights as correlate1d() takes them."""
+def _gaussian_line(sigma: float, order: int, truncate: float, radius, wanted: str) -> np.ndarray:
+    """The weights as correlate1d() takes them, for a result of the type `wanted`."""
     sigma = float(sigma)
     if order < 0 or order != int(order):
         raise ValueError(f"order must be non-negative and whole; it is {order!r}.")
     reach = int(float(truncate) * sigma + 0.5) if radius is None else radius
     if not isinstance(reach, numbers.Integral) or reach < 0:
         raise ValueError(f"Radius must be a nonnegative integer; it is {reach!r}.")
-    return _gaussian(sigma, int(order), int(reach))[::-1].copy()
+    weights = _gaussian(sigma, int(order), int(reach))[::-1].copy()
+    # A result that is cut to a whole number: so much more than the roundings of a sum in float64 that equal elements do not become one less.
+    return weights * (1 + (weights.size + 2) * np.finfo(float).eps) if wanted.startswith(_whole) and order == 0 else weights
 
 
-def _gaussian_lines(axes, sigma, order, mode, truncate, radius) -> list[_Line]:
+def _gaussian_lines(axes, sigma, order, mode, truncate, radius, wanted: str) -> list[_Line]:
     count = len(axes)
     each = zip(axes, *(per_axis(value, count, name) for value, name in ((sigma, "sigma"), (order, "order"), (mode, "mode"), (radius, "radius"))))
-    return [_Line(axis, _gaussian_line(width, k, truncate, reach), edge) for axis, width, k, edge, reach in each if width > 1e-15]
+    return [_Line(axis, _gaussian_line(width, k, truncate, reach, wanted), edge) for axis, width, k, edge, reach in each if width > 1e-15]
 
 
 @recorded("input", "output")
@@ -499,7 +532,9 @@ def gaussian_filter1d(
 ) -> Any:
     """scipy.ndimage.gaussian_filter1d: a Gaussian of standard deviation `sigma` elements along `axis`, or its derivative of
     `order`; cut at truncate standard deviations, or at `radius` elements."""
-    return correlate1d(input, _gaussian_line(sigma, order, truncate, radius), axis, output, mode, cval, 0)
+    given = InputArray(input)
+    _, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
+    return correlate1d(input, _gaussian_line(sigma, order, truncate, radius, wanted), axis, output, mode, cval, 0)
 
 
 @recorded("input", "output")
@@ -519,7 +554,7 @@ def gaussian_filter(
     given = InputArray(input)
     found = axes_of(axes, len(given.shape))
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
-    lines = _gaussian_lines(found, sigma, order, mode, truncate, radius)
+    lines = _gaussian_lines(found, sigma, order, mode, truncate, radius, wanted)
     return finish(given, _sweep(given, lines, wanted, cval), output, wanted)
 
 
@@ -634,12 +669,12 @@ def laplace(
     return finish(given, _sum_of(given, terms, wanted, cval), output, wanted)
 
 
-def _gaussian_derivatives(given: InputArray, sigma, order: int, mode, axes, truncate, radius) -> list[list[_Line]]:
+def _gaussian_derivatives(given: InputArray, sigma, order: int, mode, axes, truncate, radius, wanted: str) -> list[list[_Line]]:
     """For each axis a Gaussian whose derivative of that order is taken along it. As in SciPy an axis's mode is that of all lines of its term."""
     found = axes_of(axes, len(given.shape))
     widths = per_axis(sigma, len(found), "sigma")
     edges = per_axis(mode, len(found), "mode")
-    return [_gaussian_lines(found, widths, [order * (axis == one) for one in found], edge, truncate, radius) for axis, edge in zip(found, edges)]
+    return [_gaussian_lines(found, widths, [order * (axis == one) for one in found], edge, truncate, radius, wanted) for axis, edge in zip(found, edges)]
 
 
 @recorded("input", "output")
@@ -660,7 +695,7 @@ def gaussian_laplace(
     """
     given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
-    terms = _gaussian_derivatives(given, sigma, 2, mode, axes, truncate, radius)
+    terms = _gaussian_derivatives(given, sigma, 2, mode, axes, truncate, radius, wanted)
     return finish(given, _sum_of(given, terms, wanted, cval), output, wanted)
 
 
@@ -681,7 +716,7 @@ def gaussian_gradient_magnitude(
     floats do not overflow."""
     given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
-    terms = _gaussian_derivatives(given, sigma, 1, mode, axes, truncate, radius)
+    terms = _gaussian_derivatives(given, sigma, 1, mode, axes, truncate, radius, wanted)
     checked_cval(given, cval)
     together = _bank(given, terms, wanted, cval, "norm") if len(terms) == 2 else None
     if together is not None:

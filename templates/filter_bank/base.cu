@@ -1,6 +1,7 @@
 // filter_bank, the plain kernel: a thread has ROWS outputs below each other. A row of the image is summed
 // along the row mask once, and added to each output whose window has it. Only the image's type is compiled
-// in.
+// in. The two halves of a mask are summed apart, from its middle outwards: of equal numbers and a mask whose
+// halves differ in sign alone they are then opposite, whatever was rounded, and the output is exactly 0.
 
 #include "common/boundary.cuh"
 #include "common/widened.cuh"
@@ -9,25 +10,39 @@
 using Sum = sum_type<T>;
 constexpr int most_filters = 4;
 
-struct Image {
-  const T* first;
-  long long height, width, channels;
+// The windows of outputs below each other: their first row is y, their first pixel x.
+struct Windows {
+  const T* first;  // of the image, of the outputs' channel
+  long long height, width, channels, y, x;
   int boundary;
   Sum outside;
 };
 
-// Of the row y, the sum along a row mask whose first weight is at the pixel x. `inside`: all of its pixels
-// are in the image.
-__device__ __forceinline__ Sum row_sum(const Image& image, const Sum* mask, int taps, long long y,
-                                       long long x, long long channel, bool inside) {
-  const long long row = sample_at(y, image.height, image.boundary);
-  const T* const line = image.first + (row < 0 ? 0 : row) * image.width * image.channels + channel;
-  Sum sum = 0;
-  for (int j = 0; j < taps; ++j) {
-    const long long column = inside ? x + j : sample_at(x + j, image.width, image.boundary);
-    sum += mask[j] * (row >= 0 && column >= 0 ? widened(line[column * image.channels]) : image.outside);
+template <bool inside>
+__device__ __forceinline__ Sum sample(const Windows& from, const T* line, long long x) {
+  const long long column = inside ? x : sample_at(x, from.width, from.boundary);
+  return inside || (line != nullptr && column >= 0) ? widened(line[column * from.channels]) : from.outside;
+}
+
+// The sum of a row along a mask. `inside`: all of its pixels are in the image; line: nullptr where none is.
+template <bool inside>
+__device__ __forceinline__ Sum line_sum(const Windows& from, const T* line, const Sum* mask, int taps) {
+  Sum low = 0, high = 0;
+  for (int j = taps / 2 - 1; j >= 0; --j) {
+    low += mask[j] * sample<inside>(from, line, from.x + j);
+    high += mask[taps - 1 - j] * sample<inside>(from, line, from.x + taps - 1 - j);
   }
+  Sum sum = low + high;
+  if (taps % 2 != 0) sum += mask[taps / 2] * sample<inside>(from, line, from.x + taps / 2);
   return sum;
+}
+
+// Of the r-th row of the first window, and of those below it.
+__device__ __forceinline__ Sum row_sum(const Windows& from, int r, const Sum* mask, int taps) {
+  const long long row = sample_at(from.y + r, from.height, from.boundary);
+  const T* const line = row < 0 ? nullptr : from.first + row * from.width * from.channels;
+  const bool inside = row >= 0 && from.x >= 0 && from.x + taps <= from.width;
+  return inside ? line_sum<true>(from, line, mask, taps) : line_sum<false>(from, line, mask, taps);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -40,29 +55,62 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   for (long long at = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x; at < batch * groups * columns;
        at += step) {
     const long long column = at % columns, group = at / columns % groups, plane = at / columns / groups;
-    const long long y = group * ROWS, x = column / channels - before_x;
-    const bool inside = x >= 0 && x + taps_x <= width;
-    const Image from = {image + plane * height * columns, height, width, channels, boundary,
-                        static_cast<Sum>(value)};
+    const long long y = group * ROWS, channel = column % channels;
+    const int rows = height - y < ROWS ? static_cast<int>(height - y) : ROWS;
+    const Windows from = {image + plane * height * columns + channel,
+                          height,
+                          width,
+                          channels,
+                          y - before_y,
+                          column / channels - before_x,
+                          boundary,
+                          static_cast<Sum>(value)};
+    const int half = taps_y / 2, even = taps_y % 2 == 0 ? 1 : 0;
     Sum sums[ROWS][most_filters] = {};
 #pragma unroll 1
     for (int f = 0; f < filters; ++f) {
-      Sum own[ROWS] = {};
-      for (int r = 0; r < taps_y + ROWS - 1; ++r) {
-        const Sum sum = row_sum(from, row_masks + static_cast<long long>(f) * taps_x, taps_x,
-                                y + r - before_y, x, column % channels, inside);
+      const Sum* const mask = column_masks + static_cast<long long>(f) * taps_y;
+      const Sum* const row_mask = row_masks + static_cast<long long>(f) * taps_x;
+      Sum middle[ROWS] = {}, low[ROWS] = {}, high[ROWS] = {};  // `middle`: at the windows' middles
+#pragma unroll 1
+      for (int r = 0; r < ROWS && half + r < taps_y + rows - 1; ++r) {
+        const Sum sum = row_sum(from, half + r, row_mask, taps_x);
+#pragma unroll
+        for (int k = 0; k < ROWS; ++k) middle[k] = k == r ? sum : middle[k];
+      }
+#pragma unroll
+      for (int n = 1; n <= ROWS; ++n) {  // places from the middle
+        if (n > half) break;
+        const Sum before = mask[half - n], behind = mask[half + n - even];
 #pragma unroll
         for (int k = 0; k < ROWS; ++k) {
-          if (r >= k && r - k < taps_y)
-            own[k] += column_masks[static_cast<long long>(f) * taps_y + r - k] * sum;
+          if (k >= n) low[k] += before * middle[k - n];
+          const int other = k + n - even;
+          if (other < ROWS) high[k] += behind * middle[other];
+        }
+      }
+      for (int r = half - 1; r >= 0; --r) {
+        const Sum sum = row_sum(from, r, row_mask, taps_x);
+#pragma unroll
+        for (int k = 0; k < ROWS; ++k) {
+          if (r >= k) low[k] += mask[r - k] * sum;
+        }
+      }
+      for (int r = half + ROWS; r < taps_y + rows - 1; ++r) {
+        const Sum sum = row_sum(from, r, row_mask, taps_x);
+#pragma unroll
+        for (int k = 0; k < ROWS; ++k) {
+          if (r - k < taps_y) high[k] += mask[r - k] * sum;
         }
       }
 #pragma unroll
-      for (int k = 0; k < ROWS; ++k) sums[k][f] = own[k];
+      for (int k = 0; k < ROWS; ++k) {
+        sums[k][f] = low[k] + high[k];
+        if (!even) sums[k][f] += mask[half] * middle[k];
+      }
     }
 #pragma unroll 1
-    for (int k = 0; k < ROWS; ++k) {
-      if (y + k >= height) break;
+    for (int k = 0; k < rows; ++k) {
       Sum* const to = output + (plane * height + y + k) * columns + column;
       Sum here[1][most_filters], all[1] = {0};
 #pragma unroll

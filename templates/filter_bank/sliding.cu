@@ -2,7 +2,8 @@
 // in registers, of a few columns, and sums them along the column masks, ROWS rows at a time; the rows that
 // the next ones need are read meanwhile. These sums go to shared memory, where each thread takes OUTPUTS
 // neighbours of a row and sums along the row masks. It knows the masks' sizes; weights, boundary and the
-// image's size are arguments.
+// image's size are arguments. The two halves of a mask are summed apart, from its ends inwards, so that
+// those of masks whose halves differ in sign alone are opposite where all samples are equal (base.cu).
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
@@ -28,12 +29,11 @@ constexpr int tile = units * OUTPUTS;
 // Of a window, and of those below it that are summed at the same time.
 constexpr int ring_rows = taps_y - 1 + ROWS;
 
-// Rows of a thread's sums along the column masks that are made together: weights are read from shared memory
+// Rows of a thread's sums along a column mask that are made together: weights are read from shared memory
 // once for all of them.
 __host__ __device__ constexpr int rows_together() {
   int rows = ROWS;
-  while (rows > 1 && (ROWS % rows != 0 || rows * filters * COLUMNS * static_cast<int>(sizeof(Sum)) > 96))
-    --rows;
+  while (rows > 1 && (ROWS % rows != 0 || 2 * rows * COLUMNS * static_cast<int>(sizeof(Sum)) > 96)) --rows;
   return rows;
 }
 constexpr int together = rows_together();
@@ -56,6 +56,7 @@ __host__ __device__ constexpr int steps_together() {
 constexpr int units_together = steps_together();
 
 constexpr int pitch_y = round_up(taps_y, lanes), pitch_x = round_up(taps_x, lanes);
+__host__ __device__ constexpr int last_lanes(int taps) { return (taps - 1) / lanes * lanes; }
 constexpr int staged_row = filters * strip;
 constexpr int staged = ROWS * staged_row;
 
@@ -131,35 +132,48 @@ __device__ __forceinline__ void fill(Kept& kept, const Strip& from, int first) {
 
 // ROWS rows of sums along the column masks.
 __device__ __forceinline__ void sum_columns(const Kept& kept, const Sum* masks, Sum* to) {
+  constexpr int half = taps_y / 2;
 #pragma unroll
   for (int first = 0; first < ROWS; first += together) {
-    Sum sums[together][filters][COLUMNS] = {};
 #pragma unroll
-    for (int t = 0; t < taps_y; t += lanes) {
-      Vector<Sum, lanes> weights[filters];
+    for (int f = 0; f < filters; ++f) {
+      const Sum* const mask = masks + f * pitch_y;
+      Sum low[together][COLUMNS] = {}, high[together][COLUMNS] = {};
 #pragma unroll
-      for (int f = 0; f < filters; ++f) weights[f] = load_vector<lanes>(masks + f * pitch_y + t);
+      for (int t = 0; t < half; t += lanes) {
+        const Vector<Sum, lanes> weights = load_vector<lanes>(mask + t);
 #pragma unroll
-      for (int e = 0; e < lanes; ++e) {
-        if (t + e >= taps_y) break;
+        for (int e = 0; e < lanes; ++e) {
+          if (t + e >= half) break;
 #pragma unroll
-        for (int j = 0; j < together; ++j) {
+          for (int j = 0; j < together; ++j) {
 #pragma unroll
-          for (int f = 0; f < filters; ++f) {
-#pragma unroll
-            for (int c = 0; c < COLUMNS; ++c)
-              sums[j][f][c] += weights[f].element[e] * kept[first + j + t + e][c];
+            for (int c = 0; c < COLUMNS; ++c) low[j][c] += weights.element[e] * kept[first + j + t + e][c];
           }
         }
       }
-    }
 #pragma unroll
-    for (int j = 0; j < together; ++j) {
+      for (int t = last_lanes(taps_y); t + lanes > taps_y - half; t -= lanes) {
+        const Vector<Sum, lanes> weights = load_vector<lanes>(mask + t);
 #pragma unroll
-      for (int f = 0; f < filters; ++f) {
+        for (int e = lanes - 1; e >= 0; --e) {
+          if (t + e >= taps_y) continue;
+          if (t + e < taps_y - half) break;
+#pragma unroll
+          for (int j = 0; j < together; ++j) {
+#pragma unroll
+            for (int c = 0; c < COLUMNS; ++c) high[j][c] += weights.element[e] * kept[first + j + t + e][c];
+          }
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < together; ++j) {
         Vector<Sum, COLUMNS> all;
 #pragma unroll
-        for (int c = 0; c < COLUMNS; ++c) all.element[c] = sums[j][f][c];
+        for (int c = 0; c < COLUMNS; ++c) {
+          all.element[c] = low[j][c] + high[j][c];
+          if constexpr (taps_y % 2 != 0) all.element[c] += mask[half] * kept[first + j + half][c];
+        }
         store_vector<COLUMNS>(to + (first + j) * staged_row + f * strip, all);
       }
     }
@@ -191,44 +205,77 @@ __device__ __forceinline__ int unknown_zero() {
   return zero;
 }
 
+// Reads the samples from `n` to before `end` of some units.
+template <int count>
+__device__ __forceinline__ void read_samples(Sum (&samples)[units_together][count], const Sum* from, int n,
+                                             int end) {
+#pragma unroll
+  for (int k = 0; k < count; k += lanes) {
+    if (k < n || k >= end) continue;
+#pragma unroll
+    for (int u = 0; u < units_together; ++u) {
+      const Vector<Sum, lanes> part = load_vector<lanes>(from + u * rows_at_once * staged_row + k);
+#pragma unroll
+      for (int e = 0; e < lanes; ++e) samples[u][k + e] = part.element[e];
+    }
+  }
+}
+
+template <int count>
+__device__ __forceinline__ void add_products(Sum (&sums)[units_together][OUTPUTS], Sum weight,
+                                             const Sum (&samples)[units_together][count], int t) {
+#pragma unroll
+  for (int u = 0; u < units_together; ++u) {
+#pragma unroll
+    for (int o = 0; o < OUTPUTS; ++o) sums[u][o] += weight * samples[u][shift + o + t * channels];
+  }
+}
+
 // Sums along a row mask of some units; `from` is the filter's row at the first one's first column. Samples
 // are read when the weights come to them, so that few are in registers.
 __device__ __forceinline__ void sum_rows(Sum (&sums)[units_together][OUTPUTS], const Sum* from,
                                          const Sum* mask) {
-  constexpr int count = round_up(shift + OUTPUTS + reach, lanes);
-  Sum samples[units_together][count];
+  constexpr int half = taps_x / 2, count = round_up(shift + OUTPUTS + reach, lanes);
+  Sum samples[units_together][count], high[units_together][OUTPUTS];
 #pragma unroll
   for (int u = 0; u < units_together; ++u) {
 #pragma unroll
-    for (int o = 0; o < OUTPUTS; ++o) sums[u][o] = 0;
+    for (int o = 0; o < OUTPUTS; ++o) sums[u][o] = high[u][o] = 0;
   }
   int read = 0;
 #pragma unroll
-  for (int t = 0; t < taps_x; t += lanes) {
+  for (int t = 0; t < half; t += lanes) {
     const Vector<Sum, lanes> weights = load_vector<lanes>(mask + t + unknown_zero());
-    const int needed = smaller(count, round_up(shift + OUTPUTS + (t + lanes - 1) * channels, lanes));
-#pragma unroll
-    for (int n = 0; n < count; n += lanes) {
-      if (n < read || n >= needed) continue;
-#pragma unroll
-      for (int u = 0; u < units_together; ++u) {
-        const Vector<Sum, lanes> part = load_vector<lanes>(from + u * rows_at_once * staged_row + n);
-#pragma unroll
-        for (int e = 0; e < lanes; ++e) samples[u][n + e] = part.element[e];
-      }
-    }
+    const int needed =
+        smaller(count, round_up(shift + OUTPUTS + (smaller(t + lanes, half) - 1) * channels, lanes));
+    read_samples<count>(samples, from, read, needed);
     read = needed;
 #pragma unroll
     for (int e = 0; e < lanes; ++e) {
-      if (t + e >= taps_x) break;
-#pragma unroll
-      for (int u = 0; u < units_together; ++u) {
-#pragma unroll
-        for (int o = 0; o < OUTPUTS; ++o)
-          sums[u][o] += weights.element[e] * samples[u][shift + o + (t + e) * channels];
-      }
+      if (t + e >= half) break;
+      add_products<count>(sums, weights.element[e], samples, t + e);
     }
   }
+  read = count;
+#pragma unroll
+  for (int t = last_lanes(taps_x); t + lanes > half; t -= lanes) {
+    const Vector<Sum, lanes> weights = load_vector<lanes>(mask + t + unknown_zero());
+    const int needed = (shift + larger(t, half) * channels) / lanes * lanes;
+    read_samples<count>(samples, from, needed, read);
+    read = needed;
+#pragma unroll
+    for (int e = lanes - 1; e >= 0; --e) {
+      if (t + e >= taps_x) continue;
+      if (t + e < taps_x - half) break;
+      add_products<count>(high, weights.element[e], samples, t + e);
+    }
+  }
+#pragma unroll
+  for (int u = 0; u < units_together; ++u) {
+#pragma unroll
+    for (int o = 0; o < OUTPUTS; ++o) sums[u][o] += high[u][o];
+  }
+  if constexpr (taps_x % 2 != 0) add_products<count>(sums, mask[half], samples, half);
 }
 
 // What becomes of a unit's sums of all filters.

@@ -121,7 +121,8 @@ TEST_F(FilterBankOnHost, TheTypedFunctionsPlanTheirProblem) {
 // ---- both templates, on images of float
 
 std::vector<float> output_of(const char* name, const std::string& text, const std::string& config,
-                             const std::vector<float>& image, const std::vector<float>& masks) {
+                             const std::vector<float>& image, const std::vector<float>& column_masks,
+                             const std::vector<float>& row_masks) {
   const Problem wanted = problem(text);
   const Template& tmpl = find_template(op(), name);
   const Config chosen = tmpl.space(wanted).complete(Values::parse(config));
@@ -132,12 +133,14 @@ std::vector<float> output_of(const char* name, const std::string& text, const st
   if (!compiled.ok) return {};
   const std::unique_ptr<Device> device = make_host_device();
   const std::unique_ptr<Executable> executable = device->load(compiled.bytes, source.suffix, work);
-  const std::int64_t image_bytes = std::ssize(image) * 4, mask_bytes = std::ssize(masks) * 4;
-  const DeviceMemory owned[] = {
-      {*device, image_bytes}, {*device, mask_bytes}, {*device, mask_bytes}, {*device, image_bytes}};
-  device->upload(owned[0].get(), image.data(), image_bytes);
-  device->upload(owned[1].get(), masks.data(), mask_bytes);
-  device->upload(owned[2].get(), masks.data(), mask_bytes);
+  const std::vector<float>* const inputs[] = {&image, &column_masks, &row_masks};
+  const std::int64_t image_bytes = std::ssize(image) * 4;
+  const DeviceMemory owned[] = {{*device, image_bytes},
+                                {*device, std::ssize(column_masks) * 4},
+                                {*device, std::ssize(row_masks) * 4},
+                                {*device, image_bytes}};
+  for (std::size_t n = 0; n < 3; ++n)
+    device->upload(owned[n].get(), inputs[n]->data(), std::ssize(*inputs[n]) * 4);
   void* const arguments[] = {owned[0].get(), owned[1].get(), owned[2].get(), owned[3].get()};
   EXPECT_EQ(executable->launch(arguments, nullptr, nullptr), 0);
   std::vector<float> output(image.size());
@@ -162,7 +165,7 @@ TEST(FilterBankNorm, SquaresNeitherOverflowNorVanish) {
     // Filters of one weight: 3 and 4 quarters, whose norm is 5 quarters.
     const std::vector<float> found =
         output_of(which.template_name, "height=1 width=22 filters=2 taps_y=1 taps_x=1 results=norm",
-                  which.config, image, {std::sqrt(0.75F), 1.0F});
+                  which.config, image, {std::sqrt(0.75F), 1.0F}, {std::sqrt(0.75F), 1.0F});
     for (std::size_t n = 0; n < image.size(); ++n) {
       if (std::isnan(image[n])) {
         EXPECT_TRUE(std::isnan(found[n]));
@@ -186,7 +189,7 @@ TEST(FilterBankValues, ThatAreNotFiniteReachTheirWindowsAlone) {
     const std::vector<float> found =
         output_of(which.template_name,
                   "height=13 width=40 filters=1 taps_y=3 taps_x=5 results=sum boundary=constant value=inf",
-                  which.config, image, {0.25F, 1.0F, 0.5F, 2.0F, 1.0F});
+                  which.config, image, {0.25F, 1.0F, 0.5F}, {0.25F, 1.0F, 0.5F, 2.0F, 1.0F});
     const auto near = [](std::int64_t y, std::int64_t x, std::int64_t at_y, std::int64_t at_x) {
       return std::abs(y - at_y) <= 1 && std::abs(x - at_x) <= 2;
     };
@@ -201,6 +204,28 @@ TEST(FilterBankValues, ThatAreNotFiniteReachTheirWindowsAlone) {
         } else {
           EXPECT_TRUE(std::isfinite(one)) << y << ", " << x;
         }
+      }
+    }
+  }
+}
+
+// Derivatives of areas of one value are exactly 0, whatever products and sums were rounded.
+TEST(FilterBankValues, HalvesThatDifferInSignAloneAreOpposite) {
+  const std::vector<float> even = {0.1F, 0.7F, 0.3F, 0.7F, 0.1F};
+  const std::vector<float> odds[] = {{-0.1F, -0.7F, 0.0F, 0.7F, 0.1F},
+                                     {0.1F, -0.7F, 0.3F, -0.3F, 0.7F, -0.1F}};
+  for (const Case& which : cases) {
+    for (const std::vector<float>& odd : odds) {
+      for (const bool in_columns : {true, false}) {
+        const std::string taps = std::to_string(odd.size());
+        SCOPED_TRACE(which.template_name + std::string(in_columns ? " taps_y=" : " taps_x=") + taps);
+        const std::vector<float> found =
+            output_of(which.template_name,
+                      "height=19 width=40 filters=1 results=sum " +
+                          (in_columns ? "taps_y=" + taps + " taps_x=5" : "taps_y=5 taps_x=" + taps),
+                      which.config, std::vector<float>(19 * 40, 0.1F), in_columns ? odd : even,
+                      in_columns ? even : odd);
+        for (const float one : found) ASSERT_EQ(one, 0);
       }
     }
   }

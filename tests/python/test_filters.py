@@ -55,6 +55,53 @@ def test_filters_are_scipys(seed):
         agree(ndimage.uniform_filter(x, 1 + seed % 5, mode=mode, cval=cval), expected)
 
 
+derivatives = {
+    "sobel": lambda of, x, axis, mode: of.sobel(x, axis, mode=mode),
+    "prewitt": lambda of, x, axis, mode: of.prewitt(x, axis, mode=mode),
+    "gaussian_filter1d": lambda of, x, axis, mode: of.gaussian_filter1d(x, 1.3, axis, 1, mode=mode),
+    "of third order": lambda of, x, axis, mode: of.gaussian_filter1d(x, 1.3, axis, 3, mode=mode),
+    "gaussian_filter": lambda of, x, axis, mode: of.gaussian_filter(x, 1.3, [int(k == axis) for k in range(x.ndim)], mode=mode),
+    "of a wide Gaussian": lambda of, x, axis, mode: of.gaussian_filter(x, 7.0, [int(k == axis) for k in range(x.ndim)], mode=mode),
+    "gaussian_gradient_magnitude": lambda of, x, axis, mode: of.gaussian_gradient_magnitude(x, 1.5, mode=mode),
+    "correlate1d": lambda of, x, axis, mode: of.correlate1d(x, [-0.3, 0.7, 0, -0.7, 0.3], axis, mode=mode, origin=1),
+    "convolve1d": lambda of, x, axis, mode: of.convolve1d(x, [0.1, -0.3, 0, 0.3, -0.1], axis, mode=mode, cval=x.flat[0]),
+    "of even masks": lambda of, x, axis, mode: of.correlate1d(x, [-0.3, -0.7, 0.7, 0.3], axis, mode=mode),  # SciPy's are not 0
+}
+
+
+@pytest.mark.parametrize("name", derivatives)
+def test_derivatives_of_flat_areas_are_exactly_0(name):
+    """As in SciPy, which subtracts both sides before it multiplies: else ridges are found where nothing is."""
+    call = derivatives[name]
+    for shape in ((40,), (15, 14), (5, 6, 7)):
+        for dtype, value in (("f4", 0.1), ("f4", 255), ("f8", 1 / 3), ("f8", -7e5), ("f2", 0.1)):
+            x = np.full(shape, value, dtype)
+            for axis in range(len(shape)):
+                for mode in ("reflect", "constant", "mirror", "wrap"):
+                    if mode == "constant" and name != "convolve1d":
+                        continue
+                    assert not call(ndimage, x, axis, mode).any(), (shape, dtype, value, axis, mode)
+                    if dtype != "f2" and name != "of even masks":
+                        assert not call(scipy.ndimage, x, axis, mode).any()
+    x = np.random.default_rng(3).random((24, 30), np.float32)
+    x[:, 12:] = 0.1
+    for axis in (0, 1):
+        found, expected = call(ndimage, x, axis, "nearest"), call(scipy.ndimage, x, axis, "nearest")
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+        reach = 12 + (28 if name == "of a wide Gaussian" else 7)
+        assert not found[:, reach:].any()
+
+
+def test_a_gaussian_leaves_equal_integers_as_they_are():
+    """Also where SciPy's sums of weights are a last bit below 1, so that 7 becomes 5."""
+    for dtype, values in (("bool", (1,)), ("uint8", (7, 255)), ("int16", (-300, 32767)), ("uint16", (65535,)), ("int32", (-7, 10**9)), ("int64", (10**12,))):
+        for value in values:
+            x = np.full((7, 6), value, dtype)
+            for sigma in (0.3, 0.5, 1.0, 2.0, 3.0, 5.5):
+                for found in (ndimage.gaussian_filter(x, sigma), ndimage.gaussian_filter1d(x, sigma, 0)):
+                    np.testing.assert_array_equal(found, x, strict=True)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_convolutions_of_two_images_are_scipys(seed):
     random = np.random.default_rng(seed)
