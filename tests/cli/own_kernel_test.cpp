@@ -752,6 +752,14 @@ TEST_F(UserKernelTest, TheOrderOfAtomicAdditionsIsNoFault) {
   }
 }
 
+TEST_F(UserKernelTest, WhatOutlivesALaunchIsNamed) {
+  std::string text = atomic_sum("if (i == 0) *y = atomicAdd(&launches, 1) + 0 * x[0];");
+  write(text.replace(text.find("__global__ void sum"), 0, "__device__ int launches;\n"));
+  const Outcome counted = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=300");
+  EXPECT_EQ(counted.exit_code, 1) << counted.out;
+  EXPECT_TRUE(has(counted.out, "It differs from launch to launch")) << counted.out;
+}
+
 // What was right by another tolerance, reference or input is judged again.
 TEST_F(UserKernelTest, AnOldVerdictDoesNotOutliveAStricterTest) {
   const std::string nearly = "if (i < n) y[i] = (BLOCK == 64 ? 2.0f : 2.001f) * x[i];";
