@@ -617,6 +617,11 @@ TEST_F(UserKernelTest, AWrongReferenceIsNamed) {
   EXPECT_TRUE(has(tuned.err, "The reference, the kernel plain of twice.cu,") ||
               has(tuned.err, "computes inputs and references"))
       << tuned.err;
+  text = twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared);
+  text.replace(text.find("x[i] + x[i]"), 11, "x[i - 2500]");
+  write(text);
+  const Outcome outside = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=64");
+  EXPECT_TRUE(has(outside.err, "it accessed element -2500 of x, which has 64")) << outside.err;
 }
 
 // The reference as a function for the host, with what a test puts into it.
