@@ -165,7 +165,10 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
     return false;
   };
   std::string text;
-  if (differs(result(!reversed, order, filled)))
+  if (differs(result(reversed, order, filled)))
+    text =
+        " It differs from launch to launch: a __device__ variable holds what the launch before left there.";
+  else if (differs(result(!reversed, order, filled)))
     text = " It depends on the order of threads: is a barrier missing?";
   else if (!watched_.blocks_wait() && (differs(result(reversed, BlockOrder::scattered, filled)) ||
                                        differs(result(reversed, block_order(!reversed), filled))))

@@ -643,6 +643,11 @@ TEST_F(UserKernelTest, AWrongReferenceIsNamed) {
   EXPECT_TRUE(has(tuned.err, "The reference, the kernel plain of twice.cu,") ||
               has(tuned.err, "computes inputs and references"))
       << tuned.err;
+  text = twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared);
+  text.replace(text.find("x[i] + x[i]"), 11, "x[i - 2500]");
+  write(text);
+  const Outcome outside = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=64");
+  EXPECT_TRUE(has(outside.err, "it accessed element -2500 of x, which has 64")) << outside.err;
 }
 
 // The reference as a function for the host, with what a test puts into it.
@@ -776,6 +781,14 @@ TEST_F(UserKernelTest, TheOrderOfAtomicAdditionsIsNoFault) {
     EXPECT_TRUE(has(found.out, "wrong_result")) << wrong << found.out;
     EXPECT_FALSE(has(found.out, "The order of additions alone")) << wrong << found.out;
   }
+}
+
+TEST_F(UserKernelTest, WhatOutlivesALaunchIsNamed) {
+  std::string text = atomic_sum("if (i == 0) *y = atomicAdd(&launches, 1) + 0 * x[0];");
+  write(text.replace(text.find("__global__ void sum"), 0, "__device__ int launches;\n"));
+  const Outcome counted = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=300");
+  EXPECT_EQ(counted.exit_code, 1) << counted.out;
+  EXPECT_TRUE(has(counted.out, "It differs from launch to launch")) << counted.out;
 }
 
 // What was right by another tolerance, reference or input is judged again.
