@@ -107,7 +107,7 @@ Problem problem_or_example(const Op& op, const std::string& text) {
 // The configs whose launches the device can do; of a large space an estimate.
 ConfigCount fitting(const Space& space, const ConfigCount& legal, const Template& tmpl,
                     const Problem& problem, const DeviceFacts& device) {
-  constexpr double most_counted = 1 << 20;
+  constexpr double most_counted = 1 << 22;
   constexpr std::size_t drawn = 10'000;
   std::int64_t count = 0;
   const auto look = [&](const Config& config) {

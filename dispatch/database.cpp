@@ -101,8 +101,9 @@ std::vector<FirstUseOutcome> first_uses(const Store& store, const DeviceFacts& d
 // Readers wait for nobody but a program that repairs the log, for some ms; a program that starts should not
 // wait for a file system without locks.
 Store open_to_read(const std::filesystem::path& database) {
-  constexpr int patience_ms = 200;
-  return Store::open(database, Store::Mode::read_only, {.busy_timeout_ms = patience_ms});
+  Store::Options options;
+  options.busy_timeout_ms = 200;
+  return Store::open(database, Store::Mode::read_only, options);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "generator/groups.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -12,7 +13,7 @@ namespace {
 
 // A step takes 0.1 to 0.3 us, so each of these some tenths of a second at most.
 constexpr std::uint64_t most_counting_steps = std::uint64_t{1} << 22;
-constexpr std::uint64_t most_finding_steps = std::uint64_t{1} << 18;
+constexpr std::uint64_t most_finding_steps = std::uint64_t{1} << 20;
 constexpr std::size_t most_tries = std::size_t{1} << 20;
 
 constexpr std::size_t for_an_estimate = 1000;  // drawn configs: to some 3 %
@@ -46,16 +47,17 @@ std::vector<std::uint64_t> random_places(std::size_t size, std::uint64_t bound, 
   return places;
 }
 
-Space::Groups::Groups(const Space& space, Subset subset, const Values& given) : space_(space), given_(given) {
+Space::Groups::Groups(const Space& space, Subset subset, const Values& given)
+    : space_(space), given_(given), rules_(space.rules(subset)) {
   for (std::size_t axis = 0; axis < space.axes().size(); ++axis)
     groups_.push_back({.axes = std::uint32_t{1} << axis});
-  for (const Rule* rule : space.rules(subset)) {
+  for (std::size_t rule = 0; rule < rules_.size() && !is_empty_; ++rule) {
     Config nothing;
     nothing.axes_ = space.axes_;
     nothing.set_ = 0;
-    const bool holds = rule->holds(nothing);
+    const bool holds = rules_[rule]->holds(nothing);
     if (nothing.missed_ == 0) {
-      is_empty_ = is_empty_ || !holds;
+      is_empty_ = !holds;
       continue;
     }
     const auto first = std::find_if(groups_.begin(), groups_.end(),
@@ -76,6 +78,7 @@ void Space::Groups::join(std::size_t at, std::uint32_t axes) {
     joined.rules.insert(joined.rules.end(), other.rules.begin(), other.rules.end());
     return true;
   });
+  std::sort(joined.rules.begin(), joined.rules.end());
   groups_.push_back({.axes = joined.axes, .rules = std::move(joined.rules)});
 }
 
@@ -96,20 +99,37 @@ void Space::Groups::for_each(Work work) {
 }
 
 Space::Walk Space::Groups::walk_of(const Group& group) const {
-  Walk walk(space_, group.axes, group.rules);
+  std::vector<const Rule*> rules;
+  for (const std::size_t rule : group.rules) rules.push_back(rules_[rule]);
+  Walk walk(space_, group.axes, std::move(rules));
   walk.restrict(given_);
   return walk;
 }
 
 // Counts the group, or draws from it.
-std::uint32_t Space::Groups::look(Group& group, std::uint64_t steps, std::size_t wanted,
-                                  Random& random) const {
+std::uint32_t Space::Groups::look(Group& group, std::size_t wanted, Random& random) const {
   Walk walk = walk_of(group);
-  walk.limit(steps);
+  walk.limit(most_counting_steps);
   group.found.clear();
   group.count = {walk.count()};
   if (walk.outside() != 0 || (!walk.was_limited() && has_places(group.count))) return walk.outside();
-  return draw(group, walk, wanted, random);
+  if (const std::uint32_t outside = draw(group, walk, wanted, random); outside != 0) return outside;
+  if (!group.found.empty()) return 0;
+  if (walk.was_limited()) group.count.kind = ConfigCount::Kind::at_least;
+  Walk again = walk_of(group);
+  again.limit(most_counting_steps);
+  again.each([&](const Config& config) {
+    group.found.push_back(config);
+    return group.found.size() < most_first;
+  });
+  for (std::size_t i = 0; i < group.found.size(); ++i)
+    std::swap(group.found[i], group.found[i + random.below(group.found.size() - i)]);
+  return again.outside();
+}
+
+bool Space::Groups::holds(const Group& group, const Config& config) const {
+  return std::all_of(group.rules.begin(), group.rules.end(),
+                     [&](std::size_t rule) { return rules_[rule]->holds(config); });
 }
 
 std::uint32_t Space::Groups::draw(Group& group, const Walk& walk, std::size_t wanted, Random& random) const {
@@ -128,27 +148,14 @@ std::uint32_t Space::Groups::draw(Group& group, const Walk& walk, std::size_t wa
     config.set_ = group.axes;
     for (const std::size_t axis : axes)
       config.chosen_[axis] = walk.indices()[axis][random.below(walk.indices()[axis].size())];
-    const bool holds = std::all_of(group.rules.begin(), group.rules.end(),
-                                   [&](const Rule* rule) { return rule->holds(config); });
+    const bool is_legal = holds(group, config);
     if (config.missed_ != 0) return config.missed_;
-    if (holds) group.found.push_back(std::move(config));
+    if (is_legal) group.found.push_back(std::move(config));
   }
-  if (!group.found.empty()) {
-    if (walk.was_limited())
-      group.count = {raw * static_cast<double>(group.found.size()) / static_cast<double>(tries),
-                     ConfigCount::Kind::estimate};
-    return 0;
-  }
-  if (walk.was_limited()) group.count.kind = ConfigCount::Kind::at_least;
-  Walk again = walk_of(group);
-  again.limit(most_counting_steps);
-  again.each([&](const Config& config) {
-    group.found.push_back(config);
-    return group.found.size() < most_first;
-  });
-  for (std::size_t i = 0; i < group.found.size(); ++i)
-    std::swap(group.found[i], group.found[i + random.below(group.found.size() - i)]);
-  return again.outside();
+  if (!group.found.empty() && walk.was_limited())
+    group.count = {raw * static_cast<double>(group.found.size()) / static_cast<double>(tries),
+                   ConfigCount::Kind::estimate};
+  return 0;
 }
 
 ConfigCount Space::Groups::product() const {
@@ -165,7 +172,7 @@ ConfigCount Space::Groups::product() const {
 
 ConfigCount Space::Groups::count() {
   Random random(1);
-  for_each([&](Group& group) { return look(group, most_counting_steps, for_an_estimate, random); });
+  for_each([&](Group& group) { return look(group, for_an_estimate, random); });
   return product();
 }
 
@@ -215,9 +222,7 @@ void Space::Groups::put_places(const Group& group, const std::vector<std::uint64
 
 std::vector<Config> Space::Groups::sample(std::size_t size, Random& random) {
   size = std::min(size, most_sampled);
-  for_each([&](Group& group) {
-    return look(group, most_counting_steps, std::max(size, for_an_estimate), random);
-  });
+  for_each([&](Group& group) { return look(group, std::max(size, for_an_estimate), random); });
   const ConfigCount all = product();
   if (all.configs == 0) return {};
   const bool none_found = std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
@@ -243,6 +248,12 @@ std::vector<Config> Space::Groups::sample(std::size_t size, Random& random) {
   }
   std::vector<Config> configs(size, empty);
   for (const Group& group : groups_) {
+    if (group.rules.empty()) {  // one axis, which needs no walk
+      const auto axis = static_cast<std::size_t>(std::countr_zero(group.axes));
+      const std::vector<std::uint16_t> indices = walk_of(group).indices()[axis];
+      for (Config& config : configs) config.chosen_[axis] = indices[random.below(indices.size())];
+      continue;
+    }
     if (!group.found.empty()) {
       put_drawn(group, configs, random);
       continue;

@@ -30,8 +30,8 @@ class Space::Groups {
 
  private:
   struct Group {
-    std::uint32_t axes = 0;  // one bit each
-    std::vector<const Rule*> rules = {};
+    std::uint32_t axes = 0;               // one bit each
+    std::vector<std::size_t> rules = {};  // ascending: a rule may rely on those before it
     bool is_done = false;
     ConfigCount count = {};
     std::vector<Config> found = {};  // of what cannot be counted: some, drawn
@@ -41,7 +41,7 @@ class Space::Groups {
   void for_each(Work work);
   void join(std::size_t at, std::uint32_t axes);
   Walk walk_of(const Group& group) const;
-  std::uint32_t look(Group& group, std::uint64_t steps, std::size_t wanted, Random& random) const;
+  std::uint32_t look(Group& group, std::size_t wanted, Random& random) const;
   std::uint32_t draw(Group& group, const Walk& walk, std::size_t wanted, Random& random) const;
   ConfigCount product() const;
   void put(const Group& group, const Config& from, Config& to) const;
@@ -49,8 +49,11 @@ class Space::Groups {
   void put_places(const Group& group, const std::vector<std::uint64_t>& places,
                   std::vector<Config>& configs) const;
 
+  bool holds(const Group& group, const Config& config) const;
+
   const Space& space_;
   Values given_;
+  std::vector<const Rule*> rules_;
   std::vector<Group> groups_;
   bool is_empty_ = false;  // a rule that reads no axis is broken
 };

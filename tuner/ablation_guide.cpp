@@ -32,7 +32,7 @@ class AblationGuide : public Guide {
 
   std::optional<PointId> choose(const History& history) override {
     while (next_ < order_.size())
-      if (const PointId id = order_[next_++]; !history.has(id)) return id;
+      if (const PointId id = order_[next_++]; !history.has(id) && points_.mine(id)) return id;
     return std::nullopt;
   }
   bool learns() const override { return false; }

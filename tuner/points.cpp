@@ -28,6 +28,7 @@ Points::Points(const SearchSpace& space, std::optional<std::uint64_t> seed, Prio
       unnumbered_(space_.parts.size()) {
   for (std::size_t at = 0; at < space_.parts.size(); ++at) {
     const SearchSpace::Part& part = space_.parts[at];
+    unnumbered_[at].is_used = !part.space.is_numbered();
     const auto which = prior == Prior::none ? Space::Subset::legal : Space::Subset::promising;
     List list{prior == Prior::worth && !part.space.worth().empty(), {{}}};
     const auto add = [&](const Config& config) { list.tiers.front().push_back(id(at, config).number); };
@@ -47,7 +48,8 @@ Points::Points(const SearchSpace& space, std::optional<std::uint64_t> seed, Prio
 
 // Without a seed in the order of the axes.
 std::vector<Config> Points::draw(std::size_t part, Space::Subset subset) {
-  std::vector<Config> configs = space_.parts[part].space.sample(most_drawn, random_.next(), subset);
+  const std::size_t size = unnumbered_[part].is_used ? most_drawn_unnumbered : most_drawn;
+  std::vector<Config> configs = space_.parts[part].space.sample(size, random_.next(), subset);
   if (!shuffled_) std::sort(configs.begin(), configs.end(), Config::WalkOrder());
   return configs;
 }
@@ -169,19 +171,18 @@ void Points::each_neighbour(PointId id, const std::function<void(PointId)>& visi
 bool Points::mine(PointId id) const {
   if (space_.shares == 1) return true;
   std::uint64_t number = id.number;
-  if (const Space& space = space_.parts[id.part].space; !space.is_numbered()) {
+  if (unnumbered_[id.part].is_used) {
     const Config config = this->config(id);
     number = 0;
-    for (std::size_t axis = 0; axis < space.axes().size(); ++axis)
+    for (std::size_t axis = 0; axis < config.axes().size(); ++axis)
       number = Random(number ^ config.index(axis)).next();
   }
   return Random(number * 31 + id.part).below(space_.shares) == space_.share;
 }
 
 PointId Points::id(std::size_t part, const Config& config) const {
-  const Space& space = space_.parts[part].space;
-  if (space.is_numbered()) return {part, space.number(config)};
   Unnumbered& known = unnumbered_[part];
+  if (!known.is_used) return {part, space_.parts[part].space.number(config)};
   const auto [place, is_new] = known.numbers.try_emplace(config, known.configs.size());
   if (is_new) known.configs.push_back(config);
   return {part, place->second};
@@ -195,8 +196,8 @@ std::optional<PointId> Points::id(const Point& point) const {
 }
 
 Config Points::config(PointId id) const {
-  const Space& space = space_.parts[id.part].space;
-  return space.is_numbered() ? space.config(id.number) : unnumbered_[id.part].configs[id.number];
+  const Unnumbered& known = unnumbered_[id.part];
+  return known.is_used ? known.configs[id.number] : space_.parts[id.part].space.config(id.number);
 }
 
 Point Points::point(PointId id) const { return {space_.parts[id.part].template_index, config(id)}; }

@@ -25,9 +25,11 @@ struct PointId {
   auto operator<=>(const PointId&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
-/// A template's space with more configs than the first is not listed: so many random ones stand for it.
+/// A template's space with more configs than the first is not listed: so many random ones stand for it, fewer
+/// where a config is too large for a number.
 inline constexpr double most_enumerated = std::int64_t{1} << 22;
 inline constexpr std::size_t most_drawn = 200'000;
+inline constexpr std::size_t most_drawn_unnumbered = 50'000;
 
 /// All points, each once, in tiers: those that keep all `worth` rules, those that break one, and so on; with
 /// Prior::none all are of one tier. The next tier begins when all templates are at the end of theirs.
@@ -68,8 +70,9 @@ class Points {
     std::vector<std::vector<std::uint64_t>> tiers;
     std::size_t next = 0;  // in the present tier
   };
-  // Configs that have no number in their space.
+  // Of a part whose configs have no number in their space: those that were met.
   struct Unnumbered {
+    bool is_used = false;
     std::vector<Config> configs = {};
     std::map<Config, std::uint64_t, Config::WalkOrder> numbers = {};
   };

@@ -26,6 +26,7 @@ constexpr IntegerAxis AXIS_6("AXIS_6");
 constexpr IntegerAxis BLOCK("BLOCK");
 constexpr IntegerAxis FIRST("FIRST");
 constexpr IntegerAxis ITEMS("ITEMS");
+constexpr IntegerAxis LAST("LAST");
 constexpr CategoricalAxis LAYOUT("LAYOUT");
 
 // 3 x 2 x 2 points, of which a rule on the first two axes leaves 4 x 2.
@@ -360,6 +361,24 @@ TEST(Space, EstimatesWhatItCannotCount) {
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("too rare"), std::string::npos) << error.what();
   }
+}
+
+// As one that divides by what an earlier one says is not 0. Not with many axes, where groups are joined,
+// either.
+TEST(Space, ARuleMayRelyOnThoseBeforeIt) {
+  std::vector<Axis> axes = long_axes(12, 1000);
+  axes.push_back({"LAST", {1, 0, 2}, ""});
+  int divided_by_0 = 0;
+  const Space space(axes, {{"LAST is not 0.", [](const Config& c) { return c[LAST] != 0; }},
+                           {"AXIS_0 is not 5.", [](const Config& c) { return c[AXIS_0] != 5; }},
+                           {"LAST divides the sum of the first six.", [&](const Config& c) {
+                              divided_by_0 += c[LAST] == 0 ? 1 : 0;
+                              return c[LAST] == 0 || sum_of(c, 6) % c[LAST] == 0;
+                            }}});
+  EXPECT_EQ(space.sample(100, 1).size(), 100U);
+  EXPECT_NEAR(space.size().configs, 1.5e36, 1.5e35);
+  EXPECT_EQ(space.complete(Values::parse("LAST=2"))[LAST], 2);
+  EXPECT_EQ(divided_by_0, 0);
 }
 
 // What a plain walk would have to come back to through all axes between.

@@ -170,37 +170,40 @@ TEST_P(Orders, ALargeSpaceBeginsWithAllThatKeepTheRules) {
 }
 
 // 24 axes of 1000 values, 10^72 points; some are connected in pairs by rules, others by none.
-Space endless() {
-  std::vector<Axis> axes;
-  for (int i = 0; i < 24; ++i) {
-    Axis axis{"A" + std::to_string(i), {}, ""};
-    for (std::int64_t value = 0; value < 1000; ++value) axis.values.emplace_back(value);
-    axes.push_back(axis);
-  }
-  const auto add_up = [](const char* a, const char* b) {
-    return [x = IntegerAxis(a), y = IntegerAxis(b)](const Config& c) { return (c[x] + c[y]) % 10 == 7; };
-  };
-  return Space(axes,
-               {{"A0 and A23 add up to a number that ends with 7.", add_up("A0", "A23")},
-                {"A1 and A22 do so.", add_up("A1", "A22")}},
-               {{"A2 and A21 do so.", add_up("A2", "A21")}});
+const SearchSpace& endless() {
+  static const SearchSpace made = [] {
+    std::vector<Axis> axes;
+    for (int i = 0; i < 24; ++i) {
+      Axis axis{"A" + std::to_string(i), {}, ""};
+      for (std::int64_t value = 0; value < 1000; ++value) axis.values.emplace_back(value);
+      axes.push_back(axis);
+    }
+    const auto add_up = [](const char* a, const char* b) {
+      return [x = IntegerAxis(a), y = IntegerAxis(b)](const Config& c) { return (c[x] + c[y]) % 10 == 7; };
+    };
+    const Space space(axes,
+                      {{"A0 and A23 add up to a number that ends with 7.", add_up("A0", "A23")},
+                       {"A1 and A22 do so.", add_up("A1", "A22")}},
+                      {{"A2 and A21 do so.", add_up("A2", "A21")}});
+    return SearchSpace{Point{0, space.complete({})}, {{0, space, space.size()}}};
+  }();
+  return made;
 }
 
 // No strategy lists them; each proposes legal ones, each once, and shares have none in common.
 TEST_P(Strategies, ProposeFromASpaceThatNobodyCanList) {
-  SearchSpace space{Point{0, endless().complete({})}, {}};
-  space.parts.push_back({0, endless(), endless().size()});
+  SearchSpace space = endless();
   EXPECT_EQ(space.parts.front().count.text(), "1.0e70");
   space.shares = 2;
   std::set<std::string> seen;
   for (space.share = 0; space.share < 2; ++space.share) {
     const auto search = make_search(GetParam(), space, 1);
     ASSERT_EQ(search->drawn().size(), 1U);
-    EXPECT_GT(search->drawn().front().drawn, 100'000U);
+    EXPECT_GT(search->drawn().front().drawn, 40'000U);
     for (int n = 0; n < 40; ++n) {
       const auto point = search->next();
       ASSERT_TRUE(point) << n;
-      EXPECT_TRUE(endless().is_legal(point->config)) << point->config.text();
+      EXPECT_TRUE(space.parts.front().space.is_legal(point->config)) << point->config.text();
       EXPECT_TRUE(seen.insert(point->config.text()).second || n == 0) << point->config.text();
       search->report(*point, Verdict::ok, 10 + static_cast<double>(point->config.index(2)));
     }
@@ -208,9 +211,7 @@ TEST_P(Strategies, ProposeFromASpaceThatNobodyCanList) {
 }
 
 TEST_P(Learners, NeighboursOfASpaceThatNobodyCanListComeNearer) {
-  SearchSpace space{Point{0, endless().complete({})}, {}};
-  space.parts.push_back({0, endless(), endless().size()});
-  const auto search = make_search(GetParam(), space, 1, Prior::none);
+  const auto search = make_search(GetParam(), endless(), 1, Prior::none);
   double best = 1e9;
   for (int n = 0; n < 60; ++n) {
     const auto point = search->next();
