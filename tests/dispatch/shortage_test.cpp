@@ -99,7 +99,9 @@ TEST_F(ShortageTest, WhatDidNotCompileIsCompiledLater) {
   const std::string before = given == nullptr ? "" : given;
   Dispatcher dispatcher(options());
   ::setenv("TMPDIR", (folder_ / "none").c_str(), 1);
-  EXPECT_EQ(dispatcher.plan("smooth", "n=1000 taps=6").match(), Match::base);
+  const Plan first = dispatcher.plan("smooth", "n=1000 taps=6");
+  EXPECT_EQ(first.match(), Match::base);
+  says(first, "The folder for temporary files, " + (folder_ / "none").string() + ", is not there");
   if (before.empty())
     ::unsetenv("TMPDIR");
   else
