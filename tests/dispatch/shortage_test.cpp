@@ -99,9 +99,7 @@ TEST_F(ShortageTest, WhatDidNotCompileIsCompiledLater) {
   const std::string before = given == nullptr ? "" : given;
   Dispatcher dispatcher(options());
   ::setenv("TMPDIR", (folder_ / "none").c_str(), 1);
-  const Plan first = dispatcher.plan("smooth", "n=1000 taps=6");
-  EXPECT_EQ(first.match(), Match::base);
-  says(first, "The folder for temporary files, " + (folder_ / "none").string() + ", is not there");
+  EXPECT_EQ(dispatcher.plan("smooth", "n=1000 taps=6").match(), Match::base);
   if (before.empty())
     ::unsetenv("TMPDIR");
   else
