@@ -50,6 +50,21 @@ foreach(kind IN LISTS TUNESMITH_KINDS)
 endforeach()
 if(TARGET tunesmith_shared)
   tunesmith_name_version(tunesmith_shared ${PROJECT_VERSION})
+  target_sources(tunesmith_shared PRIVATE "${PROJECT_SOURCE_DIR}/dispatch/library_files.cpp")
+  target_include_directories(tunesmith_shared PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_options(tunesmith_shared PRIVATE $<$<CONFIG:Release>:LINKER:--strip-all>)
 endif()
+
+# tunesmith_load_files(TARGET): the program, or extension, TARGET loads the shared library for what is packed into it, in place of
+# holding it once more.
+function(tunesmith_load_files target)
+  if(TARGET tunesmith_shared)
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/dispatch/loaded_files.cpp")
+    include(GNUInstallDirs)
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/dispatch/loaded_files.cpp" PROPERTIES COMPILE_DEFINITIONS
+      "TUNESMITH_LIBRARY_NAME=\"libtunesmith.so.${TUNESMITH_SOVERSION}\";TUNESMITH_LIBRARY_FOLDER=\"${CMAKE_INSTALL_LIBDIR}\"")
+    add_dependencies(${target} tunesmith_shared)
+  endif()
+endfunction()
 list(GET TUNESMITH_KINDS 0 kind)
 set(TUNESMITH_LIBRARY tunesmith::${kind}) # of this project's own programs

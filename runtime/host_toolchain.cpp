@@ -243,7 +243,9 @@ class HostToolchain : public Toolchain {
     "-O2",
 #endif
     "-ffp-contract=off",
-    "-fno-strict-aliasing"
+    "-fno-strict-aliasing",
+    "-s",  // names that nobody looks up, and pages that hold a few bytes each: half of a small kernel's file
+    "-Wl,-z,noseparate-code"
 #if defined(__SANITIZE_ADDRESS__)
     ,
     "-fsanitize=address,undefined",
