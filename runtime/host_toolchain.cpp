@@ -42,21 +42,12 @@ std::string read_file(const fs::path& path) {
 
 constexpr std::string_view scratch_prefix = "tunesmith-compile-";
 
-fs::path temporary_folder() {
-  std::error_code error;
-  fs::path folder = fs::temp_directory_path(error);
-  if (!error) return folder;
-  const char* const given = ::secure_getenv("TMPDIR");
-  throw Error("The folder for temporary files, " + std::string(given == nullptr ? "/tmp" : given) +
-              ", is not there or is no folder; set TMPDIR to a folder that can be written.");
-}
-
 // A new temporary folder, removed with the object. As long as its process lives it is locked, so that others
 // can tell it from one that a killed process has left behind.
 class ScratchFolder {
  public:
   ScratchFolder() {
-    const fs::path parent = temporary_folder();
+    const fs::path parent = fs::temp_directory_path();
     std::string pattern = (parent / ".tunesmith-new-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) {
       throw Error("No folder for the compiler could be created in " + parent.string() +
@@ -81,7 +72,7 @@ class ScratchFolder {
   // Removes the user's folders that nobody holds.
   static void remove_abandoned() {
     std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(temporary_folder(), error)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(fs::temp_directory_path(), error)) {
       if (!entry.path().filename().string().starts_with(scratch_prefix)) continue;
       const int folder = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
       if (folder < 0) continue;

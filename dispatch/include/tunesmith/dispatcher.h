@@ -4,7 +4,7 @@
 #pragma once
 
 #if __cplusplus <= 201703L
-#error "Tunesmith's headers for C++ need C++20: compile with -std=c++20 or later, or include tunesmith/tunesmith.h."
+#error "Tunesmith's C++ headers need C++20: compile with -std=c++20, or include tunesmith/tunesmith.h."
 #endif
 
 #include <chrono>
