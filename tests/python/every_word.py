@@ -155,17 +155,18 @@ def _(draw, name):
 
 @word("var", "std", "mean_var")
 def _(draw, name):
-    dtype, shape = draw.dtype(*real_types), draw.shape(0)
+    dtype, shape = draw.dtype(*(real_types if name == "mean_var" else all_types)), draw.shape(0)
     settings: dict[str, Any] = {"axis": draw.axes(len(shape)), "ddof": draw.one_of(0, 0, 1)}
     if name != "mean_var":
         settings["keepdims"] = draw.chance(0.3)
-        if draw.chance(0.15):
+        if draw.chance(0.15) and not dtype.startswith("complex"):
             settings["where"] = draw.random.random(shape) < 0.7
-    result = dtype if dtype in reals else "float64"
+    result = {"complex64": "float32"}.get(dtype, dtype if dtype in reals else "float64")
+    wide = np.clongdouble if dtype.startswith("complex") else np.longdouble
 
     def expected(a, axis, ddof, keepdims=False, where=True):
         with np.errstate(all="ignore"):
-            x = a.astype(np.longdouble)
+            x = a.astype(wide)
             variance = np.var(x, axis=axis, ddof=ddof, keepdims=keepdims, where=where)
             found = {"var": lambda: variance, "std": lambda: np.sqrt(variance), "mean_var": lambda: np.stack([np.mean(x, axis), variance], -1)}[name]()
         return np.asarray(found).astype(result)
@@ -173,10 +174,10 @@ def _(draw, name):
     def error(expected, a, axis, ddof, keepdims=False, where=True):
         unit = units[{"float16": "float32"}.get(result, result)]
         with np.errstate(all="ignore"):
-            x = a.astype(np.longdouble)
+            x = a.astype(wide)
             count = np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=keepdims)
             scale = count / np.maximum(count - ddof, 1)
-            variance, square = np.var(x, axis=axis, keepdims=keepdims, where=where), np.mean(x * x, axis=axis, keepdims=keepdims, where=where)
+            variance, square = np.var(x, axis=axis, keepdims=keepdims, where=where), np.mean(np.abs(x) ** 2, axis=axis, keepdims=keepdims, where=where)
             rounding = units["float64"] * np.max(np.abs(x), axis=axis, keepdims=keepdims, initial=0) if dtype.endswith("int64") else 0
             off = scale * rounding * (2 * np.sqrt(variance) + rounding)
             off = off + scale * (16 * unit * variance + 256 * unit**2 * square) + units[result] * scale * variance + tiny(result)
