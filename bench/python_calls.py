@@ -18,6 +18,7 @@ import cupyx.scipy.signal
 import numpy as np
 import scipy.ndimage
 import scipy.signal
+import scipy.special
 import torch
 
 import tunesmith
@@ -87,6 +88,17 @@ def cases():
             0,
             torch=lambda x: x.T.contiguous(),
             cupy=lambda x: cupy.ascontiguousarray(x.T),
+        )
+    for rows, columns in ((64, 128), (4096, 1024)):
+        yield Case(
+            f"softmax of {rows}x{columns}", [real(rows, columns)], tunesmith.softmax, lambda x: scipy.special.softmax(x, axis=1), torch=lambda x: torch.softmax(x, 1)
+        )
+        yield Case(
+            f"layer_norm of {rows}x{columns}",
+            [real(rows, columns), real(columns)],
+            lambda x, w: tunesmith.layer_norm(x, weight=w),
+            lambda x, w: (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + np.float32(1e-5)) * w,
+            torch=lambda x, w: functional.layer_norm(x, w.shape, w),
         )
     for n in (1000, 10**6, 10**7):
         yield Case(

@@ -30,6 +30,33 @@ bool replaces_initial_text(const Op& op, const Values& constants) {
   });
 }
 
+// A variant, and what it makes of each problem that it serves.
+struct ServingVariant {
+  PackedVariant variant;
+  std::vector<std::pair<std::size_t, double>> costs = {};  // by problem: a logarithm of a time
+};
+using ServingVariants = std::map<std::string, ServingVariant>;  // by key
+
+// Greedily, what saves most first, beside what costs the problems `cost` without any of them.
+std::vector<PortfolioVariant> what_saves_most(const ServingVariants& all, std::vector<double> cost,
+                                              double least_gain) {
+  std::vector<PortfolioVariant> portfolio;
+  for (;;) {
+    const ServingVariant* best = nullptr;
+    double best_gain = least_gain;
+    for (const auto& [key, serving] : all) {
+      double gain = 0;
+      for (const auto& [problem, its] : serving.costs) gain += std::max(0.0, cost[problem] - its);
+      if (gain <= best_gain) continue;
+      best = &serving;
+      best_gain = gain;
+    }
+    if (best == nullptr) return portfolio;
+    portfolio.push_back({best->variant, best_gain / static_cast<double>(cost.size())});
+    for (const auto& [problem, its] : best->costs) cost[problem] = std::min(cost[problem], its);
+  }
+}
+
 }  // namespace
 
 bool compiles_in_numbers(const Op& op, const Template& tmpl) {
@@ -93,11 +120,7 @@ std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
   static const double worst = std::log(4.0);  // one problem cannot outvote all others
   constexpr std::size_t most_choices = 48;    // of a problem
   std::vector<double> cost;                   // by problem: a logarithm, with what is chosen so far
-  struct VariantCosts {
-    PackedVariant variant;
-    std::vector<std::pair<std::size_t, double>> costs = {};  // by problem
-  };
-  std::map<std::string, VariantCosts> all;  // by key
+  ServingVariants all;
   for (const Problem& problem : problems) {
     const std::size_t at = cost.size();
     cost.push_back(worst);
@@ -112,52 +135,35 @@ std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
         break;
       }
       PackedVariant one{&op, &tmpl, problem, choice->config};
-      auto& serving = all.try_emplace(key_of(one.spec()), VariantCosts{one}).first->second;
+      auto& serving = all.try_emplace(key_of(one.spec()), ServingVariant{one}).first->second;
       serving.costs.emplace_back(at, choice->cautious);
       if (++found == most_choices) break;
     }
   }
-  std::vector<PortfolioVariant> portfolio;
-  for (;;) {
-    constexpr double least_gain = 0.01;
-    const VariantCosts* best = nullptr;
-    double best_gain = least_gain;
-    for (const auto& [key, serving] : all) {
-      double gain = 0;
-      for (const auto& [problem, its] : serving.costs) gain += std::max(0.0, cost[problem] - its);
-      if (gain <= best_gain) continue;
-      best = &serving;
-      best_gain = gain;
-    }
-    if (best == nullptr) break;
-    portfolio.push_back({best->variant, best_gain / static_cast<double>(cost.size())});
-    for (const auto& [problem, its] : best->costs) cost[problem] = std::min(cost[problem], its);
-  }
-  return portfolio;
+  constexpr double least_gain = 0.01;  // in all problems together
+  return what_saves_most(all, std::move(cost), least_gain);
 }
 
-std::vector<PackedVariant> untuned_of(const Op& op, const DeviceFacts& device,
-                                      std::span<const Problem> problems, std::size_t most) {
-  std::map<std::string, std::pair<int, PackedVariant>> served;  // by key
-  for (const Problem& problem : problems) {
-    int serves = 1;  // the first; what comes behind it is for problems whose first is not packed
+std::vector<PortfolioVariant> untuned_of(const Op& op, const DeviceFacts& device,
+                                         std::span<const Problem> problems) {
+  // No table says what a default saves. Half of the base's time is assumed of the first one, of those behind
+  // it a little less.
+  static const double first_saves = std::log(2.0);
+  constexpr double less_by_place = 0.9;
+  ServingVariants all;
+  for (std::size_t at = 0; at < problems.size(); ++at) {
+    const Problem& problem = problems[at];
+    double saves = first_saves;
     for (const UntunedVariant& guess : untuned(op, problem, device)) {
       const Values constants = compiled_in(op, *guess.tmpl, problem);
       if (compiles_in_numbers(op, *guess.tmpl) || compiles_in_own_text(op, constants)) continue;
       PackedVariant one{&op, guess.tmpl, problem, guess.config};
-      served.try_emplace(key_of(one.spec()), 0, one).first->second.first += std::exchange(serves, 0);
+      all.try_emplace(key_of(one.spec()), ServingVariant{one}).first->second.costs.emplace_back(at, -saves);
+      saves *= less_by_place;
       if (!guess.tmpl->constants) break;  // one binary serves all problems of these categories
     }
   }
-  std::vector<std::pair<int, PackedVariant>> list;
-  list.reserve(served.size());
-  for (auto& [key, one] : served) list.push_back(std::move(one));
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  list.resize(std::min(list.size(), most));
-  std::vector<PackedVariant> portfolio;
-  portfolio.reserve(list.size());
-  for (auto& [count, one] : list) portfolio.push_back(std::move(one));
-  return portfolio;
+  return what_saves_most(all, std::vector<double>(problems.size(), 0.0), 0);
 }
 
 std::vector<PackedVariant> launched_of(const Op& op, const Chooser& chooser, const DeviceFacts& device,

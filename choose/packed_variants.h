@@ -24,7 +24,8 @@ std::vector<PackedVariant> bases_of(const Op& op);
 
 struct PortfolioVariant {
   PackedVariant variant;
-  double gain = 0;  ///< the mean over the problems of the logarithm of the time that it saves
+  double gain =
+      0;  ///< the mean over the problems of the logarithm of the time that it saves, beside those before it
 };
 
 /// So that a first call finds a binary: variants that
@@ -36,11 +37,11 @@ std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
                                            std::span<const Problem> problems, bool may_compile,
                                            bool with_numbers = false);
 
-/// What a dispatcher launches on a device of which nothing is known, with no number and no text of a user's
-/// own compiled in: at most so many, those that serve most of the problems, then what serves where those are
-/// not there.
-std::vector<PackedVariant> untuned_of(const Op& op, const DeviceFacts& device,
-                                      std::span<const Problem> problems, std::size_t most);
+/// What templates name without measurements (`Template::untuned`), with no number and no text of a user's own
+/// compiled in: variants that together serve most of the problems, what serves most first. What comes behind
+/// a template's first default serves where that is not there.
+std::vector<PortfolioVariant> untuned_of(const Op& op, const DeviceFacts& device,
+                                         std::span<const Problem> problems);
 
 /// What a dispatcher launches for a problem (launch_set.h), and its base.
 std::vector<PackedVariant> launched_of(const Op& op, const Chooser& chooser, const DeviceFacts& device,

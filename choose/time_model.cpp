@@ -8,9 +8,9 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 #include "generator/error.h"
+#include "generator/threads.h"
 
 namespace tunesmith {
 namespace {
@@ -344,11 +344,7 @@ void TimeModel::solve(std::size_t most, unsigned threads) {
       count += static_cast<double>(part.size());
     }
   };
-  {
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
-    work();
-  }
+  run_in_threads(threads, work);
   spread_ = given != given_.end() ? given->second : count == 0 ? usual_slowdown : std::sqrt(squares / count);
   lay_out();
 }

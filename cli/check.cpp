@@ -23,10 +23,12 @@
 #include "generator/listed.h"
 #include "generator/ops.h"
 #include "generator/space.h"
+#include "generator/threads.h"
 #include "kernel_file/add.h"
 #include "kernel_file/find_op.h"
 #include "kernel_file/user_kernel.h"
 #include "runtime/device_id.h"
+#include "runtime/temporary_folder.h"
 #include "runtime/toolchain.h"
 #include "tuner/tune.h"
 
@@ -37,9 +39,9 @@ namespace {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tunesmith_check_XXXXXX").string();
+    std::string name = (temporary_folder() / "tunesmith_check_XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
-      throw Error("No folder can be made in " + std::filesystem::temp_directory_path().string() +
+      throw Error("No folder can be made in " + temporary_folder().string() +
                   "; set TMPDIR to a folder that can be written.");
     path_ = name;
   }
@@ -158,13 +160,10 @@ void compile_for(const CheckRequest& request, int& exit_code) {
       }
     }
   };
-  {
-    const int processors = static_cast<int>(std::thread::hardware_concurrency());
-    const int threads = request.options.compile.processes > 0 ? request.options.compile.processes
-                                                              : std::max(1, processors - 1);
-    std::vector<std::jthread> helpers;
-    for (int i = 0; i < threads; ++i) helpers.emplace_back(compile);
-  }
+  const int processors = static_cast<int>(std::thread::hardware_concurrency());
+  const int threads =
+      request.options.compile.processes > 0 ? request.options.compile.processes : std::max(1, processors - 1);
+  run_in_threads(static_cast<std::size_t>(threads), compile);
   std::map<std::string, std::vector<const VariantToCompile*>> wrong;
   std::size_t count = 0;
   for (const VariantToCompile& one : variants) {

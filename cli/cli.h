@@ -49,6 +49,9 @@ void add_inputs_option(CLI::App* command, std::string& text);
 void add_db_option(CLI::App* command, std::filesystem::path& path);
 std::filesystem::path database_or_default(const std::filesystem::path& path);
 
+/// Says on standard error why applications will not use the database, and what to do; nothing if they will.
+void warn_if_unused(const std::filesystem::path& database);
+
 /// Of an option that takes a whole number; any other text is refused with a sentence.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
 

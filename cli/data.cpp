@@ -385,6 +385,7 @@ void run_query(QueryRequest& request) {
     if (of_host && for_people) std::cout << "Among them is the host, " << emulated << ".\n";
     (for_people ? std::cout : exact_output()) << table.as(request.format);
   }
+  warn_if_unused(path);
 }
 
 void add_query(CLI::App& app) {
@@ -473,6 +474,7 @@ void add_db(CLI::App& app, int& exit_code) {
     const StoreStatus found =
         Store::open(database_or_default(request->database), Store::Mode::read_only).status();
     print_status(found);
+    warn_if_unused(found.path);
     if (found.check != "ok") exit_code = 1;
   });
 

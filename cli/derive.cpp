@@ -217,7 +217,13 @@ void add_derive_command(CLI::App& app) {
       ->add_option("--operations-per-byte", request->balance,
                    "What the device computes while it moves a byte: makes a form the cheapest")
       ->capture_default_str()
-      ->check(CLI::Range(0.001, 1e6));
+      ->check({[](const std::string& text) -> std::string {
+                 const double balance = parsed_number(text);
+                 return balance >= 0.001 && balance <= 1e6
+                            ? ""
+                            : "\"" + text + "\" is not a number from 0.001 to 1000000";
+               },
+               "from 0.001 to 1000000"});
   command->callback([request] { derive(*request); });
 }
 

@@ -31,6 +31,17 @@ struct ExportRequest {
   StaticRequest what;
 };
 
+// What can be launched before anything is compiled, as an application with default options does at first;
+// none where not even a base is in the library.
+Plan ready_plan(DispatcherOptions options, const std::string& op, const Problem& problem) {
+  options.compile = Compile::never;
+  try {
+    return Dispatcher(options).plan(op, problem);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 void print_static(ExportRequest& request) {
   if (!request.problem_file.empty()) {
     if (!request.what.ops.empty())
@@ -80,9 +91,17 @@ void add_dispatch_commands(CLI::App& app) {
     if (!chosen.note.empty()) std::cout << chosen.note << '\n';
     asked->options.device = chosen.id.text();
     if (op.user_kernel != nullptr) asked->options.kernels = {op.user_kernel->file.path};
+    const Plan ready = ready_plan(asked->options, asked->op, problem);
     Dispatcher dispatcher(asked->options);
     const std::string text = dispatcher.explain(asked->op, problem.text(), asked->all);
     std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");
+    const Plan plan = dispatcher.plan(asked->op, problem);
+    if (text.find("compiled now in") != std::string::npos &&
+        (!ready || ready.variant().source_hash != plan.variant().source_hash)) {
+      std::cout << "An application whose cache has no binary of it launches "
+                << (ready ? ready.variant().template_name + " " + ready.variant().config : "nothing")
+                << " at first, while that is compiled in the background; prepare() waits for it.\n";
+    }
     if (chosen.id.kind == DeviceId::Kind::host) std::cout << "This is the host, " << emulated << ".\n";
   });
 

@@ -1,4 +1,5 @@
 // devices, ops, space, render: what can be tuned, and the texts of variants. They use no database.
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -24,6 +25,7 @@
 #include "kernel_file/read.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
+#include "runtime/trust.h"
 
 namespace tunesmith {
 namespace {
@@ -102,6 +104,26 @@ Problem problem_or_example(const Op& op, const std::string& text) {
                           Problem::parse(text.empty() && !op.examples.empty() ? op.examples.front() : text));
 }
 
+// The configs whose launches the device can do; of a large space an estimate.
+ConfigCount fitting(const Space& space, const ConfigCount& legal, const Template& tmpl,
+                    const Problem& problem, const DeviceFacts& device) {
+  constexpr double most_counted = 1 << 22;
+  constexpr std::size_t drawn = 10'000;
+  std::int64_t count = 0;
+  const auto look = [&](const Config& config) {
+    if (!exceeds(tmpl.work(problem, config, device), device)) ++count;
+    return true;
+  };
+  if (legal.is_at_most(most_counted)) {
+    space.each(look);
+    return {static_cast<double>(count)};
+  }
+  const std::vector<Config> some = space.sample(drawn, 1);
+  for (const Config& config : some) look(config);
+  const auto of = static_cast<double>(std::max<std::size_t>(some.size(), 1));
+  return {legal.configs * static_cast<double>(count) / of, ConfigCount::Kind::estimate};
+}
+
 void print_space(const Op& op, const Problem& problem, const Template& tmpl,
                  const std::optional<DeviceFacts>& device) {
   std::cout << "\n" << op.name << "/" << tmpl.name << ": " << tmpl.what << '\n';
@@ -112,7 +134,7 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
   }
   const Space space = tmpl.space(problem, device.value_or(DeviceFacts{}));
   TextTable axes({"axis", "values", "what"});
-  for (const Axis& axis : space.axes()) axes.add({axis.name, listed(axis.values), axis.what});
+  for (const Axis& axis : space.axes()) axes.add({axis.name, listed_in_short(axis.values), axis.what});
   std::cout << axes.text();
   const auto print_rules = [](const char* title, const std::vector<Rule>& rules) {
     if (!rules.empty()) std::cout << title << '\n';
@@ -121,21 +143,18 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
   print_rules("A legal config keeps these rules:", space.must());
   print_rules("A search first tries configs that keep these rules too (tune --prior none treats all alike):",
               space.worth());
-  const std::int64_t legal = space.count();
-  std::cout << legal << " legal configs of " << space.raw_count();
-  if (!space.worth().empty()) std::cout << ", " << space.count(Space::Subset::promising) << " tried first";
+  const ConfigCount legal = space.size();
+  std::cout << legal.text() << " legal configs of " << space.raw_size().text();
+  if (!space.worth().empty())
+    std::cout << ", " << space.size(Space::Subset::promising).text() << " tried first";
   std::cout << '\n';
   if (!device) return;
   if (const std::optional<std::string> why = why_not(tmpl, problem, *device)) {
     std::cout << "No config runs on this device: " << *why << '\n';
     return;
   }
-  std::int64_t fitting = 0;
-  space.each([&](const Config& config) {
-    if (!exceeds(tmpl.work(problem, config, *device), *device)) ++fitting;
-    return true;
-  });
-  std::cout << fitting << " of them launch within the limits of " << device->name << '\n';
+  std::cout << fitting(space, legal, tmpl, problem, *device).text() << " of them launch within the limits of "
+            << device->name << '\n';
 }
 
 }  // namespace
@@ -169,11 +188,19 @@ void render_all(const Op& op, const Problem& problem, const RenderRequest& reque
   std::filesystem::create_directories(request.out, failure);
   if (failure)
     throw Error("The folder " + request.out.string() + " cannot be created: " + failure.message() + ".");
+  constexpr int most_files = 1'000'000;
   std::int64_t written = 0;
   for (const Template& each : op.templates) {
     if (!request.template_name.empty() && each.name != request.template_name) continue;
     if (why_not(each, problem, device)) continue;
-    each.space(problem, device).each([&](const Config& config) {
+    const Space space = each.space(problem, device);
+    if (const ConfigCount count = space.size(); !count.is_at_most(most_files)) {
+      throw UsageError(
+          "The template " + each.name + " has " + count.text() +
+          " legal configs for this problem, and --all writes a file for each; it does so for up to " +
+          std::to_string(most_files) + ". Give a --config, or another --template.");
+    }
+    space.each([&](const Config& config) {
       const Source source = render(op, each, problem, config, request.target);
       const char* extension = request.target == "host" ? ".cpp" : ".cu";
       write_file(request.out / (op.name + "_" + each.name + source.suffix + extension), source.text);
@@ -262,6 +289,15 @@ void add_db_option(CLI::App* command, std::filesystem::path& path) {
 
 std::filesystem::path database_or_default(const std::filesystem::path& path) {
   return path.empty() ? default_database_path() : path;
+}
+
+void warn_if_unused(const std::filesystem::path& database) {
+  const std::optional<std::string> why = why_untrusted(database);
+  if (!why) return;
+  std::cout.flush();
+  std::cerr << "Applications will not use the database " << database.string()
+            << ", as others could change it. " << *why
+            << " Or set TUNESMITH_DB to a file in a folder that only you can write.\n";
 }
 
 CLI::Validator whole_number(std::int64_t least, std::int64_t most) {

@@ -3,14 +3,20 @@
 // the line that it is about.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "generator/error.h"
+#include "generator/listed.h"
+#include "generator/nearest_name.h"
+#include "generator/shell.h"
 #include "tuner/worker.h"
 
 namespace {
@@ -22,32 +28,51 @@ int complain(std::string sentence, int exit_code) {
   return exit_code;
 }
 
-// CLI11 would only say that a subcommand is required.
-void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  std::string names;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    if (command->get_name() == argv[1]) return;
-    names += (names.empty() ? "" : ", ") + command->get_name();
+// What is wrong with the words, at any level: CLI11 would only say that a subcommand is required.
+std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
+  std::string command = "tunesmith";
+  const CLI::App* used = &app;
+  while (!used->get_subcommands().empty()) {
+    used = used->get_subcommands().front();
+    command += " " + used->get_name();
   }
-  throw tunesmith::UsageError("There is no command " + std::string(argv[1]) + "; the commands are " + names +
-                              ".");
+  const std::string help = " \"" + command + " --help\" shows what is allowed.";
+  std::vector<std::string> commands;
+  for (const CLI::App* each : used->get_subcommands(nullptr)) commands.push_back(each->get_name());
+  std::vector<std::string> options;
+  for (const CLI::Option* each : used->get_options())
+    for (const std::string& name : each->get_lnames()) options.push_back("--" + name);
+
+  const std::vector<std::string> unknown = app.remaining(true);
+  const auto option = std::find_if(unknown.begin(), unknown.end(), [](const std::string& word) {
+    return word.size() > 1 && word.front() == '-' && std::isdigit(static_cast<unsigned char>(word[1])) == 0;
+  });
+  if (!commands.empty() && !unknown.empty() && option != unknown.begin())
+    return "There is no command " + unknown.front() + (used == &app ? "" : " of \"" + command + "\"") +
+           "; the commands are " + tunesmith::listed(commands) + "." +
+           tunesmith::did_you_mean(unknown.front(), commands) + help;
+  if (option != unknown.end())
+    return "\"" + command + "\" has no option " + *option + "." +
+           tunesmith::did_you_mean(option->substr(0, option->find('=')), options) + help;
+  if (!commands.empty())
+    return "\"" + command + "\" needs a command: " + tunesmith::listed(commands) + "." + help;
+  std::string what = error.what();
+  std::replace(what.begin(), what.end(), '\n', ' ');
+  while (!what.empty() && what.back() == ' ') what.pop_back();
+  return what + (what.ends_with('.') ? "" : ".") + help;
 }
 
 // The command line, as the database stores it with the session.
 std::string joined(int argc, char** argv) {
   std::string command = "tunesmith";
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool plain = !word.empty() && word.find_first_of(" \"'\\$#*?&|;<>()") == std::string::npos;
-    command += plain ? " " + word : " \"" + word + "\"";
-  }
+  for (int i = 1; i < argc; ++i) command += " " + tunesmith::shell_word(argv[i]);
   return command;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGCHLD, SIG_DFL);  // a parent may have ignored it, and then no child's end is told
   if (argc == 3 && std::string_view(argv[1]) == "worker") return tunesmith::worker_main(argv[2]);
   const tunesmith::PrintableOutput output(std::cout);
   const tunesmith::PrintableOutput errors(std::cerr);
@@ -73,7 +98,6 @@ int main(int argc, char** argv) {
     tunesmith::add_dispatch_commands(app);
     tunesmith::add_derive_command(app);
     tunesmith::add_report_command(app);
-    refuse_unknown_command(app, argc, argv);
     app.parse(argc, argv);
     std::cout.flush();
     tunesmith::exact_output().flush();
@@ -82,14 +106,7 @@ int main(int argc, char** argv) {
     return exit_code;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    std::string command = "tunesmith";
-    for (const CLI::App* used = &app; !used->get_subcommands().empty();) {
-      used = used->get_subcommands().front();
-      command += " " + used->get_name();
-    }
-    std::string what = error.what();
-    std::replace(what.begin(), what.end(), '\n', ' ');
-    return complain(what + "; \"" + command + " --help\" shows what is allowed.", 2);
+    return complain(fault_of(app, error), 2);
   } catch (const tunesmith::UsageError& error) {
     return complain(error.what(), 2);
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -15,13 +16,16 @@ namespace {
 
 constexpr double most_weight = 1e15;
 
-void add(std::vector<ProblemsOfOp>& ops, const Op& op, Problem problem, double weight) {
+// Of each op and problem's text, where it is among the op's problems.
+using Places = std::map<std::pair<const Op*, std::string>, std::size_t>;
+
+void add(std::vector<ProblemsOfOp>& ops, Places& places, const Op& op, Problem problem, double weight) {
   auto found = std::find_if(ops.begin(), ops.end(), [&](const ProblemsOfOp& one) { return one.op == &op; });
   if (found == ops.end()) found = ops.insert(found, {.op = &op, .problems = {}, .weights = {}});
   found->weight += weight;
-  const auto same = std::find(found->problems.begin(), found->problems.end(), problem);
-  if (same != found->problems.end()) {
-    found->weights[static_cast<std::size_t>(same - found->problems.begin())] += weight;
+  const auto [place, is_new] = places.try_emplace({&op, problem.text()}, found->problems.size());
+  if (!is_new) {
+    found->weights[place->second] += weight;
     return;
   }
   found->problems.push_back(std::move(problem));
@@ -53,9 +57,10 @@ const Op& op_of(const ListedProblem& listed, const Op* only) {
 std::vector<ProblemsOfOp> read_problem_file(const std::filesystem::path& path, const Op* only) {
   std::ifstream file(path);
   std::vector<ProblemsOfOp> ops;
+  Places places;
   int number = 0;
   for (std::string line; std::getline(file, line);) {
-    ++number;
+    if (++number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
     try {
       const auto listed = parse_problem_line(line);
       if (!listed) continue;
@@ -63,7 +68,8 @@ std::vector<ProblemsOfOp> read_problem_file(const std::filesystem::path& path, c
       if (listed->weight > most_weight)
         throw UsageError("The weight is too large; give at most 1e15, as only the weights' ratios count.");
       const Op& op = op_of(*listed, only);
-      if (only == nullptr || &op == only) add(ops, op, complete_problem(op, listed->problem), listed->weight);
+      if (only == nullptr || &op == only)
+        add(ops, places, op, complete_problem(op, listed->problem), listed->weight);
     } catch (const UsageError& error) {
       throw UsageError(path.string() + ", line " + std::to_string(number) + ": " + error.what());
     }

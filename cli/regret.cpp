@@ -25,6 +25,7 @@
 #include "kernel_file/find_op.h"
 #include "runtime/device_id.h"
 #include "runtime/files.h"
+#include "runtime/temporary_folder.h"
 #include "tuner/table_run.h"
 #include "tuner/tune.h"
 #include "tunesmith/dispatcher.h"
@@ -127,10 +128,9 @@ Times times_of(const Op& op, const DeviceFacts& device, const std::vector<NamedV
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tunesmith_regret_XXXXXX").string();
+    std::string name = (temporary_folder() / "tunesmith_regret_XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
-      throw Error("No temporary folder can be made in " + std::filesystem::temp_directory_path().string() +
-                  ".");
+      throw Error("No temporary folder can be made in " + temporary_folder().string() + ".");
     path_ = name;
   }
   ~TemporaryFolder() {

@@ -1,6 +1,7 @@
 // The page is drawn by the Python package; here its command is found and takes this process's place.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -18,6 +19,18 @@ void add_report_command(CLI::App& app) {
   command->callback([command] {
     // A folder of the package's name is no package: one of its modules is asked for.
     if (std::system("python3 -c 'import tunesmith._report' >/dev/null 2>&1 </dev/null") != 0) {
+      const std::vector<std::string> words = command->remaining();
+      const bool asks_for_help = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+        return word == "--help" || word == "-h";
+      });
+      if (asks_for_help) {
+        std::cout
+            << "tunesmith report: draw the database as one HTML page (docs/report.md).\n\n"
+               "The page is drawn by the Python package, which has the options; the python3 of this PATH "
+               "does not have it.\nInstall it with \"pip install '.[report]'\" in a checkout, then ask "
+               "again.\n";
+        return;
+      }
       throw Error(
           "The page is drawn by the Python package, which the python3 of this PATH does not have; install it "
           "with \"pip install '.[report]'\" in a checkout, or run \"python -m tunesmith report\" where it is "

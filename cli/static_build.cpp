@@ -113,6 +113,15 @@ void write_static_folder(const StaticFolder& content, const fs::path& folder) {
       cmake_list("tunesmith_ops", content.ops) + cmake_list("tunesmith_sources", sources) +
       cmake_list("tunesmith_tables", tables) + cmake_list("tunesmith_kernels", kernels);
 
+  // In a process with the shared library, or with another export, neither may call the other's functions.
+  std::string all;
+  for (const auto& [name, text] : files) all += name + "\n" + text;
+  std::string& version = files.at("source/dispatch/include/tunesmith/version.h");
+  constexpr std::string_view mark = "_export_CONTENT";
+  const std::string name = "_export_" + sha256(all).substr(0, 12);
+  for (std::size_t at = 0; (at = version.find(mark, at)) != std::string::npos;)
+    version.replace(at, mark.size(), name);
+
   fs::remove(folder / "CMakeLists.txt", error);  // written last: a half-made export is none
   for (const char* old : {"kernels", "source", "tables"}) fs::remove_all(folder / old, error);
   fs::create_directories(folder, error);

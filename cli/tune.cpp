@@ -164,11 +164,13 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     if (request->all) {
       refuse_beside_all(*command);
       const double seconds = seconds_of("--budget", has_budget ? asked.search.budget : "1h");
-      return tune_all(asked, request->ops, seconds, progress, exit_code);
+      tune_all(asked, request->ops, seconds, progress, exit_code);
+      return warn_if_unused(asked.database);
     }
     if (!request->ops.empty()) throw UsageError("--ops goes with --all; an op alone is named without it.");
     if (!request->total.empty() && !has_budget) asked.search.budget = "all";
     tune_problems(*request, asked, "tune", progress, exit_code);
+    warn_if_unused(asked.database);
   });
 }
 
@@ -187,7 +189,9 @@ void add_finals_command(CLI::App& app, const std::string& command_line, int& exi
   add_run_options(command, *request);
   command->callback([request, &exit_code] {
     Progress progress(progress_output(), isatty(STDERR_FILENO) != 0);
-    tune_problems(*request, tune_options(*request), "finals", progress, exit_code);
+    const TuneOptions asked = tune_options(*request);
+    tune_problems(*request, asked, "finals", progress, exit_code);
+    warn_if_unused(asked.database);
   });
 }
 

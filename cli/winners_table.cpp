@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/text_table.h"
+#include "generator/config_count.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
 
@@ -104,8 +105,8 @@ std::string problem_text(const TunedProblem& problem) {
             printed("%.1f", static_cast<double>(problem.measured - 1) / problem.search_s) +
             " verdicts per second)";
   }
-  return text + ", " + std::to_string(problem.known) + " known before, " +
-         counted(static_cast<std::size_t>(problem.variants), "variant") + " in the space.\n";
+  return text + ", " + std::to_string(problem.known) + " known before, " + count_text(problem.variants) +
+         (problem.variants == 1 ? " variant" : " variants") + " in the space.\n";
 }
 
 }  // namespace

@@ -63,6 +63,9 @@ function(tunesmith_add_op target)
   add_library(${target} STATIC "${packed}.cpp" ${typed})
   target_include_directories(${target} SYSTEM PRIVATE "${root}" PUBLIC ${includes})
   target_link_libraries(${target} PUBLIC ${target}_ops)
+  # In a process with another such library, or with the shared one, neither may call the other's functions.
+  target_compile_definitions(${target} PRIVATE TUNESMITH_HIDDEN)
+  set_target_properties(${target} ${target}_ops PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   # Else a linker would take the functions of tunesmith::static, in which they are first used: ops() and application_packed_files().
   target_link_options(${target} INTERFACE LINKER:--undefined=_ZN9tunesmith3opsEv
                                           LINKER:--undefined=_ZN9tunesmith24application_packed_filesEv)

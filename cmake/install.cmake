@@ -104,5 +104,8 @@ endif()
 set(CPACK_COMPONENT_OP_DESCRIPTION "What ops of one's own are built with")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME tunesmith)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION devel)
+if(TARGET tunesmith_shared) # which the program loads
+  set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "libtunesmith${TUNESMITH_SOVERSION} (= ${PROJECT_VERSION})")
+endif()
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "The program that tunes")
 include(CPack)

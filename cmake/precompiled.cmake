@@ -1,7 +1,7 @@
 # TUNESMITH_FAST_BUILD: libraries that take longer to compile than to run are optimised little, and headers of the standard library
-# and of GoogleTest are parsed once for all tests, and once for each library under the sanitizers. Without them the libraries are
-# compiled as always, so that a missing #include is found and clang-tidy, which cannot read GCC's precompiled headers, sees plain
-# commands.
+# and of GoogleTest are parsed once for all tests, and once for each library where there are no tests or with sanitizers. The libraries
+# of other tests are compiled as always, so that a missing #include is found and clang-tidy, which cannot read GCC's precompiled headers,
+# sees plain commands.
 set(headers <algorithm> <array> <atomic> <chrono> <cmath> <filesystem> <fstream> <functional> <iostream> <map> <memory>
             <mutex> <optional> <set> <span> <sstream> <string> <thread> <utility> <variant> <vector>)
 
@@ -21,8 +21,7 @@ function(precompile target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # for ccache
 endfunction()
 
-# A dozen sources of a target as one, in little more than half of the compiler's time, but for ALONE. Under the sanitizers only: the build
-# without them compiles each alone.
+# A dozen sources of a target as one, in little more than half of the compiler's time, but for ALONE.
 function(together target)
   cmake_parse_arguments(PARSE_ARGV 1 asked "" "" "ALONE")
   if(TARGET ${target})
@@ -32,35 +31,42 @@ function(together target)
 endfunction()
 
 if(NOT TUNESMITH_SANITIZED)
-  foreach(name kernel_file db tuner)
+  set(names kernel_file db tuner)
+  if(NOT TUNESMITH_TESTS) # which compute references of large problems
+    list(APPEND names templates)
+  endif()
+  foreach(name IN LISTS names)
     if(TARGET tunesmith_${name})
       target_compile_options(tunesmith_${name} PRIVATE -O1)
     endif()
   endforeach()
   if(TARGET tunesmith_tuner) # but for what searches spend their time in
     set_source_files_properties("${PROJECT_SOURCE_DIR}/tuner/gaussian_process.cpp" TARGET_DIRECTORY tunesmith_tuner
-                                PROPERTIES COMPILE_OPTIONS -O3)
+                                PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)
   endif()
   if(TARGET tunesmith_cli)
     target_compile_options(tunesmith_cli PRIVATE -O0)
   endif()
-else()
+endif()
+if(TUNESMITH_SANITIZED OR NOT TUNESMITH_TESTS)
   foreach(name generator kernel_file db runtime choose templates dispatch tuner cli)
     if(TARGET tunesmith_${name})
       precompile(tunesmith_${name} PRIVATE ${headers} $<$<STREQUAL:${name},cli>:<CLI/CLI.hpp$<ANGLE-R>>)
     endif()
   endforeach()
-  foreach(name IN ITEMS tunesmith_generator tunesmith_kernel_file tunesmith_db tunesmith_runtime tunesmith_choose db_tests dispatch_tests packed_tests
-                        tuner_tests)
+  foreach(name IN ITEMS tunesmith_generator tunesmith_kernel_file tunesmith_db tunesmith_choose db_tests dispatch_tests packed_tests tuner_tests)
     together(${name})
   endforeach()
   # Those whose helpers have the names of others', and what an application's own replaces.
   set(typed ${TUNESMITH_OP_FOLDERS})
   list(TRANSFORM typed APPEND /dispatch.cpp)
-  set(alone dispatch/no_application_files tuner/device_worker tuner/model_guide tuner/neighbours_guide)
+  set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/data cli/export_static cli/regret cli/static_build
+      tuner/device_worker tuner/model_guide tuner/neighbours_guide)
   list(TRANSFORM alone REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1.cpp")
   together(tunesmith_dispatch ALONE ${typed} ${alone})
+  together(tunesmith_runtime ALONE ${alone})
   together(tunesmith_tuner ALONE ${alone})
+  together(tunesmith_cli ALONE ${alone})
 endif()
 if(TUNESMITH_TESTS)
   if(TARGET tunesmith_next) # whose sources tunesmith_dispatch has compiled without them

@@ -21,8 +21,9 @@ using sqlite::Database;
 using sqlite::first;
 using sqlite::Transaction;
 
+// Of an absolute path behind an empty authority: //tmp would be taken for one.
 std::string uri_of(const fs::path& path, bool immutable) {
-  std::string uri = "file:";
+  std::string uri = path.is_absolute() ? "file://" : "file:";
   for (const char c : path.string()) {
     switch (c) {
       case '%':
@@ -139,7 +140,16 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
                      "file. Make the folder writable, or choose another file.");
   }
   // If there is no log beside the file and none can be created, then nobody writes: SQLite needs no locks.
-  const bool immutable = !writes && !may_write(folder) && !fs::exists(path.string() + "-wal", error);
+  const bool frozen = !writes && !may_write(folder);
+  const bool has_log = fs::file_size(path.string() + "-wal", error) > 0 && !error;
+  if (frozen && has_log && !fs::exists(path.string() + "-shm", error)) {
+    throw StoreError(
+        name + " has a log beside it (" + path.filename().string() +
+        "-wal), which a run that was killed left, and reading that needs a folder that can be "
+        "written. Run \"tunesmith db status\" where the folder can be written, or copy both files "
+        "into such a folder.");
+  }
+  const bool immutable = frozen && !has_log;
   const int flags = !writes                ? SQLITE_OPEN_READONLY
                     : mode == Mode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                            : SQLITE_OPEN_READWRITE;

@@ -53,7 +53,7 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
   Statement rows(
       *database_,
       "SELECT v.target, v.source_hash, m.id, m.verdict, m.reason, m.median_us, m.compile_ms, m.toolchain, "
-      "m.driver, m.measured_at, ifnull(m.loads, 1) FROM current_measurement m "
+      "m.driver, m.measured_at, ifnull(m.loads, 1), s.command FROM current_measurement m "
       "JOIN variant v ON v.id = m.variant_id JOIN session s ON s.id = m.session_id "
       "WHERE m.device_id = ? AND m.problem_id = ? "
       "AND (m.verdict <> 'ok' OR (m.caches = ? AND m.launches = ?)) "
@@ -63,7 +63,7 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
     SourceKey key;
     KnownVerdict k;
     rows >> key.target >> key.source_hash >> k.measurement_id >> k.verdict >> k.reason >> k.median_us >>
-        k.compile_ms >> k.toolchain >> k.driver >> k.measured_at >> k.loads;
+        k.compile_ms >> k.toolchain >> k.driver >> k.measured_at >> k.loads >> k.command;
     known.insert_or_assign(std::move(key), std::move(k));
   }
   return known;

@@ -172,6 +172,7 @@ struct KnownVerdict {
   std::string driver{};
   std::string measured_at{};
   std::int64_t loads = 1;  // of the binary, for its time
+  std::string command{};   // its session's
 };
 
 // An empty field matches everything.

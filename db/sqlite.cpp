@@ -19,8 +19,10 @@ std::string sentence(int code, const std::filesystem::path& path, const std::str
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return name + " was locked by another writer for more than " + std::to_string(busy_timeout_ms) +
-             " ms. Nothing was written: wait until the other program has ended, or give this run its own "
-             "file and merge the two afterwards.";
+             " ms, or its file system has no locks, as some network file systems. Nothing was written: wait "
+             "until the other program has ended, or give this run its own file, on a local disk, and merge "
+             "the "
+             "two afterwards.";
     case SQLITE_FULL:
       return name + " cannot grow: the disk is full, or a quota or page limit is reached (" + detail +
              "). Everything recorded before is safe: free some space, then run the same command again.";

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dispatch/fork.h"
+#include "generator/threads.h"
 
 namespace tunesmith {
 namespace {
@@ -28,6 +29,11 @@ void WakeUp::wait(Clock::time_point until) noexcept {
   static_cast<void>(::sem_timedwait(&semaphore_, &end));
 }
 
+BackgroundCompiler::BackgroundCompiler(std::function<Schedule()> due, std::function<void()> no_thread)
+    : due_(std::move(due)), no_thread_(std::move(no_thread)) {
+  threads_.reserve(most_threads());
+}
+
 BackgroundCompiler::~BackgroundCompiler() {
   for (std::jthread& thread : threads_) {
     thread.request_stop();
@@ -36,8 +42,16 @@ BackgroundCompiler::~BackgroundCompiler() {
   if (is_forked()) new (&done_) std::condition_variable;  // who waited for it in the parent is not here
 }
 
-void BackgroundCompiler::add_thread() {
-  threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+// Makes one where there are fewer than what waits has use for.
+bool BackgroundCompiler::has_thread() {
+  const std::size_t wanted = std::clamp<std::size_t>(jobs_.size() + busy_, 1, most_threads());
+  if (threads_.size() < wanted) {
+    if (auto made = make_thread([this](const std::stop_token& stop) { work(stop); }))
+      threads_.push_back(std::move(*made));
+    else if (threads_.empty())
+      no_thread_();
+  }
+  return !threads_.empty();
 }
 
 void BackgroundCompiler::post_for(std::weak_ptr<const void> wanted, Job job) {
@@ -46,7 +60,7 @@ void BackgroundCompiler::post_for(std::weak_ptr<const void> wanted, Job job) {
     const std::scoped_lock lock(mutex_);
     while (!jobs_.empty() && jobs_.front().wanted.expired()) jobs_.pop_front();
     jobs_.push_back({std::move(wanted), std::move(job)});
-    if (jobs_.size() + busy_ > threads_.size() && threads_.size() < most_threads()) add_thread();
+    has_thread();
   }
   wake_up_->signal();
 }
@@ -54,7 +68,7 @@ void BackgroundCompiler::post_for(std::weak_ptr<const void> wanted, Job job) {
 const std::shared_ptr<WakeUp>& BackgroundCompiler::wake_up() {
   if (is_forked()) return wake_up_;
   const std::scoped_lock lock(mutex_);
-  if (threads_.empty()) add_thread();
+  has_thread();
   return wake_up_;
 }
 
@@ -68,22 +82,28 @@ Clock::time_point BackgroundCompiler::collect() {
   return due.next;
 }
 
+// Whether there were any.
+bool BackgroundCompiler::do_jobs(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
+  bool worked = false;
+  while (!jobs_.empty() && !stop.stop_requested()) {
+    const Job job = std::move(jobs_.front().job);
+    jobs_.pop_front();
+    ++busy_;
+    worked = true;
+    lock.unlock();
+    job(stop);
+    lock.lock();
+    --busy_;
+  }
+  if (busy_ == 0) done_.notify_all();
+  return worked;
+}
+
 void BackgroundCompiler::work(const std::stop_token& stop) {
   for (;;) {
     const Clock::time_point next = collect();
-    bool worked = false;
     std::unique_lock lock(mutex_);
-    while (!jobs_.empty() && !stop.stop_requested()) {
-      const Job job = std::move(jobs_.front().job);
-      jobs_.pop_front();
-      ++busy_;
-      worked = true;
-      lock.unlock();
-      job(stop);
-      lock.lock();
-      --busy_;
-    }
-    if (busy_ == 0) done_.notify_all();
+    const bool worked = do_jobs(lock, stop);
     lock.unlock();
     if (stop.stop_requested()) return;
     if (!worked) wake_up_->wait(next);
@@ -97,7 +117,15 @@ bool BackgroundCompiler::wait(std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
   const auto is_done = [&] { return jobs_.empty() && busy_ == 0; };
   constexpr auto none = std::chrono::hours(24 * 365);  // a later end is beyond what some clocks count
-  if (limit < none) return done_.wait_for(lock, limit, is_done);
+  constexpr auto pause = std::chrono::milliseconds(20);
+  const bool has_end = limit < none;
+  const Clock::time_point end = has_end ? Clock::now() + limit : never;
+  while (!is_done() && !has_thread()) {
+    if (!has_end && do_jobs(lock, {})) continue;
+    if (Clock::now() >= end) return false;
+    done_.wait_until(lock, std::min(end, Clock::now() + pause));  // what is left is another caller's
+  }
+  if (has_end) return done_.wait_until(lock, end, is_done);
   done_.wait(lock, is_done);
   return true;
 }

@@ -1,9 +1,14 @@
 // tunesmith.h by dispatcher.h.
+#include <pthread.h>
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/error.h"
@@ -11,16 +16,24 @@
 #include "tunesmith/dispatcher.h"
 #include "tunesmith/tunesmith.h"
 
-using tunesmith::attempt;
 using tunesmith::Status;
 using tunesmith::UsageError;
 
 struct tunesmith_dispatcher {  // NOLINT(readability-identifier-naming)
-  explicit tunesmith_dispatcher(const tunesmith::DispatcherOptions& options) : dispatcher(options) {
-    for (const std::string& note : dispatcher.notes()) notes += note + "\n";
+  explicit tunesmith_dispatcher(const tunesmith::DispatcherOptions& options) : dispatcher(options) {}
+
+  // What it gave stays, as the dispatcher's does.
+  const char* notes() const {
+    const std::vector<std::string>& now = dispatcher.notes();
+    std::string text;
+    for (const std::string& note : now) text += note + "\n";
+    const std::scoped_lock lock(mutex);
+    return texts.emplace(now.size(), std::move(text)).first->second.c_str();
   }
+
   tunesmith::Dispatcher dispatcher;
-  std::string notes;
+  mutable std::mutex mutex;                          // of texts
+  mutable std::map<std::size_t, std::string> texts;  // by the number of notes
 };
 
 struct tunesmith_plan {  // NOLINT(readability-identifier-naming)
@@ -42,6 +55,25 @@ static_assert(TUNESMITH_EXACT == static_cast<int>(tunesmith::Match::exact) &&
               TUNESMITH_PREDICTED == static_cast<int>(tunesmith::Match::predicted) &&
               TUNESMITH_OTHER_DEVICE == static_cast<int>(tunesmith::Match::other_device) &&
               TUNESMITH_BASE == static_cast<int>(tunesmith::Match::base));
+
+// A thread that pthread_cancel() ends within C++ code would be an exception that no noexcept function lets
+// pass: the cancellation waits until the call returns.
+class NotCancelled {
+ public:
+  NotCancelled() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NotCancelled() { ::pthread_setcancelstate(before_, nullptr); }
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+template <typename Function>
+Status attempt(const Function& function) noexcept {
+  const NotCancelled scope;
+  return tunesmith::attempt(function);
+}
 
 thread_local std::string last_text;
 thread_local const char* last_message = "";
@@ -149,7 +181,10 @@ tunesmith_status tunesmith_dispatcher_create(const char* options, tunesmith_disp
   }));
 }
 
-void tunesmith_dispatcher_destroy(tunesmith_dispatcher* dispatcher) { delete dispatcher; }
+void tunesmith_dispatcher_destroy(tunesmith_dispatcher* dispatcher) {
+  const NotCancelled scope;
+  delete dispatcher;
+}
 
 const char* tunesmith_dispatcher_device(const tunesmith_dispatcher* dispatcher) {
   return dispatcher == nullptr ? "" : dispatcher->dispatcher.device().c_str();
@@ -158,7 +193,9 @@ int tunesmith_dispatcher_cuda_ordinal(const tunesmith_dispatcher* dispatcher) {
   return dispatcher == nullptr ? -1 : dispatcher->dispatcher.cuda_ordinal();
 }
 const char* tunesmith_dispatcher_notes(const tunesmith_dispatcher* dispatcher) {
-  return dispatcher == nullptr ? "" : dispatcher->notes.c_str();
+  const char* notes = "";
+  static_cast<void>(remember(attempt([&] { notes = dispatcher == nullptr ? "" : dispatcher->notes(); })));
+  return notes;
 }
 
 tunesmith_status tunesmith_plan_create(tunesmith_dispatcher* dispatcher, const char* op, const char* problem,
@@ -170,7 +207,10 @@ tunesmith_status tunesmith_plan_create(tunesmith_dispatcher* dispatcher, const c
   }));
 }
 
-void tunesmith_plan_destroy(tunesmith_plan* plan) { delete plan; }
+void tunesmith_plan_destroy(tunesmith_plan* plan) {
+  const NotCancelled scope;
+  delete plan;
+}
 
 tunesmith_match tunesmith_plan_match(const tunesmith_plan* plan) {
   return plan == nullptr ? TUNESMITH_BASE : static_cast<tunesmith_match>(plan->plan.match());
@@ -222,6 +262,7 @@ tunesmith_status tunesmith_plan_launch_with_numbers(const tunesmith_plan* plan, 
       given(numbers, "numbers");
     }));
   }
+  const NotCancelled scope;
   return remember(plan->plan.launch({arguments, count}, std::span(numbers, number_count), stream, workspace));
 }
 

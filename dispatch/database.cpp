@@ -58,9 +58,14 @@ bool is_used(const AnchorTableRow& row) { return row.caches == "warm" && row.lau
 
 // A binary is run, so it must be what was stored. For what it is used follows from the source that this
 // library renders: its hash is the key.
-bool is_usable(const WinnerRow& row, const Sources& sources, TuningData& data) {
+bool is_usable(const WinnerRow& row, const Sources& sources, TuningData& data,
+               std::vector<const WinnerRow*>& not_asked_for) {
   if (!row.binary || row.variant.target != sources.device.target) return false;
-  if (sources.device.kind == DeviceKind::host && !sources.host_binaries) return false;
+  if (sources.device.kind == DeviceKind::host && !sources.host_binaries) {
+    if (packed(packed_name(row.variant.target, row.variant.source_hash)).empty())
+      not_asked_for.push_back(&row);
+    return false;
+  }
   if (is_whole(*row.binary)) return true;
   data.notes.push_back(
       "The binary of " + row.problem.op + "/" + row.template_.name + " " + row.variant.config +
@@ -93,6 +98,14 @@ std::vector<FirstUseOutcome> first_uses(const Store& store, const DeviceFacts& d
   return outcomes;
 }
 
+// Readers wait for nobody but a program that repairs the log, for some ms; a program that starts should not
+// wait for a file system without locks.
+Store open_to_read(const std::filesystem::path& database) {
+  Store::Options options;
+  options.busy_timeout_ms = 200;
+  return Store::open(database, Store::Mode::read_only, options);
+}
+
 }  // namespace
 
 void read_database(const Sources& sources, TuningData& data) {
@@ -109,12 +122,14 @@ void read_database(const Sources& sources, TuningData& data) {
     data.notes.push_back("The database " + sources.database + " is not used. " + *why);
     return;
   }
-  const Store store = Store::open(sources.database, Store::Mode::read_only);
+  const Store store = open_to_read(sources.database);
   std::size_t count = 0;
-  for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
+  std::vector<const WinnerRow*> not_asked_for;
+  const std::vector<WinnerRow> winners = store.winners({}, Store::Load::dispatch);
+  for (const WinnerRow& row : winners) {
     Candidate& candidate =
         data.winners.emplace_back(candidate_of(to_file_row(row), Candidate::Origin::database));
-    candidate.has_binary = is_usable(row, sources, data);
+    candidate.has_binary = is_usable(row, sources, data, not_asked_for);
     if (candidate.has_binary) {
       data.binaries.emplace(packed_name(sources.device.target, row.variant.source_hash),
                             StoredBinary{std::string(reinterpret_cast<const char*>(row.binary->bytes.data()),
@@ -123,6 +138,15 @@ void read_database(const Sources& sources, TuningData& data) {
     ++count;
   }
   data.notes.push_back("The database " + sources.database + " has " + counted(count, "winner") + ".");
+  if (!not_asked_for.empty()) {
+    const WinnerRow& first = *not_asked_for.front();
+    data.notes.push_back(
+        "The binaries of " + counted(not_asked_for.size(), "winner") +
+        " for the host are not run, such as that of " + first.problem.op + " " + first.problem.text +
+        ", because DispatcherOptions::host_binaries is off. A first call "
+        "launches what is ready while they are compiled in the background: prepare() waits for "
+        "that, and with host_binaries they are run at once.");
+  }
   for (StoredAnchorTable& row : store.anchor_tables()) {
     if (!is_used(row.table)) continue;
     data.tables.push_back({{facts_of(row.device), row.table.op, [row] { return to_table(row); }},
@@ -166,7 +190,7 @@ BaseFaults faults_of_base(const std::string& database, const DeviceFacts& device
   std::error_code error;
   if (database.empty() || !std::filesystem::exists(database, error) || why_untrusted(database)) return faults;
   try {
-    const Store store = Store::open(database, Store::Mode::read_only);
+    const Store store = open_to_read(database);
     for (const Store::Newest& newest : store.newest_of(device.target, source_hash, device.name)) {
       const std::string fault = newest.verdict == "ok"
                                     ? ""

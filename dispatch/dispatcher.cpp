@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
@@ -106,9 +107,17 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
               return ordinal < 0 ? make_host_benchmark() : make_cuda_benchmark(ordinal);
             },
             data.first_uses),
-        planner(chosen.facts, chosen.ordinal(), std::move(data), options),
+        planner(chosen.facts, chosen.ordinal(), std::move(data), options,
+                [this](const std::string& why) { note(LateNote::cache, why); }),
         uses(chosen.facts, options.most_bytes / part_for_uses),
-        background([this] { return due(); }) {
+        background(
+            [this] { return due(); },
+            [this] {
+              note(LateNote::no_thread,
+                   "No thread can be made to compile and load in the background, so plans stay as they "
+                   "are. It is tried again at the next plan; prepare() does the work itself. The limits "
+                   "of threads are ulimit -u and, in a container, pids.max.");
+            }) {
     if (const auto why = BinaryCache(options.cache_folder).why_unused()) first_notes.push_back(*why);
     for (const Switch& one : {overlap_switch, check_pointers_switch})
       if (!one.is_understood()) first_notes.push_back(one.note());
@@ -153,7 +162,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
          .stop = stop});
     if (made->fallback_comes) made->wake_up = background.wake_up();
     made->clock = planner.modules().clock();
-    if (!made->warning.empty()) note(op.name + ": " + made->warning);
+    if (!made->warning.empty()) note(LateNote::warning, op.name + ": " + made->warning);
     uses.begin(*made);
     return made;
   }
@@ -176,8 +185,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
         write_first_uses(first_uses_database, planner.device(), outcomes, limit);
       });
     } catch (const std::exception& error) {
-      note("What was tried at first uses is not kept in the database " + first_uses_database + ". " +
-           error.what());
+      note(LateNote::first_uses, "What was tried at first uses is not kept in the database " +
+                                     first_uses_database + ". " + error.what());
     }
   }
   struct WriteAtTheEnd {
@@ -185,13 +194,15 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     ~WriteAtTheEnd() { impl.write_first_uses_within(writer_limit_at_the_end); }
   };
 
-  // One, the first. Whoever reads the notes that there were goes on with these.
-  void note(const std::string& sentence) {
+  // The first of each kind. Whoever reads the notes that there were goes on with these.
+  enum class LateNote : std::size_t { warning, first_uses, no_thread, cache, count };
+  void note(LateNote kind, const std::string& sentence) {
     const std::scoped_lock lock(noting);
-    if (notes != &first_notes) return;
-    later_notes = first_notes;
-    later_notes.push_back(sentence);
-    notes = &later_notes;
+    std::vector<std::string>& longer = later_notes[static_cast<std::size_t>(kind)];
+    if (!longer.empty()) return;
+    longer = *notes;
+    longer.push_back(sentence);
+    notes = &longer;
   }
 
   // Plans again with the compiler, and once more with what was tried. What was forgotten meanwhile stays so.
@@ -277,7 +288,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     }
   }
 
-  std::vector<std::string> first_notes, later_notes;
+  std::vector<std::string> first_notes;
+  std::array<std::vector<std::string>, static_cast<std::size_t>(LateNote::count)> later_notes;
   std::atomic<const std::vector<std::string>*> notes = &first_notes;
   std::mutex noting;  ///< of later_notes
   const pid_t process = ::getpid();

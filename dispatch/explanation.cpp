@@ -12,6 +12,7 @@
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
+#include "generator/shell.h"
 #include "generator/target.h"
 
 namespace tunesmith {
@@ -44,7 +45,9 @@ std::vector<std::string> why_used(const SelectionContext& context, const Op& op,
   std::size_t i = 0;
   const Choice* choice = choices.at(0);
   while (choice != nullptr && candidate_of(*choice) != used) choice = choices.at(++i);
-  const std::string tune = "tunesmith tune " + command_name(op) + " --problem \"" + problem.text() + "\".";
+  // Last in its line, without a full stop: it is pasted.
+  const std::string tune =
+      "tunesmith tune " + shell_word(command_name(op)) + " --problem " + shell_word(problem.text());
   if (choice == nullptr) {
     say.push_back("What tuning this problem would gain is not known: " + tune);
     return say;

@@ -8,6 +8,7 @@
 #include "dispatch/fork.h"
 #include "dispatch/packed.h"
 #include "generator/error.h"
+#include "generator/hash.h"
 #include "generator/number_text.h"
 #include "runtime/files.h"
 
@@ -42,12 +43,15 @@ std::string suffix_in(const std::string& binary, const Source& source) {
 }  // namespace
 
 Modules::Modules(DeviceFacts device, int ordinal, StoredBinaries binaries, BinaryCache cache,
-                 std::chrono::milliseconds compile_limit)
+                 std::chrono::milliseconds compile_limit, bool may_compile,
+                 std::function<void(const std::string&)> cannot_cache)
     : device_(std::move(device)),
       ordinal_(ordinal),
       binaries_(std::move(binaries)),
       cache_(std::move(cache)),
-      compile_limit_(compile_limit) {}
+      compile_limit_(compile_limit),
+      may_compile_(may_compile),
+      cannot_cache_(std::move(cannot_cache)) {}
 
 std::shared_ptr<Module> Modules::find(const VariantSpec& spec) {
   const std::string key = key_of(spec);
@@ -141,11 +145,15 @@ std::string Modules::look_for(Module& module, const Work& work) {
       !built_in.empty() &&
       try_one(std::string(built_in), source.suffix, "The built-in binary", "its binary is built in"))
     return "";
-  const auto cached = cache_.find(source);
-  if (cached &&
-      try_one(*cached, source.suffix, "The cached binary", "its binary is in the cache, compiled before"))
+  const auto cached = cache_.find_entry(source);
+  const bool lacks_cached = !cached && is_shortage(errno);
+  if (cached && is_of_another_compiler(*cached)) {
+    refused += "The cached binary was made by another compiler. ";
+  } else if (cached && try_one(cached->bytes, source.suffix, "The cached binary",
+                               "its binary is in the cache, compiled before")) {
     return "";
-  if (!cached && is_shortage(errno)) {
+  }
+  if (lacks_cached) {
     refused += "The cache cannot be read: " + std::string(std::strerror(errno)) + ". ";
     ++lacked_;
   }
@@ -196,7 +204,9 @@ std::string Modules::compile(Module& module, const VariantSpec& spec, const Work
     module.toolchain_ = std::move(made_by);
     why_not = load(module, compiled.bytes, source.suffix, work,
                    printed("compiled now in %.2f ms", compiled.milliseconds));
-    if (module.first_) cache_.put(source, compiled.bytes);
+    if (module.first_) {
+      if (const auto why = cache_.put(source, compiled.bytes, module.toolchain_)) cannot_cache_(*why);
+    }
   }
   if (!why_not.empty() && lacked_ == lacked) module.compilation_.note(why_not, begun);
   return why_not;
@@ -232,6 +242,22 @@ const Toolchain* Modules::toolchain(std::string& why_none) {
   }
   why_none = no_toolchain_.why();
   return toolchain_.get();
+}
+
+// Asked only where there is an entry, since it loads the compiler, in some 10 ms once. Without one all will
+// do.
+bool Modules::is_of_another_compiler(const BinaryCache::Entry& entry) {
+  if (!may_compile_ || entry.made_by.empty()) return false;
+  const std::scoped_lock lock(toolchain_mutex_);
+  if (!toolchain_ && !asked_for_toolchain_) {
+    asked_for_toolchain_ = true;
+    try {
+      toolchain_ = make_toolchain(device_.target);
+    } catch (const std::exception&) {
+      // Whoever needs it asks again, and says why there is none.
+    }
+  }
+  return toolchain_ && sha256(toolchain_->identity()) != entry.made_by;
 }
 
 bool Modules::unload_one(std::uint64_t clock) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -74,9 +75,11 @@ class Module {
 
 class Modules {
  public:
-  /// `ordinal` as cudaSetDevice counts, -1: the host.
+  /// `ordinal` as cudaSetDevice counts, -1: the host. `may_compile`: whether it is worth asking which
+  /// compiler there is. `cannot_cache` is called with a sentence.
   Modules(DeviceFacts device, int ordinal, StoredBinaries binaries, BinaryCache cache,
-          std::chrono::milliseconds compile_limit);
+          std::chrono::milliseconds compile_limit, bool may_compile,
+          std::function<void(const std::string&)> cannot_cache);
 
   /// Renders a source the first time it is asked for.
   std::shared_ptr<Module> find(const VariantSpec& spec);
@@ -115,12 +118,15 @@ class Modules {
   std::string load(Module& module, const std::string& binary, const std::string& suffix, const Work& work,
                    std::string how);
   const Toolchain* toolchain(std::string& why_none);
+  bool is_of_another_compiler(const BinaryCache::Entry& entry);
 
   const DeviceFacts device_;
   const int ordinal_;
   const StoredBinaries binaries_;
   const BinaryCache cache_;
   const std::chrono::milliseconds compile_limit_;
+  const bool may_compile_;
+  const std::function<void(const std::string&)> cannot_cache_;
 
   using List = std::list<std::shared_ptr<Module>>;
   std::mutex mutex_;                                         ///< of the next two
@@ -131,6 +137,7 @@ class Modules {
 
   std::mutex toolchain_mutex_;
   std::unique_ptr<Toolchain> toolchain_;
+  bool asked_for_toolchain_ = false;  ///< by is_of_another_compiler()
   Backoff no_toolchain_;
   std::atomic<Clock::time_point> no_compiler_until_ = Clock::time_point();
   std::atomic<std::uint64_t> lacked_ = 0;

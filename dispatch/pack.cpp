@@ -8,10 +8,15 @@
 // DEVICES: all, none, or names from generated/devices.csv, separated by commas. With own=, the files are
 // those that an application adds to the library's (application_packed_files): the bases of these ops alone,
 // and what the folder has. portfolios=named compiles no portfolio: OUT.names has the names of those of tuned
-// devices, one a line.
+// devices, one a line. portfolios=sampled compiles every tenth kernel of them, writes no file and says how
+// many bytes all would have.
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -92,24 +97,31 @@ DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> ta
 }
 
 // What starts where the best choice has numbers compiled in, or is not there yet: by what is known on any
-// device, judged on problems of the anchors; of all ops together what saves most.
-void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target) {
+// device of that kind, and by what templates name without measurements; judged on random problems, of all ops
+// together what saves most.
+void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target,
+                   const std::optional<Names>& own) {
   constexpr std::size_t drawn = 600;  // problems of an op; a choice for one takes some 0.2 ms
-  constexpr std::size_t most_measured = 500, most_other = 120;  // for a device with a table, and another
+  constexpr std::size_t most_measured = 480, most_other = 120;  // for a device with a table, and another
   const DeviceFacts device = device_of(target, tables);
   std::vector<PortfolioVariant> all;
+  const auto add_all = [&](std::vector<PortfolioVariant> its) {
+    std::move(its.begin(), its.end(), std::back_inserter(all));
+  };
   for (const Op& op : ops()) {
+    const std::vector<Problem> problems = sample_problems(op, drawn, 1);
     std::vector<Candidate> candidates;
     for (const DeviceTable& read : tables) {
       if (read.table.op != op.name || read.device.kind != device.kind) continue;
       std::vector<Candidate> its = candidates_of(read);
       std::move(its.begin(), its.end(), std::back_inserter(candidates));
     }
-    if (candidates.empty()) continue;
-    const Chooser chooser(op, device, candidates);
-    std::vector<PortfolioVariant> its =
-        portfolio_of(op, chooser, candidates, sample_problems(op, drawn, 1), false, true);
-    std::move(its.begin(), its.end(), std::back_inserter(all));
+    if (!candidates.empty()) {
+      const Chooser chooser(op, device, candidates);
+      add_all(portfolio_of(op, chooser, candidates, problems, false, true));
+    }
+    if (device.kind == DeviceKind::cuda && !(own && !own->contains(op.name)))
+      add_all(untuned_of(op, device, problems));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const PortfolioVariant& a, const PortfolioVariant& b) { return a.gain > b.gain; });
@@ -117,48 +129,14 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
   for (const PortfolioVariant& its : all) add(sources, source_of(its.variant, target));
 }
 
-// The problem with the categories of another; nothing where they do not go with its sizes.
-std::optional<Problem> with_categories_of(const Op& op, Problem problem, const Problem& other,
-                                          const std::vector<std::string>& names) {
-  for (const std::string& name : names) problem.set(name, *other.find(name));
-  try {
-    return complete_problem(op, problem);
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
-}
-
-// What starts where nothing is known of an op: each template's default for usual problems, the most usual
-// first; and for all categories (types, functions) that these compile in, each template's most usual.
-void add_untuned(Sources& sources, const Op& op, const std::string& target, bool is_all_there_is) {
-  constexpr std::size_t drawn = 400, with_categories = 48;
-  const std::size_t most = is_all_there_is ? 32 : 12;
-  const DeviceFacts device = device_of(target, {});
-  const std::vector<Problem> problems = sample_problems(op, drawn, 1);
-  for (const PackedVariant& one : untuned_of(op, device, problems, most))
-    add(sources, source_of(one, target));
-  std::vector<std::string> names;
-  for (const Template& tmpl : op.templates)
-    for (const std::string& name : tmpl.compiled_in)
-      if (tmpl.untuned && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  for (const Problem& its : with_each_category(op, names)) {
-    std::vector<Problem> with_its;
-    for (const Problem& problem : std::span(problems).first(std::min(problems.size(), with_categories)))
-      if (auto changed = with_categories_of(op, problem, its, names)) with_its.push_back(std::move(*changed));
-    std::set<const Template*> templates;
-    for (const PackedVariant& one : untuned_of(op, device, with_its, with_categories))
-      if (templates.insert(one.tmpl).second) add(sources, source_of(one, target));
-  }
-}
-
-constexpr std::string_view only_named = "named";
+constexpr std::string_view only_named = "named", only_sampled = "sampled";
 
 // `named`: winners and portfolios that are chosen but not compiled.
 Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::vector<DeviceTable>& tables,
                            const std::optional<Names>& own, const Names& targets,
                            const std::optional<Names>& portfolios, Sources& named) {
-  const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
-  const bool are_named = portfolios && portfolios->contains(only_named);
+  const bool are_sampled = portfolios && portfolios->contains(only_sampled);
+  const bool are_named = are_sampled || (portfolios && portfolios->contains(only_named));
   Sources sources;
   for (const Op& op : ops()) {
     if (own && !own->contains(op.name)) continue;
@@ -171,7 +149,7 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
     const Candidate& winner = row.winner;
     try {
       Source source = source_of(row);
-      if (winner.device.kind == DeviceKind::host || with_cuda)
+      if (own || winner.device.kind == DeviceKind::host || targets.contains(winner.device.target))
         add(are_named ? named : sources, std::move(source));
     } catch (const std::exception& error) {
       std::cerr << "tunesmith_pack: " << winner.op << "/" << winner.template_name << " for "
@@ -179,21 +157,16 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
     }
   }
   for (const std::string& target : targets) {
-    const Target::Kind kind = Target::parse(target)->kind;
-    if (kind == Target::Kind::ptx || (kind == Target::Kind::gpu && !with_cuda)) continue;
-    const bool is_named = are_named && !device_of(target, tables).name.empty();
+    if (Target::parse(target)->kind == Target::Kind::ptx) continue;
+    const bool is_named = are_sampled || (are_named && !device_of(target, tables).name.empty());
     if (portfolios && !portfolios->contains(target) && !is_named) continue;
-    Sources& portfolio = is_named ? named : sources;
-    add_portfolio(portfolio, tables, target);
-    for (const Op& op : ops())
-      if (kind == Target::Kind::gpu && !(own && !own->contains(op.name)))
-        add_untuned(portfolio, op, target, tables.empty());
+    add_portfolio(is_named ? named : sources, tables, target, own);
   }
   return sources;
 }
 
-// A CUDA binary as NVIDIA's fatbinary compresses it; the driver unpacks it when it is loaded. As it is where
-// that tool is not there or fails.
+// A CUDA binary, or PTX, as NVIDIA's fatbinary compresses it; the driver unpacks it when it is loaded. As it
+// is where that tool is not there or fails.
 class Compressor {
  public:
   explicit Compressor(std::filesystem::path folder) : folder_(std::move(folder)) {
@@ -204,12 +177,14 @@ class Compressor {
 
   std::string operator()(std::string bytes, const std::string& target) {
     if (!is_there()) return bytes;
-    const std::filesystem::path from = folder_ / (std::to_string(next_++) + ".cubin");
+    const std::filesystem::path from = folder_ / (std::to_string(next_++) + ".image");
     const std::filesystem::path to = std::filesystem::path(from).replace_extension(".fatbin");
     write_file(from, bytes);
+    const bool is_ptx = Target::parse(target)->kind == Target::Kind::ptx;
     const std::string command = "'" + tool_ + "' --compress-all --compress-mode=size --create='" +
-                                to.string() + "' --image3=kind=elf,sm=" + target.substr(3) + ",file='" +
-                                from.string() + "' >/dev/null 2>&1";
+                                to.string() + "' --image3=kind=" + (is_ptx ? "ptx" : "elf") +
+                                ",sm=" + target.substr(target.find('_') + 1) + ",file='" + from.string() +
+                                "' >/dev/null 2>&1";
     std::string compressed = std::system(command.c_str()) == 0 ? read_file(to) : "";
     std::error_code ignored;
     std::filesystem::remove(from, ignored);
@@ -225,6 +200,36 @@ class Compressor {
   std::string tool_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> has_failed_ = false;
+};
+
+// Tells how far a long compilation is: a line that replaces itself on a terminal, else one every ten seconds.
+class Progress {
+ public:
+  explicit Progress(std::size_t all) : all_(all) {}
+  ~Progress() {
+    if (has_told_ && is_terminal_) std::cerr << "\n";
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void done(std::size_t count) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::seconds(is_terminal_ ? 1 : 10);
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    const double left = seconds / static_cast<double>(count) * static_cast<double>(all_ - count);
+    std::cerr << (is_terminal_ ? "\r" : "") << "tunesmith_pack: " << count << " of " << all_
+              << " kernels are compiled, about " << std::llround(left) << " s left"
+              << (is_terminal_ ? "   " : "\n") << std::flush;
+    has_told_ = true;
+  }
+
+ private:
+  std::size_t all_;
+  bool is_terminal_ = isatty(STDERR_FILENO) == 1;
+  bool has_told_ = false;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point next_ = begin_ + std::chrono::seconds(1);
 };
 
 // Takes from `cache` what an earlier build compiled from the same text with the same compiler.
@@ -247,6 +252,8 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
   std::string broken;  // the first base that does not compile
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
+  std::size_t done = 0;
+  Progress progress(sources.size());
   const auto work = [&] {
     for (;;) {
       const std::size_t i = next++;
@@ -255,19 +262,21 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
       const Source& source = wanted.source;
       const Toolchain* toolchain = toolchains.at(source.target == "host").get();
       if (toolchain == nullptr) continue;
-      const bool is_gpu = Target::parse(source.target)->kind == Target::Kind::gpu;
+      const bool is_cuda = Target::parse(source.target)->kind != Target::Kind::host;
       const BinaryCache kept(
-          cache / sha256(toolchain->identity() + (is_gpu && compressed.is_there() ? " compressed" : ""))
+          cache / sha256(toolchain->identity() + (is_cuda && compressed.is_there() ? " compressed" : ""))
                       .substr(0, 16));
       if (auto bytes = kept.find(source)) {
         const std::scoped_lock lock(mutex);
         files[name] = std::move(*bytes);
+        progress.done(++done);
         continue;
       }
       Compilation compiled = toolchain->compile(source);
-      if (compiled.ok && is_gpu) compiled.bytes = compressed(std::move(compiled.bytes), source.target);
+      if (compiled.ok && is_cuda) compiled.bytes = compressed(std::move(compiled.bytes), source.target);
       if (compiled.ok) kept.put(source, compiled.bytes);
       const std::scoped_lock lock(mutex);
+      progress.done(++done);
       if (compiled.ok) {
         files[name] = std::move(compiled.bytes);
       } else if (wanted.base_of.empty() || compiled.is_unknown_target) {
@@ -324,6 +333,50 @@ void solve(std::vector<DeviceTable>& tables, const std::filesystem::path& cache)
   }
 }
 
+struct PackedSize {
+  std::size_t kernels = 0, bytes = 0;
+};
+
+std::map<std::string, PackedSize> sizes_of(const std::map<std::string, std::string>& files) {
+  std::map<std::string, PackedSize> sizes;  // by target
+  for (const auto& [name, content] : files) {
+    const std::size_t slash = name.find('/');
+    if (slash == std::string::npos || name.starts_with(own_folder)) continue;
+    auto& [kernels, bytes] = sizes[name.substr(0, slash)];
+    ++kernels;
+    bytes += content.size();
+  }
+  return sizes;
+}
+
+void say_size(const std::string& target, const PackedSize& size) {
+  std::cout << "tunesmith_pack: " << target << ": " << size.kernels << " kernels, " << size.bytes / 1024
+            << " KiB\n";
+}
+
+// What `files` and `named` would have, by every tenth of `named`: their names are hashes.
+void say_sampled_sizes(const std::map<std::string, std::string>& files, const Sources& named,
+                       const std::filesystem::path& cache) {
+  constexpr std::size_t every = 10;
+  Sources drawn;
+  std::size_t at = 0;
+  std::map<std::string, PackedSize> sizes = sizes_of(files);
+  for (const auto& [name, task] : named) {
+    ++sizes[task.source.target].kernels;
+    if (at++ % every == 0) drawn.emplace(name, task);
+  }
+  for (const auto& [name, content] : compile(drawn, cache))
+    sizes[name.substr(0, name.find('/'))].bytes += every * content.size();
+  std::size_t bytes = 0;
+  for (const auto& [target, size] : sizes) {
+    say_size(target, size);
+    bytes += size.bytes;
+  }
+  for (const auto& [name, content] : files)
+    if (name.find('/') == std::string::npos) bytes += content.size();
+  std::cout << "tunesmith_pack: some " << bytes / 1024 << " KiB in all\n";
+}
+
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
          const std::filesystem::path& bin, const std::string& devices, const std::optional<Names>& own,
          const Names& targets, const std::optional<Names>& portfolios) {
@@ -341,6 +394,11 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
     write_file(std::filesystem::path(bin).replace_extension(".names"), names);
   }
   const std::size_t binaries = files.size();
+  if (portfolios && portfolios->contains(only_sampled)) {
+    for (auto& [name, text] : write_solved_winners(rows, tables)) files[name] = text;
+    say_sampled_sizes(files, named, before);
+    return;
+  }
   for (auto& [name, text] : write_solved_winners(rows, tables)) files[(own ? own_folder : "") + name] = text;
 
   const std::string bytes_name = std::string("tunesmith_") + (own ? "own_" : "") + "packed_bytes";
@@ -348,8 +406,8 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   std::string entries;
   for (const auto& [name, content] : files) {
     bytes.resize((bytes.size() + 63) / 64 * 64);  // binaries are loaded where they lie
-    entries += "    {\"" + name + "\", {" + bytes_name + " + " + std::to_string(bytes.size()) + ", " +
-               std::to_string(content.size()) + "}},\n";
+    entries += "      {{\"" + name + "\", " + std::to_string(name.size()) + "}, {" + bytes_name + " + " +
+               std::to_string(bytes.size()) + ", " + std::to_string(content.size()) + "}},\n";
     bytes += content;
   }
   write_file(bin, bytes);
@@ -357,10 +415,12 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
              "// Written by tunesmith_pack.\n#include \"dispatch/packed.h\"\n\n"
              "asm(R\"(.pushsection .rodata\n.balign 64\n.global " +
                  bytes_name + "\n.hidden " + bytes_name + "\n" + bytes_name + ":\n.incbin \"" + bin.string() +
-                 "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char " + bytes_name +
-                 "[];\n\nnamespace tunesmith {\nstd::span<const PackedFile> " + (own ? "application_" : "") +
-                 "packed_files() {\n  static const PackedFile files[] = {\n" + entries +
+                 "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char " + bytes_name + "[" +
+                 std::to_string(bytes.size() + 1) +
+                 "];\n\nnamespace tunesmith {\nstd::span<const PackedFile> " + (own ? "application_" : "") +
+                 "packed_files() {\n  static constexpr PackedFile files[] = {\n" + entries +
                  "  };\n  return files;\n}\n}  // namespace tunesmith\n");
+  for (const auto& [target, size] : sizes_of(files)) say_size(target, size);
   std::cout << "tunesmith_pack: " << binaries << " binaries, " << bytes.size() / 1024 << " KiB\n";
 }
 

@@ -36,7 +36,8 @@ bool is(const TriedVariant& one, const Candidate& candidate, const Choice& choic
 
 }  // namespace
 
-Planner::Planner(DeviceFacts device, int ordinal, TuningData data, const DispatcherOptions& options)
+Planner::Planner(DeviceFacts device, int ordinal, TuningData data, const DispatcherOptions& options,
+                 std::function<void(const std::string&)> cannot_cache)
     : context_(std::make_shared<const SelectionContext>(
           device, CandidateSet{std::move(data.winners), std::move(data.tables)},
           options.compile != Compile::never || is_exported())),
@@ -46,7 +47,7 @@ Planner::Planner(DeviceFacts device, int ordinal, TuningData data, const Dispatc
       check_pointers_(options.check_pointers),
       database_(options.database),
       modules_(std::move(device), ordinal, std::move(data.binaries), BinaryCache(options.cache_folder),
-               options.compile_limit) {}
+               options.compile_limit, may_compile_, std::move(cannot_cache)) {}
 
 Modules::LoadPolicy Planner::most() const {
   return may_compile_ ? Modules::LoadPolicy::compile : Modules::LoadPolicy::ready;

@@ -1,6 +1,7 @@
 // From a problem to loaded kernels: select, then the best that can be had as the options allow. Thread-safe.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,7 +20,9 @@ namespace tunesmith {
 class Planner {
  public:
   /// `ordinal` as cudaSetDevice counts; -1 for the host.
-  Planner(DeviceFacts device, int ordinal, TuningData data, const DispatcherOptions& options);
+  /// `cannot_cache` is called with a sentence.
+  Planner(DeviceFacts device, int ordinal, TuningData data, const DispatcherOptions& options,
+          std::function<void(const std::string&)> cannot_cache);
 
   struct PlanOptions {
     bool may_wait = false;          ///< for a compiler, where a better variant needs one

@@ -472,7 +472,7 @@ __device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compu
       return 0;
   }
 }
-#define ENTRY(name) name##_6d9bdca7
+#define ENTRY(name) name##_11864d2b
 
 // ---- templates/tensor/base.cu
 // tensor, the plain kernels: the loops as they are written, a thread for each element of the output, which
@@ -546,6 +546,27 @@ __device__ __forceinline__ Compute reduced(Compute so_far, Compute term, Reducti
   return reduction == Reduction::max ? elementwise::max(so_far, term) : elementwise::min(so_far, term);
 }
 
+// Terms are reduced in runs of 256, and these in runs again: a term of a sum is rounded at most
+// 512 + terms / 65536 times. Added one after the other it would be once for each term behind it.
+struct Runs {
+  Compute of_terms = 0, of_runs = 0, all = 0;
+
+  // The n-th of all, from 0 on.
+  __device__ __forceinline__ void add(Compute term, long long n, Reduction how) {
+    of_terms = n % 256 == 0 ? term : reduced(of_terms, term, how);
+    if (n % 256 < 255) return;
+    of_runs = n / 256 % 256 == 0 ? of_terms : reduced(of_runs, of_terms, how);
+    if (n / 256 % 256 < 255) return;
+    all = n / 65536 == 0 ? of_runs : reduced(all, of_runs, how);
+  }
+  __device__ __forceinline__ Compute of(long long terms, Reduction how) const {
+    Compute result = all;
+    if (terms / 256 % 256 > 0) result = terms / 65536 == 0 ? of_runs : reduced(result, of_runs, how);
+    if (terms % 256 > 0) result = terms / 256 == 0 ? of_terms : reduced(result, of_terms, how);
+    return result;
+  }
+};
+
 #define PARAMETERS                                                                                          \
   const T *x0, const T *x1, const T *x2, const T *x3, const T *x4, const T *x5, T *out, long long elements, \
       long long terms, int reduced_rank, int rank, int reduction, int out_type, long long out_start,        \
@@ -599,7 +620,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) ENTRY(tensor_base_product)(P
       out[out_start + to] = inputs[0][place.offsets[0]];
       continue;
     }
-    Compute result = 0;
+    Runs runs;
     for (long long term = 0; term < terms; ++term) {
       Compute product = to_float(inputs[0][place.offsets[0]]);
 #pragma unroll
@@ -607,10 +628,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) ENTRY(tensor_base_product)(P
         if (k >= factors) break;
         product = elementwise::multiply(product, static_cast<Compute>(to_float(inputs[k][place.offsets[k]])));
       }
-      result = term == 0 ? product : reduced(result, product, how);
+      runs.add(product, term, how);
       step(nest, place);
     }
-    store(out, out_start + to, result, out_type);
+    store(out, out_start + to, runs.of(terms, how), out_type);
   }
 }
 
@@ -711,13 +732,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     Place place;
     const long long to = place_of(element, nest, place);
     Compute read[most_accesses + 1];
-    Compute result = 0;
+    Runs runs;
     for (long long term = 0; term < terms; ++term) {
       read_some(read, reads, inputs, place, bounds, bound_count);
-      const Compute value = value_of(program, 0, term_words, read);
-      result = term == 0 ? value : reduced(result, value, how);
+      runs.add(value_of(program, 0, term_words, read), term, how);
       step(nest, place);
     }
+    Compute result = runs.of(terms, how);
     if (words > term_words) {  // at the first term's place, which reduced dimensions do not move
       read_some(read, reads >> 8, inputs, place, bounds, bound_count);
       read[most_accesses] = result;

@@ -11,14 +11,13 @@ std::span<const Axis> Config::axes() const {
   return axes_ ? std::span<const Axis>(axes_->list) : std::span<const Axis>();
 }
 
-const Value& Config::value(std::size_t axis) const { return axes_->list[axis].values[chosen_[axis]]; }
+const Value& Config::value(std::size_t axis) const { return axes_->list[axis].values[index(axis)]; }
 
 std::size_t Config::position(const AxisHandle& axis) const {
   const std::size_t count = axes_ ? axes_->hashes.size() : 0;
   std::size_t at = count == 0 ? 0 : axes_->places[axis.hash % axes_->places.size()];
   for (std::size_t seen = 0; seen < count; ++seen, at = at + 1 < count ? at + 1 : 0) {
     if (axes_->hashes[at] != axis.hash) continue;
-    if (at >= set_) missed_ = std::min(missed_, static_cast<std::uint8_t>(at));
     return at;
   }
   throw Error("The config \"" + text() + "\" has no axis " + std::string(axis.name) + ".");

@@ -64,12 +64,23 @@ class Config {
 
   std::span<const Axis> axes() const;  ///< of its space
   const Value& value(std::size_t axis) const;
-  std::size_t index(std::size_t axis) const { return chosen_[axis]; }  ///< of its value on the axis
-  Values values() const;                                               ///< in the order of the axes
-  std::string text() const;                                            ///< "BLOCK_X=32 SMEM_LAYOUT=padded"
+  std::size_t index(std::size_t axis) const {  ///< of its value on the axis
+    note_read(axis);
+    return chosen_[axis];
+  }
+  Values values() const;     ///< in the order of the axes
+  std::string text() const;  ///< "BLOCK_X=32 SMEM_LAYOUT=padded"
 
   /// The same values for the same axes.
   bool operator==(const Config& other) const;
+
+  /// Of two configs of one space: which comes first in a walk.
+  struct WalkOrder {
+    bool operator()(const Config& a, const Config& b) const { return a.chosen_ < b.chosen_; }
+  };
+
+  /// False only while a walk judges a config of which it has not chosen this axis yet.
+  bool is_chosen(std::size_t axis) const { return (set_ >> axis & 1U) != 0; }
 
  private:
   friend class Space;
@@ -80,13 +91,18 @@ class Config {
     std::array<std::uint8_t, 256> places{};  // by the hash: where to look first; rules look a thousand times
   };
 
+  static constexpr std::uint32_t all_axes = ~std::uint32_t{0};
+
   std::size_t position(const AxisHandle& axis) const;
+  void note_read(std::size_t axis) const {
+    if (!is_chosen(axis)) missed_ |= std::uint32_t{1} << axis;
+  }
 
   std::shared_ptr<const Axes> axes_;
   std::array<std::uint16_t, most_axes> chosen_{};  // by axis: the index of its value
-  // While a walk has set only some of the axes: how many, and the first other one that a rule has read.
-  std::uint8_t set_ = most_axes;
-  mutable std::uint8_t missed_ = most_axes;
+  // While a walk has chosen only some of the axes: which, and the others that a rule has read. One bit each.
+  std::uint32_t set_ = all_axes;
+  mutable std::uint32_t missed_ = 0;
 };
 
 }  // namespace tunesmith

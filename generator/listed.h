@@ -21,6 +21,14 @@ inline std::string listed(const std::vector<Value>& values) {
   return text;
 }
 
+/// Of many values the first and the last: "0, 1, 2, …, 999 (1000 values)".
+inline std::string listed_in_short(const std::vector<Value>& values) {
+  constexpr std::size_t most = 64;
+  if (values.size() <= most) return listed(values);
+  return listed(std::vector<Value>(values.begin(), values.begin() + 3)) + ", …, " + to_text(values.back()) +
+         " (" + std::to_string(values.size()) + " values)";
+}
+
 /// "1 winner", "2 winners".
 inline std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");

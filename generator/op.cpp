@@ -6,6 +6,7 @@
 
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/nearest_name.h"
 
 namespace tunesmith {
 
@@ -31,7 +32,7 @@ Problem complete_problem(const Op& op, const Problem& as_written) {
       std::vector<std::string> names;
       for (const Parameter& parameter : op.parameters) names.push_back(parameter.name);
       throw UsageError(name + "=" + to_text(value) + " is not a parameter of " + op.name +
-                       "; its parameters are " + listed(names) + ".");
+                       "; its parameters are " + listed(names) + "." + did_you_mean(name, names));
     }
   }
   Problem problem;
@@ -84,7 +85,8 @@ const Template& find_template(const Op& op, std::string_view name) {
     if (candidate.name == name) return candidate;
   std::vector<std::string> names;
   for (const Template& candidate : op.templates) names.push_back(candidate.name);
-  throw UsageError(op.name + " has no template " + std::string(name) + "; it has " + listed(names) + ".");
+  throw UsageError(op.name + " has no template " + std::string(name) + "; it has " + listed(names) + "." +
+                   did_you_mean(name, names));
 }
 
 Values compiled_in(const Op& op, const Template& tmpl, const Problem& problem) {

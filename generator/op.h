@@ -67,8 +67,8 @@ struct Op {
   std::string name;
   std::string what;  ///< a sentence with the mathematics
   std::vector<Parameter> parameters;
-  /// A problem as a person may write it, perhaps with further names, in the op's parameters; what is written
-  /// in these already stays as it is. Throws UsageError. Null: there is no other way to write one.
+  /// A problem as a person may write it, perhaps with further names, in the op's parameters and in the one
+  /// way in which it is stored; what is stored stays as it is. Throws UsageError. Null: it is as written.
   std::function<Problem(const Problem& given)> rewritten = nullptr;
   /// Why values that are allowed one by one are not allowed together, as a sentence; empty if they are.
   /// Null: all are.

@@ -1,20 +1,28 @@
 #include "generator/space.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
 #include "generator/error.h"
+#include "generator/groups.h"
 #include "generator/listed.h"
+#include "generator/nearest_name.h"
 #include "generator/random.h"
 #include "generator/walk.h"
 
 namespace tunesmith {
 namespace {
 
-// Beyond so many points a sample is drawn from the raw points instead of from a list of the legal ones.
+// Beyond so many points a sample is drawn from the raw points instead of from a list of the legal ones; where
+// a point's number has too many bits for an even draw, axis by axis.
 constexpr std::int64_t most_listed = 1 << 21;
+constexpr std::int64_t most_drawn_by_number = std::int64_t{1} << 48;
+
+// A walk of the whole space is tried for so long, 1 s and some ms, before its groups are walked apart.
+constexpr std::uint64_t most_listing_steps = std::uint64_t{1} << 22;
+constexpr std::uint64_t most_finding_steps = std::uint64_t{1} << 14;
 
 template <typename Handle, typename Name>
 Rule named_once(const Handle& axis, Name name, const char* why) {
@@ -83,12 +91,20 @@ void Space::each(const std::function<bool(const Config&)>& visit, Subset subset)
   Walk(*this, subset).each(visit);
 }
 
-std::int64_t Space::count(Subset subset) const { return Walk(*this, subset).count(); }
+ConfigCount Space::size(Subset subset) const { return Groups(*this, subset).count(); }
 
-std::int64_t Space::raw_count() const {
-  std::int64_t count = 1;
-  for (const Axis& axis : axes()) count *= static_cast<std::int64_t>(axis.values.size());
-  return count;
+ConfigCount Space::raw_size() const {
+  ConfigCount raw{1};
+  for (const Axis& axis : axes()) raw.configs *= static_cast<double>(axis.values.size());
+  return raw;
+}
+
+std::vector<const Rule*> Space::rules(Subset subset) const {
+  std::vector<const Rule*> rules;
+  for (const Rule& rule : must_) rules.push_back(&rule);
+  if (subset == Subset::promising)
+    for (const Rule& rule : worth_) rules.push_back(&rule);
+  return rules;
 }
 
 std::vector<Config> Space::all() const {
@@ -123,50 +139,53 @@ Config Space::config(std::uint64_t number) const {
   return config;
 }
 
+Config Space::config(std::span<const std::size_t> indices) const {
+  Config config;
+  config.axes_ = axes_;
+  for (std::size_t axis = 0; axis < axes().size(); ++axis)
+    config.chosen_[axis] = static_cast<std::uint16_t>(indices[axis]);
+  return config;
+}
+
 bool Space::holds(const std::vector<Rule>& rules, const Config& config) const {
   return std::all_of(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.holds(config); });
 }
 
-std::vector<Config> Space::sample(std::size_t size, std::uint64_t seed) const {
+std::vector<Config> Space::sample(std::size_t size, std::uint64_t seed, Subset subset) const {
   Random random(seed);
   std::vector<Config> configs;
-  if (raw_count() > most_listed) {
-    const auto raw = static_cast<std::uint64_t>(raw_count());
+  const std::int64_t points = raw_count();
+  if (points > most_listed && points <= most_drawn_by_number) {
+    const auto raw = static_cast<std::uint64_t>(points);
     std::unordered_set<std::uint64_t> seen;
     seen.reserve(std::min<std::size_t>(size, most_listed));
-    for (std::size_t tries = 100'000 + 100 * std::min<std::size_t>(size, most_listed);
-         configs.size() < size && tries > 0; --tries) {
+    const std::size_t most_tries = 100'000 + 100 * std::min<std::size_t>(size, most_listed);
+    for (std::size_t tries = 1; configs.size() < size && tries <= most_tries; ++tries) {
       const std::uint64_t number = random.below(raw);
       Config config = this->config(number);
-      if (holds(must_, config) && seen.insert(number).second) configs.push_back(std::move(config));
+      const bool wanted = holds(must_, config) && (subset == Subset::legal || holds(worth_, config));
+      if (wanted && seen.insert(number).second) configs.push_back(std::move(config));
+      // At half this rate all tries would not do.
+      if (tries % 100'000 == 0 && configs.size() * (most_tries / tries) < size / 2) break;
     }
     if (configs.size() == size) return configs;
     configs.clear();
   }
-  // The first places of a shuffle of all, of which only those are kept that have moved.
-  const auto legal = static_cast<std::uint64_t>(count());
-  const std::uint64_t taken = std::min<std::uint64_t>(size, legal);
-  std::unordered_map<std::uint64_t, std::uint64_t> moved;
-  const auto at = [&](std::uint64_t place) {
-    const auto found = moved.find(place);
-    return found == moved.end() ? place : found->second;
-  };
-  std::vector<std::pair<std::uint64_t, std::size_t>> places;  // in the walk's order, and its turn
-  for (std::uint64_t i = 0; i < taken; ++i) {
-    const std::uint64_t other = i + random.below(legal - i);
-    places.emplace_back(at(other), places.size());
-    moved[other] = at(i);
+  if (points <= most_drawn_by_number) {
+    Walk counting(*this, subset);
+    if (points > most_listed) counting.limit(most_listing_steps);
+    const double count = counting.count();
+    if (!counting.was_limited()) {
+      const std::vector<std::uint64_t> places =
+          random_places(size, static_cast<std::uint64_t>(count), random);
+      configs.resize(places.size());
+      Walk(*this, subset).pick(places, [&](const Config& config, std::size_t turn) {
+        configs[turn] = config;
+      });
+      return configs;
+    }
   }
-  std::sort(places.begin(), places.end());
-  std::vector<std::uint64_t> ascending;
-  ascending.reserve(places.size());
-  for (const auto& [place, turn] : places) ascending.push_back(place);
-  configs.resize(taken);
-  Walk(*this, Subset::legal).pick(ascending, [&, next = places.begin()](const Config& config) mutable {
-    configs[next++->second] = config;
-    return true;
-  });
-  return configs;
+  return Groups(*this, subset).sample(size, random);
 }
 
 // Whether one axis has an effect may depend on another that has none.
@@ -210,11 +229,10 @@ std::vector<Config> Space::neighbours(const Values& values) const {
   std::vector<Config> found;
   if (named_axes != values.entries().size()) return found;  // something else is no axis
   const Config own = config;
+  std::set<Config, Config::WalkOrder> seen;
   const auto add = [&](const Config& other) {
     const Config its = named(other);
-    if ((off || !(its == own)) && holds(must_, its) &&
-        std::find(found.begin(), found.end(), its) == found.end())
-      found.push_back(its);
+    if ((off || !(its == own)) && holds(must_, its) && seen.insert(its).second) found.push_back(its);
   };
   if (!off) add(own);
   for (std::size_t axis = off.value_or(0); axis < (off ? *off + 1 : axes().size()); ++axis) {
@@ -258,13 +276,14 @@ std::optional<std::string> Space::why_not_on_axes(const Values& values) const {
     const auto axis = std::find_if(axes().begin(), axes().end(),
                                    [&wanted = name](const Axis& a) { return a.name == wanted; });
     if (axis == axes().end()) {
-      std::string names;
-      for (const Axis& a : axes()) names += (names.empty() ? "" : ", ") + a.name;
-      return name + " is not an axis of this template; its axes are " + names + ".";
+      std::vector<std::string> names;
+      for (const Axis& a : axes()) names.push_back(a.name);
+      return name + " is not an axis of this template; its axes are " + listed(names) + "." +
+             did_you_mean(name, names);
     }
     if (std::find(axis->values.begin(), axis->values.end(), value) == axis->values.end()) {
       return name + "=" + to_text(value) +
-             " is not on its axis; allowed for this problem: " + listed(axis->values) + ".";
+             " is not on its axis; allowed for this problem: " + listed_in_short(axis->values) + ".";
     }
   }
   return std::nullopt;
@@ -273,7 +292,8 @@ std::optional<std::string> Space::why_not_on_axes(const Values& values) const {
 std::optional<std::string> Space::why_not(const Values& values) const {
   if (auto why = why_not_on_axes(values)) return why;
   for (const Axis& axis : axes()) {
-    if (!values.has(axis.name)) return axis.name + " is missing; allowed: " + listed(axis.values) + ".";
+    if (!values.has(axis.name))
+      return axis.name + " is missing; allowed: " + listed_in_short(axis.values) + ".";
   }
   const std::optional<Config> config = on_axes(values);
   for (const Rule& rule : must_) {
@@ -286,11 +306,12 @@ std::optional<Config> Space::first(const Values& given, Subset subset) const {
   std::optional<Config> found;
   Walk walk(*this, subset);
   walk.restrict(given);
+  walk.limit(most_finding_steps);
   walk.each([&](const Config& config) {
     found = config;
     return false;
   });
-  return found;
+  return found || !walk.was_limited() ? found : Groups(*this, subset, given).first();
 }
 
 std::optional<Config> Space::first(const Values& given) const {
@@ -305,6 +326,14 @@ Config Space::complete(const Values& given) const {
   for (const Axis& axis : axes()) {
     if (!tried.has(axis.name)) tried.set(axis.name, axis.values.front());
   }
+  const std::string none = given.empty() ? "" : " that agrees with \"" + given.text() + "\"";
+  if (Groups(*this, Subset::legal, given).count().kind != ConfigCount::Kind::exact) {
+    throw UsageError(
+        "No legal config" + none +
+        " was found, though there may be some: they are too rare to be drawn at random, and too "
+        "far from the first values of the axes. Make the rules less strict, or put values that go "
+        "together first.");
+  }
   const std::optional<std::string> why = why_not(tried);
   throw UsageError((given.empty() ? std::string("No config is legal")
                                   : "No legal config agrees with \"" + given.text() + "\"") +
@@ -313,14 +342,20 @@ Config Space::complete(const Values& given) const {
 
 std::vector<Config> covering_configs(const Space& space, std::size_t random, std::uint64_t seed) {
   std::vector<Config> configs = {space.complete({})};
+  std::size_t values = 0;
+  for (const Axis& axis : space.axes()) values += axis.values.size();
+  const std::size_t most = values <= most_covered ? most_covered : most_covered / space.axes().size();
   for (const Axis& axis : space.axes()) {
-    for (const Value& value : axis.values)
+    const std::size_t taken = std::min(axis.values.size(), most);
+    for (std::size_t i = 0; i < taken; ++i) {
+      const Value& value = axis.values[i * axis.values.size() / taken];
       if (auto config = space.first({{axis.name, value}})) configs.push_back(std::move(*config));
+    }
   }
   const std::vector<Config> more = space.sample(random, seed);
   configs.insert(configs.end(), more.begin(), more.end());
-  std::unordered_set<std::uint64_t> seen;
-  std::erase_if(configs, [&](const Config& config) { return !seen.insert(space.number(config)).second; });
+  std::set<Config, Config::WalkOrder> seen;
+  std::erase_if(configs, [&](const Config& config) { return !seen.insert(config).second; });
   return configs;
 }
 

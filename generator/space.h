@@ -7,11 +7,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "generator/config.h"
+#include "generator/config_count.h"
 #include "generator/values.h"
 
 namespace tunesmith {
@@ -38,9 +40,14 @@ Rule one_name(const IntegerAxis& axis, std::function<std::int64_t(const Config&)
 Rule one_name(const CategoricalAxis& axis, std::function<std::string(const Config&)> name, const char* why);
 
 /// A set of configs. Walks go in the order of the axes, the last axis fastest, so they are deterministic. A
-/// rule prunes a walk as soon as the axes that decide it are set; nobody lists them.
+/// rule prunes a walk as soon as the axes that decide it are set; nobody lists them. A space may have more
+/// configs than any program can list: what counts, samples or looks for one config walks axes that no rule
+/// connects apart, and takes a second or two at most. What it finds does not depend on which way it took.
 class Space {
  public:
+  /// With more raw points than this a config has no number.
+  static constexpr std::int64_t most_numbered = std::int64_t{1} << 62;
+
   /// `must`: a config that breaks one would give wrong results, or cannot be compiled or launched on any
   /// device. `worth`: a config that breaks one is legal but unlikely to win here; only a search asks. Throws
   /// Error if an axis is empty, mixed or named twice.
@@ -55,21 +62,26 @@ class Space {
     promising,  ///< of these, those that keep every `worth` too
   };
 
-  /// Calls `visit` with every such config until it answers false.
+  /// Calls `visit` with every such config until it answers false. Ask size() first: it walks them all.
   void each(const std::function<bool(const Config&)>& visit, Subset subset = Subset::legal) const;
-  std::int64_t count(Subset subset = Subset::legal) const;
-  std::int64_t raw_count() const;  ///< the product of the axes' sizes
+  /// How many there are; estimated by random draws where the exact number would take too long.
+  ConfigCount size(Subset subset = Subset::legal) const;
+  ConfigCount raw_size() const;  ///< the product of the axes' sizes
+  std::int64_t count(Subset subset = Subset::legal) const { return size(subset).saturated(); }
+  std::int64_t raw_count() const { return raw_size().saturated(); }
   std::vector<Config> all() const;
   bool is_legal(const Config& config) const { return holds(must_, config); }
   std::size_t broken_worth(const Config& config) const;  ///< how many of the `worth` rules it breaks
 
   /// A config's position among all raw_count() points, and back: eight bytes for what a search remembers.
+  bool is_numbered() const { return raw_count() <= most_numbered; }
   std::uint64_t number(const Config& config) const;
   Config config(std::uint64_t number) const;
+  Config config(std::span<const std::size_t> indices) const;  ///< by axis: the index of its value
 
-  /// Up to `size` different legal configs in random order; the same seed gives the same sample everywhere. A
-  /// large space is drawn from, not enumerated.
-  std::vector<Config> sample(std::size_t size, std::uint64_t seed) const;
+  /// Up to `size` different configs in random order; the same seed gives the same sample everywhere. A large
+  /// space is drawn from, not enumerated. Fewer than there are only where they are too rare to be drawn.
+  std::vector<Config> sample(std::size_t size, std::uint64_t seed, Subset subset = Subset::legal) const;
 
   /// The config of the same kernel whose conditional axes have the values that they must have.
   Config named(Config config) const;
@@ -83,7 +95,7 @@ class Space {
   Config legal(const Values& values) const;
 
   /// The first promising config, else the first legal one, that has these values of some of the axes; nothing
-  /// if there is none.
+  /// if there is none, or if it is too rare to be found.
   std::optional<Config> first(const Values& given) const;
 
   /// Why they are none (unknown or missing axis, value not on the axis, broken `must`), or nothing.
@@ -95,6 +107,8 @@ class Space {
 
  private:
   class Walk;
+  class Groups;
+  std::vector<const Rule*> rules(Subset subset) const;
   bool holds(const std::vector<Rule>& rules, const Config& config) const;
   std::optional<Config> on_axes(const Values& values) const;  // rules aside
   std::optional<std::string> why_not_on_axes(const Values& values) const;
@@ -106,7 +120,8 @@ class Space {
 };
 
 /// The first config, one for every value of every axis that a legal config can have, and so many random ones;
-/// each once.
+/// each once. Of axes that together have more than most_covered values some, evenly spread, stand for all.
+inline constexpr std::size_t most_covered = 1000;
 std::vector<Config> covering_configs(const Space& space, std::size_t random, std::uint64_t seed);
 
 }  // namespace tunesmith

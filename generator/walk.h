@@ -1,10 +1,11 @@
-// The depth-first walk over a space's configs, for space.cpp alone. A rule that has read an axis which is not
-// set yet waits for that axis; one that has not is decided for everything below.
+// The depth-first walk over a space's configs, for space.cpp and groups.cpp alone. A rule that has read an
+// axis which is not chosen yet waits for that axis; one that has not is decided for everything below.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -16,46 +17,61 @@ namespace tunesmith {
 class Space::Walk {
  public:
   using Visit = std::function<bool(const Config&)>;
+  static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
   Walk(const Space& space, Subset subset);
+  /// Of these axes alone, one bit each, under rules that read no others; the other axes stay unchosen. The
+  /// walk ends where a rule reads another one all the same: outside() then has them.
+  Walk(const Space& space, std::uint32_t axes, std::vector<const Rule*> rules);
 
   /// Only configs that agree with these values; the axes exist.
   void restrict(const Values& given);
 
+  /// It ends after so many values of axes were tried.
+  void limit(std::uint64_t steps) { steps_left_ = steps; }
+
   /// Calls `visit` with every config until it answers false.
   void each(const Visit& visit) { run(visit); }
 
-  /// How many there are: whole subtrees at once where nothing more prunes them.
-  std::int64_t count() {
+  /// How many there are, rounded beyond 2^53: whole subtrees at once where nothing more prunes them. Those
+  /// that were passed if the limit ended it.
+  double count() {
     passes_by_ = true;
     run({});
-    return static_cast<std::int64_t>(passed_);
+    return counted_;
   }
 
-  /// Calls `visit` with those at these places, ascending, of the walk; passes by whole subtrees as count()
-  /// does.
-  void pick(std::span<const std::uint64_t> places, const Visit& visit) {
-    if (places.empty()) return;
-    passes_by_ = true;
-    places_ = places;
-    run(visit);
-  }
+  /// Calls `visit` with the config at each of these places of the walk, and which of the places it is. Passes
+  /// by whole subtrees as count() does.
+  void pick(std::span<const std::uint64_t> places,
+            const std::function<void(const Config&, std::size_t)>& visit);
+
+  /// By axis, of those that are walked: the indices of the values that restrict() left.
+  const std::vector<std::vector<std::uint16_t>>& indices() const { return indices_; }
+  std::uint64_t steps_left() const { return steps_left_; }
+  bool was_limited() const { return steps_left_ == 0; }
+  std::uint32_t outside() const { return outside_; }
 
  private:
   void run(const Visit& visit);
-  bool below(std::size_t axis, const Visit& visit);
-  bool pass_by(std::size_t axis, const Visit& visit);
+  bool below(std::size_t depth, const Visit& visit);
+  bool pass_by(std::size_t depth, const Visit& visit);
   bool decide(const Rule* rule);
   void forget_postponed(std::size_t since);
 
   const std::vector<Axis>& axes_;
+  std::vector<std::size_t> order_;  // the axes that are walked
   std::vector<const Rule*> rules_;
-  std::vector<std::vector<const Rule*>> waiting_;  // by the axis that must be set next
+  std::vector<std::vector<const Rule*>> waiting_;  // by the axis that must be chosen next
   std::vector<std::size_t> postponed_;             // to which axes, in order
   std::vector<std::vector<std::uint16_t>> indices_;
   std::size_t pending_ = 0;
   bool passes_by_ = false;
   std::uint64_t passed_ = 0;
+  double counted_ = 0;  // the same, which does not overflow
+  std::uint64_t steps_left_ = no_limit;
+  std::uint32_t walked_ = Config::all_axes;
+  std::uint32_t outside_ = 0;
   std::span<const std::uint64_t> places_;  // that are still to come
   Config config_;
 };

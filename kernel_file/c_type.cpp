@@ -70,9 +70,18 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// What a name of the text stands for; empty: the text does not say.
-std::string alias(std::string_view name, std::string_view text) {
+// What a name of the text stands for, each meaning once: #if may choose one. Empty: the text does not say.
+std::vector<std::string> aliases(std::string_view name, std::string_view text) {
   constexpr std::size_t longest = 200;  // no type has more characters
+  std::vector<std::string> meanings;
+  const auto add = [&](std::string_view meaning) {
+    std::string words;
+    for (const char c : trimmed(meaning))
+      if (!is_space(c) || words.back() != ' ') words += is_space(c) ? ' ' : c;
+    if (words.empty() || words == name) return;
+    if (std::find(meanings.begin(), meanings.end(), words) == meanings.end())
+      meanings.push_back(std::move(words));
+  };
   for (std::size_t at = 0; (at = text.find(name, at)) != std::string_view::npos; ++at) {
     const std::size_t end = at + name.size();
     if ((at > 0 && is_name(text[at - 1])) || (end < text.size() && is_name(text[end]))) continue;
@@ -80,19 +89,25 @@ std::string alias(std::string_view name, std::string_view text) {
     std::string_view before = text.substr(from, at - from);
     const std::string_view behind = text.substr(end, longest);
     const std::string_view line = before.substr(before.rfind('\n') + 1);
-    if (const std::string_view words = trimmed(line); words.starts_with('#') && words.ends_with("define"))
-      return std::string(trimmed(behind.substr(0, behind.find('\n'))));
+    if (const std::string_view words = trimmed(line); words.starts_with('#') && words.ends_with("define")) {
+      add(behind.substr(0, behind.find('\n')));
+      continue;
+    }
     if (const std::size_t statement = before.find_last_of(";{}"); statement != std::string_view::npos)
       before.remove_prefix(statement + 1);
     before = trimmed(before);
     const std::string_view next = trimmed(behind);
-    if (before.ends_with("using") && next.starts_with('='))
-      return std::string(trimmed(next.substr(1, next.find(';') - 1)));
-    if (const std::size_t word = before.find("typedef");
-        word != std::string_view::npos && next.starts_with(';'))
-      return std::string(trimmed(before.substr(word + 7)));
+    if (before.ends_with("using") && next.starts_with('=')) {
+      add(next.substr(1, next.find(';') - 1));
+    } else if (const std::size_t word = before.find("typedef");
+               word != std::string_view::npos && next.starts_with(';')) {
+      add(before.substr(word + 7));
+    } else if (before.ends_with("struct") || before.ends_with("class") || before.ends_with("union") ||
+               before.ends_with("enum")) {
+      if (next.starts_with('{') || next.starts_with(':')) add("struct");
+    }
   }
-  return "";
+  return meanings;
 }
 
 }  // namespace
@@ -103,11 +118,21 @@ std::int64_t CType::alignment() const {
   return lanes == 3 ? bytes(*dtype) : std::min(widest, lanes * bytes(*dtype));
 }
 
-CType c_type(std::string type, std::string_view text) {
+namespace {
+
+// "int, float or double".
+std::string alternatives(const std::vector<std::string>& all) {
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == all.size() ? " or " : ", ") + all[i];
+  return text;
+}
+
+CType read_type(std::string type, std::string_view text, int depth) {
   CType made;
   made.is_pointer_to_pointer = std::count(type.begin(), type.end(), '*') > 1;
   constexpr int most_aliases = 8;
-  for (int depth = 0; depth < most_aliases; ++depth) {
+  for (; depth < most_aliases; ++depth) {
     for (std::size_t at; (at = type.find("std::")) != std::string::npos;) type.erase(at, 5);
     std::replace(type.begin(), type.end(), '*', ' ');
     std::istringstream all(type);
@@ -121,10 +146,21 @@ CType c_type(std::string type, std::string_view text) {
     const std::string& name = words.front();
     if (!std::all_of(name.begin(), name.end(), is_name)) return made;
     // The text's own meaning first: it may call a type of its own "half".
-    if (std::string meant = alias(name, text); !meant.empty() && meant != name) {
-      made.is_pointer_to_pointer |= meant.find('*') != std::string::npos;
-      type = std::move(meant);
+    if (const std::vector<std::string> meanings = aliases(name, text); meanings.size() == 1) {
+      made.is_pointer_to_pointer |= meanings.front().find('*') != std::string::npos;
+      type = meanings.front();
       continue;
+    } else if (meanings.size() > 1) {
+      const CType first = read_type(meanings.front(), text, depth + 1);
+      for (const std::string& meaning : meanings) {
+        const CType one = read_type(meaning, text, depth + 1);
+        const bool is_pointer = meaning.find('*') != std::string::npos;
+        if (is_pointer || !one.dtype || one.dtype != first.dtype || one.lanes != first.lanes)
+          return {.ambiguity = name + " is " + alternatives(meanings)};
+      }
+      made.dtype = first.dtype;
+      made.lanes = first.lanes;
+      return made;
     }
     if ((made.dtype = found(names, name))) return made;
     for (const auto& [pair, single] : pairs) {
@@ -146,5 +182,11 @@ CType c_type(std::string type, std::string_view text) {
   }
   return made;
 }
+
+}  // namespace
+
+bool defines(std::string_view text, std::string_view name) { return !aliases(name, text).empty(); }
+
+CType c_type(std::string type, std::string_view text) { return read_type(std::move(type), text, 0); }
 
 }  // namespace tunesmith

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "generator/error.h"
+#include "generator/hash.h"
+#include "generator/identity.h"
 #include "kernel_file/described_parts.h"
 
 namespace tunesmith {
@@ -64,6 +66,25 @@ std::string compared_of(const Description& description, const std::string& path)
          " of " + path + ".";
 }
 
+// What decides whether a variant's results are right, beside the text that all variants have in common. Its
+// hash is a constant of every variant, so a verdict counts only where all of it is as it was.
+std::string checks_of(const Facts& facts, const UserKernel& made) {
+  constexpr int version = 1;  // one more where the checks themselves judge otherwise than before
+  const Description& description = facts->description;
+  std::string text = std::to_string(version) + "\n" + description.checks + "\n";
+  if (const auto& function = description.reference_function)
+    text += without_comments(made.file.cu.substr(function->begin, function->end - function->begin));
+  try {
+    if (made.reference_is_base && !made.op.examples.empty()) {
+      const Problem problem = complete_problem(made.op, Problem::parse(made.op.examples.front()));
+      text += space_of(facts, problem).complete({}).text();
+    }
+  } catch (const UsageError&) {
+    // That problem has no config.
+  }
+  return sha256(text).substr(0, 16);
+}
+
 void check_problems(const Op& op, const std::vector<std::string>& texts, const char* what) {
   for (const std::string& text : texts) {
     try {
@@ -111,11 +132,6 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
   op.templates = {std::move(tmpl)};
   const std::string compared = compared_of(description, file.path);
   made->compared = compared;
-  op.preamble = [facts, compared](const Problem& problem) {
-    const std::string& type = facts->description.type;
-    return "// " + compared + "\n" +
-           (type.empty() ? "" : "using " + type + " = " + own_type(dtype_of(problem)) + ";\n");
-  };
   op.flops = [facts](const Problem& problem) { return flops_of(facts, problem); };
   made->mistake = [facts](const Problem& problem) {
     std::string found = mistake_of(facts, problem);
@@ -127,6 +143,13 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
   op.examples = examples_of(facts);
   check_problems(op, op.examples, "example");
   check_problems(op, description.companions, "companion");
+  const std::string checks = checks_of(facts, *made);
+  op.preamble = [facts, compared, checks](const Problem& problem) {
+    const std::string& type = facts->description.type;
+    return "// " + compared + "\n" +
+           (type.empty() ? "" : "using " + type + " = " + own_type(dtype_of(problem)) + ";\n") +
+           "#define TUNESMITH_CHECKS 0x" + checks + "  // what decides which results are right\n";
+  };
   return made;
 }
 

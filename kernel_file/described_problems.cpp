@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -38,15 +39,16 @@ bool is_small(const Facts& facts, const Problem& problem) {
 // One less, as many and one more than what an axis, or two, may divide; and than two such.
 std::vector<std::int64_t> around_tiles(const Description& description) {
   constexpr std::int64_t most = 4096;
+  std::map<std::int64_t, std::set<const DescribedAxis*>> axes_of;  // that have the value
+  for (const DescribedAxis& axis : description.axes)
+    for (const std::int64_t value : axis.values)
+      if (value > 1 && value <= most) axes_of[value].insert(&axis);
   std::set<std::int64_t> tiles;
-  for (const DescribedAxis& axis : description.axes) {
-    for (const std::int64_t value : axis.values) {
-      if (value > 1 && value <= most) tiles.insert(value);
-      for (const DescribedAxis& other : description.axes) {
-        for (const std::int64_t factor : other.values)
-          if (&other != &axis && value > 1 && factor > 1 && factor <= most / value)
-            tiles.insert(value * factor);
-      }
+  for (const auto& [value, axes] : axes_of) {
+    tiles.insert(value);
+    for (const auto& [factor, others] : axes_of) {
+      if (factor > most / value) break;
+      if (axes.size() > 1 || others.size() > 1 || axes != others) tiles.insert(value * factor);
     }
   }
   std::vector<std::int64_t> around;

@@ -6,9 +6,12 @@
 
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 #include "generator/target.h"
 #include "kernel_file/c_type.h"
 #include "kernel_file/description_reader.h"
+#include "kernel_file/preprocessor.h"
+#include "kernel_file/unset_variable.h"
 
 namespace tunesmith {
 namespace {
@@ -49,10 +52,17 @@ Description DescriptionReader::read(const toml::table& root) {
             {"name", "what", "kernel", "dtype", "type", "flops", "alignment_bytes", "compute_capability",
              "compiled_in", "examples", "companions", "tolerance", "problem", "arrays", "axes", "rules",
              "launch", "reference"});
-  std::string all = text_.cu;
-  for (const auto& [name, included] : text_.included) all += "\n" + included;
-  kernels_ = kernels_of(all);
-  code_ = blanked(all);
+  std::vector<std::string> constants;  // that are defined before the text
+  if (const toml::table* axes = root["axes"].as_table())
+    for (const auto& [name, node] : *axes) constants.emplace_back(name.str());
+  if (const toml::array* names = root["compiled_in"].as_array())
+    for (const toml::node& one : *names)
+      if (one.is_string()) constants.push_back(one.as_string()->get());
+  for (CompiledText& one : compiled_texts(text_.cu, text_.included, constants)) {
+    code_ += one.text + "\n";
+    compiled_.push_back(std::move(one.text));
+  }
+  kernels_ = kernels_of(code_);
   const DeclaredKernel& kernel = chosen_kernel(root.get("kernel"));
   made_.name = root.contains("name") ? text(*root.get("name"), "name") : kernel.name;
   if (!is_lower(made_.name)) {
@@ -68,6 +78,7 @@ Description DescriptionReader::read(const toml::table& root) {
   }
   std::vector<std::string> dtypes;
   if (const toml::node* node = root.get("dtype")) dtypes = dtype_categories(*node);
+  dtype_is_given_ = !dtypes.empty();
   if (dtypes.size() > 1 && made_.type.empty()) {
     refuse(root.get("dtype"),
            "There are several dtypes, so the kernel must have a name for the type; give it by type "
@@ -91,7 +102,37 @@ Description DescriptionReader::read(const toml::table& root) {
       made_.pointer_alignment = std::max(made_.pointer_alignment, type.alignment());
   }
   read_reference(root, kernel);
+  made_.checks = checks_of(root);
   return std::move(made_);
+}
+
+std::string DescriptionReader::canonical(const toml::node& node) {
+  if (const auto* value = node.as_string()) return std::to_string(value->get().size()) + ":" + value->get();
+  if (const auto* value = node.as_integer()) return std::to_string(value->get());
+  if (const auto* value = node.as_floating_point()) return printed("%.17g", value->get());
+  if (const auto* value = node.as_boolean()) return value->get() ? "1" : "0";
+  std::string text;
+  if (const toml::array* all = node.as_array()) {
+    for (const toml::node& one : *all) text += canonical(one) + ",";
+    return "[" + text + "]";
+  }
+  if (const toml::table* all = node.as_table()) {
+    for (const auto& [key, one] : *all)  // in the order of the keys
+      if (key != "what" && key != "why") text += std::string(key.str()) + "=" + canonical(one) + ",";
+    return "{" + text + "}";
+  }
+  return "";
+}
+
+// Not the values of axes and the rules for configs: they say which variants there are, not what is right.
+std::string DescriptionReader::checks_of(const toml::table& root) {
+  std::string text;
+  for (const char* key :
+       {"alignment_bytes", "arrays", "companions", "launch", "problem", "reference", "tolerance"})
+    if (const toml::node* node = root.get(key)) text += std::string(key) + "=" + canonical(*node) + ";";
+  if (const toml::table* rules = root["rules"].as_table())
+    if (const toml::node* node = rules->get("problem")) text += "rules.problem=" + canonical(*node) + ";";
+  return text;
 }
 
 std::string DescriptionReader::kernel_names() const {
@@ -100,15 +141,30 @@ std::string DescriptionReader::kernel_names() const {
   return listed(names);
 }
 
+void DescriptionReader::must_be_filled(const toml::node* node, const std::string& kernel) const {
+  const std::optional<UnsetVariable> unset = unset_variable(code_, kernel);
+  if (!unset) return;
+  refuse(node, "The kernel " + kernel + " reads the " + (unset->is_constant ? "__constant__" : "__device__") +
+                   " variable " + unset->name +
+                   ", which has no initialiser and which nothing fills, so it would be zero. Give it an "
+                   "initialiser, or make it a parameter of the kernel and name it in [arrays].");
+}
+
 const DeclaredKernel& DescriptionReader::kernel_of(const toml::node* node, const std::string& name) const {
   for (const DeclaredKernel& kernel : kernels_) {
     if (kernel.name != name) continue;
+    if (kernel.other_line > 0) {
+      refuse(node, "The kernel " + name + " is declared with other parameters in line " +
+                       std::to_string(kernel.other_line) + " than in line " + std::to_string(kernel.line) +
+                       "; which of them is compiled is not known here, so leave one of them.");
+    }
     if (kernel.is_template) {
       refuse(node,
              "The kernel " + name + " (line " + std::to_string(kernel.line) +
                  ") is a template; make its parameters axes or compiled-in parameters of the problem, or "
                  "the type by type = \"T\".");
     }
+    must_be_filled(node, name);
     return kernel;
   }
   refuse(node, "There is no kernel " + name + " in " + text_.path + "; its __global__ functions are " +

@@ -72,6 +72,9 @@ struct Description {
   int compute_capability = 0;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: not given
   std::vector<std::string> examples, companions;
+  /// Everything of the description that decides whether a result is right, as a text that does not depend on
+  /// its layout.
+  std::string checks;
 
   /// The names of expressions: the parameters, dtype_bytes, and then the axes.
   std::vector<ExpressionName> names() const;

@@ -41,6 +41,11 @@ std::string DescriptionReader::dtype_of_pointer(const toml::node& node, const st
   if (is_of_problem(parameter)) return "";
   const CType type = c_type(parameter.type, code_);
   if (type.is_pointer_to_pointer) refuse(&node, key + " is " + why_not(parameter, ""));
+  if (!type.ambiguity.empty())
+    refuse(&node, key + " is taken by the kernel as " + parameter.type + ", and " + type.ambiguity +
+                      ": which one is compiled is not known here. Set dtype = \"…\" to it, or let Tunesmith "
+                      "define the type, by type = \"" +
+                      type.ambiguity.substr(0, type.ambiguity.find(' ')) + "\".");
   if (!type.dtype)
     refuse(&node,
            key + " is taken by the kernel as " + parameter.type +
@@ -218,6 +223,9 @@ void DescriptionReader::read_arrays(const toml::table& root, const DeclaredKerne
       refuse(node,
              key + " is " + shown(*node) + "; give its extents as a list, or a table with extents and role.");
     }
+    const bool is_decided =
+        dtypes.size() == 1 && parameter != nullptr && !c_type(parameter->type, code_).ambiguity.empty();
+    if (array.dtype.empty() && is_decided) array.dtype = dtypes.front();
     if (array.dtype.empty() && parameter != nullptr) array.dtype = dtype_of_pointer(*node, key, *parameter);
     if (!array.dtype.empty()) from_pointers.push_back(array.dtype);
     has_output |= array.role != Role::input;

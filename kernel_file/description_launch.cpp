@@ -4,26 +4,29 @@
 
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "kernel_file/c_type.h"
 #include "kernel_file/description_reader.h"
 
 namespace tunesmith {
 namespace {
 
-std::optional<DescribedArgument::Type> scalar_of_type(const std::string& type, const std::string& alias) {
+std::optional<DescribedArgument::Type> scalar_of_type(const CType& type) {
   using Type = DescribedArgument::Type;
-  static const std::set<std::string> small = {"int",          "unsigned",      "unsigned int",
-                                              "int32_t",      "uint32_t",      "uint",
-                                              "std::int32_t", "std::uint32_t", "signed int"};
-  static const std::set<std::string> large = {
-      "long long",     "unsigned long long", "long",          "unsigned long", "size_t",
-      "int64_t",       "uint64_t",           "ptrdiff_t",     "std::size_t",   "std::int64_t",
-      "std::uint64_t", "std::ptrdiff_t",     "long long int", "long int"};
-  if (small.contains(type)) return Type::int32;
-  if (large.contains(type)) return Type::int64;
-  if (type == "float") return Type::f32;
-  if (type == "double") return Type::f64;
-  if (!alias.empty() && type == alias) return Type::dtype;
-  return std::nullopt;
+  if (!type.dtype || type.lanes > 1 || type.is_pointer_to_pointer) return std::nullopt;
+  switch (*type.dtype) {
+    case DType::i32:
+    case DType::u32:
+      return Type::int32;
+    case DType::i64:
+    case DType::u64:
+      return Type::int64;
+    case DType::f32:
+      return Type::f32;
+    case DType::f64:
+      return Type::f64;
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -127,7 +130,15 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
                        " has the role " + std::string(name(found->role)) + ".");
     return made;
   }
-  const auto type = scalar_of_type(parameter.type, made_.type);
+  const CType found = c_type(parameter.type, code_);
+  const bool is_decided =
+      !found.ambiguity.empty() && dtype_is_given_ && made_.parameters.back().categories.size() == 1;
+  const auto type =
+      is_of_problem(parameter) || is_decided ? DescribedArgument::Type::dtype : scalar_of_type(found);
+  if (!found.ambiguity.empty() && type != DescribedArgument::Type::dtype) {
+    refuse(node, which + " has the type \"" + parameter.type + "\", and " + found.ambiguity +
+                     ": which one is compiled is not known here. Give the parameter one of them.");
+  }
   if (!type) {
     refuse(node, which + " has the type \"" + parameter.type +
                      "\", which cannot be given; pointers, int, long long and other integers of 4 and 8 "
@@ -170,11 +181,19 @@ void DescriptionReader::read_function(const toml::table& given, const toml::node
                                    "; a function is called once, on the host. Leave one of them out.");
   }
   const std::string name = text(node, "function");
-  const std::optional<HostFunction> found = is_identifier(name) ? function_of(text_.cu, name) : std::nullopt;
+  // It may stand in #ifndef TUNESMITH, where a kernel has no use for it.
+  std::optional<HostFunction> found;
+  if (is_identifier(name)) found = function_of(compiled_.front(), name);
+  if (is_identifier(name) && !found) found = function_of(text_.cu, name);
   if (!found) {
     refuse(&node, "The function " + shown(node) + " of [reference] is not defined in " + text_.path +
                       "; give the name of one, as in void " + (is_identifier(name) ? name : "reference") +
                       "(const float* x, float* y, int n) { … }.");
+  }
+  if (const int other = found->declared.other_line; other > 0) {
+    refuse(&node, "The function " + name + " of [reference] is defined in line " +
+                      std::to_string(found->declared.line) + " and in line " + std::to_string(other) +
+                      "; which of them is compiled is not known here, so leave one of them.");
   }
   if (found->returns != "void") {
     refuse(&node, "The function " + name + " of [reference], line " + std::to_string(found->declared.line) +

@@ -143,8 +143,7 @@ bool DescriptionReader::occurs(const std::string& name) const {
     return form_of(text, name) != ConstantForm::none &&
            form_of(kernel_body(text, {name}).text, name) != ConstantForm::none;
   };
-  return is_in(text_.cu) || std::any_of(text_.included.begin(), text_.included.end(),
-                                        [&](const auto& one) { return is_in(one.second); });
+  return std::any_of(compiled_.begin(), compiled_.end(), is_in);
 }
 
 bool DescriptionReader::is_told(const toml::table& root, const std::string& name) const {

@@ -29,6 +29,8 @@ class DescriptionReader : private TomlReader {
  private:
   // description.cpp
   std::string kernel_names() const;
+  // What it reads of device memory beside its arguments has a value.
+  void must_be_filled(const toml::node* node, const std::string& kernel) const;
   const DeclaredKernel& kernel_of(const toml::node* node, const std::string& name) const;
   const DeclaredKernel& chosen_kernel(const toml::node* node) const;
   std::vector<std::string> dtype_categories(const toml::node& node) const;
@@ -62,6 +64,9 @@ class DescriptionReader : private TomlReader {
   void read_arrays(const toml::table& root, const DeclaredKernel& kernel, std::vector<std::string>& dtypes);
   // All texts of a description, but not its names.
   static void gather(const toml::node& node, std::string& words);
+  // The node in one form, without sentences for people.
+  static std::string canonical(const toml::node& node);
+  static std::string checks_of(const toml::table& root);
   // A parameter of the problem without any use is mostly a forgotten argument, or a name written in two ways.
   void must_be_used(const toml::table& root) const;
   // A pointer that promises to be the only one to what is written, and is not.
@@ -98,7 +103,9 @@ class DescriptionReader : private TomlReader {
   const KernelFile& text_;
   std::vector<DeclaredKernel> kernels_;
   std::string tuned_kernel_;
-  std::string code_;  // of all files, without comments and literals
+  bool dtype_is_given_ = false;
+  std::vector<std::string> compiled_;  // each file without comments, literals and what is never compiled
+  std::string code_;                   // all of them
   Description made_;
 };
 

@@ -2,8 +2,11 @@
 #include "kernel_file/find_op.h"
 
 #include <string>
+#include <vector>
 
 #include "generator/error.h"
+#include "generator/listed.h"
+#include "generator/nearest_name.h"
 #include "generator/ops.h"
 #include "kernel_file/user_kernel.h"
 
@@ -18,10 +21,11 @@ const Op* op_or_null(std::string_view name) {
 
 const Op& find_op(std::string_view name) {
   if (const Op* op = op_or_null(name)) return *op;
-  std::string names;
-  for (const Op& op : ops()) names += (names.empty() ? "" : ", ") + op.name;
-  throw UsageError("There is no op " + std::string(name) + "; the ops are " + names +
-                   ", and those that files of yours describe, such as my_kernel.cu.");
+  std::vector<std::string> names;
+  for (const Op& op : ops()) names.push_back(op.name);
+  throw UsageError("There is no op " + std::string(name) + "; the ops are " + listed(names) +
+                   ", and those that files of yours describe, such as my_kernel.cu." +
+                   did_you_mean(name, names));
 }
 
 }  // namespace tunesmith

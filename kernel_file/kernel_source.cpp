@@ -4,59 +4,15 @@
 #include <filesystem>
 #include <functional>
 #include <regex>
+#include <set>
 #include <utility>
 
 #include "generator/c_characters.h"
+#include "kernel_file/preprocessor.h"
+#include "kernel_file/text_scanner.h"
 
 namespace tunesmith {
 namespace {
-
-std::size_t skip_space(std::string_view text, std::size_t at) {
-  while (at < text.size() && is_space(text[at])) ++at;
-  return at;
-}
-
-// The place of the word at or behind `at`; npos: there is none.
-std::size_t find_word(std::string_view text, std::string_view word, std::size_t at = 0) {
-  while ((at = text.find(word, at)) != std::string_view::npos) {
-    const bool begins = at == 0 || !is_name(text[at - 1]);
-    const std::size_t end = at + word.size();
-    if (begins && (end == text.size() || !is_name(text[end]))) return at;
-    ++at;
-  }
-  return at;
-}
-
-// Behind the parenthesis or brace that closes the one at `open`; npos: none does.
-std::size_t behind_close(std::string_view text, std::size_t open) {
-  const char opens = text[open];
-  const char closes = opens == '(' ? ')' : '}';
-  int depth = 0;
-  for (std::size_t at = open; at < text.size(); ++at) {
-    if (text[at] == opens) ++depth;
-    if (text[at] == closes && --depth == 0) return at + 1;
-  }
-  return std::string_view::npos;
-}
-
-std::size_t line_begin(std::string_view text, std::size_t at) {
-  const std::size_t end = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
-  return end == std::string_view::npos ? 0 : end + 1;
-}
-std::size_t line_end(std::string_view text, std::size_t at) {
-  return std::min(text.find('\n', at), text.size());
-}
-
-bool in_directive(std::string_view text, std::size_t at) {
-  std::size_t begin = line_begin(text, at);
-  while (begin >= 2 && text[begin - 2] == '\\') begin = line_begin(text, begin - 1);
-  const std::size_t first = skip_space(text, begin);
-  return first < text.size() && text[first] == '#';
-}
-
-int line_number(std::string_view text, std::size_t at) {
-  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-}
 
 // A declaration or definition of a kernel in the blanked text.
 struct Declaration {
@@ -107,19 +63,6 @@ std::vector<Declaration> declarations(std::string_view blank) {
     }
   }
   return found;
-}
-
-std::string squeezed(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (!is_space(c)) {
-      result += c;
-    } else if (!result.empty() && result.back() != ' ') {
-      result += ' ';
-    }
-  }
-  while (!result.empty() && result.back() == ' ') result.pop_back();
-  return result;
 }
 
 DeclaredKernel::Parameter parameter_of(std::string_view declared) {
@@ -236,25 +179,61 @@ std::string blanked(std::string_view text) {
   return out;
 }
 
+namespace {
+
+bool are_alike(const std::vector<DeclaredKernel::Parameter>& a,
+               const std::vector<DeclaredKernel::Parameter>& b, bool with_names) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const DeclaredKernel::Parameter& one, const DeclaredKernel::Parameter& other) {
+                      if (with_names) return one.type == other.type && one.name == other.name;
+                      // Of one without a name the last word of the type was taken for it.
+                      const auto whole = [](const DeclaredKernel::Parameter& of) {
+                        return of.type.empty() ? of.name : of.type + " " + of.name;
+                      };
+                      return one.type == other.type || whole(one) == other.type || one.type == whole(other) ||
+                             whole(one) == whole(other);
+                    });
+}
+
+}  // namespace
+
 std::vector<DeclaredKernel> kernels_of(std::string_view text) {
   const std::string blank = blanked(text);
   std::vector<DeclaredKernel> kernels;
+  std::set<std::string> defined;
   for (const Declaration& one : declarations(blank)) {
     DeclaredKernel kernel;
     kernel.name = blank.substr(one.name, one.name_end - one.name);
-    if (std::any_of(kernels.begin(), kernels.end(),
-                    [&](const DeclaredKernel& other) { return other.name == kernel.name; }))
-      continue;
     kernel.parameters = parameters_of(std::string_view(blank).substr(one.open + 1, one.close - one.open - 2));
     kernel.is_template = one.is_template;
     kernel.line = line_number(blank, one.begin);
-    kernels.push_back(std::move(kernel));
+    const std::size_t behind = skip_space(blank, one.close);
+    const bool is_definition = behind < blank.size() && blank[behind] == '{';
+    const auto known = std::find_if(kernels.begin(), kernels.end(),
+                                    [&](const DeclaredKernel& other) { return other.name == kernel.name; });
+    if (known == kernels.end()) {
+      if (is_definition) defined.insert(kernel.name);
+      kernels.push_back(std::move(kernel));
+      continue;
+    }
+    const bool was_defined = defined.contains(kernel.name);
+    // A declaration may leave names out.
+    if (!are_alike(known->parameters, kernel.parameters, was_defined && is_definition))
+      kernel.other_line = known->line;
+    if (known->other_line > 0) kernel.other_line = known->other_line;
+    if (was_defined) {
+      if (kernel.other_line > 0 && known->other_line == 0) known->other_line = kernel.line;
+      continue;
+    }
+    if (is_definition) defined.insert(kernel.name);
+    if (is_definition || kernel.other_line > 0) *known = std::move(kernel);
   }
   return kernels;
 }
 
 std::optional<HostFunction> function_of(std::string_view text, std::string_view name) {
   const std::string blank = blanked(text);
+  std::optional<HostFunction> first;
   for (std::size_t at = 0; (at = find_word(blank, name, at)) != std::string::npos; ++at) {
     const std::size_t open = skip_space(blank, at + name.size());
     if (open == blank.size() || blank[open] != '(' || in_directive(blank, at)) continue;
@@ -270,6 +249,10 @@ std::optional<HostFunction> function_of(std::string_view text, std::string_view 
       --begin;
     }
     begin = skip_space(blank, begin);
+    if (first) {
+      first->declared.other_line = line_number(blank, at);
+      break;
+    }
     HostFunction found;
     found.declared.name = name;
     found.declared.parameters = parameters_of(std::string_view(blank).substr(open + 1, close - open - 2));
@@ -277,9 +260,9 @@ std::optional<HostFunction> function_of(std::string_view text, std::string_view 
     found.returns = squeezed(std::string_view(blank).substr(begin, at - begin));
     found.begin = begin;
     found.end = end;
-    return found;
+    first = std::move(found);
   }
-  return std::nullopt;
+  return first;
 }
 
 std::string included_file(std::string_view line) {
@@ -340,74 +323,34 @@ const std::regex& dynamic_shared() {
   return form;
 }
 
-// A pair of braces of the blanked text.
-struct Braces {
-  enum class Kind { function, name_space, language, other } kind = Kind::other;  // language: extern "C"
-  std::size_t head = 0, open = 0, close = 0;  // where what is before them begins, and they themselves
-  std::size_t word = 0;                       // of a namespace, at that word
-  std::string name;                           // of a namespace; empty: it has none
-
-  bool holds(std::size_t at) const { return at > open && at < close; }
-  bool is_transparent() const { return kind == Kind::name_space || kind == Kind::language; }
-};
-
-// Those at file scope, and directly in namespaces.
-std::vector<Braces> outer_braces(std::string_view blank) {
-  std::vector<Braces> found;
-  for (std::size_t at = 0; at < blank.size(); ++at) {
-    if (blank[at] != '{' || in_directive(blank, at)) continue;
-    Braces one;
-    one.open = at;
-    one.close = behind_close(blank, at);
-    if (one.close == std::string_view::npos) break;
-    std::size_t begin = at;
-    while (begin > 0 && blank[begin - 1] != ';' && blank[begin - 1] != '}' && blank[begin - 1] != '{') {
-      if (blank[begin - 1] == '\n' && begin > 1 && in_directive(blank, begin - 2)) break;
-      --begin;
-    }
-    one.head = begin;
-    const std::string_view before = blank.substr(begin, at - begin);
-    const std::string words = squeezed(before);
-    one.word = find_word(before, "namespace");
-    if (one.word != std::string_view::npos && words.find('(') == std::string::npos) {
-      one.kind = Braces::Kind::name_space;
-      const std::string rest = squeezed(before.substr(one.word + std::string_view("namespace").size()));
-      one.name = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
-      one.word += begin;
-    } else if (find_word(words, "extern") != std::string::npos && words.find('(') == std::string::npos &&
-               words.find('=') == std::string::npos) {
-      one.kind = Braces::Kind::language;
-    } else if (words.ends_with(')') || words.ends_with("noexcept") || words.ends_with("const") ||
-               words.find("->") != std::string::npos) {
-      one.kind = Braces::Kind::function;
-    }
-    if (!one.is_transparent()) at = one.close - 1;
-    found.push_back(std::move(one));
-  }
-  return found;
-}
-
 }  // namespace
 
 KernelBody kernel_body(std::string_view given, const std::vector<std::string>& constants,
-                       const std::function<bool(const std::string&)>& is_known_header) {
+                       const BodyOptions& options) {
   KernelBody body;
   body.text = std::string(given);
   std::string& text = body.text;
-  const std::string blank = blanked(given);
+  const std::string whole = blanked(given);
   for (const std::string& name : constants) {
-    for (const auto& [begin, end] : definitions(blank, name)) {
+    for (const auto& [begin, end] : definitions(whole, name)) {
       body.notes.push_back(name + " is defined by Tunesmith; line " +
-                           std::to_string(line_number(blank, begin)) +
+                           std::to_string(line_number(whole, begin)) +
                            " gives way: " + squeezed(std::string_view(text).substr(begin, end - begin)));
       blank_out(text, begin, end);
     }
   }
+  CompiledText alone;
+  if (options.compiled == nullptr) alone = compiled_texts(given, {}, constants).front();
+  const CompiledText& compiled = options.compiled != nullptr ? *options.compiled : alone;
+  const std::string& blank = compiled.text;
+  // From the end to the beginning, so that the places before stay.
+  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::string>>> edits;
   static const std::regex include(R"([ \t]*#[ \t]*include[ \t]*(<[^>\n]+>)[^\n]*)");
   std::vector<bool> conditions;  // of the #if around the line: whether they tell the host from the device
-  for (std::size_t begin = 0; begin < text.size();) {
+  std::size_t number = 0;
+  for (std::size_t begin = 0; begin < text.size(); ++number) {
     const std::size_t end = line_end(text, begin);
-    const auto [word, rest] = directive_of(blank, begin);
+    const auto [word, rest] = directive_of(whole, begin);
     if (word.starts_with("if")) conditions.push_back(tells_devices_apart(rest));
     if (word == "elif" && !conditions.empty())
       conditions.back() = conditions.back() || tells_devices_apart(rest);
@@ -415,21 +358,40 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
     std::smatch match;
     const std::string line = text.substr(begin, end - begin);
     if (word == "include" && std::regex_match(line, match, include)) {
-      const bool is_apart = std::find(conditions.begin(), conditions.end(), true) != conditions.end();
-      (is_apart ? body.conditional_includes : body.includes) += match[1].str() + "\n";
-      if (!is_apart || (is_known_header && is_known_header(match[1].str()))) blank_out(text, begin, end);
+      const std::string header = match[1].str();
+      const bool stays = std::find(conditions.begin(), conditions.end(), true) != conditions.end() ||
+                         compiled.lines[number] == Truth::no;
+      const bool is_known = options.is_known_header && options.is_known_header(header);
+      (stays ? body.conditional_includes : body.includes) += header + "\n";
+      if (!stays || is_known) blank_out(text, begin, end);
+      if (!stays && !is_known && options.in_place)
+        edits.push_back({begin, {end - begin, options.in_place(header)}});
     }
     begin = end + 1;
   }
-  // From the end to the beginning, so that the places before stay.
-  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::string>>> edits;
+  std::set<std::size_t> named;  // an #if may stand between __global__ and the name, once for both branches
   for (const Declaration& one : declarations(blank)) {
     if (one.is_template) continue;
     if (!one.is_extern) edits.push_back({one.begin, {0, "extern \"C\" "}});
     const std::string name = blank.substr(one.name, one.name_end - one.name);
-    edits.push_back({one.name, {name.size(), "ENTRY(" + name + ")"}});
+    if (named.insert(one.name).second) edits.push_back({one.name, {name.size(), "ENTRY(" + name + ")"}});
   }
   const std::vector<Braces> outer = outer_braces(blank);
+  // On the host the text is in a namespace, where an overload would hide what it overloads.
+  for (const Braces& one : outer) {
+    if (!options.is_overload || one.kind != Braces::Kind::function) continue;
+    const std::string_view head = std::string_view(blank).substr(one.head, one.open - one.head);
+    const std::size_t open = head.find('(');
+    const std::size_t close = open == std::string_view::npos ? open : behind_close(head, open);
+    if (close == std::string_view::npos) continue;
+    std::size_t end = open;
+    while (end > 0 && is_space(head[end - 1])) --end;
+    std::size_t begin = end;
+    while (begin > 0 && is_name(head[begin - 1])) --begin;
+    const std::string name(head.substr(begin, end - begin));
+    if (options.is_overload(name, parameters_of(head.substr(open + 1, close - open - 2))))
+      edits.push_back({skip_space(blank, one.head), {0, "TUNESMITH_USING(" + name + ") "}});
+  }
   for (std::sregex_iterator at(blank.begin(), blank.end(), dynamic_shared()), none; at != none; ++at) {
     const auto place = static_cast<std::size_t>(at->position());
     const std::string whole = at->str(), name = (*at)[2].str();

@@ -1,6 +1,6 @@
 // The text of a user's own .cu: which kernels it has and what they take, and the form in which it is
-// rendered. It is read as a compiler's first look would: comments and literals are skipped, nothing is
-// evaluated.
+// rendered. It is read as a compiler's first look would: comments and literals are skipped, and of #if what
+// can be decided is (preprocessor.h).
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,10 @@ struct DeclaredKernel {
   std::vector<Parameter> parameters;
   bool is_template = false;
   int line = 1;
+  int other_line = 0;  ///< of a declaration of the same name with other parameters; 0: there is none
 };
 
-/// Each __global__ function once, in the order of the text.
+/// Each __global__ function once, in the order of the text; as it is defined, if it is.
 std::vector<DeclaredKernel> kernels_of(std::string_view text);
 
 /// An ordinary function of the text, for the host.
@@ -39,7 +40,8 @@ struct HostFunction {
   std::size_t begin = 0, end = 0;  ///< of its definition, in the text
 };
 
-/// The definition of a function of this name; nothing: there is none.
+/// The first definition of a function of this name, with the line of another one, if there is one; nothing:
+/// there is none.
 std::optional<HostFunction> function_of(std::string_view text, std::string_view name);
 
 /// What a line #include "…" names; empty for any other line.
@@ -59,17 +61,30 @@ ConstantForm form_of(std::string_view text, std::string_view name);
 struct KernelBody {
   std::string text;      ///< its lines are those of the file
   std::string includes;  ///< the lines #include <…>, which stand before the constants
-  /// Those in a condition that tells the host from the device, such as #ifdef __CUDA_ARCH__: they stay in it.
+  /// Those that stay where they are: in a condition that tells the host from the device, such as
+  /// #ifdef __CUDA_ARCH__, or in one that never holds.
   std::string conditional_includes;
   std::string behind;  ///< what stands behind the text: kernels in namespaces, by their names alone
   /// Sentences on what gave way: "BLOCK is defined by Tunesmith; line 3 is left out: #define BLOCK 128".
   std::vector<std::string> notes;
 };
 
+struct CompiledText;
+
+struct BodyOptions {
+  /// Of "<cmath>", say, whether it is known without and left out everywhere.
+  std::function<bool(const std::string&)> is_known_header = nullptr;
+  /// What stands in place of the line that includes another one.
+  std::function<std::string(const std::string&)> in_place = nullptr;
+  /// Whether a function of the text is an overload of one that the host declares outside of the text.
+  std::function<bool(const std::string& name, const std::vector<DeclaredKernel::Parameter>&)> is_overload =
+      nullptr;
+  const CompiledText* compiled = nullptr;  ///< null: what the text says alone
+};
+
 /// The body to render: the text's own definitions of these constants are left out, its kernels have names
 /// that differ from variant to variant, and dynamic shared memory is spelled so that the host knows it.
-/// `is_known_header`: of "<cmath>", say, whether it is known without and left out everywhere.
 KernelBody kernel_body(std::string_view text, const std::vector<std::string>& constants,
-                       const std::function<bool(const std::string&)>& is_known_header = nullptr);
+                       const BodyOptions& options = {});
 
 }  // namespace tunesmith

@@ -2,11 +2,16 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
 
+#include "generator/c_characters.h"
+#include "kernel_file/c_type.h"
 #include "kernel_file/described_parts.h"
+#include "kernel_file/preprocessor.h"
+#include "kernel_file/text_scanner.h"
 
 namespace tunesmith {
 namespace {
@@ -44,25 +49,111 @@ bool is_known_header(const std::string& header) {
          std::find(known_on_host.begin(), known_on_host.end(), header) != known_on_host.end();
 }
 
-std::string includes_text(const std::string& lines) {
-  std::string text = "#include \"common/c_names.cuh\"\n";
+// Those of which the host has what kernels use.
+bool is_emulated(const std::string& header) {
+  static const std::set<std::string> emulated = {"<cuda_fp16.h>", "<cuda_bf16.h>", "<cuda_pipeline.h>",
+                                                 "<cuda_pipeline_primitives.h>", "<math_constants.h>"};
+  return emulated.contains(header);
+}
+
+// A constant: whether the header is there for the target.
+std::string presence_of(const std::string& header) {
+  std::string name = "tunesmith_has";
+  for (const char c : header)
+    if (c != '>') name += is_name(c) ? c : '_';
+  return name;
+}
+
+// Not of the CUDA toolkit: of C++, of C beside what is known without, or of the system.
+bool is_foreign(const std::string& header) {
+  static const std::set<std::string> of_c = {
+      "<ctype.h>",   "<errno.h>",   "<inttypes.h>", "<iostream.h>", "<locale.h>", "<malloc.h>",  "<memory.h>",
+      "<omp.h>",     "<pthread.h>", "<setjmp.h>",   "<signal.h>",   "<stdarg.h>", "<stdbool.h>", "<string.h>",
+      "<strings.h>", "<time.h>",    "<unistd.h>",   "<wchar.h>",    "<windows.h>"};
+  return header.find_first_of("./") == std::string::npos || header.starts_with("<sys/") ||
+         of_c.contains(header);
+}
+
+// Where the file includes it, so that the compiler names that line.
+std::string in_place_of(const std::string& header) {
+  if (is_emulated(header)) return "";
+  const std::string guard = "write #ifndef TUNESMITH around what only your own program needs.\");";
+  const std::string check = "static_assert(" + presence_of(header) + ", \"The header " + header;
+  if (is_foreign(header)) return check + " is not of the CUDA toolkit, so no kernel has it: " + guard;
+  return check +
+         " is not there. If it is of the CUDA toolkit, it has no twin for the host: tune this kernel on a "
+         "CUDA "
+         "device, or only compile it, by --target. If not, " +
+         guard;
+}
+
+// What nvcc knows by headers of the system that it includes itself, where the code uses it without defining
+// it.
+std::string names_of_system(std::string_view code) {
+  struct Name {
+    std::string_view name, meaning;
+  };
+  static constexpr Name types[] = {{"uchar", "unsigned char"},
+                                   {"ushort", "unsigned short"},
+                                   {"uint", "unsigned int"},
+                                   {"ulong", "unsigned long"}};
+  static constexpr Name numbers[] = {
+      {"M_E", "2.7182818284590452354"},         {"M_LOG2E", "1.4426950408889634074"},
+      {"M_LOG10E", "0.43429448190325182765"},   {"M_LN2", "0.69314718055994530942"},
+      {"M_LN10", "2.30258509299404568402"},     {"M_PI", "3.14159265358979323846"},
+      {"M_PI_2", "1.57079632679489661923"},     {"M_PI_4", "0.78539816339744830962"},
+      {"M_1_PI", "0.31830988618379067154"},     {"M_2_PI", "0.63661977236758134308"},
+      {"M_2_SQRTPI", "1.12837916709551257390"}, {"M_SQRT2", "1.41421356237309504880"},
+      {"M_SQRT1_2", "0.70710678118654752440"}};
+  const auto is_missing = [&](std::string_view name) {
+    return find_word(code, name) != std::string_view::npos && !defines(code, name);
+  };
+  std::string text;
+  for (const auto& [name, meaning] : types)
+    if (is_missing(name)) text += "typedef " + std::string(meaning) + " " + std::string(name) + ";\n";
+  for (const auto& [name, meaning] : numbers)
+    if (is_missing(name))
+      text += "#ifndef " + std::string(name) + "\n#define " + std::string(name) + " " + std::string(meaning) +
+              "\n#endif\n";
+  return text;
+}
+
+// Whether a function with these parameters is a further one of a name that CUDA has: of a vector from other
+// parts, or of vectors what CUDA has of numbers.
+bool is_overload(const std::string& name, const std::vector<DeclaredKernel::Parameter>& parameters,
+                 std::string_view code) {
+  static const std::regex makes(R"(make_(u?(char|short|int|long|longlong)|float|double)([1-4]))");
+  std::smatch match;
+  if (std::regex_match(name, match, makes)) return parameters.size() != std::stoul(match[3]);
+  static const std::set<std::string> of_numbers = {
+      "min",   "max",   "abs",   "fabs",  "fmin",   "fmax",  "floor", "ceil",  "fmod",   "sqrt",
+      "rsqrt", "fabsf", "fminf", "fmaxf", "floorf", "ceilf", "fmodf", "sqrtf", "rsqrtf", "atomicAdd"};
+  if (!of_numbers.contains(name)) return false;
+  return std::any_of(parameters.begin(), parameters.end(), [&](const DeclaredKernel::Parameter& one) {
+    std::string type = one.type;
+    std::erase(type, '&');
+    return c_type(type, code).lanes > 1;
+  });
+}
+
+std::string includes_text(const std::string& lines, std::string_view code) {
+  std::string text = "#include \"common/c_names.cuh\"\n" + names_of_system(code);
   bool has_halves = false, has_copies = false;
+  std::set<std::string> seen;
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string header = lines.substr(at, end - at);
     at = end + 1;
-    if (is_known_header(header)) continue;
-    text += "#ifndef TUNESMITH_HOST\n#include " + header + "\n";
-    if (header == "<cuda_fp16.h>" || header == "<cuda_bf16.h>") {
-      has_halves = true;
-    } else if (header == "<cuda_pipeline.h>" || header == "<cuda_pipeline_primitives.h>") {
-      has_copies = true;
-    } else if (header != "<math_constants.h>") {
-      text += "#else\n#error \"The header " + header +
-              " has no twin for the host: what it declares runs on a GPU only. Tune this kernel on a CUDA "
-              "device, leave the header out, or only compile the kernel, by --target.\"\n";
+    if (is_known_header(header) || !seen.insert(header).second) continue;
+    if (is_emulated(header)) {
+      text += "#ifndef TUNESMITH_HOST\n#include " + header + "\n#endif\n";
+      has_halves |= header == "<cuda_fp16.h>" || header == "<cuda_bf16.h>";
+      has_copies |= header.starts_with("<cuda_pipeline");
+      continue;
     }
-    text += "#endif\n";
+    const std::string has = "constexpr bool " + presence_of(header) + " = ";
+    text += "#if !defined(TUNESMITH_HOST) && __has_include(" + header + ")\n#include " + header + "\n" + has +
+            "true;\n#else\n" + has + "false;\n#endif\n";
   }
   if (has_halves) text += "#include \"common/half_types.cuh\"\n";
   if (has_copies) text += "#include \"common/cuda_pipeline.cuh\"\n";
@@ -73,7 +164,7 @@ std::string includes_text(const std::string& lines) {
 // its arguments.
 std::string function_text(const HostFunction& function, const std::string& cu, const std::string& file,
                           const std::string& includes) {
-  std::string text = "#include <cmath>\n#include <cstddef>\n#include <cstdint>\n";
+  std::string text = "#define TUNESMITH 1\n#include <cmath>\n#include <cstddef>\n#include <cstdint>\n";
   std::istringstream lines(includes);
   for (std::string header; std::getline(lines, header);) {
     const auto is_in = [&](const auto& headers) {
@@ -121,23 +212,42 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
   std::string includes, all_includes;
   std::set<std::string> seen;
   const std::string folder = made.op.name + "/";
-  const std::function<void(const std::string&, const std::string&, const std::string&)> add =
-      [&](const std::string& file, const std::string& path, const std::string& text) {
+  std::vector<CompiledText> compiled = compiled_texts(made.file.cu, made.file.included, constants);
+  std::string code;
+  for (const CompiledText& one : compiled) code += one.text + "\n";
+  const std::function<void(const std::string&, const std::string&, const std::string&, const CompiledText&)>
+      add = [&](const std::string& file, const std::string& path, const std::string& text,
+                const CompiledText& of_file) {
         for (const std::string& name : constants) {
           if (form_of(text, name) == ConstantForm::macro) tmpl.macros.push_back(name);
         }
-        KernelBody body = kernel_body(text, names, is_known_header);
+        KernelBody body = kernel_body(
+            text, names,
+            {.is_known_header = is_known_header,
+             .in_place = in_place_of,
+             .is_overload =
+                 [&](const std::string& name, const std::vector<DeclaredKernel::Parameter>& parameters) {
+                   return is_overload(name, parameters, code);
+                 },
+             .compiled = &of_file});
         includes += body.includes;
         all_includes += body.includes + body.conditional_includes;
         body.text += body.behind;
         for (const std::string& note : body.notes) made.notes.push_back(path + ": " + note);
         std::string lines;
         std::istringstream all(body.text);
+        std::size_t number = 0;
         for (std::string line; std::getline(all, line); lines += line + "\n") {
           const std::string name = included_file(line);
+          const std::size_t at = number++;
           const auto found = std::find_if(made.file.included.begin(), made.file.included.end(),
                                           [&](const auto& one) { return one.first == name; });
           if (name.empty() || name.starts_with("common/")) continue;
+          // What is inlined there would be missing where it is compiled.
+          if (at < of_file.lines.size() && of_file.lines[at] == Truth::no) {
+            line.clear();
+            continue;
+          }
           if (is_outside(name)) {
             line = "#error \"The file " + name + " is not in the folder of " + made.file.path +
                    ", and only files there are part of a kernel: put it there, or write #ifndef TUNESMITH " +
@@ -150,7 +260,9 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
             continue;
           }
           line = seen.contains(name) ? "" : "#include \"" + folder + name + ".inl\"";
-          if (seen.insert(name).second) add(folder + name + ".inl", name, found->second);
+          if (seen.insert(name).second)
+            add(folder + name + ".inl", name, found->second,
+                compiled[1 + static_cast<std::size_t>(found - made.file.included.begin())]);
         }
         made.files[file] = std::move(lines);
       };
@@ -158,16 +270,16 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
   std::string text = made.file.cu;
   if (const auto& function = description.reference_function) {
     for (std::size_t at = function->begin; at < function->end; ++at)
-      if (text[at] != '\n') text[at] = ' ';
+      if (text[at] != '\n') text[at] = compiled.front().text[at] = ' ';
   }
-  add(main, made.file.path, text);
+  add(main, made.file.path, text, compiled.front());
   if (description.reference_function)
     made.reference_text =
         function_text(*description.reference_function, made.file.cu,
                       std::filesystem::path(made.file.path).filename().string(), all_includes);
   for (const auto& [name, text] : common)
     if (name.starts_with("common/")) made.files.emplace(name, text);
-  made.files[folder + "includes.h"] = includes_text(includes);
+  made.files[folder + "includes.h"] = includes_text(includes, code);
   // Behind the last line, so that the lines before keep their numbers; render moves it to the top.
   made.files[main] += "#include \"" + folder + "includes.h\"\n#include \"common/shared.cuh\"\n";
 }

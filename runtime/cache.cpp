@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "generator/hash.h"
@@ -18,7 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t digits = 64;  // a file is the SHA-256 of the bytes, a line feed and the bytes
+// A file is the SHA-256 of the bytes, perhaps a blank and that of the toolchain's identity, a line feed and
+// the bytes.
+constexpr std::size_t digits = 64;
 
 std::string name_of(const Source& source) { return source.hash + "-" + source.target; }
 
@@ -32,45 +36,65 @@ fs::path user_cache_folder() {
   return {};
 }
 
-std::optional<std::string> BinaryCache::find(const Source& source) const { return find(name_of(source)); }
-void BinaryCache::put(const Source& source, const std::string& bytes) const { put(name_of(source), bytes); }
+std::optional<std::string> BinaryCache::find(const Source& source) const {
+  auto entry = find_entry(source);
+  return entry ? std::optional(std::move(entry->bytes)) : std::nullopt;
+}
 
 std::optional<std::string> BinaryCache::why_unused() const {
   const auto why = folder_.empty() ? std::nullopt : why_untrusted(folder_ / "any");
   return why ? std::optional("The cache of binaries is not used. " + *why) : std::nullopt;
 }
 
-std::optional<std::string> BinaryCache::find(const std::string& name) const {
+std::optional<BinaryCache::Entry> BinaryCache::find_entry(const Source& source) const {
   errno = 0;
-  if (folder_.empty() || why_untrusted(folder_ / name)) return std::nullopt;
-  const std::string content = read_file(folder_ / name);
+  const fs::path place = folder_ / name_of(source);
+  if (folder_.empty() || why_untrusted(place)) return std::nullopt;
+  std::string content = read_file(place);
   if (content.size() <= digits) return std::nullopt;
-  std::string bytes = content.substr(digits + 1);
-  if (content.compare(0, digits, sha256(bytes)) != 0) return std::nullopt;
+  Entry entry;
+  std::size_t begin = digits + 1;
+  if (content[digits] == ' ') {
+    entry.made_by = content.substr(begin, digits);
+    begin += digits + 1;
+  }
+  if (content.size() <= begin) return std::nullopt;
+  entry.bytes = content.substr(begin);
+  if (content.compare(0, digits, sha256(entry.bytes)) != 0) return std::nullopt;
   std::error_code ignored;
-  fs::last_write_time(folder_ / name, fs::file_time_type::clock::now(), ignored);  // for trim()
-  return bytes;
+  fs::last_write_time(place, fs::file_time_type::clock::now(), ignored);  // for trim()
+  return entry;
 }
 
-void BinaryCache::put(const std::string& name, const std::string& bytes) const {
-  if (folder_.empty()) return;
+std::optional<std::string> BinaryCache::put(const Source& source, const std::string& bytes,
+                                            const std::string& toolchain) const {
+  if (folder_.empty()) return std::nullopt;
+  const auto failed = [&](const std::string& why) {
+    return "Compiled binaries cannot be kept in the cache " + folder_.string() + ": " + why +
+           ". Each process compiles them again; make it a folder that can be written, or name another one.";
+  };
   std::error_code error;
   if (fs::create_directories(folder_, error)) fs::permissions(folder_, fs::perms::owner_all, error);
-  const fs::path place = folder_ / name;
-  if (why_untrusted(place)) return;
+  const fs::path place = folder_ / name_of(source);
+  if (why_untrusted(place)) return std::nullopt;  // which why_unused() has said
   fs::path part = place;
   part += "." + std::to_string(::getpid()) + "." + std::to_string(std::random_device{}());
   {
+    errno = 0;
     std::ofstream file(part, std::ios::binary | std::ios::trunc);
-    file << sha256(bytes) << '\n' << bytes;
+    file << sha256(bytes) << (toolchain.empty() ? "" : " " + sha256(toolchain)) << '\n' << bytes;
     file.close();
     if (!file) {
+      const int why = errno;
       fs::remove(part, error);
-      return;
+      return failed(why == 0 ? "the file system refuses it" : std::strerror(why));
     }
   }
   fs::rename(part, place, error);
-  if (error) fs::remove(part, error);
+  if (!error) return std::nullopt;
+  const std::string why = error.message();
+  fs::remove(part, error);
+  return failed(why);
 }
 
 void BinaryCache::trim(std::uintmax_t most_bytes) const {

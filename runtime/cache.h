@@ -22,20 +22,24 @@ class BinaryCache {
   /// A sentence, where somebody else may write in the folder.
   std::optional<std::string> why_unused() const;
 
+  struct Entry {
+    std::string bytes;
+    std::string made_by;  ///< the SHA-256 of the toolchain's identity; empty: it was not told
+  };
   /// Where there is none, errno says whether it could not be opened.
-  std::optional<std::string> find(const Source& source) const;
+  std::optional<Entry> find_entry(const Source& source) const;
+  std::optional<std::string> find(const Source& source) const;  ///< of a folder that has one toolchain's
 
-  /// Written beside its place and renamed into it, so that no reader sees a part of it.
-  void put(const Source& source, const std::string& bytes) const;
+  /// Written beside its place and renamed into it, so that no reader sees a part of it; in the place of what
+  /// another toolchain made. A sentence where it cannot be written.
+  std::optional<std::string> put(const Source& source, const std::string& bytes,
+                                 const std::string& toolchain = "") const;
 
   /// Removes the entries that were not used for longest, until the folder and those in it hold at most so
   /// much.
   void trim(std::uintmax_t most_bytes) const;
 
  private:
-  std::optional<std::string> find(const std::string& name) const;
-  void put(const std::string& name, const std::string& bytes) const;
-
   std::filesystem::path folder_;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/error.h"
+#include "generator/nearest_name.h"
 #include "runtime/executable.h"
 
 namespace tunesmith {
@@ -31,7 +32,8 @@ DeviceId DeviceId::parse(std::string_view words) {
   throw UsageError(
       "\"" + std::string(words) +
       "\" is not a device; allowed are auto (the first CUDA device; in the program tunesmith the host where "
-      "there is none), cuda (the first CUDA device), cuda:N (such as cuda:0) and host.");
+      "there is none), cuda (the first CUDA device), cuda:N (such as cuda:0) and host." +
+      did_you_mean(words, {"auto", "cuda", "cuda:0", "cuda:all", "host"}));
 }
 
 bool DeviceId::is_one(std::string_view words) { return read(words).has_value(); }

@@ -1,4 +1,5 @@
 // The system's C++ compiler: a text rendered for the host becomes a shared object.
+#include <elf.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/file.h>
@@ -9,7 +10,9 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -17,6 +20,8 @@
 #include <vector>
 
 #include "generator/error.h"
+#include "runtime/compiler_log.h"
+#include "runtime/temporary_folder.h"
 #include "runtime/toolchain.h"
 #include "runtime/watch.h"
 
@@ -87,7 +92,19 @@ class ScratchFolder {
 struct Run {
   int status = -1;  ///< as waitpid gives it; -1 if it could not be started
   bool timed_out = false, stopped = false;
+  /// It has ended, and its status is lost: the application ignores SIGCHLD, or waits for any child.
+  bool unseen = false;
+  bool may_be_right() const { return (status == 0 || unseen) && !timed_out && !stopped; }
 };
+
+// A linker writes the section headers last.
+bool is_whole(const std::string& object) {
+  Elf64_Ehdr header{};
+  if (object.size() < sizeof header) return false;
+  std::memcpy(&header, object.data(), sizeof header);
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize <= object.size();
+}
 
 // Runs a program with its output going to `log`, for at most `patience`.
 Run run(const std::vector<std::string>& words, const fs::path& log, const Patience& patience) {
@@ -103,7 +120,16 @@ Run run(const std::vector<std::string>& words, const fs::path& log, const Patien
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setpgroup(&attributes, 0);  // a group of its own, so that a time-out ends the passes too
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  // A compiler waits for its own passes, whatever the application does with its children.
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGCHLD);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  sigset_t none;  // the threads of the library block signals, compilers should not
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
   const int failure =
       posix_spawn(&child, words.front().c_str(), &files, &attributes, arguments.data(), environ);
@@ -113,7 +139,8 @@ Run run(const std::vector<std::string>& words, const fs::path& log, const Patien
   if (failure != 0) return result;
   const Clock::time_point start = Clock::now();
   auto pause = std::chrono::milliseconds(1);
-  while (waitpid(child, &result.status, WNOHANG) == 0) {
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &result.status, WNOHANG)) == 0) {
     if (!result.timed_out && !result.stopped) {
       result.timed_out = patience.is_over_since(start);
       result.stopped = patience.stop.stop_requested();
@@ -122,6 +149,7 @@ Run run(const std::vector<std::string>& words, const fs::path& log, const Patien
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(8));
   }
+  result.unseen = ended < 0;
   return result;
 }
 
@@ -166,7 +194,7 @@ class HostToolchain : public Toolchain {
     const Run version = run({compiler_, "--version"}, log, {.limit = limit_});
     std::istringstream lines(read_file(log));
     std::getline(lines, identity_);
-    if (version.status != 0 || identity_.empty()) {
+    if (!version.may_be_right() || identity_.empty()) {
       throw Error("The C++ compiler " + compiler_ +
                   " reports no version; set TUNESMITH_CXX to a working compiler.");
     }
@@ -204,16 +232,17 @@ class HostToolchain : public Toolchain {
     const std::chrono::milliseconds limit = std::min(limit_, patience.limit);
     Run result = run(words, log, {.limit = limit, .stop = patience.stop});
     // Without the flags, so that no library of a sanitizer is linked.
-    if (watched_ && result.status == 0 && !result.timed_out && !result.stopped)
+    if (watched_ && result.may_be_right() && fs::exists(part))
       result = run({compiler_, "-shared", "-o", object.string(), part.string()}, log,
                    {.limit = limit, .stop = patience.stop});
-    compiled.log = read_file(log);
+    compiled.log = shortened_log(read_file(log));
     // The folder's name differs each time; without it the same text gives the same log.
     const std::string folder = scratch.path().string() + "/";
     for (std::size_t at; (at = compiled.log.find(folder)) != std::string::npos;)
       compiled.log.erase(at, folder.size());
-    compiled.ok = result.status == 0 && !result.timed_out && !result.stopped;
-    if (compiled.ok) compiled.bytes = read_file(object);
+    if (result.may_be_right()) compiled.bytes = read_file(object);
+    compiled.ok = result.unseen ? is_whole(compiled.bytes) : result.may_be_right();
+    if (!compiled.ok) compiled.bytes.clear();
     if (result.stopped) {
       compiled.log = "The compiler was stopped, because its result is no longer needed.";
     } else if (result.timed_out) {
@@ -240,7 +269,9 @@ class HostToolchain : public Toolchain {
     "-O2",
 #endif
     "-ffp-contract=off",
-    "-fno-strict-aliasing"
+    "-fno-strict-aliasing",
+    "-s",  // names that nobody looks up, and pages that hold a few bytes each: half of a small kernel's file
+    "-Wl,-z,noseparate-code"
 #if defined(__SANITIZE_ADDRESS__)
     ,
     "-fsanitize=address,undefined",

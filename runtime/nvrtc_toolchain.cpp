@@ -14,6 +14,7 @@
 
 #include "generator/error.h"
 #include "generator/target.h"
+#include "runtime/compiler_log.h"
 #include "runtime/toolchain.h"
 
 namespace tunesmith {
@@ -219,6 +220,7 @@ class NvrtcToolchain : public Toolchain {
       if (!ran || (code != success && impatience.over())) {
         result.log = impatience.why();
       } else if (code != success) {
+        result.log = shortened_log(result.log);
         result.log += std::string(result.log.empty() ? "" : "\n") + identity_ + ": " + api_.describe(code);
       }
       result.ok = ran && code == success;

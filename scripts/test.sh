@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 install_missing tests
 python_for_tests build/python
 # Of winners and portfolios only the names are packed, and the tests compile what they take of them: some minutes of NVRTC less.
-build cuda -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named -DTUNESMITH_PYTHON="${python_for_tests:+ON}" -DPython_EXECUTABLE="$PWD/$python_for_tests"
+build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named -DTUNESMITH_PYTHON="${python_for_tests:+ON}" -DPython_EXECUTABLE="$PWD/$python_for_tests"
 say "Testing"
 ctest --preset cuda -j "$(nproc)" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then

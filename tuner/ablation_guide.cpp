@@ -13,17 +13,17 @@ constexpr std::size_t keepers_each = 3;  // configs that keep all, for each roun
 
 class AblationGuide : public Guide {
  public:
-  AblationGuide(const Points& points, std::uint64_t seed) : random_(seed) {
+  AblationGuide(const Points& points, std::uint64_t seed) : points_(points), random_(seed) {
     std::vector<std::vector<PointId>> kinds;
     const auto& parts = points.space().parts;
     for (std::size_t part = 0; part < parts.size(); ++part) {
       const Space& space = parts[part].space;
-      const std::vector<PointId> keepers = drawn(part, space, space);
+      const std::vector<PointId> keepers = drawn(part, space);
       kinds.resize(kinds.size() + keepers_each);
       for (std::size_t n = 0; n < keepers.size(); ++n)
         kinds[kinds.size() - 1 - n % keepers_each].push_back(keepers[n]);
       for (std::size_t rule = 0; rule < space.worth().size(); ++rule)
-        kinds.push_back(drawn(part, space, breaking(space, rule)));
+        kinds.push_back(drawn(part, breaking(space, rule)));
     }
     for (std::size_t n = 0; n < most_of_a_kind; ++n)
       for (const std::vector<PointId>& kind : kinds)
@@ -32,7 +32,7 @@ class AblationGuide : public Guide {
 
   std::optional<PointId> choose(const History& history) override {
     while (next_ < order_.size())
-      if (const PointId id = order_[next_++]; !history.has(id)) return id;
+      if (const PointId id = order_[next_++]; !history.has(id) && points_.mine(id)) return id;
     return std::nullopt;
   }
   bool learns() const override { return false; }
@@ -46,14 +46,19 @@ class AblationGuide : public Guide {
   }
 
   // Some of its promising configs, each as likely as another.
-  std::vector<PointId> drawn(std::size_t part, const Space& space, const Space& from) {
+  std::vector<PointId> drawn(std::size_t part, const Space& from) {
     std::vector<PointId> reservoir;
+    if (!points_.space().parts[part].count.is_at_most(most_enumerated)) {
+      for (const Config& config : from.sample(most_of_a_kind, random_.next(), Space::Subset::promising))
+        reservoir.push_back(points_.id(part, config));
+      return reservoir;
+    }
     std::uint64_t seen = 0;
     from.each(
         [&](const Config& config) {
           const std::uint64_t at = seen < most_of_a_kind ? seen : random_.below(seen + 1);
           ++seen;
-          const PointId id{part, space.number(config)};
+          const PointId id = points_.id(part, config);
           if (at == reservoir.size()) {
             reservoir.push_back(id);
           } else if (at < reservoir.size()) {
@@ -67,6 +72,7 @@ class AblationGuide : public Guide {
     return reservoir;
   }
 
+  const Points& points_;
   Random random_;
   std::vector<PointId> order_;
   std::size_t next_ = 0;

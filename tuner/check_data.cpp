@@ -4,15 +4,14 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <exception>
 #include <limits>
-#include <mutex>
 #include <thread>
 #include <tuple>
 
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "generator/random.h"
+#include "generator/threads.h"
 #include "tuner/kernel_reference.h"
 
 namespace tunesmith {
@@ -22,27 +21,18 @@ void in_chunks(std::size_t count, const std::function<void(std::size_t begin, st
   // Small enough to share evenly, large enough to be worth a call.
   const std::size_t chunk = (4096 + unit - 1) / unit * unit;
   std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
   const auto take = [&] {
     try {
       for (std::size_t begin; (begin = next.fetch_add(chunk)) < count;) {
         work(begin, std::min(begin + chunk, count));
       }
     } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
       next = count;
+      throw;
     }
   };
-  const std::size_t threads =
-      std::min<std::size_t>(std::thread::hardware_concurrency(), (count + chunk - 1) / chunk);
-  {
-    std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(take);
-    take();
-  }
-  if (failure) std::rethrow_exception(failure);
+  run_in_threads(std::min<std::size_t>(std::thread::hardware_concurrency(), (count + chunk - 1) / chunk),
+                 take);
 }
 
 std::size_t reference_unit(const Op& op, const Problem& problem) {

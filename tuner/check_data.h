@@ -46,6 +46,9 @@ struct ExpectedOutput {
   /// Of i64 and u64 where the reference gives integers and not doubles: all digits, as 8 bytes each. Else
   /// empty.
   std::string exact = {};
+  /// Per element what rounding of the terms alone may make of it, where that is known: the result of a sum
+  /// may be far smaller than they are. It is permitted too. Else empty.
+  std::vector<double> error_of_terms = {};
 };
 
 /// Whether an output is compared with integers of 64 bits, all of whose digits count: those of a kernel,

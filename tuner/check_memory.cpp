@@ -106,6 +106,8 @@ void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
       ExpectedOutput expected = reference_of(op, part.problem, inputs, static_cast<int>(i));
       const double factor = usual_errors(op, part.problem, part.set);
       for (double& error : expected.permitted_error) error *= factor;
+      for (std::size_t n = 0; n < expected.error_of_terms.size(); ++n)
+        expected.permitted_error[n] = std::max(expected.permitted_error[n], expected.error_of_terms[n]);
       if (is_exact(op, dtype)) {
         std::memcpy(array.expected.data(), expected.exact.data(), expected.exact.size());
       } else {
@@ -176,16 +178,23 @@ void must_tell_from_zero(const Op& op, const CheckPart& part) {
     const CheckArray& array = part.arrays[i];
     const DType dtype = op.arguments[i].dtype(part.problem);
     const auto each = static_cast<std::size_t>(permitted_bytes(dtype));
+    const auto expected_at = [&](std::size_t e) {
+      if (!is_exact(op, dtype)) return array.expected[e];
+      return unpack(dtype, {reinterpret_cast<const char*>(&array.expected[e]), 8})[0];
+    };
     double largest = 0, most_permitted = 0;
+    for (std::size_t e = 0; e < array.expected.size(); ++e)
+      if (const double value = std::abs(expected_at(e)); std::isfinite(value))
+        largest = std::max(largest, value);
+    // What is permitted because of the terms of a sum is no tolerance of the description's own.
+    const double relative = own->relative_tolerance >= 0 ? own->relative_tolerance : default_tolerance(dtype);
     bool passes = true;
     for (std::size_t e = 0; e < array.expected.size() && passes; ++e) {
-      double expected = array.expected[e];
-      if (is_exact(op, dtype))
-        expected = unpack(dtype, {reinterpret_cast<const char*>(&array.expected[e]), 8})[0];
-      const double permitted = unpack_permitted(dtype, array.permitted.data() + e * each);
-      if (!std::isfinite(expected)) continue;
-      passes = std::abs(expected) <= permitted;
-      largest = std::max(largest, std::abs(expected));
+      const double value = std::abs(expected_at(e));
+      if (!std::isfinite(value)) continue;
+      double permitted = unpack_permitted(dtype, array.permitted.data() + e * each);
+      if (own->absolute_tolerance < 0) permitted = std::min(permitted, relative * (value + largest));
+      passes = value <= permitted;
       most_permitted = std::max(most_permitted, permitted);
     }
     if (passes && largest > 0)

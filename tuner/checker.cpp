@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "tuner/check_data.h"
+#include "tuner/kernel_reference.h"
 #include "tuner/policy.h"
 
 namespace tunesmith {
@@ -78,13 +80,46 @@ std::optional<CheckFailure> Checker::run(ProblemArrays& on, bool reverse, Execut
   return failure;
 }
 
+// What rounding of sums in another order may do to that element of an output, at most: many times what is
+// permitted, or what the sum of all inputs would be rounded by, if that is more. A tolerance may be too
+// small.
+double Checker::rounding_at(const ProblemArrays& on, std::size_t output, std::int64_t at) const {
+  constexpr double times = 16;
+  const ProblemArrays::Array& array = on.arrays()[output];
+  if (is_whole(array.dtype)) return 0;
+  const std::int64_t each = permitted_bytes(array.dtype);
+  const double permitted = unpack_permitted(array.dtype, array.permitted->as<const char>() + each * at);
+  double sum = std::abs(array.expected->as<const double>()[at]);
+  for (const ProblemArrays::Array& one : on.arrays()) {
+    if (!one.initial || is_whole(one.dtype)) continue;
+    const std::string_view packed(one.initial->as<const char>(),
+                                  static_cast<std::size_t>(one.initial->bytes()));
+    for (const double value : unpack(one.dtype, packed))
+      if (std::isfinite(value)) sum += std::abs(value);
+  }
+  const double rounded = default_tolerance(array.dtype) * sum;
+  return std::max(std::isfinite(permitted) ? times * permitted : 0, rounded);
+}
+
 // Of a wrong result on the host, what it depends on, as a sentence: the same launch again with one thing
 // changed at a time.
 std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executable, const Work& work,
                            MeasureReply& reply) {
+  struct Place {  // the first wrong element of an output
+    std::size_t output;
+    std::int64_t element;
+    double rounding, error;
+  };
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < on.arrays().size(); ++i) {
+    if (!on.arrays()[i].expected) continue;
+    if (const Comparison comparison = on.compare(i); comparison.wrong > 0)
+      places.push_back({i, comparison.first_wrong, rounding_at(on, i, comparison.first_wrong),
+                        std::abs(comparison.got - comparison.expected)});
+  }
   struct Result {
     bool ran = false;
-    std::vector<Comparison> outputs;
+    std::vector<double> values;  // of the places
   };
   const auto result = [&](bool reverse, BlockOrder order, Poison poison) {
     Result made;
@@ -98,8 +133,13 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
     made.ran = error == 0;
     reply.lost = error == host_fault;  // the kernel was left where it was
     if (!made.ran) return made;
-    for (std::size_t i = 0; i < on.arrays().size(); ++i)
-      if (on.arrays()[i].expected) made.outputs.push_back(on.compare(i));
+    for (const Place& place : places) {
+      const ProblemArrays::Array& array = on.arrays()[place.output];
+      const std::int64_t size = bytes(array.dtype);
+      made.values.push_back(unpack(array.dtype, {array.live.as<const char>() + size * place.element,
+                                                 static_cast<std::size_t>(size)})
+                                .front());
+    }
     return made;
   };
   const BlockOrder order = block_order(reversed);
@@ -107,18 +147,28 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
   const Result first = result(reversed, order, filled);
   // Sums in another order may differ in their last digits, which is no fault.
   constexpr double alike = 1e-3;
+  double motion = 0;  // of what is only rounded otherwise
+  std::string moved;
   const auto differs = [&](const Result& other) {
     if (!first.ran || !other.ran) return false;
-    for (std::size_t i = 0; i < first.outputs.size(); ++i) {
-      const Comparison &a = first.outputs[i], &b = other.outputs[i];
-      if (a.wrong == 0 && b.wrong == 0) continue;
-      if (a.first_wrong != b.first_wrong || std::isnan(a.got) != std::isnan(b.got)) return true;
-      if (std::abs(a.got - b.got) > alike * std::max(std::abs(a.got), std::abs(b.got))) return true;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const double a = first.values[i], b = other.values[i];
+      if (std::isnan(a) != std::isnan(b)) return true;
+      const double distance = a == b || std::isnan(a) ? 0 : std::abs(a - b);
+      if (!(distance <= std::max(places[i].rounding, alike * std::max(std::abs(a), std::abs(b)))))
+        return true;
+      // Nor is an error that is larger than rounding told by it.
+      if (distance <= motion || !(places[i].error <= places[i].rounding)) continue;
+      motion = distance;
+      moved = on.element_name(places[i].output, places[i].element);
     }
     return false;
   };
   std::string text;
-  if (differs(result(!reversed, order, filled)))
+  if (differs(result(reversed, order, filled)))
+    text =
+        " It differs from launch to launch: a __device__ variable holds what the launch before left there.";
+  else if (differs(result(!reversed, order, filled)))
     text = " It depends on the order of threads: is a barrier missing?";
   else if (!watched_.blocks_wait() && (differs(result(reversed, BlockOrder::scattered, filled)) ||
                                        differs(result(reversed, block_order(!reversed), filled))))
@@ -127,6 +177,10 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
     text =
         " It depends on what memory held before: it reads memory that was never written, or leaves an output "
         "unwritten.";
+  else if (motion > 0)
+    text =
+        " The order of additions alone moves " + moved + " by " + number_text(motion, 3) +
+        ": if the rest is right, give tolerance.absolute, the error that is permitted in the output's units.";
   executable.emulate(false, Poison::nan);
   set_block_order(executable, BlockOrder::ascending);
   return text;

@@ -40,6 +40,7 @@ class Checker {
                                     MeasureReply& reply);
   std::optional<CheckFailure> inspect(ProblemArrays& on, const Work& work, MeasureReply& reply);
   std::optional<CheckFailure> inspect_guards(ProblemArrays& on, const Work& work, MeasureReply& reply);
+  double rounding_at(const ProblemArrays& on, std::size_t output, std::int64_t at) const;
   std::string cause(ProblemArrays& on, bool reversed, Executable& executable, const Work& work,
                     MeasureReply& reply);
   void clean_up(MeasureReply& reply, CheckFailure& failure);

@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "generator/threads.h"
+
 namespace tunesmith {
 namespace {
 
@@ -31,6 +33,7 @@ constexpr auto longest_pause = std::chrono::microseconds(5000);
 // Between fork and exec, so only calls that are safe there.
 [[noreturn]] void become_worker(int socket, int words, pid_t tuner, const char* role,
                                 const char* const* environment) {
+  unblock_signals();
   ::setpgid(0, 0);  // a compiler that the worker starts is ended with it
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != tuner) ::_exit(1);

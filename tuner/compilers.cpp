@@ -107,8 +107,9 @@ void Compilers::take(Process& process, const Frame& frame, std::vector<CompileRe
   } else {
     result.verdict = Verdict::compile_error;
     // The process that compiles knows no op that this one was given.
+    const std::string log = located(reply.log, process.request.text);
     result.reason =
-        "It does not compile: " + located(reply.log, process.request.text).substr(0, most_log_bytes);
+        "It does not compile: " + log.substr(0, most_log_bytes) + (log.size() > most_log_bytes ? " …" : "");
   }
   rest(process);
   if (process.wanted) results.push_back(std::move(result));

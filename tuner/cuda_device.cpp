@@ -312,7 +312,7 @@ std::string CudaDevice::uuid() const {
   std::string text = "GPU-";
   for (std::size_t i = 0; i < sizeof(properties.uuid.bytes); ++i) {
     text += (i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "") +
-            printed("%02x", properties.uuid.bytes[i] & 0xffu);
+            printed("%02x", static_cast<unsigned>(static_cast<unsigned char>(properties.uuid.bytes[i])));
   }
   return text;
 }

@@ -151,6 +151,8 @@ MeasureReply DeviceWorker::died(bool late) {
     reply.verdict = Verdict::timeout;
     reply.reason =
         "Loading, checking and timing took longer than " + seconds(limit_s_) + "; the worker was ended.";
+    if (hello_.device.kind == DeviceKind::host)
+      reply.reason += " The host emulates a GPU, so a right kernel may be that slow: try a smaller problem.";
   } else {
     reply.verdict = Verdict::crash;
     reply.reason = "The worker process " + child_->end() + ".";

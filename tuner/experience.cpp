@@ -51,7 +51,7 @@ Experience::Experience(const Points& points, Prior prior) : points_(points), pri
 double Experience::slower(PointId id) const {
   if (prior_ == Prior::none) return 0;
   const Space& space = points_.space().parts[id.part].space;
-  const Config config = space.config(id.number);
+  const Config config = points_.config(id);
   double threads = 1;
   double work = 1;
   bool blocks = false;

@@ -22,8 +22,7 @@ class GeneticGuide : public Guide {
       const PointId b = history.trials[history.fastest[tournament(parents)]].id;
       const PointId child = cross(a, a.part == b.part ? b : a);
       const Space& space = points_.space().parts[child.part].space;
-      if (!history.has(child) && points_.mine(child) && space.is_legal(space.config(child.number)))
-        return child;
+      if (!history.has(child) && points_.mine(child) && space.is_legal(points_.config(child))) return child;
     }
     return std::nullopt;
   }
@@ -35,16 +34,16 @@ class GeneticGuide : public Guide {
   // Each axis as in one of the parents, and one in ten at random.
   PointId cross(PointId a, PointId b) {
     const Space& space = points_.space().parts[a.part].space;
-    const Config mother = space.config(a.number);
-    const Config father = space.config(b.number);
-    std::uint64_t number = 0;
+    const Config mother = points_.config(a);
+    const Config father = points_.config(b);
+    std::vector<std::size_t> indices;
     for (std::size_t axis = 0; axis < space.axes().size(); ++axis) {
       const std::size_t size = space.axes()[axis].values.size();
       std::size_t value = random_.below(2) == 0 ? mother.index(axis) : father.index(axis);
       if (random_.below(10) == 0) value = random_.below(size);
-      number = number * size + value;
+      indices.push_back(value);
     }
-    return {a.part, space.number(space.named(space.config(number)))};
+    return points_.id(a.part, space.named(space.config(indices)));
   }
 
   const Points& points_;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/random.h"
 #include "kernel_file/add.h"
 #include "kernel_file/kernel_source.h"
 #include "kernel_file/user_kernel.h"
@@ -21,23 +23,6 @@ namespace tunesmith {
 namespace {
 
 constexpr unsigned char unwritten = 0xff;  // as in outputs before a variant's launch (checker.cpp)
-
-// Of sums of some thousand products: 128 units of rounding, and 8 of the short types, which are mostly summed
-// in f32.
-double default_tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return 0x1p-17;
-    case DType::f64:
-      return 0x1p-46;
-    case DType::f16:
-      return 0x1p-8;
-    case DType::bf16:
-      return 0x1p-5;
-    default:
-      return 0;
-  }
-}
 
 // The reference is compiled with the whole file, so whatever is wrong there is found here: "my.cu, in the
 // kernel softmax,".
@@ -90,7 +75,9 @@ class Runner {
     if (is_function) {
       call(own, problem, work, pointers, who);
     } else if (const int error = executable->launch(pointers.data(), nullptr, nullptr); error != 0) {
-      throw Error(who + " failed on " + problem.text() + ": " + executable->describe(error) + ".");
+      throw Error(
+          who + " failed on " + problem.text() + ": " +
+          (error == host_fault ? what_was_accessed(op, problem, arrays) : executable->describe(error)) + ".");
     }
     device_->synchronize();
     for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -106,12 +93,31 @@ class Runner {
                               !is_whole(argument.dtype(problem)) &&
                               result.find_first_not_of(static_cast<char>(unwritten)) == std::string::npos;
     if (is_unwritten)
-      throw Error(who + " wrote nothing to " + argument.name + " on " + problem.text() +
-                  ": look at its grid, block and arguments.");
+      throw Error(
+          who + " wrote nothing to " + argument.name + " on " + problem.text() +
+          ": look at its grid, block and arguments." +
+          (own.file.cu.find("atomic") == std::string::npos
+               ? ""
+               : " A kernel that adds to what " + argument.name +
+                     " holds, as atomicAdd() does, needs it with role = \"inout\" and values = [0, 0]."));
     return result;
   }
 
  private:
+  // At the address where a kernel on the host met memory that is not there.
+  std::string what_was_accessed(const Op& op, const Problem& problem,
+                                const std::vector<DeviceMemory>& arrays) const {
+    const void* const address = host_fault_address();
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (!device_->guards(arrays[i].get(), address)) continue;
+      const std::int64_t element = bytes(op.arguments[i].dtype(problem));
+      const std::int64_t at = static_cast<const char*>(address) - static_cast<const char*>(arrays[i].get());
+      return "it accessed element " + std::to_string((at - (at < 0 ? element - 1 : 0)) / element) + " of " +
+             op.arguments[i].name + ", which has " + std::to_string(arrays[i].bytes() / element);
+    }
+    return "the kernel accessed memory that is not there";
+  }
+
   std::unique_ptr<Executable> loaded(const UserKernel& own, const Problem& problem, const Config& config,
                                      const Work& work, const std::string& who) {
     if (const auto why = why_not(own.reference, problem, device_->facts()))
@@ -210,7 +216,102 @@ std::string made_by_reference(const UserKernel& own, const Problem& problem,
   return runner->run(own, problem, inputs, output);
 }
 
+// How far inputs are moved, relatively, to see how large the terms are that an output is made of. An element
+// that an input's motion moves by a jump (of a comparison, a bin) then gets no more than 1/32 of that jump;
+// and each input moves by 64 units of its rounding at least.
+double motion_of(const Op& op, const Problem& problem, double rounding) {
+  constexpr double most = 0.125;
+  double motion = 32 * rounding;
+  for (const Argument& argument : op.arguments) {
+    if (argument.role == Role::output) continue;
+    const DType dtype = argument.dtype(problem);
+    const double unit = dtype == DType::f64    ? 0x1p-52
+                        : dtype == DType::f16  ? 0x1p-10
+                        : dtype == DType::bf16 ? 0x1p-7
+                                               : 0x1p-23;
+    if (!is_whole(dtype)) motion = std::max(motion, 64 * unit);
+  }
+  return std::min(motion, most);
+}
+
+// The inputs with each number of a floating type moved by that share of itself: up all of them (`seed` 0),
+// which adds the terms of a sum as if none were negative, or up and down at random. None leaves the range of
+// its array, because that may be what a kernel relies on. Nothing: there is nothing to move.
+std::optional<std::vector<std::vector<double>>> moved(const Op& op, const Problem& problem,
+                                                      std::span<const std::vector<double>> inputs,
+                                                      double motion, std::uint64_t seed) {
+  std::vector<std::vector<double>> made(inputs.begin(), inputs.end());
+  bool any = false;
+  Random random(seed);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const DType dtype = op.arguments[i].dtype(problem);
+    if (op.arguments[i].role == Role::output || is_whole(dtype)) continue;
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (const double value : made[i]) {
+      if (!std::isfinite(value)) continue;
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    for (double& value : made[i]) {
+      const bool up = seed == 0 || random.uniform() < 0;
+      if (!std::isfinite(value)) continue;
+      const double to =
+          round_to(dtype, std::clamp(value + (up ? motion : -motion) * std::abs(value), least, most));
+      any |= to != value;
+      value = to;
+    }
+  }
+  if (!any) return std::nullopt;
+  return made;
+}
+
+// For each element of the output: how large the terms are that it is made of, by how it moves with the
+// inputs. A result alone does not say: a sum of large terms may be near 0. Empty where it would take long and
+// the other elements say enough.
+std::vector<double> terms_of(const UserKernel& own, const Problem& problem,
+                             std::span<const std::vector<double>> inputs, int output,
+                             const std::vector<double>& result, double rounding) {
+  constexpr double cheap = 1 << 21;  // bytes, and operations
+  constexpr std::size_t few_elements = 1024;
+  const Op& op = own.op;
+  const bool is_cheap = std::max(bytes_moved(op, problem), op.flops(problem)) <= cheap;
+  if (!is_cheap && result.size() > few_elements) return {};
+  const double motion = motion_of(op, problem, rounding);
+  const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
+  std::vector<double> terms(result.size(), 0.0);
+  for (std::uint64_t seed = 0; seed < (is_cheap ? 3 : 2); ++seed) {
+    const auto others = moved(op, problem, inputs, motion, seed);
+    if (!others) continue;
+    std::vector<double> values;
+    try {
+      values = unpack(dtype, made_by_reference(own, problem, *others, output));
+    } catch (const Error&) {
+      return {};  // on other inputs than it is meant for
+    }
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const double distance = std::abs(values[i] - result[i]) / motion;
+      if (std::isfinite(distance)) terms[i] = std::max(terms[i], distance);
+    }
+  }
+  return terms;
+}
+
 }  // namespace
+
+double default_tolerance(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return 0x1p-17;
+    case DType::f64:
+      return 0x1p-46;
+    case DType::f16:
+      return 0x1p-8;
+    case DType::bf16:
+      return 0x1p-5;
+    default:
+      return 0;
+  }
+}
 
 void run_references_on(const std::string& device) { chosen_device() = device; }
 void ask_for_references(const std::string& program) { chosen_program() = program; }
@@ -241,6 +342,11 @@ ExpectedOutput kernel_reference_of(const Op& op, const Problem& problem,
   expected.permitted_error.reserve(expected.value.size());
   for (const double value : expected.value)
     expected.permitted_error.push_back(std::isfinite(value) ? relative * std::abs(value) + absolute : 0);
+  if (own->absolute_tolerance < 0 && relative > 0 && !is_whole(dtype)) {
+    const double rounding = std::min(relative, default_tolerance(dtype));
+    expected.error_of_terms = terms_of(*own, problem, inputs, output, expected.value, rounding);
+    for (double& error : expected.error_of_terms) error *= rounding;
+  }
   return expected;
 }
 

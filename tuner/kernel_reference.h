@@ -23,6 +23,10 @@ void ask_for_inputs(const std::string& program);
 void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
                  std::vector<std::vector<double>>& inputs);
 
+/// The relative error that is permitted where a description says nothing: of sums of some thousand products
+/// 128 units of rounding, and 8 of the short types, which are mostly summed in f32.
+double default_tolerance(DType dtype);
+
 /// What the kernel writes to the argument `output`. What it does not write nobody may write: such elements
 /// hold what outputs hold before a launch. Throws Error where it does not compile, or it or its launch fails.
 ExpectedOutput kernel_reference_of(const Op& op, const Problem& problem,

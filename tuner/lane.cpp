@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "db/store.h"
+#include "generator/listed.h"
 #include "generator/same_model.h"
 #include "kernel_file/user_kernel.h"
 #include "tuner/interrupt.h"
@@ -21,8 +22,11 @@ int compilers_wanted(const CompileOptions& options, std::size_t lanes) {
   return std::max(1, all / static_cast<int>(lanes));
 }
 
-std::string compared_with(const UserKernel& own, const std::string& program) {
-  return program.empty() ? own.compared : "The reference of " + own.op.name + " is " + program + ".";
+// Recorder::known() reads these sentences.
+std::string compared_with(const UserKernel& own, const MeasureOptions& options) {
+  const std::string& program = options.reference;
+  return (program.empty() ? own.compared : "The reference of " + own.op.name + " is " + program + ".") +
+         (options.inputs.empty() ? "" : " Its inputs come from " + options.inputs + ".");
 }
 
 }  // namespace
@@ -43,7 +47,7 @@ Lane::Lane(const Setup& setup, Progress& progress)
   SessionRow& session = facts_.session;
   session.command = options.command;
   if (const UserKernel* own = setup.op.user_kernel)
-    session.command += "  # " + compared_with(*own, options.measure.reference);
+    session.command += "  # " + compared_with(*own, options.measure);
   const SearchOptions& search = options.search;
   session.strategy =
       options.finals ? "finals" : search.strategy + (search.prior == Prior::none ? ", prior none" : "");
@@ -67,12 +71,13 @@ void Lane::introduce() {
                 device().name + " (" + id() + ", " + device().target + ")" + budget +
                 (note().empty() ? "." : ". " + note()));
   if (const UserKernel* own = setup_.op.user_kernel) {
-    progress_.say(compared_with(*own, setup_.options.measure.reference));
+    progress_.say(compared_with(*own, setup_.options.measure));
     // One says what is done; the others are like it.
     if (!own->notes.empty())
-      progress_.say(
-          own->notes.front() +
-          (own->notes.size() > 1 ? "; so do " + std::to_string(own->notes.size() - 1) + " more lines" : ""));
+      progress_.say(own->notes.front() +
+                    (own->notes.size() > 1 ? "; so " + std::string(own->notes.size() == 2 ? "does " : "do ") +
+                                                 counted(own->notes.size() - 1, "more line")
+                                           : ""));
   }
 }
 

@@ -1,13 +1,14 @@
 #include "tuner/lanes.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
+#include "generator/threads.h"
 #include "tuner/interrupt.h"
 
 namespace tunesmith {
@@ -190,12 +191,10 @@ std::vector<TunedProblem> run_tasks(const Lanes& lanes, const std::vector<Proble
                                     const std::vector<Task>& tasks, const Assignment& assignment) {
   TaskQueue queue(problems, tasks, assignment);
   queue.divide_for(lanes.size());
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < lanes.size(); ++i)
-      threads.emplace_back([&queue, &lane = *lanes[i]] { queue.take_part(lane); });
-    queue.take_part(*lanes.front());
-  }
+  std::atomic<std::size_t> next = 0;
+  run_in_threads(lanes.size(), [&] {  // one for each, mostly
+    for (std::size_t i = next++; i < lanes.size(); i = next++) queue.take_part(*lanes[i]);
+  });
   return queue.results();
 }
 

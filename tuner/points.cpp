@@ -9,9 +9,9 @@
 namespace tunesmith {
 namespace {
 
-// A template's space with more points than this is sampled, because no run comes to its end.
-constexpr std::int64_t most_points = std::int64_t{1} << 22;
-constexpr std::size_t most_drawn = 200'000;
+// Of a point, about; shared among the axes. More would take a strategy seconds for one proposal.
+constexpr std::size_t most_neighbours = 1024;
+constexpr std::size_t nearest_values = 8;  // on either side, of an axis with more than its share
 
 void shuffle(std::vector<std::uint64_t>& numbers, std::uint64_t seed) {
   Random random(seed);
@@ -22,19 +22,36 @@ void shuffle(std::vector<std::uint64_t>& numbers, std::uint64_t seed) {
 }  // namespace
 
 Points::Points(const SearchSpace& space, std::optional<std::uint64_t> seed, Prior prior)
-    : space_(space), random_(seed.value_or(0)), shuffled_(seed.has_value()) {
-  for (const SearchSpace::Part& part : space_.parts) {
+    : space_(space),
+      random_(seed.value_or(0)),
+      shuffled_(seed.has_value()),
+      unnumbered_(space_.parts.size()) {
+  for (std::size_t at = 0; at < space_.parts.size(); ++at) {
+    const SearchSpace::Part& part = space_.parts[at];
+    unnumbered_[at].is_used = !part.space.is_numbered();
     const auto which = prior == Prior::none ? Space::Subset::legal : Space::Subset::promising;
     List list{prior == Prior::worth && !part.space.worth().empty(), {{}}};
-    const auto add = [&](const Config& config) { list.tiers.front().push_back(part.space.number(config)); };
-    if (shuffled_ && which == Space::Subset::legal && part.space.count() > most_points) {
-      for (const Config& config : part.space.sample(most_drawn, random_.next())) add(config);
+    const auto add = [&](const Config& config) { list.tiers.front().push_back(id(at, config).number); };
+    const bool is_small =
+        part.count.is_at_most(most_enumerated) ||
+        (which == Space::Subset::promising && part.space.size(which).is_at_most(most_enumerated));
+    if (!is_small) {
+      for (const Config& config : draw(at, which)) add(config);
+      drawn_.push_back({part.template_index, part.count, list.tiers.front().size()});
     } else {
       part.space.each([&](const Config& config) { return add(config), true; }, which);
     }
     if (shuffled_) shuffle(list.tiers.front(), random_.next());
     lists_.push_back(std::move(list));
   }
+}
+
+// Without a seed in the order of the axes.
+std::vector<Config> Points::draw(std::size_t part, Space::Subset subset) {
+  const std::size_t size = unnumbered_[part].is_used ? most_drawn_unnumbered : most_drawn;
+  std::vector<Config> configs = space_.parts[part].space.sample(size, random_.next(), subset);
+  if (!shuffled_) std::sort(configs.begin(), configs.end(), Config::WalkOrder());
+  return configs;
 }
 
 std::optional<PointId> Points::next() {
@@ -56,10 +73,10 @@ void Points::list_rest(std::size_t part) {
     const std::size_t broken = space.broken_worth(config);
     if (broken == 0) return;
     if (list.tiers.size() <= broken) list.tiers.resize(broken + 1);
-    list.tiers[broken].push_back(space.number(config));
+    list.tiers[broken].push_back(id(part, config).number);
   };
-  if (space.count() > most_points) {
-    for (const Config& config : space.sample(most_drawn, random_.next())) add(config);
+  if (!space_.parts[part].count.is_at_most(most_enumerated)) {
+    for (const Config& config : draw(part, Space::Subset::legal)) add(config);
   } else {
     space.each([&](const Config& config) { return add(config), true; });
   }
@@ -79,7 +96,7 @@ bool Points::next_tier() {
   return more;
 }
 
-const Points::List* Points::drawn(Random& random) const {
+const Points::List* Points::list_at_random(Random& random) const {
   double total = 0;
   for (const List& list : lists_) total += std::sqrt(static_cast<double>(left(list)));
   double at = (random.uniform() + 1) / 2 * total;
@@ -96,13 +113,13 @@ const Points::List* Points::drawn(Random& random) const {
 
 Points::List* Points::choose() {
   do {
-    if (const List* const list = drawn(random_)) return const_cast<List*>(list);
+    if (const List* const list = list_at_random(random_)) return const_cast<List*>(list);
   } while (next_tier());
   return nullptr;
 }
 
 std::optional<PointId> Points::any(Random& random) const {
-  const List* const list = drawn(random);
+  const List* const list = list_at_random(random);
   if (list == nullptr || left(*list) == 0) return std::nullopt;
   return PointId{static_cast<std::size_t>(list - lists_.data()),
                  list->tiers[tier_][list->next + random.below(left(*list))]};
@@ -131,43 +148,62 @@ std::vector<PointId> Points::some(std::size_t size, Random& random) const {
 
 void Points::each_neighbour(PointId id, const std::function<void(PointId)>& visit) const {
   const Space& space = space_.parts[id.part].space;
-  const Config config = space.config(id.number);
-  std::uint64_t stride = 1;
+  const Config config = this->config(id);
+  std::vector<std::size_t> indices;
+  for (std::size_t axis = 0; axis < space.axes().size(); ++axis) indices.push_back(config.index(axis));
   for (std::size_t axis = space.axes().size(); axis-- > 0;) {
+    const std::size_t own = config.index(axis);
     const std::size_t size = space.axes()[axis].values.size();
-    const std::uint64_t first = id.number - config.index(axis) * stride;
+    const std::size_t share = most_neighbours / space.axes().size();
+    const std::size_t stride = (size + share - 1) / share;
     for (std::size_t value = 0; value < size; ++value) {
-      const std::uint64_t number = first + value * stride;
-      if (value == config.index(axis)) continue;
-      const Config other = space.named(space.config(number));
-      if (!(other == config) && space.is_legal(other)) visit({id.part, space.number(other)});
+      const std::size_t apart = value < own ? own - value : value - own;
+      if (apart == 0 || (apart > nearest_values && value % stride != 0)) continue;
+      indices[axis] = value;
+      const Config other = space.named(space.config(indices));
+      if (!(other == config) && space.is_legal(other)) visit(this->id(id.part, other));
     }
-    stride *= size;
+    indices[axis] = own;
   }
 }
 
-// Mixed, so that neighbours are in different shares.
+// Mixed, so that neighbours are in different shares, which are the same in every process.
 bool Points::mine(PointId id) const {
   if (space_.shares == 1) return true;
-  return Random(id.number * 31 + id.part).below(space_.shares) == space_.share;
+  std::uint64_t number = id.number;
+  if (unnumbered_[id.part].is_used) {
+    const Config config = this->config(id);
+    number = 0;
+    for (std::size_t axis = 0; axis < config.axes().size(); ++axis)
+      number = Random(number ^ config.index(axis)).next();
+  }
+  return Random(number * 31 + id.part).below(space_.shares) == space_.share;
+}
+
+PointId Points::id(std::size_t part, const Config& config) const {
+  Unnumbered& known = unnumbered_[part];
+  if (!known.is_used) return {part, space_.parts[part].space.number(config)};
+  const auto [place, is_new] = known.numbers.try_emplace(config, known.configs.size());
+  if (is_new) known.configs.push_back(config);
+  return {part, place->second};
 }
 
 std::optional<PointId> Points::id(const Point& point) const {
   for (std::size_t part = 0; part < space_.parts.size(); ++part) {
-    if (space_.parts[part].template_index == point.template_index)
-      return PointId{part, space_.parts[part].space.number(point.config)};
+    if (space_.parts[part].template_index == point.template_index) return id(part, point.config);
   }
   return std::nullopt;
 }
 
-Point Points::point(PointId id) const {
-  const SearchSpace::Part& part = space_.parts[id.part];
-  return {part.template_index, part.space.config(id.number)};
+Config Points::config(PointId id) const {
+  const Unnumbered& known = unnumbered_[id.part];
+  return known.is_used ? known.configs[id.number] : space_.parts[id.part].space.config(id.number);
 }
 
+Point Points::point(PointId id) const { return {space_.parts[id.part].template_index, config(id)}; }
+
 std::size_t Points::broken_worth(PointId id) const {
-  const Space& space = space_.parts[id.part].space;
-  return space.broken_worth(space.config(id.number));
+  return space_.parts[id.part].space.broken_worth(config(id));
 }
 
 namespace {
@@ -281,7 +317,7 @@ Embedding::Embedding(const Points& points) : points_(points) {
 
 Coordinates Embedding::operator()(PointId id) const {
   Coordinates at = absent_;
-  const Config config = points_.space().parts[id.part].space.config(id.number);
+  const Config config = points_.config(id);
   const std::vector<AxisCoordinates>& placed = placed_[id.part];
   for (std::size_t axis = 0; axis < placed.size(); ++axis) {
     if (placed[axis].values.empty()) continue;

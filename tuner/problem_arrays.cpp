@@ -121,14 +121,18 @@ Comparison ProblemArrays::compare(std::size_t argument) const {
                           array.elements);
 }
 
+std::string ProblemArrays::element_name(std::size_t argument, std::int64_t element) const {
+  const Argument& described = op_->arguments[argument];
+  return described.name + coordinates(element, described.extents(problem_));
+}
+
 std::string ProblemArrays::difference(std::size_t argument, const Comparison& comparison) const {
   const Array& array = arrays_[argument];
-  const Argument& described = op_->arguments[argument];
   const std::int64_t at = comparison.first_wrong, each = permitted_bytes(array.dtype);
   std::array<char, sizeof(double)> permitted{};
   device_->download(permitted.data(), static_cast<const char*>(array.permitted->get()) + each * at, each);
-  return described.name + coordinates(at, described.extents(problem_)) + " is " +
-         text_at(*device_, array.live, array.dtype, at) + ", expected " +
+  return element_name(argument, at) + " is " + text_at(*device_, array.live, array.dtype, at) +
+         ", expected " +
          text_at(*device_, *array.expected, is_exact(*op_, array.dtype) ? array.dtype : DType::f64, at) +
          " within " + number_text(unpack_permitted(array.dtype, permitted.data())) + "; " +
          std::to_string(comparison.wrong) + " of " + std::to_string(array.elements) +

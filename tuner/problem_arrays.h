@@ -64,6 +64,7 @@ class ProblemArrays {
   /// "3 elements beyond the end of y"; empty: nothing was written outside. The host repairs what was.
   std::string written_beyond() const;
   Comparison compare(std::size_t argument) const;  ///< an output with what is expected
+  std::string element_name(std::size_t argument, std::int64_t element) const;  ///< "y[1, 3]"
   /// "y[3] is 1, expected 2 within 1e-06; 4 of 10 elements are wrong", where something is.
   std::string difference(std::size_t argument, const Comparison& comparison) const;
   /// After an access at this address, where no memory is.

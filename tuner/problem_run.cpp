@@ -24,6 +24,31 @@ SearchSpace space_of(const Bench& bench, const Turn& turn) {
   return search_space(bench.op, turn.problem, bench.worker.hello().device, templates);
 }
 
+// More than this has no end that a run comes near.
+constexpr std::int64_t most_told = 1'000'000'000;
+
+void say_what_is_left_out(const Bench& bench, const SearchSpace& space) {
+  for (const SearchSpace::Part& part : space.parts) {
+    std::size_t values = 0;
+    for (const Axis& axis : part.space.axes()) values += axis.values.size();
+    if (values <= most_covered) continue;
+    const std::string text = bench.op.name + "/" + bench.op.templates[part.template_index].name + " has " +
+                             std::to_string(values) + " values on its axes: at most " +
+                             std::to_string(most_covered) + " of them are checked, evenly spread.";
+    bench.progress.say_once(text, text);
+  }
+}
+
+std::string drawn_text(const Op& op, const Search::Drawn& drawn) {
+  const std::string name = op.name + "/" + op.templates[drawn.template_index].name;
+  if (drawn.drawn == 0)
+    return name +
+           ": its legal configs are so rare that none was found by random draws. The search measures the "
+           "base, what was fast before, and neighbours. Make the rules less strict for more.";
+  return name + " has " + drawn.configs.text() + " legal configs, too many to list: the search begins with " +
+         std::to_string(drawn.drawn) + " random ones and goes on with neighbours of the fastest.";
+}
+
 }  // namespace
 
 ProblemRun::ProblemRun(const Bench& bench, const Turn& turn)
@@ -59,6 +84,7 @@ std::unique_ptr<Search> ProblemRun::strategy(const std::vector<WinnerRow>& winne
       result_.variants = std::ssize(space_.promising);
       break;
     case Mode::Points::covering:
+      say_what_is_left_out(bench_, space_);
       space_.promising = covering_points(space_, *options.random_checks, options.seed, turn_.task.problem,
                                          options.problems.size());
       result_.variants = std::ssize(space_.promising);
@@ -81,6 +107,10 @@ std::unique_ptr<Search> ProblemRun::proposing(const std::vector<WinnerRow>& winn
     return make_search(options.search.strategy, space_, seed, options.search.prior);
   };
   auto whole = make(options.seed);
+  for (const Search::Drawn& drawn : whole->drawn()) {
+    const std::string text = drawn_text(bench_.op, drawn);
+    bench_.progress.say_once(text, text);
+  }
   if (!turn_.in_parts()) return whole;
   // Searches that hear of each other's verdicts propose alike, so they divide the points; and so do those
   // that do not learn, or have time for all points. Others find more where each may propose any.
@@ -225,7 +255,8 @@ void ProblemRun::hear_others() {
 }
 
 void ProblemRun::show(std::int64_t total) {
-  ProgressState state = station_.state(std::string(mode_.shown), search_->counted(), total);
+  ProgressState state =
+      station_.state(std::string(mode_.shown), search_->counted(), total > most_told ? 0 : total);
   state.elapsed_s = search_->elapsed_s();
   state.budget_s = station_.budget().seconds.value_or(0);
   state.measured = findings_.measured;

@@ -18,7 +18,7 @@ namespace {
 std::mutex writing;  // several devices may write to one output
 
 constexpr auto bar_every = std::chrono::milliseconds(100);
-constexpr auto line_every = std::chrono::seconds(5);
+constexpr auto line_every = std::chrono::seconds(2);
 constexpr std::size_t bar_width = 20;
 
 // The part that is done: by number where the total is known, by time where there is a budget of time; the

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "generator/error.h"
+#include "generator/random.h"
 
 namespace tunesmith {
 namespace {
@@ -47,7 +48,13 @@ std::size_t place_of(const Axis& axis, const Value& value) {
                                   axis.values.begin());
 }
 
-// By depth: the beginnings of the recorded configs, as numbers. They prune a walk at each axis.
+// Of a config or its beginning, with one more axis: mixed, as its place in a space may need more than 64
+// bits.
+std::uint64_t hash_with(std::uint64_t beginning, std::size_t index) {
+  return Random(beginning ^ (index + 1)).next();
+}
+
+// By depth: the hashes of the recorded configs' beginnings. They prune a walk at each axis.
 using Beginnings = std::vector<std::unordered_set<std::uint64_t>>;
 
 Space space_of(const std::vector<Axis>& axes, const std::shared_ptr<const Beginnings>& beginnings,
@@ -58,13 +65,14 @@ Space space_of(const std::vector<Axis>& axes, const std::shared_ptr<const Beginn
     const IntegerAxis integer((*kept)[depth].name);
     const CategoricalAxis category((*kept)[depth].name);
     const bool is_categorical = axes[depth].values.front().index() == 1;
-    recorded.push_back({"It was recorded.", [=](const Config& config) {
-                          // So that a walk that has not come here yet notices.
+    recorded.push_back({"It was recorded.", [=, names = kept](const Config& config) {
+                          // So that a walk that has not come here yet waits for this axis alone.
                           is_categorical ? void(config[category]) : void(config[integer]);
-                          std::uint64_t number = 0;
+                          if (!config.is_chosen(depth)) return true;
+                          std::uint64_t hash = 0;
                           for (std::size_t axis = 0; axis <= depth; ++axis)
-                            number = number * (*kept)[axis].values.size() + config.index(axis);
-                          return (*beginnings)[depth].contains(number);
+                            hash = hash_with(hash, config.index(axis));
+                          return (*beginnings)[depth].contains(hash);
                         }});
   }
   return Space(axes, std::move(recorded), std::move(worth));
@@ -90,28 +98,31 @@ RecordedSpace::RecordedSpace(const Recording& recording,
         std::erase_if(rows, [&](const RecordedRow& row) { return names_of(row.config) != most->first; });
     const std::vector<Axis> axes = axes_of(rows, most->first);
     auto beginnings = std::make_shared<Beginnings>(axes.size());
-    std::map<std::uint64_t, RecordedRow>& numbered = rows_.emplace_back();
+    std::map<std::uint64_t, RecordedRow>& hashed = rows_.emplace_back();
     for (RecordedRow& row : rows) {
-      std::uint64_t number = 0;
+      std::uint64_t hash = 0;
       for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-        const Value& value = *row.config.find(axes[axis].name);
-        number = number * axes[axis].values.size() + place_of(axes[axis], value);
-        (*beginnings)[axis].insert(number);
+        hash = hash_with(hash, place_of(axes[axis], *row.config.find(axes[axis].name)));
+        (*beginnings)[axis].insert(hash);
       }
-      numbered.insert_or_assign(number, std::move(row));
+      hashed.insert_or_assign(hash, std::move(row));
     }
-    for (const auto& [number, row] : numbered) {
+    for (const auto& [hash, row] : hashed) {
       if (row.verdict == Verdict::ok && (best_us_ == 0 || row.median_us < best_us_)) best_us_ = row.median_us;
     }
-    size_ += numbered.size();
+    size_ += hashed.size();
     space_.parts.push_back(
-        {index, space_of(axes, beginnings, worth ? worth(templates_[index]) : std::vector<Rule>()),
-         static_cast<std::int64_t>(numbered.size())});
+        {index,
+         space_of(axes, beginnings, worth ? worth(templates_[index]) : std::vector<Rule>()),
+         {static_cast<double>(hashed.size())}});
   }
 }
 
 const RecordedRow& RecordedSpace::row(const Point& point) const {
-  return rows_[point.template_index].at(space_.parts[point.template_index].space.number(point.config));
+  std::uint64_t hash = 0;
+  for (std::size_t axis = 0; axis < point.config.axes().size(); ++axis)
+    hash = hash_with(hash, point.config.index(axis));
+  return rows_[point.template_index].at(hash);
 }
 
 }  // namespace tunesmith

@@ -48,7 +48,7 @@ class RecordedSpace {
  private:
   SearchSpace space_;
   std::vector<std::string> templates_;
-  std::vector<std::map<std::uint64_t, RecordedRow>> rows_;  // by template and Space::number
+  std::vector<std::map<std::uint64_t, RecordedRow>> rows_;  // by template and the config's hash
   double best_us_ = 0;
   std::size_t size_ = 0;
   std::size_t left_out_ = 0;

@@ -17,6 +17,21 @@ namespace {
 // More digits than a measurement is accurate to would only fill the file.
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 
+// The programs that said what is right in a session, by what its command says behind itself (lane.cpp);
+// empty: what the op or its description says, which is part of a variant's identity.
+std::string_view programs_of(std::string_view command) {
+  constexpr std::string_view opening = "  # The reference of ", is = " is ",
+                             inputs = " Its inputs come from ";
+  const std::size_t at = command.rfind(opening);
+  if (at == std::string_view::npos) return "";
+  const std::size_t begin = command.find(is, at + opening.size());
+  if (begin == std::string_view::npos) return "";
+  const std::string_view what = command.substr(begin + is.size());
+  for (const std::string_view described : {"the kernel ", "the host function ", "its untuned kernel "})
+    if (what.starts_with(described)) return what.substr(std::min(what.find(inputs), what.size()));
+  return what;
+}
+
 }  // namespace
 
 Recorder::Recorder(Store& store, const Op& op, Facts facts)
@@ -48,7 +63,8 @@ std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
   std::map<std::string, KnownVerdict> known;
   const std::int64_t id = store_.id_of(ProblemRow{op_.name, problem.text()});
   for (auto& [key, verdict] : store_.known(device_, id, facts_.conditions)) {
-    if (key.target == facts_.device.target && verdict.toolchain == facts_.session.toolchain) {
+    if (key.target == facts_.device.target && verdict.toolchain == facts_.session.toolchain &&
+        programs_of(verdict.command) == programs_of(facts_.session.command)) {
       known.emplace(key.source_hash, verdict);
     }
   }

@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "generator/error.h"
+#include "generator/threads.h"
 #include "tuner/check_data.h"
 #include "tuner/child.h"
 
@@ -91,6 +92,7 @@ ReferenceProgram::ReferenceProgram(const std::string& words) : words_(words) {
   if (errors_ >= 0) ::fcntl(errors_, F_SETFL, O_APPEND);
   process_ = ::fork();
   if (process_ == 0) {
+    unblock_signals();
     ::dup2(ends[1], 0);
     ::dup2(ends[1], 1);
     if (errors_ >= 0) ::dup2(errors_, 2);

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "generator/error.h"
+#include "generator/listed.h"
+#include "generator/nearest_name.h"
 #include "tuner/guide.h"
 
 namespace tunesmith {
@@ -77,6 +79,8 @@ class GuidedSearch : public Search {
 
   bool learns() const override { return guide_ && guide_->learns(); }
 
+  std::span<const Drawn> drawn() const override { return points_.drawn(); }
+
   std::optional<double> predicted_us(const Point& point) const override {
     const auto id = points_.id(point);
     if (!guide_ || !id) return std::nullopt;
@@ -117,13 +121,14 @@ std::optional<Point> legal_point(const Op& op, const Problem& problem, const Dev
 }
 
 std::int64_t SearchSpace::count() const {
-  std::int64_t total = 0;
+  ConfigCount total;
   bool base_inside = false;
   for (const Part& part : parts) {
-    total += part.count;
+    total.configs += part.count.configs;
     base_inside = base_inside || (base && part.template_index == base->template_index);
   }
-  return total + (base && !base_inside ? 1 : 0);
+  if (base && !base_inside) total.configs += 1;
+  return total.saturated();
 }
 
 SearchSpace search_space(const Op& op, const Problem& problem, const DeviceFacts& device,
@@ -136,7 +141,7 @@ SearchSpace search_space(const Op& op, const Problem& problem, const DeviceFacts
     for (const std::string& name : only) wanted = wanted || name == tmpl.name;
     if (!wanted || why_not(tmpl, problem, device)) continue;
     Space configs = tmpl.space(problem, device);
-    const std::int64_t count = configs.count();
+    const ConfigCount count = configs.size();
     space.parts.push_back({i, std::move(configs), count});
   }
   return space;
@@ -175,8 +180,18 @@ std::string strategy_names() {
   return names;
 }
 
+void refuse_unknown_strategy(std::string_view name) {
+  const auto all = strategies();
+  if (std::any_of(all.begin(), all.end(), [&](const Strategy& each) { return each.name == name; })) return;
+  std::vector<std::string> names;
+  for (const Strategy& each : all) names.emplace_back(each.name);
+  throw UsageError("The strategy " + std::string(name) + " does not exist; the strategies are " +
+                   listed(names) + "." + did_you_mean(name, names));
+}
+
 std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed,
                                     Prior prior) {
+  refuse_unknown_strategy(strategy);
   const auto guided = [&](const GuidedSearch::MakeGuide& make_guide) -> std::unique_ptr<Search> {
     return std::make_unique<GuidedSearch>(space, seed, prior, make_guide);
   };
@@ -189,9 +204,7 @@ std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace
     return guided([&](const Points& points) { return make_neighbours(points, seed); });
   if (strategy == "model")
     return guided([&](const Points& points) { return make_model(points, seed, prior); });
-  if (strategy == "auto") return guided([&](const Points& points) { return make_auto(points, seed, prior); });
-  throw UsageError("The strategy " + std::string(strategy) + " does not exist; the strategies are " +
-                   strategy_names() + ".");
+  return guided([&](const Points& points) { return make_auto(points, seed, prior); });
 }
 
 }  // namespace tunesmith

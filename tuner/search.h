@@ -36,7 +36,7 @@ struct SearchSpace {
   struct Part {
     std::size_t template_index = 0;
     Space space;
-    std::int64_t count = 0;
+    ConfigCount count = {};
   };
   std::optional<Point> base;  ///< always proposed first, even if its template is not searched
   std::vector<Part> parts;
@@ -44,7 +44,7 @@ struct SearchSpace {
   /// Of several searches on the space this one proposes its share of the points, and the base: each other
   /// point is in one share.
   std::size_t share = 0, shares = 1;
-  std::int64_t count() const;  ///< of variants, the base included
+  std::int64_t count() const;  ///< of variants, the base included; at most 2^63 - 1
 };
 
 /// What a search believes before it has measured anything.
@@ -86,6 +86,14 @@ class Search {
 
   /// The median that it expects of a point; nothing if it does not know yet, or does not learn.
   virtual std::optional<double> predicted_us(const Point&) const { return std::nullopt; }
+
+  /// A template with too many configs to list: how many there are, and how many random ones it begins with.
+  struct Drawn {
+    std::size_t template_index = 0;
+    ConfigCount configs = {};
+    std::size_t drawn = 0;
+  };
+  virtual std::span<const Drawn> drawn() const { return {}; }
 };
 
 /// Ends a search of which the model says several times in a row that less than `least_gain` of the best time
@@ -104,6 +112,7 @@ struct Strategy {
 };
 std::span<const Strategy> strategies();
 std::string strategy_names();  ///< "auto, model, …"
+void refuse_unknown_strategy(std::string_view name);
 
 /// Throws UsageError if there is no such strategy.
 std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed,

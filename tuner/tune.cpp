@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <thread>
 #include <utility>
@@ -21,6 +22,13 @@
 
 namespace tunesmith {
 namespace {
+
+// What takes less than a second is not worth a line.
+void show_reading(const char* what, std::int64_t done, std::int64_t total, Clock::time_point started,
+                  Progress& progress) {
+  if (Clock::now() - started > std::chrono::seconds(1))
+    progress.show({.stage = what, .done = done, .total = total});
+}
 
 // The tuner keeps copies of its own, so a problem that passes may still be too large.
 void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& device) {
@@ -86,13 +94,14 @@ void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<S
 void merge_duplicates(std::vector<Problem>& problems, std::vector<double>& weights) {
   std::vector<Problem> once;
   std::vector<double> its_weights;
+  std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < problems.size(); ++i) {
-    const auto same = std::find(once.begin(), once.end(), problems[i]);
-    if (same == once.end()) {
+    const auto [place, is_new] = places.try_emplace(problems[i].text(), once.size());
+    if (is_new) {
       once.push_back(std::move(problems[i]));
       if (i < weights.size()) its_weights.push_back(weights[i]);
     } else if (i < weights.size()) {
-      its_weights[static_cast<std::size_t>(same - once.begin())] += weights[i];
+      its_weights[place->second] += weights[i];
     }
   }
   problems = std::move(once);
@@ -173,7 +182,11 @@ void check(const Op& op, const TuneOptions& options) {
         "with finals alone. Merge the shards' files first.");
 }
 
-std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options) {
+// What takes long for each problem, its space, is made when its turn comes.
+std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options, Progress& progress) {
+  refuse_unknown_strategy(options.search.strategy);
+  for (const std::string& name : options.search.templates) find_template(op, name);
+  const Clock::time_point started = Clock::now();
   std::vector<Problem> problems;
   for (const Problem& given : options.problems) {
     problems.push_back(complete_problem(op, given));
@@ -181,10 +194,7 @@ std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options)
       throw UsageError("There is nothing to tune in the " + op.name + " problem " + problems.back().text() +
                        ": it launches no kernel. Give a problem with elements.");
     }
-    // A space of conv_covariance takes 0.2 s; what is only measured has been found legal already.
-    if (!options.table || problems.size() <= options.table->searched)
-      make_search(options.search.strategy,
-                  search_space(op, problems.back(), DeviceFacts{}, options.search.templates), 0);
+    show_reading("reading problem", std::ssize(problems), std::ssize(options.problems), started, progress);
   }
   return problems;
 }
@@ -196,12 +206,16 @@ void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
   Store::open(file, Store::Mode::create).merge_from(options.database);
 }
 
-void refuse_mistakes(const Op& op, const std::vector<Problem>& problems) {
+void refuse_mistakes(const Op& op, const std::vector<Problem>& problems, Progress& progress) {
   const UserKernel* own = op.user_kernel;
   if (own == nullptr) return;
-  for (const Problem& problem : problems)
+  const Clock::time_point started = Clock::now();
+  std::int64_t looked_at = 0;
+  for (const Problem& problem : problems) {
     if (const std::string mistake = own->mistake(problem); !mistake.empty())
       throw UsageError(own->file.path + ": " + mistake);
+    show_reading("checking expressions for problem", ++looked_at, std::ssize(problems), started, progress);
+  }
 }
 
 std::string device_words_of(const TuneOptions& options) {
@@ -304,8 +318,8 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const Op& op = find_op(options.op);
   if (!options.finals) static_cast<void>(Budget::parse(options.search.budget));
   check(op, options);
-  std::vector<Problem> problems = complete_problems(op, options);
-  refuse_mistakes(op, problems);
+  std::vector<Problem> problems = complete_problems(op, options, progress);
+  refuse_mistakes(op, problems, progress);
   std::vector<double> weights = options.weights;
   if (!options.table && !options.random_checks) merge_duplicates(problems, weights);
   const std::string device_words = device_words_of(options);

@@ -345,12 +345,17 @@ bool Watcher::race(const Region& region, const char* at, std::int64_t bytes, std
   const std::string where = place(region, at, bytes);
   const auto does = [](bool written) { return written ? "writes " : "reads "; };
   if (block != order_.block()) {
-    finding_ = {Kind::race,
-                "Block " + std::to_string(order_.block()) + " " + does(second_writes) + where +
-                    ", which block " + std::to_string(block) + " " + (first_writes ? "writes" : "reads") +
-                    ", and nothing puts the two in order: it depends on the order of blocks, which run in "
-                    "any order and at the same time. Use atomic operations, or a __threadfence() between "
-                    "the access and an atomic operation that announces it"};
+    finding_ = {
+        Kind::race,
+        "Block " + std::to_string(order_.block()) + " " + does(second_writes) + where + ", which block " +
+            std::to_string(block) + " " + (first_writes ? "writes" : "reads") +
+            ", and nothing puts the two in order: it depends on the order of blocks, which run in "
+            "any order and at the same time. " +
+            (first_writes && second_writes
+                 ? "If one block alone is to write it, an index or a stride is wrong; otherwise use atomic "
+                   "operations"
+                 : "Use atomic operations, or a __threadfence() between the access and an atomic "
+                   "operation that announces it")};
     return false;
   }
   const bool same_warp = first / 32 == second / 32;

@@ -96,7 +96,8 @@ int compile_all(Channel& channel, std::string_view target) {
     }
     reply.last = ++count == most_compilations || resident_bytes() > most_resident_bytes;
     channel.send(reply);
-    if (reply.ok && !reply.cached) cache.put(source, reply.bytes);  // while the tuner goes on
+    if (reply.ok && !reply.cached)
+      static_cast<void>(cache.put(source, reply.bytes));  // while the tuner goes on
     if (reply.last) return 0;
   }
   return 0;

@@ -40,6 +40,12 @@ bool is_aligned(const Array& array) {
   return reinterpret_cast<std::uintptr_t>(array.data) % bytes == 0;
 }
 
+// Of which power of two, up to 16, the address is a multiple: a function may move several elements as one.
+std::uintptr_t alignment_of(const Array& array) {
+  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(array.data) | 16;
+  return address & (~address + 1);
+}
+
 }  // namespace
 
 Memo::Memo(std::vector<std::string> names, const std::vector<int>& arrays, const std::vector<int>& by_content)
@@ -102,6 +108,7 @@ bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
       key.append(static_cast<const char*>(array.data), static_cast<std::size_t>(bytes));
       seen.arrays.pop_back();
     } else {
+      append(key, 'm', alignment_of(array));
       seen.objects.push_back(nb::borrow(value));
     }
   } else {
@@ -192,8 +199,15 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
     }
   }
   if (!status) raise(status);
-  nb::object result =
-      call->result.from == Slot::argument ? seen.objects[call->result.index] : made[call->result.index];
+  const auto given_back = [&](const Slot& slot) {
+    return slot.from == Slot::argument ? seen.objects[slot.index] : made[slot.index];
+  };
+  if (call->is_tuple) {
+    nb::list results;
+    for (const Slot& slot : call->results) results.append(given_back(slot));
+    return nb::tuple(results);
+  }
+  nb::object result = given_back(call->results.front());
   if (!call->check.is_none() && !nb::cast<bool>(call->check(result))) return not_recorded();
   return call->is_number ? nb::object(result[nb::make_tuple()]) : result;
 }
@@ -234,26 +248,37 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
     return std::nullopt;  // a converted copy, say
   };
 
-  std::optional<Slot> result;
-  for (std::size_t k = 0; k < seen.objects.size(); ++k) {
-    if (seen.objects[k].is(value)) result = Slot{Slot::argument, k};
-  }
-  Array returned;
-  if (!result) {
-    if (!is_array(value)) return;
-    returned = array_of(value);
-    for (std::size_t k = 0; k < made.size(); ++k) {
-      if (made[k].data == returned.data && returned.contiguous() && returned.dtype == made[k].dtype &&
-          returned.elements() == made[k].elements() && returned.kind == arrays.front().kind)
-        result = Slot{Slot::made, k};
+  std::vector<std::optional<Array>> returned(made.size());  // as the caller gets it
+  const auto result_of = [&](nb::handle one) -> std::optional<Slot> {
+    for (std::size_t k = 0; k < seen.objects.size(); ++k) {
+      if (seen.objects[k].is(one)) return Slot{Slot::argument, k};
     }
+    if (!is_array(one)) return std::nullopt;
+    const Array array = array_of(one);
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      if (made[k].data != array.data || !array.contiguous() || array.dtype != made[k].dtype ||
+          array.elements() != made[k].elements() || array.kind != arrays.front().kind || returned[k])
+        continue;
+      returned[k] = array;
+      return Slot{Slot::made, k};
+    }
+    return std::nullopt;
+  };
+  call->is_tuple = PyTuple_CheckExact(value.ptr());
+  const nb::tuple values = call->is_tuple ? nb::borrow<nb::tuple>(value) : nb::make_tuple(nb::borrow(value));
+  for (nb::handle one : values) {
+    const std::optional<Slot> result = result_of(one);
     if (!result) return;
+    call->results.push_back(*result);
   }
 
-  bool written = false;
+  // A new array counts once a step has written it: what something else wrote there would be missing.
+  std::vector<bool> written(made.size(), false);
+  std::vector<bool> is_done(call->results.size(), false);
   for (nb::handle entry : launches) {
     nb::tuple parts = nb::cast<nb::tuple>(entry);
     Step step{nb::borrow(parts[0]), {}, nb::cast<std::vector<double>>(parts[2])};
+    const std::vector<ExpectedArray>& expected = nb::inst_ptr<PyPlan>(step.plan)->expected;
     for (nb::handle one : parts[1]) {
       if (one.is_none()) {
         step.arrays.emplace_back();
@@ -261,29 +286,39 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
       }
       const std::optional<Slot> slot = slot_of(*nb::inst_ptr<Array>(one));
       if (!slot) return;
+      const bool is_read = expected[step.arrays.size()].role != Role::output;
+      if (is_read && slot->from == Slot::made && !written[slot->index]) return;
       step.arrays.push_back(*slot);
     }
-    const Slot& last = step.arrays.back();  // every op's output is its last array, but conv_covariance's
-    written = last.from == result->from && last.index == result->index;
+    is_done.assign(is_done.size(), false);
+    for (std::size_t k = 0; k < step.arrays.size(); ++k) {
+      const Slot& slot = step.arrays[k];
+      if (slot.from == Slot::nothing || expected[k].role == Role::input) continue;
+      if (slot.from == Slot::made) written[slot.index] = true;
+      for (std::size_t n = 0; n < is_done.size(); ++n)
+        is_done[n] =
+            is_done[n] || (slot.from == call->results[n].from && slot.index == call->results[n].index);
+    }
     call->steps.push_back(std::move(step));
   }
-  if (!written) return;  // something else has made the result from what was launched
+  // Or something else has made a result from what was launched.
+  if (std::find(is_done.begin(), is_done.end(), false) != is_done.end()) return;
 
   for (Step& step : call->steps) {
     for (Slot& slot : step.arrays) {
       if (slot.from != Slot::made) continue;
       std::size_t& place = used[slot.index];
       if (place == 0) {
-        const bool is_result = result->from == Slot::made && result->index == slot.index;
-        const Array& array = is_result && !is_number ? returned : made[slot.index];
+        const Array& array = returned[slot.index] && !is_number ? *returned[slot.index] : made[slot.index];
         call->make.push_back(allocator(seen.objects.front(), nb::tuple(nb::cast(array.shape)), array.dtype));
         place = call->make.size();
       }
       slot.index = place - 1;
     }
   }
-  if (result->from == Slot::made) result->index = used[result->index] - 1;
-  call->result = *result;
+  for (Slot& result : call->results) {
+    if (result.from == Slot::made) result.index = used[result.index] - 1;
+  }
   call->is_number = is_number;
   call->check = nb::borrow(check);
   if (calls_.size() >= most_calls) calls_.clear();

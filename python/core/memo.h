@@ -30,7 +30,7 @@ class Memo {
   /// Keeps what a call did, if its launches are all that it did. `launches`: (plan, arrays, numbers) each;
   /// `allocated`: the new arrays; `constants`: arrays that follow from what the call is known by;
   /// `allocator`: a function (array, shape, dtype) that gives a function that makes such an array beside that
-  /// one; `value`: what the call returned.
+  /// one; `value`: what the call returned, or a tuple of that.
   void record(const nb::tuple& args, const nb::dict& kwargs, const nb::list& launches,
               const nb::list& allocated, const nb::list& constants, const nb::callable& allocator,
               const nb::callable& default_device, nb::handle check, nb::handle value, bool is_number);
@@ -54,7 +54,8 @@ class Memo {
     std::vector<Step> steps;
     std::vector<nb::object> make;  // functions that make an array each
     std::vector<Array> constants;
-    Slot result;
+    std::vector<Slot> results;
+    bool is_tuple = false;  // of several results, which is returned
     nb::object check;
     bool is_number = false;  // NumPy's, not an array without dimensions
   };

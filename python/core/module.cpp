@@ -121,7 +121,8 @@ std::int64_t span_bytes(const Array& array) {
 }
 
 // `by_words`: for this package's own functions, which have made the problem from the array: its strides are
-// the problem's, its elements have the right size, and a new array of JAX may be filled.
+// the problem's, its elements have the right size, and a new array of JAX may be filled. Their results are
+// exactly as large as what is launched writes: of a larger one a part would stay as it was.
 void check_argument(const PyPlan& plan, std::size_t k, const Array& array, bool by_words) {
   const ExpectedArray& expected = plan.expected[k];
   const std::string who = "The argument " + expected.name + " of " + plan.op;
@@ -139,6 +140,10 @@ void check_argument(const PyPlan& plan, std::size_t k, const Array& array, bool 
   if (span_bytes(array) < wanted)
     refuse_value(who + " has " + std::to_string(span_bytes(array)) + " bytes; the plan's problem, " +
                  plan.plan.problem() + ", needs " + std::to_string(wanted) + ".");
+  if (by_words && expected.role != Role::input && (span_bytes(array) != wanted || !array.contiguous()))
+    throw std::logic_error(who + " has " + std::to_string(span_bytes(array)) +
+                           " bytes, but what is launched, " + plan.plan.problem() + ", writes " +
+                           std::to_string(wanted) + " bytes without gaps; this is a mistake in tunesmith.");
   if (expected.role != Role::input && array.readonly && !(by_words && array.kind == Kind::jax))
     refuse_value(who + " is written, but the array is read-only.");
 }

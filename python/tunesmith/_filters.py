@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 from ._arrays import InputArray, check_each_time, chosen, index, launch
-from ._libraries import is_torch_type, promoted, type_name
+from ._libraries import assign, is_torch_type, promoted, type_name
 from ._core import is_array
 from ._results import _complex_parts
 
@@ -86,7 +86,8 @@ def spread(shape, origin, axes: tuple[int, ...], dimensions: int, name: str) -> 
     extents, origins = [1] * dimensions, [0] * dimensions
     for axis, extent in zip(sorted(axes), shape):  # whatever the order of axes, as SciPy has it
         extents[axis] = extent
-    for axis, one in zip(axes, per_axis(origin, len(axes), "origin")):
+    # SciPy has those of all axes in the axes' own order, and those of some as `axes` has them.
+    for axis, one in zip(axes if len(axes) < dimensions else range(dimensions), per_axis(origin, len(axes), "origin")):
         origins[axis] = one
     return extents, origins
 
@@ -334,7 +335,7 @@ def finish(given: InputArray, result, output, wanted: str):
             raise ValueError("output is read-only.")
         if into.array.kind != done.array.kind and "other" not in (into.array.kind, done.array.kind):
             raise TypeError(f"output is an array of {into.array.kind}; the result is one of {done.array.kind}.")
-        done.library.assign(output if into.copied else into.object, _rounded(done, into.dtype).object)
+        assign(done.library, output if into.copied else into.object, _rounded(done, into.dtype).object)
         return output
     return _rounded(done, wanted).object
 

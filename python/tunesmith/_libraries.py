@@ -61,6 +61,7 @@ class Log:
     def __init__(self):
         self.launches, self.allocated, self.constants = [], [], []
         self.check = self.number = None
+        self.only_launches = True
 
 
 class Recording(threading.local):
@@ -68,6 +69,13 @@ class Recording(threading.local):
 
 
 recording = Recording()
+
+
+def assign(library, out, value) -> None:
+    """Writes `value` into the elements of `out` by the array's own library. A call that does so is more than its launches, and is not recorded."""
+    if recording.log is not None:
+        recording.log.only_launches = False
+    library.assign(out, value)
 
 
 class _NumPy:

@@ -60,10 +60,10 @@ def _part(given: InputArray, labels, index) -> InputArray:
 
 def _groups(given: InputArray, labels, index) -> _Groups:
     wanted = InputArray(index).numpy()
-    different, places = np.unique(wanted, return_inverse=True)
     found = _beside(labels, given)
-    kind = "float64" if _kind("float32") in (_kind(found.dtype), _kind(different.dtype.name)) else "int64"
-    known = InputArray(different.astype(kind), given).object
+    kind = "float64" if _kind("float32") in (_kind(found.dtype), _kind(wanted.dtype.name)) else "int64"
+    different, places = np.unique(wanted.astype(kind), return_inverse=True)
+    known = InputArray(different, given).object
     flat = InputArray(given.library.reshape(found.to(kind).object, (-1,))).object
     library, count = given.library.module(), different.size
     place = library.searchsorted(known, flat)
@@ -123,7 +123,8 @@ def mean(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A00
     given = InputArray(input)
     if _is_one(labels, index):
         part = _part(given, labels, index)
-        return _divided(_reductions.sum(part.object), part.array.size)
+        whole = _kind(part.dtype) <= _kind("int64")  # whose sum may go around
+        return _divided(_reductions.sum(part.object, dtype="float64" if whole else None), part.array.size)
     groups = _groups(given, labels, index)
     return _in_order(groups, InputArray(_divided(_sums(groups, groups.values).object, _counts(groups).object))).object
 
@@ -135,10 +136,10 @@ def _squares(values: InputArray, means) -> InputArray:
 
 
 def variance(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
-    """scipy.ndimage.variance: the mean of the squares of the distances from the mean, in two passes. Integers are computed in float64, all others
-    in their own type. Parameters as of sum_labels()."""
+    """scipy.ndimage.variance: the mean of the squares of the distances from the mean, in two passes. Integers are computed in float64, float16
+    and bfloat16 in float32, all others in their own type. Parameters as of sum_labels()."""
     given = InputArray(input)
-    real = given if _kind(given.dtype) > _kind("int64") else given.to("float64")
+    real = given.to("float64") if _kind(given.dtype) <= _kind("int64") else given.to("float32") if "float16" in given.dtype else given
     if _is_one(labels, index):
         part = _part(real, labels, index)
         count = part.array.size
@@ -291,7 +292,7 @@ def median(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A
 
 def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
     """scipy.ndimage.center_of_mass: the mean position, weighted by the elements: a tuple with a number of float64 for each axis, and for several
-    labels a list of them. Without labels it is one reduction per axis; integers are summed exactly. Parameters as of sum_labels()."""
+    labels a list of them. Without labels it is one reduction per axis; integers are summed as float64, exactly up to 2**53. Parameters as of sum_labels()."""
     given = InputArray(input)
     dimensions, library = len(given.shape), given.library
     if _is_one(labels, index):
@@ -300,7 +301,8 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:  #
         results = []
         for axis in range(dimensions):
             others = tuple(k for k in range(dimensions) if k != axis)
-            along = InputArray(_reductions.sum(given.object, axis=others) if others else given.object)
+            whole = _kind(given.dtype) <= _kind("int64")  # whose sum may go around
+            along = InputArray(_reductions.sum(given.object, axis=others, dtype="float64" if whole else None) if others else given.object)
             along = along if along.dtype in _complex_parts else along.to("float64")
             places = InputArray(np.arange(given.shape[axis], dtype=np.float64), given).object
             results.append(library.result(InputArray((along.object * places).sum() / along.object.sum()).object))
@@ -319,13 +321,13 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:  #
 
 
 def histogram(input: Any, min: float, max: float, bins: int, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
-    """scipy.ndimage.histogram: how many elements are in each of `bins` bins of equal width from `min` to `max`; see tunesmith.histogram(). For
-    several labels a NumPy array of such arrays, with None for one without elements; each is a launch of its own."""
+    """scipy.ndimage.histogram: how many elements are in each of `bins` bins of equal width from `min` to `max`; see tunesmith.histogram(). Of a
+    label without elements None. For several labels a NumPy array of such arrays; each is a launch of its own."""
     given = InputArray(input)
 
     def counts(one) -> Any:
         part = _part(given, labels, one)
-        return _histogram(part.object, bins, (float(min), float(max)))[0] if part.array.size or one is index else None
+        return _histogram(part.object, bins, (float(min), float(max)))[0] if part.array.size or one is None else None
 
     if _is_one(labels, index):
         return counts(index)

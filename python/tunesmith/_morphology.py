@@ -50,7 +50,7 @@ def _check_origins(origins: list, extents) -> list[int]:
 
 
 def _ranked(given: InputArray, footprint: np.ndarray, rank: int, mode: str, cval, origins: list[int]) -> InputArray:
-    boundary, value = boundary_word(mode), float(np.real(cval))
+    boundary, value = boundary_word(mode), np.asarray(np.real(cval)).item()
     if boundary == "constant" and given.dtype.startswith(("int", "uint")) and np.isfinite(value):
         limits = np.iinfo(given.dtype)
         if not limits.min <= int(value) <= limits.max and limits.bits < 64:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ._arrays import InputArray, launch
+from ._filters import gathered
 
 _short = {
     "float32": "f32",
@@ -26,11 +27,11 @@ _most_places = 2048  # of a window in which not all count
 _sign = -(2**63)
 
 
-def rank_all(image: InputArray, footprint: np.ndarray, rank: int, *, boundary: str, value: float, origins: list[int]) -> object:
+def rank_all(image: InputArray, footprint: np.ndarray, rank: int, *, boundary: str, value: float | int, origins: list[int]) -> object:
     """An array of the image's library, type and shape: of each window's elements, in order, the one of rank `rank` from 0 on.
 
     footprint: booleans, as many dimensions as the image has; which places of the window count. boundary: a value of _filters.boundaries.
-    value: what stands outside where that is "constant"; integers cut it, and clamp it to their range. origins: by how much the window
+    value: what stands outside where that is "constant"; integers cut it, and clamp it to their range, exactly where it is an integer itself. origins: by how much the window
     begins before the centred one, for each axis. In the order -0 is before 0, and NaN after all numbers. Raises NotImplementedError for
     windows over more than three axes unless they are boxes whose minimum or maximum is asked for, and for complex numbers.
     """
@@ -43,12 +44,13 @@ def rank_all(image: InputArray, footprint: np.ndarray, rank: int, *, boundary: s
     if image.array.size == 0 or not image.shape:
         return image.library.copy(image.object)
     if dtype == "uint64":  # with its first bit turned the order is that of int64
-        value = min(max(float(value), 0.0), 2.0**64) if value == value else 0.0
-        if boundary == "constant" and int(value - 2.0**63) + 2**63 != int(value):
-            raise NotImplementedError(f"A constant of {value} outside an image of uint64 is rounded here; 0 is allowed, and any with int64.")
         flipped = InputArray(image.contiguous().viewed("int64").object ^ _sign)
-        done = rank_all(flipped, footprint, rank, boundary=boundary, value=value - 2.0**63, origins=origins)
+        done = rank_all(flipped, footprint, rank, boundary=boundary, value=_cut(value, "uint64") + _sign, origins=origins)
         return InputArray(InputArray(done).object ^ _sign).viewed("uint64").object
+    if dtype == "int64" and boundary == "constant":
+        value = _cut(value, "int64")
+        if int(float(value)) != value:  # launches take numbers as float64
+            return _in_a_border(image, footprint, rank, value, origins)
     if dtype in _viewed:
         if dtype == "bool":
             value = float(value != 0)
@@ -60,6 +62,27 @@ def rank_all(image: InputArray, footprint: np.ndarray, rank: int, *, boundary: s
         wide = image.to(_converted[dtype])
         return InputArray(rank_all(wide, footprint, rank, boundary=boundary, value=value, origins=origins)).to(dtype).object
     return _ranked(image.contiguous(), np.ascontiguousarray(footprint, bool), rank, boundary, float(value), list(origins)).object
+
+
+def _cut(value: float | int, dtype: str) -> int:
+    """To a whole number of the type, its ends for what lies beyond, and 0 for NaN."""
+    limits = np.iinfo(dtype)
+    whole = 0 if value != value else value if math.isinf(value) else int(value)
+    return int(min(max(whole, limits.min), limits.max))
+
+
+def _in_a_border(image: InputArray, footprint: np.ndarray, rank: int, value: int, origins: list[int]) -> object:
+    """rank_all() of a copy that is a window wider on each side, where the value stands."""
+    moved, inside = image, []
+    for axis, extent in enumerate(footprint.shape):
+        width = extent if extent > 1 or origins[axis] else 0
+        length = image.shape[axis]
+        if width:
+            places = np.concatenate([np.full(width, -1), np.arange(length), np.full(width, -1)])
+            moved = InputArray(gathered(image, moved.object, axis, places, value))
+        inside.append(slice(width, width + length))
+    done = InputArray(rank_all(moved, footprint, rank, boundary="nearest", value=0, origins=origins))
+    return image.library.copy(done.object[tuple(inside)])
 
 
 def _ranked(image: InputArray, footprint: np.ndarray, rank: int, boundary: str, value: float, origins: list[int]) -> InputArray:

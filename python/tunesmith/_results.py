@@ -10,6 +10,7 @@ import numpy as np
 
 from ._arrays import InputArray, index
 from ._core import is_array
+from ._libraries import assign
 
 Axes = Union[SupportsIndex, Sequence[SupportsIndex], None]
 
@@ -67,7 +68,7 @@ def _finish(value: InputArray, out, *, same_kind: bool = False):
         raise TypeError(f"out= is an array of {into.array.kind}; the result is one of {value.array.kind}.")
     if same_kind and _kind(into.dtype) < _kind(value.dtype):
         raise TypeError(f"Cannot cast the result from {value.dtype} to {into.dtype}, the type of out=, with casting rule 'same_kind'.")
-    value.library.assign(out if into.copied else into.object, value.to(into.dtype).object)
+    assign(value.library, out if into.copied else into.object, value.to(into.dtype).object)
     return out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ._arrays import InputArray, index, launch, recorded, run_recorded
 from ._core import rows_arrays, rows_expression, rows_results, rows_results_vary
-from ._libraries import type_name
+from ._libraries import promoted, type_name
 from ._results import Axes, _axes, _finish, _product, _short, _usable
 from ._tensors import _common_dtype, _memo, _operands, _together
 from ._transposition import _merged, transpose
@@ -113,11 +114,12 @@ def _word(expression: str, x: Any, axis: Axes, out: Any, keepdims: bool = False)
 
 @recorded("x", "out")
 def softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
-    """exp(x) over its sum along an axis, or several; None: all. As scipy.special.softmax and torch.softmax, in one kernel and without overflow.
+    """exp(x) over its sum along an axis, or several; None: all. As scipy.special.softmax, whose axis is None by default (here -1), and torch.softmax, in one
+    kernel and without overflow.
 
     x: any array; float32, float64, float16 and bfloat16 are computed (those of 16 bits in float32, rounded once), integers as float64. The last
     axes are read where they lie, others are moved to the end in a copy and back. out: an array of x's shape.
-    Returns an array of the caller's own kind, on the same device, with the same bits in every run. Raises TypeError for types,
+    Returns an array of the caller's own kind, on the same device, with the same bits in every run of the same plan. Raises TypeError for types,
     numpy.exceptions.AxisError for an axis that is not there. A row with NaN, +inf or nothing but -inf is NaN, as in PyTorch.
     """
     return _word("softmax", x, axis, out)
@@ -125,24 +127,64 @@ def softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
 
 @recorded("x", "out")
 def log_softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
-    """The logarithm of softmax(), which does not overflow. See softmax()."""
+    """The logarithm of softmax(), which does not overflow; scipy.special.log_softmax has axis=None by default (here -1). See softmax()."""
     return _word("log_softmax", x, axis, out)
 
 
-# The greatest number, or 0 where it is infinite: exp() then gives the infinity, or zeros.
-_logsumexp = "y = log(sum(exp(x - (max(x) - max(x) == 0 ? max(x) : 0)))) + (max(x) - max(x) == 0 ? max(x) : 0)"
+def _sum_of_exponentials(is_scaled: bool) -> tuple[str, str]:
+    """Of each row, divided by exp(shift); and the shift: the greatest number, or 0 where it is infinite: exp() then gives the infinity, or zeros.
+    is_scaled: with factors b. The least number stands for those whose factor is 0."""
+    greatest = "max(b == 0 ? min(x) : x)" if is_scaled else "max(x)"
+    shift = f"({greatest} - {greatest} == 0 ? {greatest} : 0)"
+    return f"sum({'b == 0 ? 0 : b * ' if is_scaled else ''}exp(x - {shift}))", shift
 
 
-@recorded("x", "out")
-def logsumexp(x: Any, axis: Axes = -1, *, keepdims: bool = False, out: Any = None) -> Any:
-    """log(sum(exp(x))) along an axis, or several, without overflow; None: of all. As scipy.special.logsumexp and torch.logsumexp, also of
-    infinities. keepdims: reduced axes stay with one element. See softmax()."""
-    return _word(_logsumexp, x, axis, out, bool(keepdims))
+@recorded("x", "b", "out")
+def logsumexp(x: Any, axis: Axes = -1, *, b: Any = None, keepdims: bool = False, return_sign: bool = False, out: Any = None) -> Any:
+    """log(sum(b * exp(x))) along an axis, or several, without overflow; None: of all. As scipy.special.logsumexp, whose axis is None by default (here
+    -1), and torch.logsumexp, also of infinities and of nothing (-inf).
+
+    b: factors, broadcast with x; of those that are 0 the elements do not count. The logarithm of a sum below 0 is NaN. keepdims: reduced axes
+    stay with one element. return_sign: a pair, the logarithm of the sum's magnitude and its sign: -1, 0 or 1. out: for the logarithm. Of complex numbers there is
+    none. See softmax().
+    """
+    read, like = _together((x,) if b is None else (x, b))
+    dtype = _computed_as(promoted(*(one.dtype for one in read)))
+    arrays = [one.to(dtype) for one in read]
+    whole = tuple(np.broadcast_shapes(*(one.shape for one in arrays)))
+    axes = _axes(axis, len(whole) or 1)
+    if whole and not axes:
+        raise ValueError("axis=() names no axis to reduce.")
+    is_empty = bool(whole) and _product(whole[k] for k in axes) == 0
+    if b is None and not return_sign and not is_empty:
+        total, shift = _sum_of_exponentials(False)
+        return _word(f"y = log({total}) + {shift}", arrays[0].object, axis, out, bool(keepdims))
+    shape = tuple(1 if k in axes else extent for k, extent in enumerate(whole) if keepdims or k not in axes)
+    if is_empty:
+        found = [InputArray(np.full(shape, number), like).to(dtype) for number in (-np.inf, 0.0)]
+    else:
+        library, order = like.library.module(), tuple(k for k in range(len(whole)) if k not in axes) + axes
+        each = [one if one.shape == whole else InputArray(library.broadcast_to(one.object, whole)) for one in arrays]
+        if not whole:
+            each = [one.reshaped((1,)) for one in each]
+        elif order != tuple(range(len(order))):
+            each = [InputArray(transpose(one.object, order)) for one in each]
+        total, shift = _sum_of_exponentials(b is not None)
+        text = f"s = {total}; y = log(abs(s)) + {shift}" if return_sign else f"y = log({total}) + {shift}"
+        named = dict(zip(("x", "b"), each))
+        names = rows_arrays(text)
+        results = _compute(text, names, [named[name] for name in names], each[0], len(axes), False, (None,) * (1 + return_sign))
+        found = [InputArray(one).reshaped(shape) for one in results[::-1]]
+    value = _finish(found[0], out, same_kind=True)
+    if not return_sign:
+        return value
+    return value, like.library.result(found[1].library.module().sign(found[1].object))
 
 
 @recorded("x", "out")
 def normalize(x: Any, axis: Axes = -1, *, p: float = 2.0, eps: float = 1e-12, out: Any = None) -> Any:
-    """x over its p-norm along an axis, or over eps where the norm is smaller: torch.nn.functional.normalize. p: above 0, or numpy.inf. See softmax()."""
+    """x over its p-norm along an axis, or over eps where the norm is smaller: torch.nn.functional.normalize,
+    whose dim is 1 by default (here the last axis). p: above 0, or numpy.inf. See softmax()."""
     p, eps = float(p), _number(eps, "eps")
     if not p > 0:
         raise ValueError(f"p={p} is not above 0.")
@@ -198,6 +240,12 @@ def rms_norm(x: Any, normalized_shape: SupportsIndex | Sequence[int] | None = No
     return _normed(text, x, {"weight": weight}, normalized_shape, out)
 
 
+@functools.lru_cache(maxsize=1024)
+def _named(expression: str) -> tuple[list[str], list[str]]:
+    """The expression's arrays and results."""
+    return rows_arrays(expression), rows_results(expression)
+
+
 def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, keepdims: bool = False, **arrays: Any) -> Any:
     """Results of arrays' elements and of reductions over each row, the last axis, in one kernel that reads each array once where it can:
 
@@ -211,10 +259,10 @@ def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, k
     value for each column, for each row (an axis of 1 at the end), or for all. dtype: converts all first; None: their common type, float64 for
     integers. out: an array for the result, or a tuple for several.
     Returns an array, or a tuple of several results. What is the same along a row has one element for it; keepdims: with an axis of 1 at the end.
-    The same arrays give the same bits in every run. Sums are as accurate as the op's page says. Raises ValueError with the place in the text for what is
+    The same plan gives the same bits for the same arrays in every run. Sums are as accurate as the op's page says. Raises ValueError with the place in the text for what is
     wrong there.
     """
-    names, results = rows_arrays(expression), rows_results(expression)
+    names, results = _named(expression)
     given = _operands(names, values, arrays)
     if len(results) > 1 and out is not None and (not isinstance(out, tuple) or len(out) != len(results)):
         raise TypeError(f"out= is a tuple of {len(results)} arrays, or None in places of it, for the results {', '.join(results)}.")
@@ -229,6 +277,4 @@ def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, k
         return found[0] if len(found) == 1 else tuple(found)
 
     settings = {"out": out, "dtype": dtype, "keepdims": keepdims}
-    if len(results) > 1:
-        return run(*given, **settings)
     return run_recorded(_memo("rows", expression, len(given), ("dtype", "keepdims")), run, given, settings)

@@ -69,6 +69,8 @@ def _scan(
     own = given.dtype
     if own == "uint64" and function in ("max", "min"):
         return _flipped(_scan(_flipped(given), function, axis, exclusive, reverse, "int64", None))
+    if own == "bool":  # whose extremes are True and False
+        function = {"max": "any", "min": "all"}.get(function, function)
     if own in _viewed:
         given = given.contiguous().viewed(_viewed[own])
     given = given.to(_converted.get(own, given.dtype))
@@ -82,8 +84,9 @@ def _scan(
     if function in ("sum", "product") and not wide:
         bits = _summed.get(own, result_type)
         return (result.viewed(bits) if bits != result_type else result).to(wanted)
-    if own == "bool" and result_type == "uint8":
-        return result.viewed("bool")
+    if exclusive and function in ("max", "min") and own in _converted:  # which begins with the extreme of the type that it was scanned in
+        limits = np.iinfo(own)
+        result = InputArray(result.object.clip(limits.min, limits.max))
     return result.to(wanted)
 
 
@@ -149,7 +152,7 @@ def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: An
     are copied. dtype: converts `a` first; NumPy's or PyTorch's; float64 sums and products of float32 need no
     copy, and are the more accurate ones. out: an array of the result's shape;
     one of float32 or float64 that has more numbers than `a`'s type is what dtype= would be.
-    Returns an array of the caller's own kind, on the same device, with the same bits in every run. Integers give int64 or uint64 and wrap.
+    Returns an array of the caller's own kind, on the same device, with the same bits in every run of the same plan. Integers give int64 or uint64 and wrap.
     The error of the n-th sum is at most min(n, 256 + n / 1024) u sum|a|, u = 2**-24 or 2**-53; float16 and bfloat16 are summed in float32
     (in NumPy each sum is rounded).
     Raises TypeError for types, masked arrays, numpy.matrix and pandas objects with missing values, numpy.exceptions.AxisError for an axis
@@ -177,10 +180,10 @@ def scan(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """What `function` makes of the elements up to each one, along an axis; None: of the flattened array.
+    """What `function` makes of the elements up to each one, along an axis, by default the last; None: of the flattened array.
 
     function: sum, product, max, min, any or all: NumPy's cumsum and cumprod, and accumulate() of maximum, minimum, logical_or and
-    logical_and. Or an associative expression of a, what is before, and b, the next element, as of tunesmith.elementwise:
+    logical_and (whose axis is 0 by default). Or an associative expression of a, what is before, and b, the next element, as of tunesmith.elementwise:
     "b == b ? b : a" is the last number that is not NaN, "max(a, b) + log1p(exp(-abs(a - b)))" the logarithm of a sum. Its result has the
     array's element type, of float16, bfloat16, float32, float64, int32 and int64. One that is not associative for a few numbers raises
     ValueError; the elements are not combined one after the other.

@@ -14,7 +14,7 @@ import numpy as np
 from ._arrays import InputArray, index, launch, recorded
 from ._filters import number_of
 from ._libraries import type_name, type_of_output
-from ._reductions import _as_int64, _flipped, _reduced_shape, _refuse_missing
+from ._reductions import _as_int64, _flipped, _mean_by_count, _reduce, _reduce_all, _reduced_shape, _refuse_missing, _where
 from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
 from ._tensors import tensor
 from ._transposition import _merged
@@ -57,7 +57,7 @@ def _laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool) -> tuple[
         moved = given.object.permute(order) if given.array.kind == "torch" else module.transpose(given.object, order)
         given = InputArray(given.library.copy(moved))
         return given, (("outer", _product(shape[k] for k in range(len(shape)) if k not in axes)), ("length", _product(shape[k] for k in axes)))
-    first, last = (axes[0], axes[-1]) if axes else (len(shape), len(shape) - 1)
+    first, last = (reduced[0], reduced[-1]) if reduced else (len(shape), len(shape) - 1)  # kept axes may lie beyond a reduced one of one element
     extents = (
         ("outer", _product(shape[:first])),
         ("length", _product(shape[first : last + 1])),
@@ -182,13 +182,40 @@ def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
     return _returned(value if out is not None and value.object is out else value.to(wanted), shape + (2,) * (function == "mean_var"), out, same_kind=True)
 
 
+def _moments_where(function: str, a, axis, dtype, out, ddof, keepdims, where):
+    """In two passes: the mean of what counts, then the squares of the differences from it, which the array's own library makes."""
+    given = InputArray(a)
+    axes, ddof = _axes(axis, len(given.shape)), np.asarray(number_of(ddof)).item()
+    wanted = type_name(dtype) if dtype is not None else given.dtype if _kind(given.dtype) > _kind("int64") else "float64"
+    if given.dtype in _complex_parts or _kind(wanted) <= _kind("int64"):
+        raise NotImplementedError(f"{function}() with where= of {given.dtype} as {wanted} is not there; choose elements before, as in {function}(a[mask]).")
+    real = given.to("float32" if wanted in _halves else wanted)
+    middle = _mean_by_count(real, axes, real.dtype, True, where)
+    away = real.object - middle.object
+    total = InputArray(_reduce("sum", away * away, axes, None, None, keepdims, np._NoValue, where))
+    library = real.library.module()
+    counts = InputArray(_reduce_all("sum", library.broadcast_to(_where(where, real).object, real.shape), axes, None, None, _flag(keepdims)))
+    left = InputArray((counts.object - ddof).clip(0)).to(real.dtype)
+    if bool((left.object == 0).any()):
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=5)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = InputArray(total.object / left.object)
+        value = InputArray(value.object**0.5) if function == "std" else value
+    return _finish(value.to(wanted), out, same_kind=True)
+
+
 def _sum_last(pair: InputArray):
     from ._reductions import sum as total
 
     return total(pair.object, -1)
 
 
-_of_moments = "the mean is computed in the same pass; choose elements before, as in var(a[mask])"
+def _moment(function: str, a, axis, dtype, out, ddof, keepdims, where, mean):
+    _without(function, "give the array without it, since the mean is computed in the same pass", mean=mean)
+    if where is True:
+        return _moments(function, a, axis, dtype, out, ddof, keepdims)
+    _refuse_missing(a, function)
+    return _moments_where(function, a, axis, dtype, out, ddof, keepdims, where)
 
 
 @recorded("a", "out")
@@ -199,11 +226,11 @@ def var(
     """numpy.var: the mean of the squares of what the elements are off their mean, divided by n - ddof instead of n.
 
     a is read once, as accurately as by two passes: the error is at most 16 u var + 256 u**2 mean(a**2), u = 2**-24 or 2**-53, as long as the
-    squares' sum does not overflow. Integers give float64; dtype="float64" of float32 is computed in float64 without a copy.
-    correction: another name of ddof. where= and mean= raise NotImplementedError. See sum().
+    squares' sum does not overflow. Integers give float64, as which they are read: those beyond 2**53 are rounded first. dtype="float64" of float32 is computed in float64 without a copy.
+    correction: another name of ddof. where: an array of booleans, which elements count; their squares are made by the array's own library, in two
+    passes. mean= raises NotImplementedError. See sum().
     """
-    _without("var", _of_moments, where=where, mean=mean)
-    return _moments("var", a, axis, dtype, out, _correction(ddof, correction), keepdims)
+    return _moment("var", a, axis, dtype, out, _correction(ddof, correction), keepdims, where, mean)
 
 
 def _correction(ddof, correction):
@@ -220,8 +247,7 @@ def std(
     mean: Any = np._NoValue, correction: Any = np._NoValue,
 ) -> Any:  # fmt: skip
     """numpy.std: the root of var()."""
-    _without("std", _of_moments, where=where, mean=mean)
-    return _moments("std", a, axis, dtype, out, _correction(ddof, correction), keepdims)
+    return _moment("std", a, axis, dtype, out, _correction(ddof, correction), keepdims, where, mean)
 
 
 @recorded("a")
@@ -363,7 +389,7 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
         return InputArray(found).to(wanted)
     function = {1: "norm1", 2: "norm2"}.get(ord, "norminf")
     if function == "norminf" and _product(given.shape[k] for k in axes) == 0:
-        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+        function = "norm1"  # also 0
     computed = "float32" if given.dtype == "float32" else "float64"
     return _reduce_as(given, axes, function, computed).to(wanted)
 
@@ -406,9 +432,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         raise ValueError("Invalid norm order for matrices.")
     from ._reductions import max as most
     from ._reductions import min as least
+    from ._reductions import sum as total
 
     added, other = axes if abs(ord) == 1 else axes[::-1]
     sums = _vector_norm(given, 1, (added,))
+    most = most if given.shape[other] else total  # of nothing also 0
     found = (most if ord > 0 else least)(sums.object, other - (other > added))
     return _returned(InputArray(found), shape, None)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arrays import InputArray, index, launch, run_recorded
 from ._core import Memo, tensor_arrays, tensor_problem, tensor_shape
-from ._libraries import type_name
+from ._libraries import assign, type_name
 from ._results import _finish, _short, _usable
 from ._transposition import transpose
 
@@ -78,7 +78,7 @@ def _compute(
     shape = tuple(tensor_shape(expression, [one.shape for one in operands], list(extents), finish, list(zero_outside)))
     result = (_usable(out, shape, stored, like, operands) if stored == last and is_whole else None) or like.empty(shape, stored)
     if not is_whole:
-        like.library.assign(result.object, 0)
+        assign(like.library, result.object, 0)
     if result.array.size:
         layouts = [(one.shape, one.array.strides) for one in (*operands, result)]
         problem = dict(field.split("=", 1) for field in shlex.split(tensor_problem(expression, layouts, list(extents), finish, list(zero_outside))))
@@ -152,8 +152,9 @@ def tensor(
     out_dtype: the result's type, to which the kernel converts what it computes; None: the arrays' own.
     zero_outside: names of arrays of which an element out of bounds is 0, for borders, as in x[v+i-1,u+j-1] with extents={"v": ..., "u": ...}.
 
-    A result that is written along a diagonal only is zero elsewhere. The same arrays give the same bits in every run; a real sum is off by at
-    most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that type); with may="distribute" |term| is that of a
+    A result that is written along a diagonal only is zero elsewhere. The same plan gives the same bits in every run; later calls may have
+    another one (docs/library.md). A real sum is off by at most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that
+    type), and long sums in float32 by far less, as they are added in runs; with may="distribute" |term| is that of a
     term's magnitudes, and some roundings of each term come on top. Raises ValueError with the place in the
     text for what is wrong there, or for shapes that contradict.
     """
@@ -183,8 +184,9 @@ def einsum(subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, 
     Ellipsis, repeated indices, results in implicit order and any number of operands as in NumPy; also with lists of whole numbers in place of
     letters, einsum(a, [0, 1], b, [1, 2], [0, 2]). Two operands or fewer take one kernel, more take
     one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written.
-    A result is a new C-contiguous array, also that of "ii->i", where NumPy gives a view. casting: what dtype and out may convert, by numpy.can_cast()'s
-    words; None: dtype anything, out what is of the same kind (NumPy's default is "safe"). order: "C", "K" or "A". Types, out, dtype and accuracy as of tensor(). Raises ValueError for subscripts that are
+    A result is a new C-contiguous array: einsum("ii->i", a) is a copy of the diagonal, where NumPy gives a view that writes to `a`. casting: what dtype and out may
+    convert, by numpy.can_cast()'s words; None: dtype anything, out what is of the same kind (NumPy's default is "safe"). order: "C", "K" or "A". Types, out, dtype
+    and accuracy as of tensor(). Raises ValueError for subscripts that are
     wrong or do not fit the arrays, TypeError for casts that are not allowed.
     """
     if not isinstance(subscripts, str):

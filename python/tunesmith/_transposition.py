@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from ._arrays import InputArray, index, launch, recorded
+from ._libraries import assign
 from ._results import _finish, _usable
 
 _letters = "abcdefghijkl"
@@ -46,7 +47,7 @@ def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = No
     if given.array.size and not _permute(given, order, result):
         library = given.library
         moved = given.object.permute(order) if given.array.kind == "torch" else given.object.transpose(order)
-        library.assign(result.object, moved)
+        assign(library, result.object, moved)
     return out if into is not None else _finish(result, out, same_kind=True)
 
 
@@ -56,7 +57,8 @@ def _permute(given: InputArray, order, result: InputArray) -> bool:
         return False
     groups = _merged((array.shape[k] for k in order), (array.strides[k] for k in order))
     item = array.itemsize
-    if groups and groups[-1][1] == 1 and groups[-1][0] * item in (2, 4, 8, 16):
+    addresses = array.pointer | result.array.pointer
+    if groups and groups[-1][1] == 1 and groups[-1][0] * item in (2, 4, 8, 16) and addresses % (groups[-1][0] * item) == 0:
         width = groups[-1][0]  # a pixel's channels move together
         if all(stride % width == 0 for _, stride in groups[:-1]):
             groups = [[extent, stride // width] for extent, stride in groups[:-1]]
@@ -67,7 +69,7 @@ def _permute(given: InputArray, order, result: InputArray) -> bool:
         groups = [[1, 1], *groups]
     if len(groups) == 2:
         groups = [[1, groups[1][0] * groups[1][1]], *groups]
-    if len(groups) == 3 and groups[1][1] == 1 and item in (1, 2, 4, 8, 16):
+    if len(groups) == 3 and groups[1][1] == 1 and item in (1, 2, 4, 8, 16) and addresses % item == 0:
         (batch, batch_stride), (width, _), (height, pitch) = groups
         if (height == 1 or pitch == width) and (batch == 1 or batch_stride == height * width):
             problem = (("batch", batch), ("height", height), ("width", width), ("dtype", f"b{8 * item}"))

@@ -401,8 +401,12 @@ def _sweep(given: InputArray, lines: list[_Line], wanted: str, cval):
     checked_cval(given, cval)
     if wanted == "bool":  # whose bytes SciPy cuts and reads on like any
         wanted = "uint8"
-    pair = [line for line in lines if line.axis >= len(given.shape) - 2]
-    mask = _one_mask(given, [pair], wanted, cval)
+    first = len(given.shape) - 2
+    pair = [line for line in lines if line.axis >= first]
+    # They come last, but not where a line that follows has a constant beside what they made.
+    after = lines[[line.axis >= first for line in lines].index(True) :] if pair else []
+    is_kept = cval != 0 and any(line.axis < first and boundary_word(line.mode) == "constant" for line in after)
+    mask = None if is_kept else _one_mask(given, [pair], wanted, cval)
     result = given.object
     # In SciPy's order where numbers are cut in between, or the constant stands beside what another line has made.
     in_order = wanted.startswith(_whole) or cval != 0 and any(boundary_word(line.mode) == "constant" for line in lines)

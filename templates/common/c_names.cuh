@@ -4,6 +4,7 @@
 #pragma once
 
 #define TUNESMITH 1
+#define TUNESMITH_USING(name)  // before an overload; the text is in no namespace here
 
 #ifndef __CUDACC_RTC__
 #include <assert.h>

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "generator/sample.h"
+#include "templates/strided.h"
 
 namespace tunesmith {
 namespace {
@@ -139,6 +140,7 @@ Op ops_histogram() {
           "counts[i] = how many values lie in bin i of `bins` equal bins over [lo, hi] (histogram; the last "
           "bin holds hi), or are equal to i (bincount).",
       .parameters = parameters(),
+      .rewritten = with_least_stride,
       .check = check,
       .arguments = {{.name = "values",
                      .role = Role::input,

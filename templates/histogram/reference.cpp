@@ -1,8 +1,10 @@
 // histogram's reference: every element compared with NumPy's edges.
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
+#include "generator/threads.h"
 #include "templates/histogram/op.h"
 
 namespace tunesmith::histogram_op {
@@ -54,20 +56,12 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       std::clamp<std::int64_t>(std::thread::hardware_concurrency() / calls, 1, 1 + d.length / (1 << 22));
   std::vector<std::vector<double>> partial(static_cast<std::size_t>(threads),
                                            std::vector<double>(value.size()));
-  {
-    std::vector<std::jthread> helpers;
-    for (std::int64_t t = 0; t < threads; ++t) {
-      const auto work = [&, t] {
-        part(d.length / threads * t, t + 1 == threads ? d.length : d.length / threads * (t + 1),
-             partial[static_cast<std::size_t>(t)]);
-      };
-      if (t + 1 == threads) {
-        work();
-      } else {
-        helpers.emplace_back(work);
-      }
-    }
-  }
+  std::atomic<std::int64_t> next = 0;
+  run_in_threads(static_cast<std::size_t>(threads), [&] {
+    for (std::int64_t t = next++; t < threads; t = next++)
+      part(d.length / threads * t, t + 1 == threads ? d.length : d.length / threads * (t + 1),
+           partial[static_cast<std::size_t>(t)]);
+  });
   for (const std::vector<double>& counts : partial) {
     for (std::size_t i = 0; i < value.size(); ++i) value[i] += counts[i];
   }

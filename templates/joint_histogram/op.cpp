@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "generator/sample.h"
+#include "templates/strided.h"
 
 namespace tunesmith {
 namespace {
@@ -264,6 +265,7 @@ Op ops_joint_histogram() {
           "values=single "
           "how many x lie in bin i.",
       .parameters = parameters(),
+      .rewritten = with_least_stride,
       .check = check,
       .arguments =
           {{.name = "x",

@@ -28,20 +28,14 @@ constexpr std::array<std::string_view, 2> orders = {"deterministic", "atomic"};
 
 }  // namespace
 
-// Strides that say what 0 says, or that nothing depends on, are 0: one array is one problem.
 template <ReduceElement T>
 Plan reduce_plan(Dispatcher& dispatcher, const ReduceShape& shape, ReduceFunction function, ReduceOrder order,
                  const ReduceOptions& options) {
-  const std::int64_t stride = shape.stride == shape.inner || shape.length == 1 ? 0 : shape.stride;
-  // Contiguous steps of more elements than there can be are refused by plan() for their sizes.
-  const bool contiguous = shape.outer == 1 || static_cast<double>(shape.outer_stride) ==
-                                                  static_cast<double>(shape.length) *
-                                                      static_cast<double>(stride == 0 ? shape.inner : stride);
   const Field problem[] = {{"outer", shape.outer},
                            {"length", shape.length},
                            {"inner", shape.inner},
-                           {"outer_stride", contiguous ? 0 : shape.outer_stride},
-                           {"stride", stride},
+                           {"outer_stride", shape.outer_stride},
+                           {"stride", shape.stride},
                            {"function", functions.at(static_cast<std::size_t>(function))},
                            {"order", orders.at(static_cast<std::size_t>(order))},
                            {"dtype", dtype<T>},

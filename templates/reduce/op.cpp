@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "generator/sample.h"
+#include "templates/strided.h"
 
 namespace tunesmith {
 namespace reduce_op {
@@ -324,6 +325,7 @@ Op ops_reduce() {
           "y[o, i] = the sum, minimum, maximum or mean over l of x[o * outer_stride + l * stride + i], for "
           "o < outer, l < length, i < inner.",
       .parameters = parameters(),
+      .rewritten = with_least_strides,
       .check = check,
       .arguments = {{.name = "x",
                      .role = Role::input,

@@ -30,6 +30,16 @@ InputLayout layout_of(const std::string& text, std::int64_t columns) {
   return {Kind::matrix, text == dense ? columns : stride_in(text)};
 }
 
+// Whether the layout of a problem as a person may write it is the dense one in other words.
+bool is_without_gaps(const std::string& layout, const Problem& given) {
+  const auto is = [&](const char* parameter, std::int64_t number) {
+    const Value* const value = given.find(parameter);
+    return value != nullptr && *value == Value(number);
+  };
+  const std::int64_t stride = stride_in(layout);
+  return stride >= 0 && (is("columns", stride) || is("rows", 1));
+}
+
 // The largest power of two up to 16 that divides the number.
 std::int64_t power_in(std::int64_t number) {
   std::int64_t power = 16;
@@ -135,7 +145,8 @@ const Shape& shape_of(const Problem& problem) {
   return *last.second;
 }
 
-// Names of arrays become x0, x1, … and words the expressions that they stand for.
+// Names of arrays become x0, x1, … and words the expressions that they stand for; a distance of rows that
+// the columns are, or that no second row has, is none.
 Problem rewritten(const Problem& given) {
   const Value* const value = given.find("expression");
   const auto* const text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
@@ -150,7 +161,10 @@ Problem rewritten(const Problem& given) {
     if (at == names.end() || is_own) {
       result.set(name, its);
     } else {
-      result.set(input_name(static_cast<std::size_t>(at - names.begin())), its);
+      const bool is_dense =
+          std::holds_alternative<std::string>(its) && is_without_gaps(std::get<std::string>(its), given);
+      result.set(input_name(static_cast<std::size_t>(at - names.begin())),
+                 is_dense ? Value(std::string(dense)) : its);
     }
   }
   result.set("expression", canonical_text(*text));

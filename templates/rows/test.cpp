@@ -9,6 +9,7 @@
 #include "choose/select.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/random.h"
 #include "kernel_file/find_op.h"
 #include "templates/rows/op.h"
 #include "tests/refusal.h"
@@ -61,6 +62,55 @@ TEST(RowsExpression, CanonicalTextsHaveNamesInTheOrderOfFirstUse) {
     const std::string text = rows_op::canonical_text(word.name);
     EXPECT_EQ(rows_op::canonical_text(text), text);
   }
+}
+
+// A value of random depth, with blanks here and there.
+std::string drawn_value(Random& random, int depth) {
+  static const std::vector<std::string> atoms = {"x",  "w",    "gamma", "x0", "y1",
+                                                 "b2", "1e-3", "2",     ".5", "pi"};
+  static const std::vector<std::string> patterns = {
+      "# + #",  "#-#",       "# * #", "#/ #",     "-#",       "(#)**2", "sum(#)",      "exp( #)",
+      "max(#)", "max(#,# )", "# < #", "(#)>=(#)", "(# == #)", "(#!=#)", "(# ? # : #)", "mean(#)"};
+  if (depth == 0 || random.below(4) == 0) return atoms[random.below(atoms.size())];
+  std::string text = patterns[random.below(patterns.size())];
+  for (std::size_t at = text.size(); at > 0 && (at = text.rfind('#', at - 1)) != std::string::npos;)
+    text.replace(at, 1, drawn_value(random, depth - 1));
+  return text;
+}
+
+TEST(RowsExpression, AStoredTextIsReadAsTheSameExpression) {
+  Random random(1);
+  int read = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::string text = "out = " + drawn_value(random, 3);
+    if (random.below(2) == 0) text += "; z= " + drawn_value(random, 2) + " - out";
+    const rows_op::ParseResult given = parse(text);
+    if (!given.error.empty()) continue;
+    ++read;
+    const std::string stored = rows_op::canonical_text(text);
+    ASSERT_EQ(rows_op::canonical_text(stored), stored) << text;
+    const rows_op::Expression again = parse(stored).expression;
+    ASSERT_EQ(again.nodes.size(), given.expression.nodes.size()) << text;
+    for (std::size_t n = 0; n < again.nodes.size(); ++n) {
+      ASSERT_EQ(again.nodes[n].operation, given.expression.nodes[n].operation) << text;
+      ASSERT_EQ(again.nodes[n].operands, given.expression.nodes[n].operands) << text;
+      ASSERT_EQ(again.nodes[n].input, given.expression.nodes[n].input) << text;
+      ASSERT_EQ(again.nodes[n].number, given.expression.nodes[n].number) << text;
+    }
+  }
+  EXPECT_GT(read, 500);
+}
+
+TEST(RowsProblem, RowsWithoutGapsAreOneProblem) {
+  const auto stored = [](const std::string& layout, const std::string& rows) {
+    return problem("expression=\"y = x - max(x)\" columns=7 x=" + layout + " rows=" + rows).string("x0");
+  };
+  EXPECT_EQ(stored("matrix:7", "5"), "matrix");
+  EXPECT_EQ(stored("matrix:9", "1"), "matrix");
+  EXPECT_EQ(stored("matrix:9", "5"), "matrix:9");
+  EXPECT_EQ(stored("matrix:0", "5"), "matrix:0");
+  EXPECT_EQ(problem(rows_problem("y = x - max(x)", RowsType::f32, 1, 7, {{RowsKind::matrix, 9}})),
+            problem("expression=\"y = x - max(x)\" columns=7 rows=1"));
 }
 
 TEST(RowsExpression, WhatIsWrongIsASentenceWithThePlace) {

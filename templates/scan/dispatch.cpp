@@ -21,18 +21,12 @@ struct What {
   std::string_view identity = "none";
 };
 
-// Strides that say what 0 says, or that nothing depends on, are 0: one array is one problem.
 Plan plan_of(Dispatcher& dispatcher, const ScanShape& shape, const What& what) {
-  const std::int64_t stride = shape.stride == shape.inner || shape.length == 1 ? 0 : shape.stride;
-  // Contiguous steps of more elements than there can be are refused by plan() for their sizes.
-  const bool contiguous = shape.outer == 1 || static_cast<double>(shape.outer_stride) ==
-                                                  static_cast<double>(shape.length) *
-                                                      static_cast<double>(stride == 0 ? shape.inner : stride);
   const Field problem[] = {{"outer", shape.outer},
                            {"length", shape.length},
                            {"inner", shape.inner},
-                           {"outer_stride", contiguous ? 0 : shape.outer_stride},
-                           {"stride", stride},
+                           {"outer_stride", shape.outer_stride},
+                           {"stride", shape.stride},
                            {"function", functions.at(static_cast<std::size_t>(what.function))},
                            {"kind", kinds.at(static_cast<std::size_t>(what.kind))},
                            {"dtype", what.dtype},

@@ -8,6 +8,7 @@
 
 #include "generator/sample.h"
 #include "templates/boundary.h"
+#include "templates/strided.h"
 
 namespace tunesmith {
 namespace scan_op {
@@ -209,6 +210,7 @@ Op ops_scan() {
           "outer_stride + k * stride + i], for o < outer, l < length, i < inner; of an exclusive scan over k "
           "< l, of a reverse one over k >= l (k > l).",
       .parameters = parameters(),
+      .rewritten = with_least_strides,
       .check = check,
       .arguments = {{.name = "x",
                      .role = Role::input,

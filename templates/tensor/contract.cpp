@@ -105,28 +105,42 @@ double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& 
   return static_cast<double>(whole) * all + last * 2 * all / (all + last);
 }
 
+// How many parts a long sum of f32 has at least, so that few roundings are behind each term: of so many terms
+// at most, where their sums are few beside the operands.
+constexpr std::int64_t longest_part = 8192, most_parts = 1024;
+std::int64_t least_parts(const Problem& problem, const Groups& groups) {
+  if (compute_dtype(problem) != DType::f32 || expression_of(problem).reduction != Reduction::sum) return 1;
+  const auto m = static_cast<double>(size_of(groups.m)), n = static_cast<double>(size_of(groups.n));
+  const std::int64_t k = size_of(groups.k), parts = std::min(most_parts, ceil_divide(k, longest_part));
+  const bool are_few = 4 * m * n * static_cast<double>(parts) <= (m + n) * static_cast<double>(k);
+  return are_few ? parts : 1;
+}
+
 struct Parts {
   std::int64_t splits, terms;
 };
-Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
-  const std::int64_t terms = round_up(ceil_divide(k, split), tile_k);
+// With `least` parts, if there are parts at all.
+Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least) {
+  const std::int64_t parts = split == 1 ? 1 : std::max(split, least);
+  const std::int64_t terms = round_up(ceil_divide(k, parts), tile_k);
   return {ceil_divide(k, terms), terms};
 }
 
 // Of the SPLIT that make as many parts at most.
 constexpr std::array<std::int64_t, 6> splits = {1, 2, 4, 8, 16, 32};
-std::int64_t least_split(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
-  return least_alike(splits, split, [=](std::int64_t each) { return parts_of(k, each, tile_k).splits; });
+std::int64_t least_split(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least) {
+  return least_alike(splits, split,
+                     [=](std::int64_t each) { return parts_of(k, each, tile_k, least).splits; });
 }
 
 // At most `split` parts of K for each of the tiles, and at least half as many: those in which all blocks take
 // the least time.
-Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t tiles,
-               std::int64_t resident, const DeviceFacts& device) {
-  const std::int64_t most = least_split(k, split, tile_k);
-  Parts best = parts_of(k, most, tile_k);
+Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least,
+               std::int64_t tiles, std::int64_t resident, const DeviceFacts& device) {
+  const std::int64_t most = least_split(k, split, tile_k, least);
+  Parts best = parts_of(k, most, tile_k, least);
   for (std::int64_t its = most - 1; its > most / 2; --its) {
-    const Parts parts = parts_of(k, its, tile_k);
+    const Parts parts = parts_of(k, its, tile_k, least);
     const auto clocks = [&](const Parts& of) {
       return rounds_of(tiles * of.splits, resident, device) * static_cast<double>(of.terms);
     };
@@ -385,6 +399,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const DType dtype = dtype_of(problem);
   const std::int64_t element = bytes(compute_dtype(problem));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
+  const std::int64_t parts = least_parts(problem, groups);
   const bool one_order_k = has_one_order_k(groups);
   const bool tensor_cores = has_tensor_cores(problem, device);
   std::vector<Rule> rules = {
@@ -426,8 +441,10 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       {"A packed operand has less than 2^31 elements.",
        [=](const Config& c) { return widths->packed_elements(c) < std::int64_t{1} << 31; }},
       one_name(
-          SPLIT, [=](const Config& c) { return least_split(k, c[SPLIT], c[TILE_K]); },
+          SPLIT, [=](const Config& c) { return least_split(k, c[SPLIT], c[TILE_K], parts); },
           "Of the SPLIT that make as many parts of K one stands for all."),
+      {"A long sum of f32 is one of parts, so that few roundings are behind each term.",
+       [=](const Config& c) { return c[SPLIT] > 1 || parts == 1; }},
       conditional(
           OUT_BY, "registers", [](const Config& c) { return c[SPLIT] == 1; },
           "Parts of K are written from registers."),
@@ -455,6 +472,7 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
   const std::int64_t words = bytes(compute_dtype(problem)) / 4;
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t batch = size_of(groups.batch), run = run_bytes(problem, groups);
+  const std::int64_t few_parts = least_parts(problem, groups) == 1 ? 1 : 2;
   const bool packs_a = n >= 128 && is_packed_with_gain(groups, groups.m, &Digit::first);
   const bool packs_b = m >= 128 && is_packed_with_gain(groups, groups.n, &Digit::second);
   return {
@@ -477,7 +495,7 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
       {"K is split where tiles are few.",
        [=](const Config& c) {
          const std::int64_t tiles = ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch;
-         return c[SPLIT] == 1 || (tiles * c[SPLIT] <= 2048 && k >= 4 * c[TILE_K] * c[SPLIT]);
+         return c[SPLIT] == few_parts || (tiles * c[SPLIT] <= 2048 && k >= 4 * c[TILE_K] * c[SPLIT]);
        }},
       {"A store's hint is for outputs that are most of what is moved.",
        [=](const Config& c) { return c[STORE] == "plain" || k <= 256; }},
@@ -555,7 +573,8 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
                                    (config[TILE_M] + config[TILE_N]) * bytes(compute_dtype(problem));
   const std::int64_t resident =
       resident_blocks(tile_threads(config), config[RESIDENT_WARPS], stage_bytes, device);
-  const Parts parts = parts_of(k.size(), config[SPLIT], config[TILE_K], tiles, resident, device);
+  const Parts parts =
+      parts_of(k.size(), config[SPLIT], config[TILE_K], least_parts(problem, given), tiles, resident, device);
   const bool overlaps = config[START] == "overlapped";
   const DType dtype = dtype_of(problem);
 
@@ -740,7 +759,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool copies_single =
       &shapes == &of_words && ((first_along && !packs_first) || (second_along && !packs_second));
   const Shape* best = nullptr;
-  std::int64_t split = 1;
+  const std::int64_t long_parts = least_parts(problem, groups), first_split = long_parts == 1 ? 1 : 2;
+  std::int64_t split = first_split;
   double least = 0;
   for (const Shape& shape : shapes) {
     const std::int64_t area = shape.tile_m * shape.tile_n,
@@ -754,10 +774,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                                            std::max<std::int64_t>(2, stages) * tile_k * bytes_k, device);
     const double full =
         static_cast<double>(std::min<std::int64_t>(16, its_warps)) / static_cast<double>(warps);
-    for (std::int64_t its_split = 1;
-         its_split == 1 || (its_split <= 32 && k >= its_split * 64 && tiles * its_split <= 4096);
+    for (std::int64_t its_split = first_split;
+         its_split == first_split || (its_split <= 32 && k >= its_split * 64 && tiles * its_split <= 4096);
          its_split *= 2) {
-      const Parts its = parts_of(k, its_split, tile_k, tiles, resident, device);
+      const Parts its = parts_of(k, its_split, tile_k, long_parts, tiles, resident, device);
       const double filled = std::max(rounds_of(tiles * its.splits, resident, device), full);
       const double products = filled * static_cast<double>(area * its.terms),
                    parts = static_cast<double>(tiles * area * its.splits) / multiprocessors_to_fill(device);

@@ -79,10 +79,7 @@ std::string tensor_problem(const std::string& expression, ElementType type,
                     {"dtype", name_of(type)},
                     {"extents", tensor_op::joined(values)}};
   const auto set = [&](std::string_view name, int array, const TensorLayout& layout) {
-    const bool is_dense =
-        (layout.strides.empty() || layout.strides == tensor_op::dense_strides(layout.extents)) &&
-        layout.extents == tensor_op::least_extents(e, array, values);
-    problem.set(name, is_dense ? std::string("dense") : text_of(layout));
+    problem.set(name, tensor_op::stored_layout(text_of(layout), tensor_op::least_extents(e, array, values)));
   };
   for (std::size_t k = 0; k < inputs.size(); ++k)
     set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);

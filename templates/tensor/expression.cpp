@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "generator/number_text.h"
@@ -34,6 +35,7 @@ class Parser {
     complete(e_.output);
     check_names();
     check_indices();
+    number_reduced();
     if (e_.accesses.empty()) fail(behind, "The expression reads no array; one at least is needed.");
     e_.function = elementwise_op::parse_expression(function_);
     if (!reduces_ && e_.free < e_.indices.size()) {
@@ -269,6 +271,28 @@ class Parser {
              "The index " + e_.indices[i].name + " cancels out: it moves no array. Leave it out.");
       }
     }
+  }
+
+  // Reduced indices in the order in which they first move an access: a stored text leaves terms out whose
+  // factors are 0 or cancel, and names them in this order when it is read again.
+  void number_reduced() {
+    std::vector<std::size_t> order(e_.free);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (const Access& access : e_.accesses) {
+      for (const Affine& dimension : access.dimensions) {
+        for (std::size_t i = e_.free; i < e_.indices.size(); ++i) {
+          const bool is_new = std::find(order.begin(), order.end(), i) == order.end();
+          if (is_new && dimension.factors[i] != 0) order.push_back(i);
+        }
+      }
+    }
+    const auto reorder = [&](auto& of_indices) {
+      const auto before = of_indices;
+      for (std::size_t i = 0; i < order.size(); ++i) of_indices[i] = before[order[i]];
+    };
+    reorder(e_.indices);
+    for (Access& access : e_.accesses)
+      for (Affine& dimension : access.dimensions) reorder(dimension.factors);
   }
 
   Scanner scanner_;

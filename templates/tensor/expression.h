@@ -60,6 +60,7 @@ struct Index {
 
 struct Expression {
   std::vector<Index> indices;  ///< the output's in the order in which it names them, then the reduced ones
+                               ///< in the order in which they first move an access (parse())
   std::size_t free = 0;        ///< so many of them are the output's
   std::string output_name;
   std::vector<std::string> arrays;  ///< the inputs' names, in the order of first use
@@ -86,9 +87,9 @@ struct ParseResult {
 constexpr std::string_view no_finish = "out";  ///< the finish that is the reduced value
 ParseResult parse(std::string_view text, std::string_view finish = no_finish);
 
-/// The expression with indices named a, b, c, … (the output's first, then in the order of use) and arrays
-/// x0, x1, …: texts of the same meaning but for names are the same text. parse() of it and of the finish in
-/// these names gives the same expression again.
+/// The expression with indices named a, b, c, … (the output's first, then as they first move an access) and
+/// arrays x0, x1, …: texts of the same meaning but for names are the same text. parse() of it and of the
+/// finish in these names gives the same expression again.
 std::string canonical_text(const Expression& expression);
 std::string canonical_finish(const Expression& expression);
 

@@ -93,6 +93,17 @@ Layout layout_of(std::string_view text, const std::vector<std::int64_t>& least) 
   return layout;
 }
 
+std::string stored_layout(const std::string& text, const std::vector<std::int64_t>& least) {
+  if (text == "dense" || !refuses_layout(text).empty()) return text;
+  Layout layout = layout_of(text, least);
+  const std::vector<std::int64_t> dense = dense_strides(layout.extents);
+  const bool is_empty = std::count(layout.extents.begin(), layout.extents.end(), 0) > 0;
+  for (std::size_t d = 0; d < dense.size(); ++d)
+    if (is_empty || layout.extents[d] == 1) layout.strides[d] = dense[d];
+  if (layout.strides != dense) return joined(layout.extents) + ":" + joined(layout.strides);
+  return layout.extents == least ? "dense" : joined(layout.extents);
+}
+
 Reach reach_of(const Affine& dimension, const std::vector<std::int64_t>& extents) {
   Reach reach = {dimension.offset, dimension.offset};
   for (std::size_t i = 0; i < dimension.factors.size(); ++i) {

@@ -43,6 +43,10 @@ std::string refuses_layout(const std::string& text);
 /// The layout of such a text; of dense the `least` extents, which the expression reaches.
 Layout layout_of(std::string_view text, const std::vector<std::int64_t>& least);
 
+/// The text under which a layout is stored: without strides that say what none say or by which nothing is
+/// moved, and dense where the extents are the `least` ones. A text that is no layout stays as it is.
+std::string stored_layout(const std::string& text, const std::vector<std::int64_t>& least);
+
 /// The least and the largest place that an access reaches along a dimension; of no iteration 0 and -1.
 struct Reach {
   std::int64_t least = 0, most = 0;

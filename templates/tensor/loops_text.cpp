@@ -34,12 +34,17 @@ bool is_near(const LoopKernel& kernel) {
 class KernelText {
  public:
   KernelText(const LoopKernel& kernel, const LoopMapping& mapping, const std::vector<std::int64_t>& workspace,
-             std::size_t number)
-      : k_(kernel), nest_(kernel.nest), m_(mapping), workspace_(workspace), number_(number) {}
+             std::size_t number, DType compute)
+      : k_(kernel),
+        nest_(kernel.nest),
+        m_(mapping),
+        workspace_(workspace),
+        number_(number),
+        compute_(compute) {}
 
-  std::string text(std::int64_t threads, DType compute) {
+  std::string text(std::int64_t threads) {
     for (std::size_t f = 0; f < k_.functions.size(); ++f)
-      line("namespace " + function(f) + " {\n" + elementwise_op::code(k_.functions[f].code, compute) + "}");
+      line("namespace " + function(f) + " {\n" + elementwise_op::code(k_.functions[f].code, compute_) + "}");
     line("// " + k_.text);
     std::string parameters;
     for (const int array : arrays_read(k_))
@@ -349,43 +354,140 @@ class KernelText {
     return place.text();
   }
 
-  void write_sums() {
-    line("Compute sum[" + number(tile()) + "];");
-    if (k_.reduces()) {
-      line("#pragma unroll");
-      line("for (int n = 0; n < " + number(tile()) + "; ++n) sum[n] = " + how() + "::none();");
-    }
-    const std::size_t depth = depth_;
-    std::vector<std::size_t> loops = m_.rolled;
-    if (m_.shared >= 0) loops.push_back(static_cast<std::size_t>(m_.shared));
-    for (std::size_t n = 0; n < loops.size(); ++n) {
-      const std::string its = name(loops[n]);
-      const bool is_shared = static_cast<int>(loops[n]) == m_.shared;
-      std::string end = number(nest_.extents[loops[n]]);
-      if (static_cast<int>(loops[n]) == k_.split)
+  // A loop that is not written out.
+  struct Loop {
+    std::string variable, begin, end;
+    std::int64_t step = 1, iterations = 0, unroll = 1;
+    std::vector<std::int64_t> runs = {};  // iterations that are added up for themselves, then such runs
+  };
+
+  // The outermost first, behind them that of a window's chunks.
+  void choose_loops() {
+    for (const std::size_t i : m_.rolled) rolled_.push_back(i);
+    if (m_.shared >= 0) rolled_.push_back(static_cast<std::size_t>(m_.shared));
+    for (const std::size_t i : rolled_) {
+      std::string end = number(nest_.extents[i]);
+      if (static_cast<int>(i) == k_.split)
         end = "at_most(Place(" + end + "), " + number(k_.whole) + " - " + name(std::size_t{0}) + " * " + end +
               ")";
-      line("#pragma unroll " + number(n + 1 == loops.size() ? m_.unroll : 1));
-      open("for (Place " + its + " = " + (is_shared ? "lane" : "0") + "; " + its + " < " + end + "; " +
-           (is_shared ? its + " += " + number(m_.lanes) : "++" + its) + ")");
+      const bool is_shared = static_cast<int>(i) == m_.shared;
+      loops_.push_back({.variable = name(i),
+                        .begin = is_shared ? "lane" : "0",
+                        .end = end,
+                        .step = is_shared ? m_.lanes : 1,
+                        .iterations = ceil_divide(nest_.extents[i], is_shared ? m_.lanes : 1)});
     }
-    if (has_window() && m_.chunk < extent(k_.window)) {
-      // In chunks that are written out, and what is left over.
-      const std::int64_t whole = extent(k_.window) / m_.chunk * m_.chunk,
-                         inner = static_cast<std::int64_t>(depth_);
-      window_base_ = name(k_.window) + "0";
-      line("#pragma unroll 1");
-      open("for (Place " + window_base_ + " = 0; " + window_base_ + " < " + number(whole) + "; " +
-           window_base_ + " += " + number(m_.chunk) + ")");
-      write_terms(loops, m_.chunk);
-      close(static_cast<std::size_t>(inner));
-      window_base_ = number(whole);
-      if (whole < extent(k_.window)) write_terms(loops, extent(k_.window) - whole);
-      window_base_.clear();
-    } else {
-      write_terms(loops, m_.chunk);
+    if (!loops_.empty()) loops_.back().unroll = m_.unroll;
+    if (!has_chunks()) return;
+    loops_.push_back({.variable = name(k_.window) + "0",
+                      .begin = "0",
+                      .end = number(whole_chunks() * m_.chunk),
+                      .step = m_.chunk,
+                      .iterations = whole_chunks()});
+  }
+  bool has_chunks() const { return has_window() && m_.chunk < extent(k_.window); }
+  std::int64_t whole_chunks() const { return extent(k_.window) / m_.chunk; }
+
+  // A long sum of f32 is one of runs of so many terms, and these are added in runs again: few roundings are
+  // behind a term (README.md). Each level takes as many registers as a thread has outputs. The other types
+  // have digits to spare, or are exact.
+  static constexpr std::int64_t run = 256, longest_in_order = 1024;
+  void choose_runs() {
+    if (!k_.reduces() || k_.reduction != Reduction::sum || compute_ != DType::f32) return;
+    double written_out = 1;
+    for (const std::size_t i : m_.unrolled) written_out *= static_cast<double>(nest_.extents[i]);
+    double terms = written_out * static_cast<double>(std::max<std::int64_t>(1, m_.chunk));
+    double left_over = has_chunks() ? written_out * static_cast<double>(extent(k_.window) % m_.chunk) : 0;
+    double all = terms + left_over;
+    for (const Loop& loop : loops_) all *= static_cast<double>(loop.iterations);
+    if (all <= longest_in_order) return;
+    std::size_t levels = 0;
+    for (std::size_t n = loops_.size(); n-- > 0; left_over = 0) {
+      std::int64_t times = loops_[n].iterations;
+      while (levels < 3 && terms * static_cast<double>(times) > run) {
+        const std::int64_t length = std::max<std::int64_t>(1, run / static_cast<std::int64_t>(terms));
+        loops_[n].runs.push_back(length);
+        times = ceil_divide(times, length);
+        terms = 1;
+        ++levels;
+      }
+      terms = terms * static_cast<double>(times) + left_over;
     }
-    close(depth);
+  }
+
+  std::string sums() const { return "sum" + (runs_open_ == 0 ? "" : number(runs_open_)); }
+  void for_each_sum(const std::string& words) {
+    line("#pragma unroll");
+    line("for (int n = 0; n < " + number(tile()) + "; ++n) " + words + ";");
+  }
+  void begin_sums() {
+    line("Compute " + sums() + "[" + number(tile()) + "];");
+    if (k_.reduces()) for_each_sum(sums() + "[n] = " + how() + "::none()");
+  }
+  void open_run(const std::string& variable, const std::string& begin, const std::string& condition) {
+    line("#pragma unroll 1");
+    open("for (" + counter_ + variable + " = " + begin + "; " + condition + "; ++" + variable + ")");
+    ++runs_open_;
+    begin_sums();
+  }
+  void close_run() {
+    const std::string its = sums();
+    --runs_open_;
+    for_each_sum(sums() + "[n] = " + how() + "::of(" + sums() + "[n], " + its + "[n])");
+    close(depth_ - 1);
+  }
+  // The loops over a loop's runs; the loop itself then has fewer iterations.
+  void open_runs(Loop& loop) {
+    if (loop.runs.empty()) return;
+    std::vector<std::int64_t> counts = {loop.iterations};
+    for (const std::int64_t length : loop.runs) counts.push_back(ceil_divide(counts.back(), length));
+    std::string place;
+    for (std::size_t level = loop.runs.size(); level-- > 0;) {
+      const std::string its = "run" + number(static_cast<std::int64_t>(level)) + "_" + loop.variable;
+      const std::string all = its + " < " + number(counts[level + 1]);
+      if (place.empty()) {
+        open_run(its, "0", all);
+      } else {
+        const std::string each = number(loop.runs[level + 1]);
+        open_run(its, place + " * " + each, its + " < (" + place + " + 1) * " + each + " && " + all);
+      }
+      place = its;
+    }
+    const std::int64_t length = loop.runs[0] * loop.step;
+    line("const Place from_" + loop.variable + " = " + (loop.begin == "0" ? "" : loop.begin + " + ") +
+         "Place(" + place + ") * " + number(length) + ";");
+    line("const Place to_" + loop.variable + " = from_" + loop.variable + " + at_most(Place(" + loop.end +
+         ") - from_" + loop.variable + ", Place(" + number(length) + "));");
+    loop.begin = "from_" + loop.variable;
+    loop.end = "to_" + loop.variable;
+  }
+
+  void write_loops(std::size_t n) {
+    if (n == loops_.size()) return write_terms(rolled_, m_.chunk);
+    Loop loop = loops_[n];
+    open_runs(loop);
+    const std::string step =
+        loop.step == 1 ? "++" + loop.variable : loop.variable + " += " + number(loop.step);
+    const bool are_chunks = has_chunks() && n + 1 == loops_.size();
+    if (are_chunks) window_base_ = loop.variable;
+    line("#pragma unroll " + number(loop.unroll));
+    open("for (Place " + loop.variable + " = " + loop.begin + "; " + loop.variable + " < " + loop.end + "; " +
+         step + ")");
+    write_loops(n + 1);
+    close(depth_ - 1);
+    for (std::size_t level = 0; level < loop.runs.size(); ++level) close_run();
+    if (!are_chunks) return;
+    const std::int64_t whole = whole_chunks() * m_.chunk;  // what is left over
+    window_base_ = number(whole);
+    if (whole < extent(k_.window)) write_terms(rolled_, extent(k_.window) - whole);
+    window_base_.clear();
+  }
+
+  void write_sums() {
+    begin_sums();
+    choose_loops();
+    choose_runs();
+    write_loops(0);
     if (m_.lanes > 1) {
       line("combine<" + how() + ", " + number(m_.lanes) + ">(sum" + (m_.lanes > 32 ? ", parts" : "") + ");");
     }
@@ -409,7 +511,7 @@ class KernelText {
       loops.push_back(static_cast<std::size_t>(k_.window));
     }
     open_tile();
-    const std::string place = "sum[" + in_tile() + "]", term = value(0, "", loops);
+    const std::string place = sums() + "[" + in_tile() + "]", term = value(0, "", loops);
     line(place + " = " + (k_.reduces() ? how() + "::of(" + place + ", " + term + ")" : term) + ";");
     close(depth);
   }
@@ -455,8 +557,12 @@ class KernelText {
   const LoopMapping& m_;
   const std::vector<std::int64_t>& workspace_;
   std::size_t number_;
+  DType compute_;
   std::string text_;
   std::size_t depth_ = 0;
+  std::vector<std::size_t> rolled_;  // indices of loops_, but for the chunks
+  std::vector<Loop> loops_;
+  std::int64_t runs_open_ = 0;
   std::map<int, Kept> kept_;       // by input
   std::int64_t window_terms_ = 0;  // that are written out
   std::string window_base_;        // the first of them, where they are not all
@@ -545,7 +651,7 @@ std::string text_of(const LoopForm& form, const LoopShape& shape, DType compute)
   std::string text;
   for (std::size_t n = 0; n < form.kernels.size(); ++n) {
     const LoopMapping mapping(form.kernels[n], shape);
-    text += KernelText(form.kernels[n], mapping, workspace, n).text(shape.threads, compute);
+    text += KernelText(form.kernels[n], mapping, workspace, n, compute).text(shape.threads);
   }
   return text;
 }

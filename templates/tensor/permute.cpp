@@ -518,7 +518,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       boxed.push_back(guess);
   }
   for (const auto& [time, its, box] : boxed) {
-    const auto widths = [&](bool reads, std::int64_t vector) {
+    const auto widths = [&, &its = its](bool reads, std::int64_t vector) {
       std::vector<std::int64_t> all = {vector};
       for (std::int64_t width = 16 / bytes_of(p, reads);
            its.staged && is_contiguous(p, reads) && width * bytes_of(p, reads) >= 4; width /= 2)

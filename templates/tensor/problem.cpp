@@ -171,14 +171,22 @@ void set_zero_outside(Expression& e, std::string_view names) {
   }
 }
 
+namespace {
+
+// What is given as a number, such as one extent, as a text too.
+std::string words_of(const Problem& problem, std::string_view parameter) {
+  const Value& value = *problem.find(parameter);
+  const auto* const text = std::get_if<std::string>(&value);
+  return text != nullptr ? *text : to_text(value);
+}
+
+}  // namespace
+
 Problem rewritten(const Problem& given) {
   const Value* const text = given.find("expression");
   if (text == nullptr || !std::holds_alternative<std::string>(*text)) return given;
   const auto words = [&](const char* parameter, std::string_view initial) {
-    const Value* const its = given.find(parameter);
-    if (its == nullptr) return std::string(initial);
-    const auto* const text_of = std::get_if<std::string>(its);
-    return text_of != nullptr ? *text_of : to_text(*its);
+    return given.has(parameter) ? words_of(given, parameter) : std::string(initial);
   };
   const std::string finish = words("finish", no_finish);
   const ParseResult parsed = parse(std::get<std::string>(*text), finish);
@@ -205,8 +213,7 @@ Problem rewritten(const Problem& given) {
       extents[index] = extent;
     } else if (array != e.arrays.end()) {
       const auto place = static_cast<std::size_t>(array - e.arrays.begin());
-      const auto* layout = std::get_if<std::string>(&value);
-      layouts[place] = layout != nullptr ? *layout : std::to_string(std::get<std::int64_t>(value));
+      layouts[place] = words_of(given, name);
       result.set(array_names[place], layouts[place]);
     } else {
       has_extents = has_extents || name == "extents";
@@ -220,18 +227,26 @@ Problem rewritten(const Problem& given) {
   const Value* const out = result.find("out_dtype");
   if (out != nullptr && *out == (dtype != nullptr ? *dtype : Value("f32")))
     result.set("out_dtype", same_dtype);
-  if (has_extents) return result;
-  std::vector<std::vector<std::int64_t>> shapes(layouts.size());
-  std::vector<const std::vector<std::int64_t>*> known(layouts.size(), nullptr);
-  for (std::size_t k = 0; k < layouts.size(); ++k) {
-    if (layouts[k].empty() || layouts[k] == "dense" || !refuses_layout(layouts[k]).empty()) continue;
-    shapes[k] = *shape_of(layouts[k]);
-    known[k] = &shapes[k];
+  if (!has_extents) {
+    std::vector<std::vector<std::int64_t>> shapes(layouts.size());
+    std::vector<const std::vector<std::int64_t>*> known(layouts.size(), nullptr);
+    for (std::size_t k = 0; k < layouts.size(); ++k) {
+      if (layouts[k].empty() || layouts[k] == "dense" || !refuses_layout(layouts[k]).empty()) continue;
+      shapes[k] = *shape_of(layouts[k]);
+      known[k] = &shapes[k];
+    }
+    const Extents found = infer_extents(e, extents, known);
+    if (!found.error.empty())
+      throw UsageError("The expression is \"" + std::get<std::string>(*text) + "\". " + found.error);
+    result.set("extents", joined(found.values));
   }
-  const Extents found = infer_extents(e, extents, known);
-  if (!found.error.empty())
-    throw UsageError("The expression is \"" + std::get<std::string>(*text) + "\". " + found.error);
-  result.set("extents", joined(found.values));
+  const std::optional<std::vector<std::int64_t>> all = tensor_op::extents_of(words_of(result, "extents"));
+  if (!all || all->size() != e.indices.size()) return result;  // which is refused
+  for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array) {
+    const std::string name(argument_name(array));
+    if (result.has(name))
+      result.set(name, stored_layout(words_of(result, name), least_extents(e, array, *all)));
+  }
   return result;
 }
 

@@ -322,7 +322,8 @@ class Writer {
     std::string all = number(direction.taps) + " of " + its +
                       elementwise_op::code(direction.weight.function, dtype_of(problem_));
     const auto same = std::find(weights_.begin(), weights_.end(), all);
-    if (same != weights_.end()) return line("using " + name + " = " + names[same - weights_.begin()] + ";");
+    if (same != weights_.end())
+      return line("using " + name + " = " + names[static_cast<std::size_t>(same - weights_.begin())] + ";");
     weights_[place] = std::move(all);
     write_function("of_" + name, direction.weight);
     line("struct " + name + R"( {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -175,7 +176,7 @@ TEST(TensorProblem, IsWrittenInTheCallersNames) {
   EXPECT_EQ(complete_problem(find_op("tensor"), problem), problem);
   const Problem shaped = complete("expression=\"c[i,j] += left[i,k]*right[k,j]\" left=5x9 right=9x7:1x16");
   EXPECT_EQ(shaped.string("extents"), "5x7x9");
-  EXPECT_EQ(shaped.string("x0"), "5x9");
+  EXPECT_EQ(shaped.string("x0"), "dense");
   EXPECT_EQ(shaped.string("x1"), "9x7:1x16");
   // An index and an array of the same name: a number is the index's extent.
   EXPECT_EQ(complete("expression=\"out[y,x] += x[y+i,x+j]\" x=20 y=10 i=3 j=3").string("extents"),
@@ -248,7 +249,7 @@ TEST(TensorProblem, ContradictionsAreSentences) {
       {"expression=\"y = x[0-1,0-1,0-1,0-1,0-1] * z[0-1,0-1,0-1,0-1,0-1]\" x=1x1x1x1x1 z=1x1x1x1x1 "
        "zero_outside=\"x,z\"",
        "whose accesses are out of bounds along 10 dimensions; at most 4 are allowed."},
-      {"expression=\"y[i,j] = x[1048576*i,1048576*j]\" i=1048576 j=3 x=1x4:1099511627776x1 "
+      {"expression=\"y[i,j] = x[1048576*i,1048576*j]\" i=1048576 j=3 x=2x4:1099511627000x1 "
        "zero_outside=x",
        "reaches farther out of it, at character 12, than the 2^60 elements that can be counted."},
       {"expression=\"y[i] = x[2*i]\" i=10 x=18:1", "from 0 to 18 along dimension 0, whose extent is 18"},
@@ -516,6 +517,23 @@ TEST(TensorOnHost, WrongArraysAreSentences) {
   EXPECT_NE(error("y[i] = x[i]", {{{3}}}, {{2}}).find("from 0 to 2 along dimension 0, whose extent is 2"),
             std::string::npos);
   EXPECT_NE(error("y[i] = x[i", {{{3}}}, {{2}}).find("']' was expected"), std::string::npos);
+}
+
+TEST(TensorOnHost, TheCommandThatTunesItCanBePasted) {
+  Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
+  const std::string problem = "expression=\"y[i] += a[i,k] * x[k]\" finish=\"max(out, 0)\" i=20 k=30";
+  const std::string text = dispatcher.explain("tensor", problem);
+  const std::size_t begin = text.find("tunesmith tune ");
+  ASSERT_NE(begin, std::string::npos) << text;
+  const std::string command = text.substr(begin, text.find('\n', begin) - begin);
+  std::FILE* const shell = popen(("tunesmith() { printf '%s\\n' \"$@\"; }\n" + command).c_str(), "r");
+  ASSERT_NE(shell, nullptr);
+  std::string words;
+  for (int c = std::fgetc(shell); c != EOF; c = std::fgetc(shell)) words += static_cast<char>(c);
+  EXPECT_EQ(pclose(shell), 0) << command;
+  const std::string before = "tune\ntensor\n--problem\n";
+  ASSERT_TRUE(words.starts_with(before)) << words;
+  EXPECT_EQ(complete(words.substr(before.size(), words.size() - before.size() - 1)), complete(problem));
 }
 
 TEST(TensorOnHost, NothingIsZeroOrNothing) {

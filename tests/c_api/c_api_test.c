@@ -1,4 +1,5 @@
 // Uses all of tunesmith.h on the host device, as it should be used and as it should not.
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <threads.h>
@@ -307,6 +308,29 @@ static void test_threads(void) {
   EXPECT_SAYS("new dispatcher");
 }
 
+// Calls read files, where a cancellation that is asked for would begin; it waits for their end.
+static void* cancelled(void* made) {
+  pthread_cancel(pthread_self());
+  tunesmith_dispatcher* dispatcher = make_dispatcher();
+  tunesmith_plan* plan = NULL;
+  EXPECT(tunesmith_plan_create(dispatcher, "conv2d", problem, &plan) == TUNESMITH_SUCCESS);
+  tunesmith_plan_destroy(plan);
+  tunesmith_dispatcher_destroy(dispatcher);
+  *(int*)made = 1;
+  pthread_testcancel();
+  *(int*)made = 2;
+  return NULL;
+}
+
+static void test_cancellation(void) {
+  pthread_t thread;
+  int made = 0;
+  void* result = NULL;
+  EXPECT(pthread_create(&thread, NULL, cancelled, &made) == 0);
+  EXPECT(pthread_join(thread, &result) == 0);
+  EXPECT(made == 1 && result == PTHREAD_CANCELED);
+}
+
 int main(int count, char** words) {
   const char* folder = count > 1 ? words[1] : ".";
   EXPECT(strcmp(tunesmith_message(), "") == 0);
@@ -322,6 +346,7 @@ int main(int count, char** words) {
   test_summary(folder);
   test_nulls();
   test_threads();
+  test_cancellation();
   if (failures == 0) printf("All is as tunesmith.h says.\n");
   return failures == 0 ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "choose/timing_table.h"
@@ -291,6 +292,66 @@ TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   const Outcome none = scratch.tunesmith("tune conv1d --problems app.txt");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_TRUE(has(none.err, "app.txt has no problem of conv1d")) << none.err;
+}
+
+// A byte order mark, and more problems than there is time for: they cost none.
+TEST(Flow, ATotalIsTheTotalOfManyProblems) {
+  const Scratch scratch;
+  {
+    std::ofstream file(scratch.path() / "many.txt");
+    file << "\xEF\xBB\xBF";
+    for (int n = 0; n < 300; ++n)
+      file << "conv2d height=" << 100 + n << " width=300 mask_height=5 mask_width=5\n";
+  }
+  const auto began = std::chrono::steady_clock::now();
+  const Outcome tuned = scratch.tunesmith("tune --device host --budget 1 --total 2s --problems many.txt");
+  expect_success(tuned);
+  EXPECT_TRUE(has(tuned.err, " of 300 problems were not tuned")) << tuned.err;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  EXPECT_LT(took.count(), 20) << "their 300 spaces take 60 s";
+}
+
+// With a umask of 002, as some containers have it.
+TEST(Flow, ADatabaseThatApplicationsWillNotUseIsTold) {
+  const Scratch scratch;
+  const std::string home =
+      "unset TUNESMITH_DB XDG_DATA_HOME; export HOME=$PWD/home; umask 022; "
+      "mkdir -p home/.local/share; ";
+  const std::string words = TUNESMITH_PROGRAM
+      " tune transpose --device host --budget 1 --problem 'height=16 width=48' 2>&1 "
+      ">/dev/null; " TUNESMITH_PROGRAM " query 2>&1 >/dev/null; " TUNESMITH_PROGRAM
+      " db status 2>&1 >/dev/null; " TUNESMITH_PROGRAM
+      " explain transpose --device host --problem 'height=16 width=48'";
+  const auto told = [](const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  const Outcome safe = scratch.shell(home + words);
+  EXPECT_EQ(told(safe.out, "will not use"), 0U) << safe.out;
+  const Outcome open = scratch.shell(home + "chmod 2775 home home/.local/share; " + words);
+  EXPECT_EQ(told(open.out, "Applications will not use the database"), 3U) << open.out;
+  EXPECT_EQ(told(open.out, "chmod go-w"), 4U) << "explain too\n" << open.out;
+}
+
+// Some network file systems have none.
+TEST(Flow, AFileSystemWithoutLocksIsToldAtOnce) {
+  const Scratch scratch;
+  expect_success(scratch.tunesmith("tune transpose --device host --budget 1 --problem 'height=16 width=48'"));
+  const auto began = std::chrono::steady_clock::now();
+  const Outcome outcome = scratch.shell("LD_PRELOAD=" TUNESMITH_NO_LOCKS " " TUNESMITH_PROGRAM
+                                        " explain transpose --device host --problem 'height=16 width=48'");
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  expect_success(outcome);
+  EXPECT_TRUE(has(outcome.out, "its file system has no locks")) << outcome.out;
+  EXPECT_LT(took.count(), 4) << "a reader has some tenths of a second of patience";
+}
+
+// As a parent leaves it that has no interest in its children.
+TEST(Flow, IgnoredEndsOfChildrenAreNoMatter) {
+  const Scratch scratch;
+  expect_success(scratch.shell("trap '' CHLD; " TUNESMITH_PROGRAM
+                               " tune transpose --device host --budget 1 --problem 'height=16 width=48'"));
 }
 
 TEST(Flow, AnInterruptEndsTheRunWith130AndKeepsWhatIsKnown) {

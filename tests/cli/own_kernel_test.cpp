@@ -61,6 +61,31 @@ TEST_F(UserKernelTest, IsTunedAndResumedAndExplained) {
   EXPECT_EQ(command.exit_code, 0) << "the database says what it was compared with";
 }
 
+// 14 axes of 10 values more, of which rules connect some: nothing lists them.
+TEST_F(UserKernelTest, ASpaceThatNobodyCanListIsSearched) {
+  std::string axes;
+  std::string sum = "0";
+  for (int axis = 10; axis < 24; ++axis) {
+    axes += "A" + std::to_string(axis) + " = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n";
+    sum += " + A" + std::to_string(axis);
+  }
+  std::string text = twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] + 0 * (" + sum + ") : 0;", compared);
+  text.insert(text.find("PART ="), axes);
+  text.insert(text.find("[launch]"), "[rules]\nmust = [\"A10 + A23 == 9\", \"A11 + A22 > 3\"]\n");
+  write(text);
+  const Outcome space = scratch.tunesmith("space twice.cu --device host --problem n=1000");
+  EXPECT_EQ(space.exit_code, 0) << space.err;
+  EXPECT_TRUE(has(space.out, "54000000000000 legal configs of 600000000000000")) << space.out;
+  EXPECT_TRUE(has(space.out, "about 5.4e13 of them launch")) << space.out;
+  const Outcome tuned = scratch.tunesmith(tune + "--budget 2");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_TRUE(has(tuned.err, "too many to list: the search begins with 200000 random ones")) << tuned.err;
+  EXPECT_TRUE(has(tuned.out, "54000000000000 variants in the space")) << tuned.out;
+  const Outcome all = scratch.tunesmith("render twice.cu --target host --all -o out --problem n=1000");
+  EXPECT_EQ(all.exit_code, 2);
+  EXPECT_TRUE(has(all.err, "54000000000000 legal configs")) << all.err;
+}
+
 TEST_F(UserKernelTest, HasATableAndIsNotExported) {
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
   const Outcome tuned =
@@ -94,7 +119,11 @@ TEST_F(UserKernelTest, IsComparedWithAProgramOfTheCallers) {
       scratch.shell(TUNESMITH_PROGRAM " db dump | grep 'The reference of twice is .*reference_program right'")
           .exit_code,
       0);
-  const Outcome wrong = scratch.tunesmith(asked("wrong") + " --db wrong.db");
+  const Outcome again = scratch.tunesmith(asked("right"));
+  EXPECT_TRUE(has(again.out, "5 known before")) << again.out;
+  const Outcome described = scratch.tunesmith(tune + "--budget all");
+  EXPECT_TRUE(has(described.out, "ok 6; 6 measured")) << "by another reference\n" << described.out;
+  const Outcome wrong = scratch.tunesmith(asked("wrong"));
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
   EXPECT_TRUE(has(wrong.out + wrong.err, "wrong_result")) << wrong.out << wrong.err;
   const Outcome checked = scratch.tunesmith(
@@ -498,12 +527,18 @@ TEST_F(UserKernelTest, CompileErrorsNameTheFileAndItsLine) {
 
 TEST_F(UserKernelTest, MayBeWrittenAsTutorialsDo) {
   std::string text = of_type("float", "y[i] = sum(x[i]);", "y[i] = x[i] + 1;");
-  text.replace(text.find("__global__ void twice"), 0,
-               "extern __shared__ float tile[];\n#ifdef __CUDA_ARCH__\n#include "
-               "<no_such_header.h>\n#endif\nnamespace {\n"
-               "__device__ float sum(float v) { static __shared__ float one[128]; one[threadIdx.x] = v; "
-               "tile[threadIdx.x] = 1; return "
-               "one[threadIdx.x] + tile[threadIdx.x]; }\n");
+  text.replace(
+      text.find("__global__ void twice"), 0,
+      "extern __shared__ float tile[];\n#ifdef __CUDA_ARCH__\n#include "
+      "<no_such_header.h>\n#endif\n"
+      "inline __host__ __device__ float2 make_float2(float s) { return make_float2(s, s); }\n"
+      "__device__ float2 fminf(float2 a, float2 b) { return make_float2(fminf(a.x, b.x), fminf(a.y, "
+      "b.y)); }\n"
+      "__device__ float nothing(uint a, ushort b, ulong c, uchar d) { return (a + b + c + d) * M_PI - "
+      "10 * M_PI + fminf(make_float2(1), make_float2(0, 1)).x; }\nnamespace {\n"
+      "__device__ float sum(float v) { static __shared__ float one[128]; one[threadIdx.x] = v; "
+      "tile[threadIdx.x] = 1; return "
+      "one[threadIdx.x] + tile[threadIdx.x] + nothing(1, 2, 3, 4); }\n");
   text.replace(text.find("__global__ void plain"), 0, "}\n");
   text.replace(text.find("[reference]"), 0, "shared_bytes = 1024\n");
   write(text);
@@ -607,6 +642,11 @@ TEST_F(UserKernelTest, AWrongReferenceIsNamed) {
   EXPECT_TRUE(has(tuned.err, "The reference, the kernel plain of twice.cu,") ||
               has(tuned.err, "computes inputs and references"))
       << tuned.err;
+  text = twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared);
+  text.replace(text.find("x[i] + x[i]"), 11, "x[i - 2500]");
+  write(text);
+  const Outcome outside = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=64");
+  EXPECT_TRUE(has(outside.err, "it accessed element -2500 of x, which has 64")) << outside.err;
 }
 
 // The reference as a function for the host, with what a test puts into it.
@@ -668,15 +708,110 @@ TEST_F(UserKernelTest, AHostFunctionThatFailsIsNamed) {
 }
 
 TEST_F(UserKernelTest, WhatTheHostLacksIsSaid) {
-  for (const std::string header : {"<mma.h>", "<cuda/barrier>"}) {
-    write("#include " + header + "\n" + twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
+  for (const auto& [header, says] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"<mma.h>", "is not there. If it is of the CUDA toolkit, it has no twin for the host: tune"},
+           {"<cuda/barrier>", "is not there. If it is of the CUDA toolkit"},
+           {"<time.h>", "is not of the CUDA toolkit, so no kernel has it: write #ifndef TUNESMITH around"},
+           {"<iostream>", "is not of the CUDA toolkit"}}) {
+    write("\n#include <math.h>\n#include " + std::string(header) + "\n" +
+          twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
     const Outcome tuned = scratch.tunesmith(tune + "--budget all");
     EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
-    EXPECT_TRUE(
-        has(tuned.out + tuned.err,
-            "The header " + header + " has no twin for the host: what it declares runs on a GPU only."))
-        << tuned.out << tuned.err;
+    EXPECT_TRUE(has(tuned.err, std::string("The header ") + header + " " + says)) << tuned.err;
+    EXPECT_TRUE(has(tuned.err, "twice.cu:3:")) << tuned.err;
   }
+}
+
+// However it is written, and for NVRTC too.
+TEST_F(UserKernelTest, WhatIsGuardedIsNotIncluded) {
+  std::string text;
+  for (const char* guard :
+       {"#ifndef TUNESMITH", "#if !defined(TUNESMITH)", "#if 0", "#ifdef NOBODY_DEFINES_THIS",
+        "#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)", "#ifdef TUNESMITH\n#else",
+        "#if PART > 0 && !TUNESMITH"})
+    text += std::string(guard) + "\n#include <iostream>\n#include <cublas_v2.h>\n#include \"mine.h\"\n" +
+            "void report() { std::cout << 1; }\n__global__ void twice(int) {}\n#endif\n";
+  write(text + twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
+  const std::string check = "check twice.cu --random 0 --problem n=100 ";
+  const Outcome host = scratch.tunesmith(check + "--device host");
+  EXPECT_EQ(host.exit_code, 0) << host.out << host.err;
+  const Outcome compiled = scratch.tunesmith(check + "--target sm_90a");
+  if (has(compiled.out + compiled.err, "libnvrtc")) GTEST_SKIP() << "there is no NVRTC here";
+  EXPECT_EQ(compiled.exit_code, 0) << compiled.out << compiled.err;
+}
+
+// A sum of numbers that cancel, in any order of its additions.
+std::string atomic_sum(const std::string& body, const std::string& description = "") {
+  return "/* tunesmith\nname = \"twice\"\nkernel = \"sum\"\n" + description +
+         "[problem]\nn = [1, 100000]\n[arrays]\nx = [\"n\"]\ny = { extents = [1], role = \"inout\", values = "
+         "[0, "
+         "0] }\n[axes]\nBLOCK = [128]\n[launch]\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n"
+         "[reference]\nkernel = \"plain\"\ngrid = 1\nblock = 1\n*/\n"
+         "__global__ void sum(const float* x, float* y, int n) {\n"
+         "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n  " +
+         body +
+         "\n}\n__global__ void plain(const float* x, float* y, int n) {\n"
+         "  double s = 0;\n  for (int i = 0; i < n; ++i) s += x[i];\n  *y = s;\n}\n";
+}
+
+TEST_F(UserKernelTest, TheOrderOfAtomicAdditionsIsNoFault) {
+  const std::string check = "check twice.cu --device host --random 0 --problem n=3000";
+  const std::string adds = "if (i < n) atomicAdd(y, x[i]);";
+  for (const char* description : {"", "tolerance = 0.1\n"}) {
+    write(atomic_sum(adds, description));
+    const Outcome right = scratch.tunesmith(check);
+    EXPECT_EQ(right.exit_code, 0) << description << right.out << right.err;
+  }
+  // A tolerance that is too small for any order is not a barrier's matter.
+  write(atomic_sum(adds, "tolerance = { relative = 1e-9, absolute = 1e-9 }\n"));
+  const Outcome strict = scratch.tunesmith(check);
+  EXPECT_EQ(strict.exit_code, 1) << strict.out;
+  EXPECT_TRUE(has(strict.out, "The order of additions alone moves y[0] by ")) << strict.out;
+  EXPECT_TRUE(has(strict.out, "give tolerance.absolute")) << strict.out;
+  EXPECT_FALSE(has(strict.out, "barrier")) << strict.out;
+  // What is wrong is still found: an element left out, an update that is lost, an order that matters.
+  for (const char* wrong :
+       {"if (i < n - 1 || i == 0) atomicAdd(y, x[i]);", "if (i < n) *y += x[i];",
+        "__shared__ float s[128]; s[BLOCK - 1 - threadIdx.x] = i < n ? x[i] : 0; if (i < n) atomicAdd(y, "
+        "s[threadIdx.x]);"}) {
+    write(atomic_sum(wrong));
+    const Outcome found = scratch.tunesmith(check);
+    EXPECT_EQ(found.exit_code, 1) << wrong << found.out;
+    EXPECT_TRUE(has(found.out, "wrong_result")) << wrong << found.out;
+    EXPECT_FALSE(has(found.out, "The order of additions alone")) << wrong << found.out;
+  }
+}
+
+TEST_F(UserKernelTest, WhatOutlivesALaunchIsNamed) {
+  std::string text = atomic_sum("if (i == 0) *y = atomicAdd(&launches, 1) + 0 * x[0];");
+  write(text.replace(text.find("__global__ void sum"), 0, "__device__ int launches;\n"));
+  const Outcome counted = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=300");
+  EXPECT_EQ(counted.exit_code, 1) << counted.out;
+  EXPECT_TRUE(has(counted.out, "It differs from launch to launch")) << counted.out;
+}
+
+// What was right by another tolerance, reference or input is judged again.
+TEST_F(UserKernelTest, AnOldVerdictDoesNotOutliveAStricterTest) {
+  const std::string nearly = "if (i < n) y[i] = (BLOCK == 64 ? 2.0f : 2.001f) * x[i];";
+  const std::string loose = "tolerance = 0.01\n";
+  const auto with = [&](const std::string& first, const std::string& more = compared) {
+    std::string text = twice(nearly, more);
+    text.replace(text.find("64, 32, 128]\nPART = [1, 2]"), 26, "64, 32]");
+    write(text.replace(text.find("[problem]"), 0, first));
+  };
+  const std::string all = tune + "--budget all", near = "explain twice.cu --device host --problem n=1000";
+  with(loose);
+  EXPECT_TRUE(has(scratch.tunesmith(all).out, "ok 2; 2 measured"));
+  with("# " + loose + loose + "examples = [\"n=7\"]\n");
+  EXPECT_TRUE(has(scratch.tunesmith(all).out, "1 known before")) << "nothing of it decides what is right";
+  EXPECT_TRUE(has(scratch.tunesmith(near).out, "match: exact"));
+  with("tolerance = 1e-4\n");
+  const Outcome before = scratch.tunesmith(near);
+  EXPECT_FALSE(has(before.out, "match: exact")) << before.out;
+  const Outcome strict = scratch.tunesmith(all);
+  EXPECT_TRUE(has(strict.out, "ok 1 wrong_result 1; 2 measured")) << strict.out << strict.err;
+  const Outcome after = scratch.tunesmith(near);
+  EXPECT_TRUE(has(after.out, "match: exact") && has(after.out, "BLOCK=64")) << after.out;
 }
 
 // What a reference says in double is beyond what f16 holds.
@@ -713,10 +848,12 @@ TEST_F(UserKernelTest, IncludesOfItsFolderAndADescriptionBesideIt) {
   const std::size_t begin = std::string("/* tunesmith").size();
   const std::size_t end = text.find("*/");
   std::ofstream(scratch.path() / "twice.toml") << text.substr(begin, end - begin);
-  std::ofstream(scratch.path() / "inner.cuh") << "#pragma once\nconstexpr float two = 2;\n";
+  std::ofstream(scratch.path() / "inner.cuh")
+      << "#pragma once\n#ifdef MINE\nconstexpr float two = 2;\n#endif\n";
   std::ofstream(scratch.path() / "helper.cuh")
       << "#pragma once\n#include \"inner.cuh\"\n__device__ float doubled(float x) { return two * x; }\n";
   write(
+      "#ifdef NOBODY\n#include \"inner.cuh\"\n#endif\n#define MINE\n"
       "#include \"helper.cuh\"\n#include \"inner.cuh\"\n#ifndef TUNESMITH\n#include \"nowhere.h\"\n#endif\n" +
       text.substr(end + 2));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");

@@ -178,5 +178,32 @@ TEST_F(FaultTest, AReadOnlyFileOrFolderServesReadersAndTellsWriters) {
   chmod(folder_.c_str(), 0755);
 }
 
+// As in an image that was made of a run that was killed.
+TEST_F(FaultTest, ALogThatCannotBeReadIsTold) {
+  {
+    auto store = Store::open(file(), Mode::create);
+    populate(store);
+  }
+  const auto count = [&] { return std::to_string(Store::open(file(), Mode::read_only).results().size()); };
+  std::ofstream(file().string() + "-wal") << std::string(100, 'x');
+  chmod(folder_.c_str(), 0555);
+  EXPECT_THAT(as_ordinary_user(count), AllOf(HasSubstr("has a log beside it"), HasSubstr("copy both files")));
+  chmod(folder_.c_str(), 0755);
+  std::ofstream(file().string() + "-wal") << "";
+  chmod(folder_.c_str(), 0555);
+  EXPECT_EQ(as_ordinary_user(count), "10") << "an empty log holds nothing";
+  chmod(folder_.c_str(), 0755);
+}
+
+TEST_F(FaultTest, APathMayBeginWithTwoSlashes) {
+  const std::filesystem::path twice = "/" + file().string();
+  {
+    auto store = Store::open(twice, Mode::create);
+    populate(store);
+  }
+  EXPECT_EQ(Store::open(twice, Mode::read_only).results().size(), 10U);
+  EXPECT_EQ(Store::open(file(), Mode::read_only).results().size(), 10U);
+}
+
 }  // namespace
 }  // namespace tunesmith

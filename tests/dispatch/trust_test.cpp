@@ -61,6 +61,12 @@ TEST_F(TrustTest, NativeCodeOfADatabaseIsRunOnlyWhereAskedFor) {
   tune(winner_);
   DispatcherOptions usual = options();
   usual.host_binaries = DispatcherOptions().host_binaries;
+  EXPECT_NE(
+      notes_of(usual).find("The binaries of 1 winner for the host are not run, such as that of smooth n=1000 "
+                           "taps=5 dtype=f32, because DispatcherOptions::host_binaries is off."),
+      std::string::npos)
+      << notes_of(usual);
+  EXPECT_EQ(notes_of(options()).find("host_binaries"), std::string::npos);
   says(Dispatcher(usual).plan("smooth", "n=1000 taps=5"), "compiled now");
   says(Dispatcher(options()).plan("smooth", "n=1000 taps=5"), "its binary is in the database");
 }
@@ -172,6 +178,44 @@ TEST_F(TrustTest, ACacheThatOthersMayWriteIsNotUsed) {
   for (const auto& entry : std::filesystem::directory_iterator(chosen.cache_folder))
     ASSERT_EQ(::chmod(entry.path().c_str(), 0666), 0);
   says(Dispatcher(chosen).plan("smooth", "n=1000 taps=5"), "compiled now");
+}
+
+// What an older compiler made is made anew where there is a newer one, and only there.
+TEST_F(TrustTest, ACachedBinaryOfAnotherCompilerIsNotUsed) {
+  const char* const given = std::getenv("TUNESMITH_CXX");
+  const std::string compiler = given == nullptr ? "c++" : given;
+  const std::string newer = (folder_ / "newer").string();
+  write_file(newer, "#!/bin/sh\n[ \"$1\" = --version ] && exec echo newer\nexec '" + compiler + "' \"$@\"\n");
+  std::filesystem::permissions(newer, std::filesystem::perms::owner_all);
+  DispatcherOptions never = options();
+  never.compile = Compile::never;
+  const auto how = [&](const char* with, const DispatcherOptions& chosen, const char* words) {
+    ::setenv("TUNESMITH_CXX", with, 1);
+    says(Dispatcher(chosen).plan("smooth", "n=1000 taps=5"), words);
+    ::setenv("TUNESMITH_CXX", compiler.c_str(), 1);
+  };
+  how(compiler.c_str(), options(), "compiled now");
+  how(compiler.c_str(), options(), "compiled before");
+  how(newer.c_str(), never, "compiled before");
+  how("/no/compiler", options(), "compiled before");
+  how(newer.c_str(), options(), "compiled now");
+  how(newer.c_str(), options(), "compiled before");
+  const auto entries = std::filesystem::directory_iterator(options().cache_folder);
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1) << "the older one has gone";
+}
+
+TEST_F(TrustTest, ACacheThatCannotBeWrittenIsANote) {
+  DispatcherOptions chosen = options();
+  write_file((folder_ / "file").string(), "");
+  chosen.cache_folder = (folder_ / "file/cache").string();
+  Dispatcher dispatcher(chosen);
+  const std::size_t before = dispatcher.notes().size();
+  for (const char* problem : {"n=1000 taps=5", "n=1000 taps=6"})
+    check(dispatcher.plan("smooth", problem), "smooth");
+  ASSERT_EQ(dispatcher.notes().size(), before + 1) << "once";
+  EXPECT_NE(dispatcher.notes().back().find("cannot be kept in the cache " + chosen.cache_folder),
+            std::string::npos)
+      << dispatcher.notes().back();
 }
 
 TEST_F(TrustTest, AFileThatCannotBeReadIsANote) {

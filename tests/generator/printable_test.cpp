@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <random>
 #include <string>
+#include <vector>
+
+#include "generator/shell.h"
 
 namespace tunesmith {
 namespace {
@@ -24,6 +28,31 @@ TEST(Printable, ShowsControlCharactersAndLeavesTheRest) {
   EXPECT_EQ(printable("\xe6\xbc"), "\\xe6\\xbc") << "cut off";
   EXPECT_EQ(printable("\xe0\x80\x9b"), "\\xe0\\x80\\x9b") << "ESC, longer than needed";
   EXPECT_EQ(printable("\xff\xc0\x80"), "\\xff\\xc0\\x80");
+}
+
+TEST(ShellWord, IsWhatAShellReadsBack) {
+  EXPECT_EQ(shell_word("conv2d"), "conv2d");
+  EXPECT_EQ(shell_word("height=1 width=2"), "\"height=1 width=2\"");
+  const std::vector<std::string> words = {"",
+                                          "expression=\"out[a] += x0[a,b] * x1[b]\" extents=3x4",
+                                          "finish=\"it's $HOME `date` \\ !x\"",
+                                          "two\nlines",
+                                          "it's",
+                                          "~",
+                                          "a*b",
+                                          "{a,b}",
+                                          "--problem",
+                                          "'"};
+  std::string command = "printf '%s\\0'";
+  for (const std::string& word : words) command += " " + shell_word(word);
+  std::FILE* const shell = popen(command.c_str(), "r");
+  ASSERT_NE(shell, nullptr);
+  std::string read;
+  for (int c = std::fgetc(shell); c != EOF; c = std::fgetc(shell)) read += static_cast<char>(c);
+  EXPECT_EQ(pclose(shell), 0);
+  std::string expected;
+  for (const std::string& word : words) expected += word + '\0';
+  EXPECT_EQ(read, expected) << command;
 }
 
 TEST(Printable, NoBytesMakeACommand) {

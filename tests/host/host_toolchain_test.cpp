@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -94,6 +95,50 @@ TEST(HostToolchain, CompilesFromSeveralThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// Where an application ignores SIGCHLD the system keeps no status of a child, and another thread may take it
+// first.
+TEST(HostToolchain, NeedsNoStatusOfItsChildren) {
+  const auto previous = std::signal(SIGCHLD, SIG_IGN);
+  {
+    const Compilation right = make_host_toolchain()->compile(
+        host_source("extern \"C\" __global__ void ENTRY(kernel)(int* out) { *out = 1; }"));
+    EXPECT_TRUE(right.ok) << right.log;
+    const Compilation wrong = make_host_toolchain()->compile(host_source("int broken = undeclared_name;"));
+    EXPECT_FALSE(wrong.ok);
+    EXPECT_NE(wrong.log.find("undeclared_name"), std::string::npos) << wrong.log;
+    const Script killed(
+        "[ \"$1\" = --version ] && echo dies 1 && exit\n"
+        "while [ \"$1\" != -o ]; do shift; done\nhead -c 5000 /bin/sh > \"$2\"\n");
+    EXPECT_FALSE(make_host_toolchain()->compile(host_source("")).ok) << "a part of an object";
+  }
+  std::signal(SIGCHLD, previous);
+}
+
+TEST(HostToolchain, ShortensALogOfManyLines) {
+  const Script chatty(
+      "[ \"$1\" = --version ] && echo talks 1 && exit\nseq 1 200000\n"
+      "echo 'variant.cpp:7: error: late'\nseq 200001 300000\nexit 1\n");
+  const Compilation compiled = make_host_toolchain()->compile(host_source(""));
+  EXPECT_FALSE(compiled.ok);
+  EXPECT_LT(compiled.log.size(), 20'000U);
+  for (const char* part :
+       {"1\n2\n", "100\n… 199900 lines are left out …\nvariant.cpp:7: error: late\n200001\n",
+        "… 99981 lines are left out …\n\"tunesmith render\""})
+    EXPECT_NE(compiled.log.find(part), std::string::npos) << part << compiled.log;
+}
+
+TEST(HostToolchain, SaysThatThereIsNoFolderForTemporaryFiles) {
+  setenv("TMPDIR", "/nonexistent/tmp", 1);
+  try {
+    make_host_toolchain();
+    ADD_FAILURE() << "a missing folder was used";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("/nonexistent/tmp cannot be used"), std::string::npos)
+        << error.what();
+  }
+  unsetenv("TMPDIR");
 }
 
 TEST(HostToolchain, SaysWhichCompilerIsMissing) {

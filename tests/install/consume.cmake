@@ -31,6 +31,10 @@ foreach(library shared static)
   foreach(program consumer minimal minimal_c)
     run("${folder}/${program}")
   endforeach()
+  run(${CMAKE_COMMAND} -S "${source}/tests/install/c_alone" -B "${folder}/c_alone" -G "${generator}" "-DCMAKE_PREFIX_PATH=${prefix}"
+      "-DLIBRARY=${library}" ${without} "-DCMAKE_C_COMPILER=${c_compiler}" "-DCMAKE_C_FLAGS=${flags}")
+  run(${CMAKE_COMMAND} --build "${folder}/c_alone")
+  run("${folder}/c_alone/minimal_c")
 endforeach()
 
 # By pkg-config.

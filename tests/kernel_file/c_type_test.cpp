@@ -79,6 +79,30 @@ TEST(CType, FollowsNamesOfTheText) {
   EXPECT_FALSE(c_type("Key*", text).dtype.has_value());
 }
 
+// Whatever gives a name two meanings, in whatever order: none of them is taken.
+TEST(CType, IsNeverOneOfSeveralMeanings) {
+  const char* definitions[] = {"typedef int real;\n",    "using real = float;\n",
+                               "#define real double\n",  "typedef float4 real;\n",
+                               "typedef float* real;\n", "struct real { int a; };\n",
+                               "typedef unknown real;\n"};
+  for (const std::string first : definitions) {
+    for (const std::string second : definitions) {
+      const std::string text = "#if AXIS\n" + first + "#else\n" + second + "#endif\nusing other = real;\n";
+      for (const char* type : {"real*", "other *", "real"}) {
+        const CType found = c_type(type, text);
+        EXPECT_EQ(found.ambiguity.empty(), first == second) << text;
+        EXPECT_TRUE(first == second || !found.dtype.has_value()) << text;
+      }
+    }
+  }
+  EXPECT_EQ(c_type("real*", "typedef int real;\nusing real = float;\n#define real  float\n").ambiguity,
+            "real is int or float");
+  // Two names of one type are no two meanings.
+  const CType same = c_type("real*", "typedef int32_t real;\n#define real signed   int\n");
+  EXPECT_TRUE(same.ambiguity.empty());
+  EXPECT_EQ(same.dtype, DType::i32);
+}
+
 TEST(CType, SaysItsAlignment) {
   EXPECT_EQ(c_type("float4*", "").alignment(), 16);
   EXPECT_EQ(c_type("float3*", "").alignment(), 4);

@@ -240,6 +240,73 @@ TEST(Description, AnArrayHasTheTypeOfItsPointer) {
   EXPECT_EQ(alignment(with_pointer("unsigned*", "")), 4);
 }
 
+// A type that #if chooses is the one that is compiled; where that is not known the description says it.
+TEST(Description, ATypeThatIsChosenIsNotGuessed) {
+  const Problem problem = Problem::parse("n=100 dtype=f32");
+  const auto choose = [](const std::string& condition) {
+    return condition + "\ntypedef int real;\n#else\ntypedef float real;\n#endif\n";
+  };
+  const auto dtype = [&](const std::string& condition, const std::string& array = "") {
+    return described_op(with_pointer("real*", array, choose(condition)), {})->op.arguments[1].dtype(problem);
+  };
+  EXPECT_EQ(dtype("#ifdef COUNTS_ONLY"), DType::f32);
+  EXPECT_EQ(dtype("#ifndef COUNTS_ONLY"), DType::i32);
+  EXPECT_EQ(dtype("#if defined(TUNESMITH) && 2 > 1"), DType::i32);
+  EXPECT_EQ(dtype("#define PRECISION 1\n#if PRECISION == 2"), DType::f32);
+  for (const char* unknown : {"#ifdef __CUDA_ARCH__", "#if BLOCK > 32", "#if CUDART_VERSION > 12000"}) {
+    EXPECT_EQ(
+        complaint(with_pointer("real*", "", choose(unknown))),
+        "scale.cu, line 6: The array c is taken by the kernel as real*, and real is int or float: which "
+        "one is compiled is not known here. Set dtype = \"…\" to it, or let Tunesmith define the type, by "
+        "type = \"real\".");
+    EXPECT_EQ(dtype(unknown, ", dtype = \"f32\""), DType::f32);
+    KernelFile whole = with_pointer("real*", "", choose(unknown));
+    whole.cu.insert(whole.cu.find("[problem]"), "dtype = \"i32\"\n");
+    EXPECT_EQ(described_op(whole, {})->op.arguments[1].dtype(Problem::parse("n=100 dtype=i32")), DType::i32);
+    whole.cu.replace(whole.cu.find("dtype = \"i32\""), 13, "type = \"real\"");
+    EXPECT_EQ(described_op(whole, {})->op.arguments[1].dtype(problem), DType::f32);
+  }
+  // Of a number too.
+  KernelFile number = with_pointer("float*", "", choose("#if BLOCK > 32"));
+  number.cu.replace(number.cu.rfind("int n)"), 5, "real n");
+  EXPECT_NE(complaint(number).find("has the type \"real\", and real is int or float"), std::string::npos)
+      << complaint(number);
+  KernelFile alias = with_pointer("float*", "", "typedef unsigned long long int count_t;\n");
+  alias.cu.replace(alias.cu.rfind("int n)"), 5, "count_t n");
+  EXPECT_EQ(complaint(alias), "");
+}
+
+TEST(Description, AKernelThatIsChosenIsNotGuessed) {
+  const KernelFile good_file = with_pointer("float*", "");
+  const std::string kernel =
+      "__global__ void count(const float* x, float* c, int n) { if (BLOCK > n) c[0] = x[0]; }";
+  const auto with_other = [&](const std::string& condition, const std::string& other) {
+    KernelFile file = good_file;
+    file.cu = replaced(file.cu, kernel, condition + "\n" + other + "\n#else\n" + kernel + "\n#endif\n");
+    return complaint(file);
+  };
+  const std::string swapped =
+      "__global__ void count(float* c, const float* x, int n) { c[0] = BLOCK + x[0]; }";
+  EXPECT_EQ(with_other("#if 0", swapped), "");
+  EXPECT_EQ(with_other("#ifndef TUNESMITH", swapped), "");
+  EXPECT_EQ(with_other("#if BLOCK > 32", kernel), "");
+  EXPECT_NE(with_other("#if BLOCK > 32", swapped)
+                .find("The kernel count is declared with other parameters in line"),
+            std::string::npos);
+}
+
+TEST(Description, WhatNothingFillsIsRefused) {
+  KernelFile file = with_pointer("float*", "", "__constant__ float weights[8];\n");
+  EXPECT_EQ(complaint(file), "");
+  file.cu = replaced(file.cu, "c[0] = x[0]", "c[0] = x[0] * weights[1]");
+  EXPECT_EQ(
+      complaint(file),
+      "scale.cu: The kernel count reads the __constant__ variable weights, which has no initialiser and "
+      "which "
+      "nothing fills, so it would be zero. Give it an initialiser, or make it a parameter of the kernel and "
+      "name it in [arrays].");
+}
+
 TEST(Description, AnArraySaysWhatItHolds) {
   const Problem problem = Problem::parse("n=100 dtype=f32");
   const auto held = [&](const std::string& type, const std::string& values) {
@@ -297,6 +364,57 @@ TEST(Description, AnAxisMayBeKnownByTheBlockAlone) {
 struct Bad {
   const char *from, *to;
 };
+
+// A kernel is another one where something else decides whether its results are right.
+TEST(Description, WhatDecidesWhatIsRightIsPartOfAnIdentity) {
+  const Files common = {{"common/c_names.cuh", ""}, {"common/half_types.cuh", ""}, {"common/shared.cuh", ""}};
+  const auto identity = [&](const std::string& text) {
+    const auto own = described_op(text_of(text), common);
+    const Problem problem = complete_problem(own->op, Problem::parse("n=1000"));
+    const Template& tmpl = own->op.templates.front();
+    const Config config = tmpl.space(problem).legal(Values::parse("BLOCK=128 VECTOR=2"));
+    return render(own->op, tmpl, problem, config, "sm_90a", own->files).hash;
+  };
+  const std::string usual = identity(good);
+  const std::string function = replaced(replaced(good, "kernel = \"plain\"", "function = \"host\""),
+                                        "__global__ void plain", "void host");
+  const std::string of_function = identity(function);
+  const std::string alone =
+      replaced(good, "[reference]\nkernel = \"plain\"\narguments = [\"x\", \"y\", \"count\", \"n\"]\n", "");
+  for (const auto& [from, to] : {Bad{"relative = 1e-5", "relative = 1e-6"},
+                                 {"relative = 1e-5", "relative = 1e-5, absolute = 1"},
+                                 {"values = [0, 5]", "values = [0, 6]"},
+                                 {"VECTOR * dtype_bytes", "2 * VECTOR * dtype_bytes"},
+                                 {"kernel = \"plain\"", "kernel = \"plain\"\ngrid = 1\nblock = 1"},
+                                 {"companions = [\"n=4\"]", "companions = [\"n=8\"]"},
+                                 {"companions = [\"n=4\"]", ""},
+                                 {"n = [16, 1000000]", "n = [16, 2000000]"},
+                                 {"\"n % 4 == 0\"", "\"n % 2 == 0\""},
+                                 {"\"n\", \"mode == 'valid'\", 0.5", "\"n\", \"mode == 'valid'\", 0.25"},
+                                 {"extents = \"1\", role = \"inout\"", "extents = \"2\", role = \"inout\""},
+                                 {"(const T* in, T* out, int* count, long long size) {}",
+                                  "(const T* in, T* out, int* count, long long size) { *count = 1; }"}})
+    EXPECT_NE(identity(replaced(good, from, to)), usual) << from << " -> " << to;
+  for (const auto& [from, to] : {Bad{"BLOCK = [64, 128]", "BLOCK = [64, 128, 256]"},
+                                 {"examples = [\"n=100\"]", "examples = [\"n=200\"]"},
+                                 {"flops = \"2 * n\"", "flops = \"3 * n\""},
+                                 {"what = \"elements per access\"", "what = \"elements\""},
+                                 {"why = \"Rows are padded to multiples of 4.\"", "why = \"Padded.\""},
+                                 {"[launch]\ngrid", "# grid and block\n[launch]\n\ngrid  "},
+                                 {"worth = \"BLOCK >= 128\"", ""},
+                                 {"#define BLOCK 64", "\n#define BLOCK 64  // threads"}})
+    EXPECT_EQ(identity(replaced(good, from, to)), usual) << from << " -> " << to;
+  EXPECT_NE(of_function, usual);
+  const std::string body = "int* count, long long size) {}";
+  EXPECT_NE(identity(replaced(function, body, "int* count, long long size) { *count = 1; }")), of_function);
+  EXPECT_EQ(identity(replaced(function, body, "int* count,  // one\n long long size) {}")), of_function);
+  // Where the untuned kernel is the reference, its config is.
+  const std::string values = "values = [1, 2, 4]";
+  EXPECT_NE(identity(replaced(alone, values, "values = [2, 1, 4]")), identity(alone));
+  EXPECT_EQ(identity(replaced(alone, values, "values = [1, 4, 2, 8]")), identity(alone));
+  EXPECT_EQ(identity(replaced(good, values, "values = [2, 1, 4]")), usual);
+}
+
 const Bad bad[] = {
     {"/* tunesmith", "/* nothing"},
     {"kernel = \"scale\"", "kernel = \"scale"},

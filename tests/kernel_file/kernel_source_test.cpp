@@ -39,10 +39,11 @@ static const char* text = "__global__ void nor(int a) ";
   EXPECT_TRUE(kernels[2].parameters.empty());
 }
 
+bool is_cmath(const std::string& header) { return header == "<cmath>"; }
+
 TEST(OwnSource, KnowsWhatTutorialsWrite) {
   const auto rendered = [](const std::string& text, const std::vector<std::string>& constants = {}) {
-    const KernelBody body =
-        kernel_body(text, constants, [](const std::string& header) { return header == "<cmath>"; });
+    const KernelBody body = kernel_body(text, constants, {.is_known_header = is_cmath});
     return body.text + body.behind;
   };
   EXPECT_EQ(
@@ -69,7 +70,7 @@ TEST(OwnSource, KnowsWhatTutorialsWrite) {
       "#include <a.h>\n#ifdef __CUDA_ARCH__\n#include <b.h>\n#include <cmath>\n#else\n#include "
       "<c.h>\n#endif\n"
       "#ifndef GUARD\n#include <d.h>\n#endif\n",
-      {}, [](const std::string& header) { return header == "<cmath>"; });
+      {}, {.is_known_header = is_cmath});
   EXPECT_EQ(body.includes, "<a.h>\n<d.h>\n");
   EXPECT_NE(body.text.find("#ifdef __CUDA_ARCH__\n#include <b.h>\n"), std::string::npos) << body.text;
   EXPECT_NE(body.text.find("#else\n#include <c.h>\n#endif\n"), std::string::npos) << body.text;
@@ -78,6 +79,54 @@ TEST(OwnSource, KnowsWhatTutorialsWrite) {
   EXPECT_TRUE(is_outside("/etc/hostname"));
   EXPECT_TRUE(is_outside("a/../../b"));
   EXPECT_FALSE(is_outside("detail/part.cuh"));
+}
+
+TEST(OwnSource, ADeclarationWithOtherParametersIsSeen) {
+  const auto other_line = [](const std::string& text) {
+    const auto kernels = kernels_of(text);
+    return kernels.empty() ? -1 : kernels.front().other_line;
+  };
+  const std::string first = "__global__ void k(const float* x, int n) {}\n";
+  EXPECT_EQ(other_line(first + "__global__ void k(const float* x, int n) {}\n"), 0) << "one of two branches";
+  EXPECT_EQ(other_line("__global__ void k(const float*, int);\n" + first), 0);
+  EXPECT_EQ(kernels_of("__global__ void k(const float*, int);\n" + first).front().parameters[1].name, "n");
+  EXPECT_EQ(other_line(first + "__global__ void k(const float*, int);\n"), 0);
+  for (const char* other :
+       {"__global__ void k(const double* x, int n) {}\n", "__global__ void k(const float* n, int x) {}\n",
+        "__global__ void k(const float* x) {}\n", "__global__ void k(const float* x, unsigned n);\n"}) {
+    EXPECT_EQ(other_line(first + other), 2) << other;
+    EXPECT_GT(other_line(other + first), 0) << other;
+  }
+  const auto function = function_of("void f(int a) {}\nint g() { return 1; }\nvoid f(long a) {}\n", "f");
+  EXPECT_EQ(function->declared.other_line, 3);
+  EXPECT_EQ(function->declared.line, 1);
+}
+
+// Both words __global__ belong to one declaration.
+TEST(OwnSource, AnIfMayStandInADeclaration) {
+  const std::string text =
+      "#if MIN > 0\n__global__ __launch_bounds__(64, MIN)\n#else\n__global__ __launch_bounds__(64)\n#endif\n"
+      "void k(float* y) {}\n";
+  EXPECT_EQ(kernels_of(text).size(), 1U);
+  EXPECT_EQ(kernel_body(text, {"MIN"}).text,
+            "#if MIN > 0\nextern \"C\" __global__ __launch_bounds__(64, MIN)\n#else\nextern \"C\" __global__ "
+            "__launch_bounds__(64)\n#endif\nvoid ENTRY(k)(float* y) {}\n");
+}
+
+TEST(OwnSource, WhatIsNeverCompiledIsNeverRead) {
+  const std::string text =
+      "#ifndef TUNESMITH\n#include <iostream>\n__global__ void host(int) {\n#endif\n#if 0\n#include "
+      "<chrono>\n"
+      "void broken( {\n#endif\n#include <mma.h>\n#ifdef __CUDA_ARCH__\n#include <cuda/barrier>\n#endif\n"
+      "#if AXIS\n#include <cub/cub.cuh>\n#endif\n__global__ void k(float* y) {}\n";
+  const KernelBody body =
+      kernel_body(text, {"AXIS"}, {.is_known_header = is_cmath, .in_place = [](auto&) { return "here"; }});
+  EXPECT_EQ(body.includes, "<mma.h>\n<cub/cub.cuh>\n");
+  EXPECT_EQ(body.conditional_includes, "<iostream>\n<chrono>\n<cuda/barrier>\n");
+  EXPECT_EQ(body.text,
+            "#ifndef TUNESMITH\n#include <iostream>\n__global__ void host(int) {\n#endif\n#if 0\n#include "
+            "<chrono>\nvoid broken( {\n#endif\nhere\n#ifdef __CUDA_ARCH__\n#include <cuda/barrier>\n#endif\n"
+            "#if AXIS\nhere\n#endif\nextern \"C\" __global__ void ENTRY(k)(float* y) {}\n");
 }
 
 TEST(OwnSource, OwnDefinitionsGiveWayAndLinesStay) {

@@ -165,7 +165,8 @@ std::string listed_as(const Mutant& mutant) {
 }
 
 // More in a batch than a grid has blocks along y and z, so that a block takes several; of scan more tiles
-// than a section has. They cost seconds each, so only what all else has not caught comes to them.
+// than a section has; of tensor more terms than two levels of runs have. They cost seconds each, so only what
+// all else has not caught comes to them.
 const std::map<std::string, std::vector<std::string>>& large_batches() {
   static const std::map<std::string, std::vector<std::string>> problems = {
       {"conv1d",
@@ -177,6 +178,7 @@ const std::map<std::string, std::vector<std::string>>& large_batches() {
        {"batch=65800 channels_out=1 channels_in=1 height=2 width=2 mask_height=1 mask_width=2"}},
       {"reduce", {"outer=70000 length=3 function=sum"}},
       {"scan", {"length=40000 inner=64 dtype=i32"}},
+      {"tensor", {"expression=\"y[i] += x[i,j]\" i=2 j=131072"}},
       {"transpose",
        {"batch=65800 height=2 width=3 dtype=b8", "batch=65800 height=2 width=3 output_pitch=4 dtype=b8"}}};
   return problems;

@@ -7,11 +7,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
+#include <map>
 #include <set>
 
 #include "generator/device_facts.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/random.h"
 #include "tests/rounds.h"
 
 namespace tunesmith {
@@ -140,6 +143,59 @@ TEST_P(SampleTest, EveryWordIsDrawnAndTheDefaultsMostOften) {
       EXPECT_GE(drawn, parameter.initial == Value(word) ? 150 : 5) << parameter.name << "=" << word;
     }
   }
+}
+
+// The sizes of the arguments and all results, of inputs that hold the same random numbers.
+std::vector<double> computed(const Op& op, const Problem& problem) {
+  Random random(1);
+  std::vector<double> all;
+  std::vector<std::vector<double>> arguments;
+  for (const Argument& argument : op.arguments) {
+    all.push_back(static_cast<double>(elements(argument, problem)));
+    const std::int64_t inputs = argument.role == Role::input ? elements(argument, problem) : 0;
+    std::generate_n(std::back_inserter(arguments.emplace_back()), inputs, [&] { return random.uniform(); });
+  }
+  for (std::size_t a = 0; a < op.arguments.size(); ++a) {
+    if (op.arguments[a].role != Role::output || elements(op.arguments[a], problem) == 0) continue;
+    std::vector<double> value(static_cast<std::size_t>(elements(op.arguments[a], problem)));
+    std::vector<double> error(value.size());
+    op.reference(problem, arguments, static_cast<int>(a), 0, std::ssize(value), value, error);
+    all.insert(all.end(), value.begin(), value.end());
+  }
+  return all;
+}
+
+// Whoever asks for an array, by whatever strides, gets what was tuned for it.
+TEST_P(SampleTest, StridesThatSayTheSameAreOneProblem) {
+  const Op& op = *GetParam();
+  const auto is_stride = [](const Parameter& one) {
+    return one.is_integer() && one.name.ends_with("stride");
+  };
+  if (std::none_of(op.parameters.begin(), op.parameters.end(), is_stride)) return;
+  Random random(5);
+  int alike = 0;
+  for (int shape = 0; shape < 60; ++shape) {
+    Problem sizes;
+    for (const Parameter& one : op.parameters)
+      if (one.is_integer() && !is_stride(one) && (one.usual || !one.initial))
+        sizes.set(one.name, static_cast<std::int64_t>(random.below(10) == 0 ? 0 : 1 + random.below(4)));
+    std::map<std::vector<double>, Problem> stored;  // by what is computed
+    for (int round = 0; round < 40; ++round) {
+      Problem given = sizes;
+      for (const Parameter& one : op.parameters)
+        if (is_stride(one) && random.below(3) > 0)
+          given.set(one.name, static_cast<std::int64_t>(random.below(17)));
+      try {
+        const Problem problem = complete_problem(op, given);
+        EXPECT_EQ(complete_problem(op, problem), problem);
+        const auto [known, is_new] = stored.emplace(computed(op, problem), problem);
+        EXPECT_EQ(known->second, problem) << given.text();
+        alike += is_new || known->second.text() == given.text() ? 0 : 1;
+      } catch (const UsageError&) {  // no size or no stride of this op
+      }
+    }
+  }
+  EXPECT_GT(alike, 100);
 }
 
 // From what latency bounds to what fills a GPU.

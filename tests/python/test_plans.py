@@ -70,6 +70,16 @@ def test_arrays_that_cannot_be_are_refused_and_nothing_is_written(host):
     assert (y == 4).all()
 
 
+def test_a_words_result_is_as_large_as_what_is_written(host):
+    plan, x = host.plan("reduce", outer=3, length=4), tunesmith.Array(np.ones((3, 4), "f"))
+    for y in (np.zeros(4, "f"), np.zeros((3, 2), "f"), np.zeros(6, "f")[::2]):
+        with pytest.raises(RuntimeError, match=r"writes 12 bytes without gaps; this is a mistake in tunesmith"):
+            plan._launch(x, tunesmith.Array(y))
+        assert not y.any()
+    with pytest.raises(ValueError, match="8 bytes; the plan's problem"):
+        plan._launch(x, tunesmith.Array(np.zeros(2, "f")))
+
+
 def test_numbers_stand_in_a_launch(host):
     plan = host.plan("histogram", length=4, bins=2)
     values, counts = np.array([0.1, 0.9, 1.5, 3.0], "f"), np.empty(2, np.int64)

@@ -41,6 +41,18 @@ def test_every_type_gives_what_numpy_gives(function, dtype):
         agree(tunesmith.scan(a, function, axis), accumulates[function](a, axis))
 
 
+@pytest.mark.parametrize("dtype", types)
+def test_exclusive_extremes_begin_with_the_ends_of_the_type(dtype):
+    first = {"b": lambda: (False, True), "f": lambda: (-np.inf, np.inf)}.get(np.dtype(dtype).kind, lambda: (np.iinfo(dtype).min, np.iinfo(dtype).max))()
+    a = made(dtype, 3)
+    for function, end in zip(("max", "min"), first):
+        for reverse in (False, True):
+            found = tunesmith.scan(a, function, exclusive=True, reverse=reverse)
+            wanted = accumulates[function](np.append(np.array([end], dtype), a[::-1] if reverse else a))[:3]
+            agree(found, wanted[::-1] if reverse else wanted)
+            assert dtype != "bool" or found.view(np.uint8).max() <= 1  # whole truth values
+
+
 def test_axes_and_views():
     a = made("float32", (6, 7, 8))
     for view in (a, a[::2], a[:, ::3], a[:, 1:5, 2:6], a[..., ::2], a[::-1], a.T, a.transpose(1, 0, 2), a[:, :1], a[1:1], a[2, 3, 4]):

@@ -109,8 +109,8 @@ cases = {
     "all": statistic("all"),
     "count_nonzero": statistic("count_nonzero", outputs=(), refused=()),
     "prod": statistic("prod", refused=("initial", "where"), **dtypes),
-    "var": statistic("var", refused=("where", "mean"), ddof=(1, 2), correction=(1, 2), dtype=("float64", "float32")),
-    "std": statistic("std", refused=("where", "mean"), ddof=(1, 2), correction=(1, 2), dtype=("float64", "float32")),
+    "var": statistic("var", refused=("mean",), where=(image > 0, image < 0.5), ddof=(1, 2), correction=(1, 2), dtype=("float64", "float32")),
+    "std": statistic("std", refused=("mean",), where=(image > 0, image < 0.5), ddof=(1, 2), correction=(1, 2), dtype=("float64", "float32")),
     "min_max": Case(pair(np.min, np.max), {"a": image}, {"axis": (0, 1)}),
     "mean_var": Case(pair(np.mean, np.var), {"a": image}, {"axis": (0, 1), "ddof": (1, 2)}, refused=("dtype",)),
     "norm": Case(np.linalg.norm, {"x": image}, {"ord": (1, 2), "axis": (0, 1), "keepdims": (False, True)}, {"ord": {"axis": 0}}),
@@ -124,7 +124,10 @@ cases = {
     "softmax": Case(lambda x, axis=-1: scipy.special.softmax(x, operator.index(axis)), {"x": image}, {"axis": (0, 1)}, outputs=("out",)),
     "log_softmax": Case(lambda x, axis=-1: scipy.special.log_softmax(x, operator.index(axis)), {"x": image}, {"axis": (0, 1)}, outputs=("out",)),
     "logsumexp": Case(
-        lambda x, axis=-1, keepdims=False: scipy.special.logsumexp(x, operator.index(axis), keepdims=keepdims), {"x": image}, {"axis": (0, 1), "keepdims": (False, True)}, outputs=("out",)
+        lambda x, axis=-1, **rest: scipy.special.logsumexp(x, operator.index(axis), **rest),
+        {"x": image},
+        {"axis": (0, 1), "keepdims": (False, True), "b": (np.abs(image), np.abs(image) * 2), "return_sign": (False, True)},
+        outputs=("out",),
     ),
     "normalize": Case(normalized, {"x": image}, {"axis": (0, 1), "p": (1, 2), "eps": (2, 5)}, outputs=("out",)),
     "layer_norm": Case(

@@ -134,7 +134,8 @@ def test_reductions_of_expressions():
 def test_refusals():
     a = np.ones((2, 3), np.float32)
     for call in (
-        lambda: tunesmith.var(a, where=a > 0),
+        lambda: tunesmith.var(a, mean=a),
+        lambda: tunesmith.var(a + 1j, where=a > 0),
         lambda: tunesmith.any(a, where=a > 0),
         lambda: tunesmith.prod(a, initial=3),
         lambda: tunesmith.norm(a, 2, (0, 1)),

@@ -105,6 +105,21 @@ def test_a_recorded_call_follows_its_arrays():
     assert not wide[:, 1::2].any()
 
 
+@pytest.mark.parametrize("expression", ["y += x[0*j+i] * w[j]", "y += x[j-j+i] * w[j]", "y += x[i+j-i-j+i] * w[j]", "y += w[j] * x[3*j+i-3*j]"])
+def test_terms_that_move_nothing(expression):
+    x, w = np.arange(1.0, 5), np.array([1.0, 1, 1])
+    assert tunesmith.tensor(expression, x=x, w=w) == 30
+
+
+def test_long_sums_are_not_added_one_after_the_other():
+    x, y = (rng.random(10**6).astype("float32") for _ in range(2))
+    right = (x.astype("float64") * y).sum()
+    for found in (tunesmith.einsum("i,i->", x, y), tunesmith.tensor("s += x[i] * y[i]", x, y), tunesmith.reduction("a * b", x, y)):
+        assert abs(float(found) - right) < 1e-6 * right
+    ones = np.ones(2**24 + 1000, "float32")
+    assert tunesmith.einsum("i->", ones) == ones.size
+
+
 @pytest.mark.parametrize("dtype", ["float64", np.str_("float64"), np.float64, np.dtype("float64"), "int32", np.int32])
 def test_dtype_in_each_form(dtype):
     for _ in range(2):

@@ -57,3 +57,6 @@ extern "C" const char* RUN() {
          std::to_string(by_c()) + "\n" + typeid(tunesmith::Plan).name() + "\n" + caught();
   return text.c_str();
 }
+
+// Where the function is that this calls.
+extern "C" const void* VERSION_OF() { return reinterpret_cast<const void*>(&tunesmith_version); }

@@ -141,6 +141,12 @@ TEST_F(StaticExport, IsBuiltWithoutSqliteAndChoosesAsTheDispatcher) {
     EXPECT_EQ(linked.out, "0\n") << reads;
   }
 
+  // What it offers to the dynamic linker is inlined code whose names are this export's own.
+  const Outcome offered = scratch.shell(
+      "nm -D --defined-only " + built +
+      "/consumer | grep tunesmith | grep -vE '9tunesmith[0-9]+v[0-9]+_[0-9]+_export_[0-9a-f]{12}'");
+  EXPECT_EQ(offered.out, "");
+
   const Outcome consumed = scratch.shell(built + "/consumer < asked.txt");
   expect_success(consumed);
   EXPECT_NE(consumed.err.find("The database given.db is not used"), std::string::npos) << consumed.err;

@@ -159,7 +159,7 @@ TEST_P(Orders, ALargeSpaceBeginsWithAllThatKeepTheRules) {
   }
   const Space large(axes, {}, worth);
   SearchSpace space{Point{0, large.complete({})}, {}};
-  space.parts.push_back({0, large, large.count()});
+  space.parts.push_back({0, large, large.size()});
   const auto search = make_search(GetParam(), space, 1);
   std::vector<Point> points;
   for (int n = 0; n < 1000; ++n) points.push_back(*search->next());
@@ -167,6 +167,60 @@ TEST_P(Orders, ALargeSpaceBeginsWithAllThatKeepTheRules) {
   const std::vector<std::size_t> tiers = broken(space, points);
   EXPECT_TRUE(std::is_sorted(tiers.begin(), tiers.end()));
   EXPECT_EQ(std::count(tiers.begin(), tiers.end(), 0), 512) << "2^9";
+}
+
+// 24 axes of 1000 values, 10^72 points; some are connected in pairs by rules, others by none.
+const SearchSpace& endless() {
+  static const SearchSpace made = [] {
+    std::vector<Axis> axes;
+    for (int i = 0; i < 24; ++i) {
+      Axis axis{"A" + std::to_string(i), {}, ""};
+      for (std::int64_t value = 0; value < 1000; ++value) axis.values.emplace_back(value);
+      axes.push_back(axis);
+    }
+    const auto add_up = [](const char* a, const char* b) {
+      return [x = IntegerAxis(a), y = IntegerAxis(b)](const Config& c) { return (c[x] + c[y]) % 10 == 7; };
+    };
+    const Space space(axes,
+                      {{"A0 and A23 add up to a number that ends with 7.", add_up("A0", "A23")},
+                       {"A1 and A22 do so.", add_up("A1", "A22")}},
+                      {{"A2 and A21 do so.", add_up("A2", "A21")}});
+    return SearchSpace{Point{0, space.complete({})}, {{0, space, space.size()}}};
+  }();
+  return made;
+}
+
+// No strategy lists them; each proposes legal ones, each once, and shares have none in common.
+TEST_P(Strategies, ProposeFromASpaceThatNobodyCanList) {
+  SearchSpace space = endless();
+  EXPECT_EQ(space.parts.front().count.text(), "1.0e70");
+  space.shares = 2;
+  std::set<std::string> seen;
+  for (space.share = 0; space.share < 2; ++space.share) {
+    const auto search = make_search(GetParam(), space, 1);
+    ASSERT_EQ(search->drawn().size(), 1U);
+    EXPECT_GT(search->drawn().front().drawn, 40'000U);
+    for (int n = 0; n < 40; ++n) {
+      const auto point = search->next();
+      ASSERT_TRUE(point) << n;
+      EXPECT_TRUE(space.parts.front().space.is_legal(point->config)) << point->config.text();
+      EXPECT_TRUE(seen.insert(point->config.text()).second || n == 0) << point->config.text();
+      search->report(*point, Verdict::ok, 10 + static_cast<double>(point->config.index(2)));
+    }
+  }
+}
+
+TEST_P(Learners, NeighboursOfASpaceThatNobodyCanListComeNearer) {
+  const auto search = make_search(GetParam(), endless(), 1, Prior::none);
+  double best = 1e9;
+  for (int n = 0; n < 60; ++n) {
+    const auto point = search->next();
+    ASSERT_TRUE(point);
+    const double us = 10 + static_cast<double>(point->config.index(2) + point->config.index(5));
+    best = std::min(best, us);
+    search->report(*point, Verdict::ok, us);
+  }
+  EXPECT_LT(best, 400);
 }
 
 // 6,667 points, the fastest beside a corner where all fail.
@@ -203,7 +257,7 @@ bool bowl_fails(const Config& config) {
 std::pair<double, std::vector<Point>> searched(std::string_view strategy, std::uint64_t seed, int verdicts,
                                                std::size_t lag) {
   SearchSpace space;
-  space.parts.push_back({0, bowl(), bowl().count()});
+  space.parts.push_back({0, bowl(), bowl().size()});
   const auto search = make_search(strategy, space, seed, Prior::none);
   std::vector<Point> proposed;
   double best_us = 1e9;
@@ -282,7 +336,7 @@ TEST_P(Learners, ProposeNothingThatAnotherHasMeasured) {
 
 TEST(Model, PredictsTimesThatItHasLearnt) {
   SearchSpace space;
-  space.parts.push_back({0, bowl(), bowl().count()});
+  space.parts.push_back({0, bowl(), bowl().size()});
   const auto search = make_search("model", space, 1, Prior::none);
   EXPECT_FALSE(search->predicted_us({0, bowl().config(0)}));
   for (int n = 0; n < 150; ++n) {
@@ -301,7 +355,7 @@ TEST(Model, ProposesInMillisecondsAfterAThousandVerdicts) {
   GTEST_SKIP() << "A sanitizer's own work would be measured.";
 #endif
   SearchSpace space;
-  space.parts.push_back({0, bowl(), bowl().count()});
+  space.parts.push_back({0, bowl(), bowl().size()});
   const auto search = make_search("auto", space, 1, Prior::none);
   const std::clock_t begin = std::clock();  // other processes do not count
   for (int n = 0; n < 1000; ++n) {

@@ -3,6 +3,10 @@
 // sentence; attempt() makes a Status of them.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "Tunesmith's C++ headers need C++20: compile with -std=c++20, or include tunesmith/tunesmith.h."
+#endif
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -210,7 +214,8 @@ struct DispatcherOptions {
   /// `tunesmith export softmax_rows.cu` wrote beside one, winners and compiled kernels, is used as a
   /// database's.
   std::vector<std::string> kernels = {};
-  /// Whether the database's and exported binaries for the host, native code of this process, are run.
+  /// Whether the database's and exported binaries for the host, native code of this process, are run. Without
+  /// it a winner for the host is compiled first, as `compile` says.
   bool host_binaries = false;
   /// Also with `background` plan() waits in one case: where not even the op's base is in the library, because
   /// the problem holds an expression of the user's own. While the better kernel is loaded, launches of this
@@ -222,7 +227,8 @@ struct DispatcherOptions {
   /// outdated() then; wait_until_ready() does not wait for that. What lacks memory or file numbers to be
   /// loaded is tried again at once.
   std::chrono::milliseconds compile_limit = std::chrono::seconds(60);
-  /// Where compiled binaries are kept for the next process; empty: they are not kept.
+  /// Where compiled binaries are kept for the next process; empty: they are not kept. What another version of
+  /// the compiler made is compiled again, where there is one. A folder that cannot be written is a note.
   std::string cache_folder = default_cache_folder();
   /// Whether kernels may overlap with those before them in the stream; see Plan::launch().
   bool overlap = default_overlap();
@@ -282,10 +288,16 @@ struct Usage {
   double lost_us = 0;
 };
 
-/// Knows the winners for one device. Thread-safe. Its end, or that of the last plan, unloads the kernels: on
-/// a GPU it waits for their launches, as cudaFree does, so it does not belong into a capture; kernels that a
-/// graph has captured stay. Destroy dispatchers and plans before cudaDeviceReset(), which takes their kernels
-/// and memory away; a dispatcher that is made later is a new one in all.
+/// Knows the winners for one device. Thread-safe. It compiles and loads in a few threads of its own, at most
+/// four, from the first plan() on that has something for them. They block all signals but those of their own
+/// faults, so signals of the process go to the application's threads; and they run by SCHED_OTHER also where
+/// a real-time thread made them. Their processors and niceness are those of the thread whose plan() made
+/// them: bind a thread to one processor after that, or compilations share it. Where no thread can be made,
+/// plan() gives what is ready, prepare() works in the caller's thread, and it is tried again later. Its end,
+/// or that of the last plan, unloads the kernels: on a GPU it waits for their launches, as cudaFree does, so
+/// it does not belong into a capture; kernels that a graph has captured stay. Destroy dispatchers and plans
+/// before cudaDeviceReset(), which takes their kernels and memory away; a dispatcher that is made later is a
+/// new one in all.
 ///
 /// A child of fork() may use the plans that it finds, look up and plan; nothing is compiled in the background
 /// there, and wait_until_ready() and prepare() do not wait for it. fork() itself waits until no thread plans
@@ -302,8 +314,8 @@ class Dispatcher {
   const std::string& device() const noexcept;  ///< its name: "NVIDIA H200"
   bool on_host() const noexcept;               ///< arguments are then ordinary memory
   int cuda_ordinal() const noexcept;           ///< as cudaSetDevice counts; -1 on the host
-  /// Sentences on what was loaded, and what was not. What it gives stays as it is; later there may be one
-  /// more, of what could not be written.
+  /// Sentences on what was loaded, and what was not. What it gives stays as it is; later there may be a few
+  /// more: what could not be written, that no thread can be made.
   const std::vector<std::string>& notes() const noexcept;
 
   /// The plan for a problem such as "height=1000 width=2000 mask_height=3 mask_width=3 dtype=f32". Plans are

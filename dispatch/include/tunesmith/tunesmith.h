@@ -13,7 +13,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifndef TUNESMITH_HIDDEN
 #pragma GCC visibility push(default)
+#endif
 
 /// A positive status is the device runtime's (a cudaError_t).
 typedef int tunesmith_status;
@@ -43,7 +45,7 @@ const char* tunesmith_version(void);
 const char* tunesmith_first_device(void);
 
 /// Functions may be called by several threads at the same time, except that no other thread may use a handle
-/// that is being destroyed.
+/// that is being destroyed. A thread that pthread_cancel() ends goes on until its call returns.
 typedef struct tunesmith_dispatcher tunesmith_dispatcher;
 typedef struct tunesmith_plan tunesmith_plan;
 
@@ -60,7 +62,8 @@ void tunesmith_dispatcher_destroy(tunesmith_dispatcher* dispatcher);
 
 const char* tunesmith_dispatcher_device(const tunesmith_dispatcher* dispatcher);  ///< its name: "NVIDIA H200"
 int tunesmith_dispatcher_cuda_ordinal(const tunesmith_dispatcher* dispatcher);    ///< -1: the host
-const char* tunesmith_dispatcher_notes(const tunesmith_dispatcher* dispatcher);   ///< a line each; "": none
+/// A line each; "": none. Later there may be more; what it gave stays until the dispatcher's end.
+const char* tunesmith_dispatcher_notes(const tunesmith_dispatcher* dispatcher);
 
 /// `problem` is such as "height=1000 width=2000 mask_height=3 mask_width=3 dtype=f32"; asking again is a
 /// look-up. *plan is set only on success.
@@ -137,7 +140,9 @@ tunesmith_status tunesmith_save_problems(const tunesmith_dispatcher* dispatcher,
 tunesmith_status tunesmith_explain(tunesmith_dispatcher* dispatcher, const char* op, const char* problem,
                                    const char** text);
 
+#ifndef TUNESMITH_HIDDEN
 #pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,7 @@
 #pragma once
 
 #define TUNESMITH 1
+#define TUNESMITH_USING(name) using ::name;
 
 #include <float.h>
 #include <limits.h>

@@ -1,0 +1,102 @@
+#include "kernel_file/text_scanner.h"
+
+#include <algorithm>
+
+#include "generator/c_characters.h"
+
+namespace tunesmith {
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_space(text[at])) ++at;
+  return at;
+}
+
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t at) {
+  while ((at = text.find(word, at)) != std::string_view::npos) {
+    const bool begins = at == 0 || !is_name(text[at - 1]);
+    const std::size_t end = at + word.size();
+    if (begins && (end == text.size() || !is_name(text[end]))) return at;
+    ++at;
+  }
+  return at;
+}
+
+std::size_t behind_close(std::string_view text, std::size_t open) {
+  const char opens = text[open];
+  const char closes = opens == '(' ? ')' : opens == '[' ? ']' : '}';
+  int depth = 0;
+  for (std::size_t at = open; at < text.size(); ++at) {
+    if (text[at] == opens) ++depth;
+    if (text[at] == closes && --depth == 0) return at + 1;
+  }
+  return std::string_view::npos;
+}
+
+std::size_t line_begin(std::string_view text, std::size_t at) {
+  const std::size_t end = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+  return end == std::string_view::npos ? 0 : end + 1;
+}
+std::size_t line_end(std::string_view text, std::size_t at) {
+  return std::min(text.find('\n', at), text.size());
+}
+
+bool in_directive(std::string_view text, std::size_t at) {
+  std::size_t begin = line_begin(text, at);
+  while (begin >= 2 && text[begin - 2] == '\\') begin = line_begin(text, begin - 1);
+  const std::size_t first = skip_space(text, begin);
+  return first < text.size() && text[first] == '#';
+}
+
+int line_number(std::string_view text, std::size_t at) {
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+std::string squeezed(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (!is_space(c)) {
+      result += c;
+    } else if (!result.empty() && result.back() != ' ') {
+      result += ' ';
+    }
+  }
+  while (!result.empty() && result.back() == ' ') result.pop_back();
+  return result;
+}
+
+std::vector<Braces> outer_braces(std::string_view blank) {
+  std::vector<Braces> found;
+  for (std::size_t at = 0; at < blank.size(); ++at) {
+    if (blank[at] != '{' || in_directive(blank, at)) continue;
+    Braces one;
+    one.open = at;
+    one.close = behind_close(blank, at);
+    if (one.close == std::string_view::npos) break;
+    std::size_t begin = at;
+    while (begin > 0 && blank[begin - 1] != ';' && blank[begin - 1] != '}' && blank[begin - 1] != '{') {
+      if (blank[begin - 1] == '\n' && begin > 1 && in_directive(blank, begin - 2)) break;
+      --begin;
+    }
+    one.head = begin;
+    const std::string_view before = blank.substr(begin, at - begin);
+    const std::string words = squeezed(before);
+    one.word = find_word(before, "namespace");
+    if (one.word != std::string_view::npos && words.find('(') == std::string::npos) {
+      one.kind = Braces::Kind::name_space;
+      const std::string rest = squeezed(before.substr(one.word + std::string_view("namespace").size()));
+      one.name = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
+      one.word += begin;
+    } else if (find_word(words, "extern") != std::string::npos && words.find('(') == std::string::npos &&
+               words.find('=') == std::string::npos) {
+      one.kind = Braces::Kind::language;
+    } else if (words.ends_with(')') || words.ends_with("noexcept") || words.ends_with("const") ||
+               words.find("->") != std::string::npos) {
+      one.kind = Braces::Kind::function;
+    }
+    if (!one.is_transparent()) at = one.close - 1;
+    found.push_back(std::move(one));
+  }
+  return found;
+}
+
+}  // namespace tunesmith
