@@ -12,6 +12,7 @@ mostly slower than NumPy and SciPy (8 ms for a Gaussian of a 200 x 300 image, wh
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,6 +21,7 @@ from ._arrays import dispatcher, forget_dispatchers, set_dispatcher
 from ._convolutions import conv_covariance, convolve, correlate
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
 from ._device import current_device, device, set_device, show_config
+from ._docstrings import add_shared
 from ._elsewhere import missing
 from ._expressions import Vectorized, vectorize
 from ._filter_banks import filter_bank
@@ -127,3 +129,6 @@ def report(
     from . import _report  # only now, since it takes as long as all else together
 
     return _report.report(file, op=op, problem=problem, device=device, database=database, results=results)
+
+
+add_shared({"": sys.modules[__name__], "ndimage": ndimage, "signal": signal})

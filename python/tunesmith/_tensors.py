@@ -63,6 +63,7 @@ def _compute(
     finish: str = "out",
     out_dtype: str | None = None,
     zero_outside: tuple = (),
+    same_kind: bool = True,
 ) -> Any:
     """Of arrays in the order in which the expression names them. is_whole: every element of the result is written."""
     computed = _computed_as.get(dtype, dtype)
@@ -89,7 +90,7 @@ def _compute(
         launch("tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), tuple(problem.items()))
     if out is not None and result.object is out:
         return out
-    return _finish(result.to(last), out, same_kind=True)
+    return _finish(result.to(last), out, same_kind=same_kind)
 
 
 def _together(values: Sequence[Any]) -> tuple[list[InputArray], InputArray]:
@@ -177,29 +178,30 @@ def tensor(
     return run_recorded(_memo("tensor", expression, len(given)), run, given, settings) if is_whole else run(*given, **settings)
 
 
-def einsum(subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: str = "unsafe", optimize: Any = True) -> Any:
+def einsum(subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: str | None = None, optimize: Any = True) -> Any:
     """numpy.einsum: products of arrays, summed over the indices that the result does not have, such as einsum("bij,bjk->bik", a, b).
 
     Ellipsis, repeated indices, results in implicit order and any number of operands as in NumPy; also with lists of whole numbers in place of
     letters, einsum(a, [0, 1], b, [1, 2], [0, 2]). Two operands or fewer take one kernel, more take
     one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written.
-    A result is a new C-contiguous array: einsum("ii->i", a) is a copy of the diagonal, where NumPy gives a view that writes to `a`. casting: what dtype may convert, by numpy.can_cast()'s
-    words (NumPy's default is "safe"). order: "C", "K" or "A". Types, out, dtype and accuracy as of tensor(). Raises ValueError for subscripts that are
+    A result is a new C-contiguous array: einsum("ii->i", a) is a copy of the diagonal, where NumPy gives a view that writes to `a`. casting: what dtype and out may
+    convert, by numpy.can_cast()'s words; None: dtype anything, out what is of the same kind (NumPy's default is "safe"). order: "C", "K" or "A". Types, out, dtype
+    and accuracy as of tensor(). Raises ValueError for subscripts that are
     wrong or do not fit the arrays, TypeError for casts that are not allowed.
     """
     if not isinstance(subscripts, str):
         subscripts, operands = _text_of_lists((subscripts, *operands))
     if not operands:
         raise ValueError("einsum() was given no array.")
-    if order not in ("C", "K", "A"):
+    if order.upper() not in ("C", "K", "A"):
         raise ValueError(f"order is {order!r}; allowed are 'C', 'K' and 'A', since results are C-contiguous. For another order copy the result, as numpy.asfortranarray() does.")
-    if casting not in _casts:
+    if casting is not None and casting not in _casts:
         raise ValueError(f"casting is {casting!r}; allowed are {', '.join(_casts)}.")
 
     def run(*given, out=None, dtype=None, extents=()):
         read, like = _together(given)
         kind = _dtype_of(read, dtype, "einsum()")
-        for one in read if casting != "unsafe" else ():
+        for one in read if casting is not None else ():
             if one.dtype != kind and not np.can_cast(*(name.replace("bfloat16", "float16") for name in (one.dtype, kind)), casting):
                 raise TypeError(f"Cannot cast an operand from {one.dtype} to {kind} according to the rule {casting!r}.")
         read = [one.to(kind) for one in read]
@@ -213,7 +215,7 @@ def einsum(subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, 
             arrays = [one for _, one in taken]
             read_as = "float32" if kind in _summed_in_float32 and any(one.dtype == "float32" for one in arrays) else kind
             written_as = kind if not pieces or kind not in _summed_in_float32 else "float32"
-            value = _contract([one for one, _ in taken], name, arrays, like, None if pieces else out, read_as, written_as)
+            value = _contract([one for one, _ in taken], name, arrays, like, None if pieces else out, read_as, written_as, casting != "unsafe")
             if not pieces:
                 return value
             pieces.append((name, InputArray(value)))
@@ -262,7 +264,7 @@ def _extents(inputs: list[str], shapes: Sequence[tuple[int, ...]]) -> dict[str, 
     return extents
 
 
-def _contract(inputs: list[str], result: str, arrays: list[InputArray], like: InputArray, out: Any, dtype: str, out_dtype: str) -> Any:
+def _contract(inputs: list[str], result: str, arrays: list[InputArray], like: InputArray, out: Any, dtype: str, out_dtype: str, same_kind: bool) -> Any:
     extents = _extents(inputs, [one.shape for one in arrays])
     factors = []
     for k, (name, one) in enumerate(zip(inputs, arrays)):
@@ -272,7 +274,7 @@ def _contract(inputs: list[str], result: str, arrays: list[InputArray], like: In
     reduced = set("".join(inputs)) - set(result)
     text = f"out[{','.join(result)}] {'+=' if reduced else '='} {' * '.join(factors)}"
     sizes = tuple(sorted(extents.items()))
-    return _compute(text, arrays, like, out, dtype, sizes, True, out_dtype=None if out_dtype == dtype else out_dtype)
+    return _compute(text, arrays, like, out, dtype, sizes, True, out_dtype=None if out_dtype == dtype else out_dtype, same_kind=same_kind)
 
 
 def _subscripts(text: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], str]:

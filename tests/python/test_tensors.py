@@ -73,6 +73,11 @@ def test_einsum_takes_labels_as_numpys_does():
         for _ in range(2):
             np.testing.assert_allclose(tunesmith.einsum(*given, order="C", casting="safe"), expected, rtol=2e-5, atol=1e-5, strict=True)
     assert tunesmith.einsum("ij->i", square, dtype="f4", casting="same_kind").dtype == np.float32
+    out = np.zeros(7, "i8")
+    np.testing.assert_array_equal(tunesmith.einsum("ij->i", 9 * square, out=out, casting="unsafe"), np.einsum("ij->i", 9 * square).astype("i8"))
+    for casting in (None, "safe", "same_kind"):
+        with pytest.raises(TypeError, match="Cannot cast the result from float64 to int64"):
+            tunesmith.einsum("ij->i", square, out=out, casting=casting)
 
 
 @pytest.mark.parametrize("large", [0, 1, 2])

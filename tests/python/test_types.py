@@ -3,9 +3,11 @@
 import inspect
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import tunesmith
@@ -23,6 +25,31 @@ def test_every_public_function_is_annotated():
         assert all(one.annotation is not inspect.Parameter.empty for one in signature.parameters.values()), name
         assert function.__doc__, name
     assert (pathlib.Path(tunesmith.__file__).parent / "py.typed").exists()
+
+
+def test_docstrings_of_functions_of_arrays_say_what_is_raised():
+    needed = {"weights": [1.0], "sigma": 1.0, "size": 3, "rank": 1, "percentile": 20, "derivative": None, "derivative2": None, "bins": 3, "min": 0, "max": 1, "v": [1.0], "y": [1.0],
+              "in2": [[1.0]], "column_masks": [[1.0]], "row_masks": [[1.0]], "gamma": 1.0, "mu": 1.0, "c": 1.0}  # fmt: skip
+    checked = 0
+    for name, function in functions.items():
+        first, *others = inspect.signature(function).parameters.values() or [None]
+        if first is None or first.name not in ("input", "a", "x", "in1", "image"):
+            continue
+        checked += 1
+        assert "Raises" in function.__doc__ and re.search("array|float|integer", function.__doc__), name
+        more = {one.name: needed[one.name] for one in others if one.default is one.empty and one.kind == one.POSITIONAL_OR_KEYWORD}
+        if "size" in (one.name for one in others):
+            more["size"] = 3
+        axis = next((one.name for one in others if one.name in ("axis", "axes")), None)
+        for given in ({first.name: np.array([["a", "b"]])}, *([{first.name: np.ones((3, 4)), axis: 9}] if axis and name not in ("tunesmith.transpose", "tunesmith.permute") else [])):
+            try:
+                function(**more | given)
+            except Exception as error:
+                named = {one.__name__ for one in type(error).__mro__} & set(re.findall(r"\w+Error", function.__doc__))
+                assert named, f"{name} raises {error!r}, which its docstring does not name"
+            else:
+                raise AssertionError(f"{name} takes {given}")
+    assert checked > 70
 
 
 def test_mypy_finds_what_is_wrong(tmp_path):

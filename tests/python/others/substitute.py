@@ -114,6 +114,13 @@ def replace_within(module):
     module.np = Replacing(module.np, found)
 
 
+def replace_parameters(item):
+    """Where a test's parameter is one of NumPy's functions (`parameters`)."""
+    own = {id(getattr(numpy, name)): replacement_of(replacement) for name, replacement in suite["replaced_within"].items()}
+    for name, value in item.callspec.params.items() if hasattr(item, "callspec") else ():
+        item.callspec.params[name] = own.get(id(value), value)
+
+
 def short(item) -> str:
     return item.nodeid[item.nodeid.find("::") + 2 :]
 
@@ -132,6 +139,8 @@ def pytest_collection_modifyitems(config, items):
     if "replaced_within" in suite:
         for module in {item.module for item in kept}:
             replace_within(module)
+        for item in kept if suite.get("parameters") else ():
+            replace_parameters(item)
 
 
 def launches() -> int:
