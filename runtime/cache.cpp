@@ -42,8 +42,16 @@ std::optional<std::string> BinaryCache::find(const Source& source) const {
 }
 
 std::optional<std::string> BinaryCache::why_unused() const {
-  const auto why = folder_.empty() ? std::nullopt : why_untrusted(folder_ / "any");
-  return why ? std::optional("The cache of binaries is not used. " + *why) : std::nullopt;
+  if (folder_.empty()) return std::nullopt;
+  if (const auto why = why_untrusted(folder_ / "any")) return "The cache of binaries is not used. " + *why;
+  std::error_code error;
+  fs::path place = folder_;  // or what it would be made in
+  while (!fs::exists(place, error) && place.has_relative_path()) place = place.parent_path();
+  if (fs::is_directory(place, error) && ::access(place.c_str(), W_OK | X_OK) == 0) return std::nullopt;
+  return "The cache of binaries " + folder_.string() +
+         " cannot be written: each process compiles what is not in it. Set XDG_CACHE_HOME to a folder that "
+         "can be "
+         "written.";
 }
 
 std::optional<BinaryCache::Entry> BinaryCache::find_entry(const Source& source) const {

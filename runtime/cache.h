@@ -19,7 +19,7 @@ class BinaryCache {
   /// Empty: remembers nothing.
   explicit BinaryCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// A sentence, where somebody else may write in the folder.
+  /// A sentence, where somebody else may write in the folder, or this process may not.
   std::optional<std::string> why_unused() const;
 
   struct Entry {

@@ -120,9 +120,10 @@ Points::List* Points::choose() {
 
 std::optional<PointId> Points::any(Random& random) const {
   const List* const list = list_at_random(random);
-  if (list == nullptr || left(*list) == 0) return std::nullopt;
+  const std::size_t more = list == nullptr ? 0 : left(*list);
+  if (more == 0) return std::nullopt;
   return PointId{static_cast<std::size_t>(list - lists_.data()),
-                 list->tiers[tier_][list->next + random.below(left(*list))]};
+                 list->tiers[tier_][list->next + random.below(more)]};
 }
 
 std::vector<PointId> Points::some(std::size_t size, Random& random) const {

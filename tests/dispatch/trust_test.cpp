@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "fixture.h"
+#include "runtime/cache.h"
 #include "runtime/files.h"
 
 namespace tunesmith {
@@ -178,6 +181,29 @@ TEST_F(TrustTest, ACacheThatOthersMayWriteIsNotUsed) {
   for (const auto& entry : std::filesystem::directory_iterator(chosen.cache_folder))
     ASSERT_EQ(::chmod(entry.path().c_str(), 0666), 0);
   says(Dispatcher(chosen).plan("smooth", "n=1000 taps=5"), "compiled now");
+}
+
+// Permissions bind only an ordinary user.
+TEST(BinaryCache, SaysThatItsFolderCannotBeWritten) {
+  std::string folder = testing::TempDir() + "tunesmith_cache_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const auto answer = [&](mode_t mode) {
+    EXPECT_EQ(::chmod(folder.c_str(), mode), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(3);
+      const auto why = BinaryCache(folder + "/tunesmith").why_unused();
+      ::_exit(!why ? 0 : why->find("cannot be written: each process compiles") != std::string::npos ? 1 : 2);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(answer(0555), 1);
+  if (::geteuid() != 0) {
+    EXPECT_EQ(answer(0755), 0);
+  }
+  std::filesystem::remove(folder);
 }
 
 // What an older compiler made is made anew where there is a newer one, and only there.
