@@ -47,7 +47,7 @@ constexpr std::string_view scratch_prefix = "tunesmith-compile-";
 class ScratchFolder {
  public:
   ScratchFolder() {
-    const fs::path parent = fs::temp_directory_path();
+    const fs::path parent = temporary_folder();
     std::string pattern = (parent / ".tunesmith-new-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) {
       throw Error("No folder for the compiler could be created in " + parent.string() +

@@ -151,10 +151,11 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
   const std::shared_ptr<Call> call = found->second;  // another thread may forget it
   if (call->device < 0 && !is_host(default_device)) return not_recorded();
   const std::vector<Array>& arrays = seen.arrays;
-  if (call->result.from ==
-      Slot::argument) {  // written while others are read: the function itself makes a copy
+  for (const Slot& result :
+       call->results) {  // written while others are read: the function itself makes a copy
+    if (result.from != Slot::argument) continue;
     for (std::size_t k = 0; k < arrays.size(); ++k) {
-      if (k != call->result.index && overlap(arrays[k], arrays[call->result.index])) return not_recorded();
+      if (k != result.index && overlap(arrays[k], arrays[result.index])) return not_recorded();
     }
   }
   std::vector<nb::object> made;

@@ -151,7 +151,7 @@ TEST(PlanCacheTest, KeysAreComparedWhole) {
 TEST(BackgroundCompilerQueueTest, WhatNobodyWantsAnyMoreIsNotDone) {
   std::atomic<int> done = 0;
   std::promise<void> begun, go_on;
-  BackgroundCompiler background([] { return BackgroundCompiler::Schedule(); });
+  BackgroundCompiler background([] { return BackgroundCompiler::Schedule(); }, [] {});
   background.post([&](const std::stop_token&) {
     begun.set_value();
     go_on.get_future().wait();
