@@ -133,11 +133,12 @@ std::int64_t least_split(std::int64_t k, std::int64_t split, std::int64_t tile_k
                      [=](std::int64_t each) { return parts_of(k, each, tile_k, least).splits; });
 }
 
-// At most `split` parts of K for each of the tiles, and at least half as many: those in which all blocks take
-// the least time.
+// At most `split` parts of K for each of the tiles, and at least half as many, or from `least` to twice as
+// many where that is more: those in which all blocks take the least time.
 Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least,
                std::int64_t tiles, std::int64_t resident, const DeviceFacts& device) {
-  const std::int64_t most = least_split(k, split, tile_k, least);
+  const std::int64_t given = least_split(k, split, tile_k, least);
+  const std::int64_t most = given == 1 || given >= least ? given : 2 * least;
   Parts best = parts_of(k, most, tile_k, least);
   for (std::int64_t its = most - 1; its > most / 2; --its) {
     const Parts parts = parts_of(k, its, tile_k, least);

@@ -391,7 +391,7 @@ class KernelText {
   // A long sum of f32 is one of runs of so many terms, and these are added in runs again: few roundings are
   // behind a term (README.md). Each level takes as many registers as a thread has outputs. The other types
   // have digits to spare, or are exact.
-  static constexpr std::int64_t run = 256, longest_in_order = 1024;
+  static constexpr std::int64_t run = 256, longest_in_order = 4096;
   void choose_runs() {
     if (!k_.reduces() || k_.reduction != Reduction::sum || compute_ != DType::f32) return;
     double written_out = 1;
