@@ -96,16 +96,54 @@ DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> ta
   return device;
 }
 
-// What starts where the best choice has numbers compiled in, or is not there yet: by what is known on any
-// device of that kind, and by what templates name without measurements; judged on random problems, of all ops
-// together what saves most.
+// The problem with the categories of another; nothing where they do not go with its sizes.
+std::optional<Problem> with_categories_of(const Op& op, Problem problem, const Problem& other,
+                                          const std::vector<std::string>& names) {
+  for (const std::string& name : names) problem.set(name, *other.find(name));
+  try {
+    return complete_problem(op, problem);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+// Of an op with few combinations of categories (types, functions): for each the templates whose defaults
+// serve most of the usual problems with one binary.
+void add_each_category(Sources& sources, const Op& op, const DeviceFacts& device,
+                       std::span<const Problem> problems, const std::string& target) {
+  constexpr std::size_t with_categories = 48;
+  const bool has_table = !device.name.empty();
+  const std::size_t most_combinations = has_table ? 96 : 24, most_templates = has_table ? 2 : 1;
+  std::vector<std::string> names;
+  for (const Template& tmpl : op.templates)
+    for (const std::string& name : tmpl.compiled_in)
+      if (tmpl.untuned && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  const std::vector<Problem> combinations = with_each_category(op, names);
+  if (combinations.size() > most_combinations) return;
+  for (const Problem& its : combinations) {
+    std::vector<Problem> with_its;
+    for (const Problem& problem : problems.first(std::min(problems.size(), with_categories)))
+      if (auto changed = with_categories_of(op, problem, its, names)) with_its.push_back(std::move(*changed));
+    std::set<const Template*> templates;
+    for (const PortfolioVariant& one : untuned_of(op, device, with_its)) {
+      if (one.variant.tmpl->constants || !templates.insert(one.variant.tmpl).second) continue;
+      add(sources, source_of(one.variant, target));
+      if (templates.size() == most_templates) break;
+    }
+  }
+}
+
+// What starts where the best choice has numbers compiled in, or is not there yet, judged on random problems,
+// of all ops together what saves most: by what is known on any device of that kind, and of what templates
+// name without measurements.
 void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target,
                    const std::optional<Names>& own) {
   constexpr std::size_t drawn = 600;  // problems of an op; a choice for one takes some 0.2 ms
-  constexpr std::size_t most_measured = 480, most_other = 120;  // for a device with a table, and another
   const DeviceFacts device = device_of(target, tables);
-  std::vector<PortfolioVariant> all;
-  const auto add_all = [&](std::vector<PortfolioVariant> its) {
+  const bool has_table = !device.name.empty();
+  const std::size_t most_measured = has_table ? 500 : 40, most_defaults = has_table ? 60 : 20;
+  std::vector<PortfolioVariant> measured, defaults;
+  const auto add_all = [](std::vector<PortfolioVariant> its, std::vector<PortfolioVariant>& all) {
     std::move(its.begin(), its.end(), std::back_inserter(all));
   };
   for (const Op& op : ops()) {
@@ -118,15 +156,21 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
     }
     if (!candidates.empty()) {
       const Chooser chooser(op, device, candidates);
-      add_all(portfolio_of(op, chooser, candidates, problems, false, true));
+      add_all(portfolio_of(op, chooser, candidates, problems, false, true), measured);
     }
-    if (device.kind == DeviceKind::cuda && !(own && !own->contains(op.name)))
-      add_all(untuned_of(op, device, problems));
+    if (device.kind == DeviceKind::cuda && !(own && !own->contains(op.name))) {
+      add_all(untuned_of(op, device, problems), defaults);
+      add_each_category(sources, op, device, problems, target);
+    }
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const PortfolioVariant& a, const PortfolioVariant& b) { return a.gain > b.gain; });
-  all.resize(std::min(all.size(), device.name.empty() ? most_other : most_measured));
-  for (const PortfolioVariant& its : all) add(sources, source_of(its.variant, target));
+  const auto add_first = [&](std::vector<PortfolioVariant>& all, std::size_t most) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const PortfolioVariant& a, const PortfolioVariant& b) { return a.gain > b.gain; });
+    all.resize(std::min(all.size(), most));
+    for (const PortfolioVariant& its : all) add(sources, source_of(its.variant, target));
+  };
+  add_first(measured, most_measured);
+  add_first(defaults, most_defaults);
 }
 
 constexpr std::string_view only_named = "named", only_sampled = "sampled";

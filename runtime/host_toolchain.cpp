@@ -72,7 +72,7 @@ class ScratchFolder {
   // Removes the user's folders that nobody holds.
   static void remove_abandoned() {
     std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(fs::temp_directory_path(), error)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(temporary_folder(), error)) {
       if (!entry.path().filename().string().starts_with(scratch_prefix)) continue;
       const int folder = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
       if (folder < 0) continue;
