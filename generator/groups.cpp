@@ -13,7 +13,7 @@ namespace {
 
 // A step takes 0.1 to 0.3 us, so each of these some tenths of a second at most.
 constexpr std::uint64_t most_counting_steps = std::uint64_t{1} << 22;
-constexpr std::uint64_t most_finding_steps = std::uint64_t{1} << 20;
+constexpr std::uint64_t most_steps_of_a_group = std::uint64_t{1} << 20;
 constexpr std::size_t most_tries = std::size_t{1} << 20;
 
 constexpr std::size_t for_an_estimate = 1000;  // drawn configs: to some 3 %
@@ -185,7 +185,7 @@ std::optional<Config> Space::Groups::first() {
   for_each([&](Group& group) -> std::uint32_t {
     group.found.clear();
     Walk walk = walk_of(group);
-    walk.limit(most_finding_steps);
+    walk.limit(most_steps_of_a_group);
     walk.each([&](const Config& config) {
       group.found.push_back(config);
       return false;
