@@ -53,7 +53,7 @@ ${uses}}
   add_library(${target}_names OBJECT "${source}")
   target_include_directories(${target}_names PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
   target_compile_options(${target}_names PRIVATE -O0 -w $<$<CXX_COMPILER_ID:GNU>:-fkeep-inline-functions>)
-  set(objects $<FILTER:$<TARGET_OBJECTS:${target}>,EXCLUDE,${except}>)
+  set(objects $<FILTER:$<TARGET_OBJECTS:${target}>,EXCLUDE,${except}|\\.gch$>) # a precompiled header is one of the objects
   add_custom_command(
     OUTPUT "${result}"
     COMMAND ${CMAKE_COMMAND} -D "NM=${CMAKE_NM}" -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "OBJECTS=${objects}" -D "NAMES=$<TARGET_OBJECTS:${target}_names>"
