@@ -12,7 +12,7 @@ say "The devices of this machine"
 tunesmith devices
 
 say "Tuning conv2d for two problems (running it again is quick: known variants are not measured again)"
-tunesmith tune conv2d --budget "${TUNESMITH_BUDGET:-10s}" \
+tunesmith tune conv2d --budget "${TUNESMITH_BUDGET:-8s}" \
   --problem "height=200 width=200 mask_height=13 mask_width=13 mode=convolution" \
   --problem "height=1000 width=2000 mask_height=3 mask_width=3 mode=correlation"
 
