@@ -526,7 +526,8 @@ TEST(TensorOnHost, TheCommandThatTunesItCanBePasted) {
   const std::size_t begin = text.find("tunesmith tune ");
   ASSERT_NE(begin, std::string::npos) << text;
   const std::string command = text.substr(begin, text.find('\n', begin) - begin);
-  std::FILE* const shell = popen(("tunesmith() { for word; do echo \"$word\"; done; }\n" + command).c_str(), "r");
+  std::FILE* const shell =
+      popen(("tunesmith() { for word; do echo \"$word\"; done; }\n" + command).c_str(), "r");
   ASSERT_NE(shell, nullptr);
   std::string words;
   for (int c = std::fgetc(shell); c != EOF; c = std::fgetc(shell)) words += static_cast<char>(c);
