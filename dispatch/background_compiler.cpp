@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "dispatch/fork.h"
 #include "generator/threads.h"
@@ -35,11 +37,16 @@ BackgroundCompiler::BackgroundCompiler(std::function<Schedule()> due, std::funct
 }
 
 BackgroundCompiler::~BackgroundCompiler() {
+  if (is_forked()) {
+    // The threads are not here; to join them is not defined. So they are given up.
+    static_cast<void>(std::make_unique<std::vector<std::jthread>>(std::move(threads_)).release());
+    new (&done_) std::condition_variable;  // who waited for it in the parent is not here
+    return;
+  }
   for (std::jthread& thread : threads_) {
     thread.request_stop();
     wake_up_->signal();
   }
-  if (is_forked()) new (&done_) std::condition_variable;  // who waited for it in the parent is not here
 }
 
 // Makes one where there are fewer than what waits has use for.
