@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file is the SHA-256 of the bytes, perhaps a blank and that of the toolchain's identity, a line feed and
-// the bytes.
+// A file is the SHA-256 of what follows it: perhaps a blank and that of the toolchain's identity, a line feed
+// and the bytes.
 constexpr std::size_t digits = 64;
 
 std::string name_of(const Source& source) { return source.hash + "-" + source.target; }
@@ -59,7 +59,8 @@ std::optional<BinaryCache::Entry> BinaryCache::find_entry(const Source& source) 
   const fs::path place = folder_ / name_of(source);
   if (folder_.empty() || why_untrusted(place)) return std::nullopt;
   std::string content = read_file(place);
-  if (content.size() <= digits) return std::nullopt;
+  if (content.size() <= digits || content.compare(0, digits, sha256(content.substr(digits))) != 0)
+    return std::nullopt;
   Entry entry;
   std::size_t begin = digits + 1;
   if (content[digits] == ' ') {
@@ -68,7 +69,6 @@ std::optional<BinaryCache::Entry> BinaryCache::find_entry(const Source& source) 
   }
   if (content.size() <= begin) return std::nullopt;
   entry.bytes = content.substr(begin);
-  if (content.compare(0, digits, sha256(entry.bytes)) != 0) return std::nullopt;
   std::error_code ignored;
   fs::last_write_time(place, fs::file_time_type::clock::now(), ignored);  // for trim()
   return entry;
@@ -90,7 +90,8 @@ std::optional<std::string> BinaryCache::put(const Source& source, const std::str
   {
     errno = 0;
     std::ofstream file(part, std::ios::binary | std::ios::trunc);
-    file << sha256(bytes) << (toolchain.empty() ? "" : " " + sha256(toolchain)) << '\n' << bytes;
+    const std::string entry = (toolchain.empty() ? "" : " " + sha256(toolchain)) + "\n" + bytes;
+    file << sha256(entry) << entry;
     file.close();
     if (!file) {
       const int why = errno;
