@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
@@ -37,10 +36,9 @@ BackgroundCompiler::BackgroundCompiler(std::function<Schedule()> due, std::funct
 }
 
 BackgroundCompiler::~BackgroundCompiler() {
-  if (is_forked()) {
-    // The threads are not here; to join them is not defined. So they are given up.
-    static_cast<void>(std::make_unique<std::vector<std::jthread>>(std::move(threads_)).release());
-    new (&done_) std::condition_variable;  // who waited for it in the parent is not here
+  if (is_forked()) {  // neither the threads nor who waited in the parent are here
+    new (&threads_) std::vector<std::jthread>;
+    new (&done_) std::condition_variable;
     return;
   }
   for (std::jthread& thread : threads_) {
