@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares Tunesmith's ops with PyTorch, CuPy, NPP, cuBLAS, CUB and Numba on one CUDA GPU, in one run; README.md beside
 this file says how.
 
@@ -15,12 +16,11 @@ import sys
 import time
 from pathlib import Path
 
-import torch
-
 import contenders as of
 import ops
 import report
 import timing
+import torch
 
 begin = time.monotonic()
 
@@ -40,8 +40,11 @@ class Results:
         if resume and path.exists():
             rows = report.read(path)
             self.done = {(row["op"], row["case"]) for row in rows}
-            self.uncaptured = {(row["op"], row["contender"]) for row in rows
-                               if row["graph_launches"] == "0" and row["apart_us"]}
+            self.uncaptured = {
+                (row["op"], row["contender"])
+                for row in rows
+                if row["graph_launches"] == "0" and row["apart_us"]
+            }
         else:
             self.write([report.COLUMNS], "w")
 
@@ -50,17 +53,32 @@ class Results:
             csv.writer(file, lineterminator="\n").writerows(rows)
 
     def facts(self, facts):
-        self.write([["run", key] + [""] * (len(report.COLUMNS) - 3) + [value] for key, value in facts.items()])
+        self.write(
+            [["run", key] + [""] * (len(report.COLUMNS) - 3) + [value] for key, value in facts.items()]
+        )
 
     def case(self, op, case, contenders):
         rows = []
         for each in contenders:
             if each.samples and not each.captured:
                 self.uncaptured.add((op, each.name))
-            rows.append([op, case.name, case.problem, case.goals, each.name, each.kind, each.verdict,
-                         *("" if each.us(by) is None else f"{each.us(by):.3f}" for by in report.TIMES), "",
-                         each.launches if each.captured else 0, len(each.samples.get("apart", [])),
-                         "" if each.error is None else f"{each.error:.3g}", each.note])
+            rows.append(
+                [
+                    op,
+                    case.name,
+                    case.problem,
+                    case.goals,
+                    each.name,
+                    each.kind,
+                    each.verdict,
+                    *("" if each.us(by) is None else f"{each.us(by):.3f}" for by in report.TIMES),
+                    "",
+                    each.launches if each.captured else 0,
+                    len(each.samples.get("apart", [])),
+                    "" if each.error is None else f"{each.error:.3g}",
+                    each.note,
+                ]
+            )
         self.write(rows)
 
 
@@ -118,8 +136,11 @@ def print_case(entrants):
         if not each.samples:
             say(f"    {each.name:18} {each.verdict}: {each.note}")
         else:
-            say(f"    {each.name:18} " + "  ".join(f"{by} {report.figure(each.us(by)):>7}" for by in report.TIMES) +
-                ("" if each.captured else " †"))
+            say(
+                f"    {each.name:18} "
+                + "  ".join(f"{by} {report.figure(each.us(by)):>7}" for by in report.TIMES)
+                + ("" if each.captured else " †")
+            )
 
 
 def facts_of_run(given):
@@ -181,23 +202,44 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--op", action="append", choices=ops.NAMES, help="only this op; may be repeated")
     parser.add_argument("--case", default="", help="only cases with this text in their name")
-    parser.add_argument("--library", default="build/bench/bench/libtunesmith_bench.so",
-                        help="built by the preset bench (default: %(default)s)")
+    parser.add_argument(
+        "--library",
+        default="build/bench/bench/libtunesmith_bench.so",
+        help="built by the preset bench (default: %(default)s)",
+    )
     parser.add_argument("--peers", default="", help="libcub_peers.so (default: the one beside --library)")
-    parser.add_argument("--database", "--db", default="",
-                        help="a tuned database (default: the winners built into the library)")
+    parser.add_argument(
+        "--database",
+        "--db",
+        default="",
+        help="a tuned database (default: the winners built into the library)",
+    )
     parser.add_argument("--device", type=int, default=0, help="the number of the GPU (default: %(default)s)")
     parser.add_argument("--npp", default="", help="the folder of libnppif.so, if it is not found without")
-    parser.add_argument("--rounds", type=int, default=31, help="rounds per case, at most (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=1.5,
-                        help="measuring a case stops after so many, but not before 5 rounds (default: %(default)s)")
-    parser.add_argument("--processes", type=int, default=1,
-                        help="measure so often, each time in a new process; a kernel's time differs from load to load "
-                        "(default: %(default)s)")
+    parser.add_argument(
+        "--rounds", type=int, default=31, help="rounds per case, at most (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=1.5,
+        help="measuring a case stops after so many, but not before 5 rounds (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=1,
+        help="measure so often, each time in a new process; a kernel's time differs from load to load "
+        "(default: %(default)s)",
+    )
     parser.add_argument("--quick", action="store_true", help="few rounds, without torch.compile and Numba")
     parser.add_argument("--resume", action="store_true", help="keep the CSV and skip the cases that it has")
-    parser.add_argument("--out", type=Path, default=Path("docs"),
-                        help="the folder for results.csv, .md and .svg (default: %(default)s)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("docs"),
+        help="the folder for results.csv, .md and .svg (default: %(default)s)",
+    )
     given = parser.parse_args()
     if given.processes > 1:
         sys.exit(in_processes(given))

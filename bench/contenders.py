@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The libraries that are compared, all optional except PyTorch, and the limits. All launch on PyTorch's current
 stream."""
 
@@ -13,7 +14,6 @@ import zlib
 from pathlib import Path
 
 import torch
-
 from timing import Contender, sentence
 
 # CuPy and Numba warn about their own code, about small grids and about the streams that a capture needs.
@@ -132,14 +132,17 @@ class Tunesmith:
         if not plan:
             raise RuntimeError(self.error().decode())
         workspace = torch.zeros(max(1, self.workspace_bytes(plan)), dtype=torch.uint8, device="cuda")
-        pointers = (ctypes.c_void_p * len(arrays))(*[None if array is None else array.data_ptr() for array in arrays])
+        pointers = (ctypes.c_void_p * len(arrays))(
+            *[None if array is None else array.data_ptr() for array in arrays]
+        )
 
         def launch():
             if self.launch(plan, pointers, len(arrays), stream(), workspace.data_ptr()) != 0:
                 raise RuntimeError(self.error().decode())
 
-        return Contender(launch, lambda: output, prepare, note=self.describe(plan).decode(),
-                         keep=(*arrays, workspace))
+        return Contender(
+            launch, lambda: output, prepare, note=self.describe(plan).decode(), keep=(*arrays, workspace)
+        )
 
 
 # --- PyTorch -----------------------------------------------------------------------------------------------------
@@ -240,8 +243,13 @@ class Peers:
 
     def transform(self, name, inputs, scalars=()):
         output = poisoned(inputs[0].shape)
-        launch = c_launch(self.library["peers_" + name], *map(address, inputs), *map(ctypes.c_float, scalars),
-                          address(output), ctypes.c_longlong(output.numel()))
+        launch = c_launch(
+            self.library["peers_" + name],
+            *map(address, inputs),
+            *map(ctypes.c_float, scalars),
+            address(output),
+            ctypes.c_longlong(output.numel()),
+        )
         return Contender(launch, lambda: output, keep=(*inputs, output))
 
     def with_temporary(self, name, array, output, *arguments):
@@ -271,9 +279,21 @@ class CuBlas:
         height, width = image.shape
         one, zero = ctypes.c_float(1), ctypes.c_float(0)
         transposed, plain = ctypes.c_int(1), ctypes.c_int(0)  # CUBLAS_OP_T, CUBLAS_OP_N
-        arguments = (self.handle, transposed, plain, ctypes.c_int(height), ctypes.c_int(width), ctypes.byref(one),
-                     address(image), ctypes.c_int(width), ctypes.byref(zero), address(output), ctypes.c_int(height),
-                     address(output), ctypes.c_int(height))
+        arguments = (
+            self.handle,
+            transposed,
+            plain,
+            ctypes.c_int(height),
+            ctypes.c_int(width),
+            ctypes.byref(one),
+            address(image),
+            ctypes.c_int(width),
+            ctypes.byref(zero),
+            address(output),
+            ctypes.c_int(height),
+            address(output),
+            ctypes.c_int(height),
+        )
 
         def launch():
             status = self.library.cublasSetStream_v2(self.handle, ctypes.c_void_p(stream()))
@@ -291,7 +311,9 @@ def copy(total_bytes):
     """A copy that reads and writes `total_bytes` in all, half each."""
     source = torch.rand(max(1, total_bytes // 8), device="cuda")
     target = torch.empty_like(source)
-    return Contender(lambda: target.copy_(source), note=f"device to device, {total_bytes} bytes read and written")
+    return Contender(
+        lambda: target.copy_(source), note=f"device to device, {total_bytes} bytes read and written"
+    )
 
 
 def read(array):
@@ -317,7 +339,9 @@ def ffma(count):
     if peers is None:
         return None
     never = torch.zeros(1, device="cuda")
-    launch = c_launch(peers.library.peers_ffma, address(never), ctypes.c_double(count), ctypes.c_int(multiprocessors()))
+    launch = c_launch(
+        peers.library.peers_ffma, address(never), ctypes.c_double(count), ctypes.c_int(multiprocessors())
+    )
     return Contender(launch, note=f"{count:.4g} multiply-adds in registers", keep=(never,))
 
 

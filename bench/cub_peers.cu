@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUB, and a kernel that runs at the peak rate of FFMAs, behind a C interface for contenders.py. Each
 // function returns a cudaError_t. Those with temporary storage follow CUB: where it is null, they write the
 // number of bytes needed and do nothing else.

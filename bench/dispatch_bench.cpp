@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What dispatch costs: look-ups by 1 to 16 threads, the first plan of a shape whose kernel is loaded and its
 // memory, launches beside the runtime's own, starts, and choosing for an H200. Google Benchmark's options
 // apply; $TUNESMITH_BENCH_DEVICE is the device (default: auto).

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Problems that nobody chose, as dispatch serves them and as PyTorch's eager op does (of rank_filter CuPy's): drawn
 from each op's usual range by a seed, checked against each other, and timed apart in one run. Prints each problem and a
 summary of each op; the exit code is 1 if a result is wrong or dispatch takes more than 1.1 times as long as PyTorch.
@@ -15,16 +16,28 @@ import sys
 import time
 from pathlib import Path
 
-import torch
-import torch.nn.functional as functional
-
 import contenders as of
 import ops
 import timing
+import torch
+import torch.nn.functional as functional
 
-DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16,
-          "i32": torch.int32, "i64": torch.int64, "u8": torch.uint8, "b8": torch.uint8, "b16": torch.int16,
-          "i16": torch.int16, "u16": torch.uint16, "b32": torch.int32, "b64": torch.int64, "b128": torch.complex128}
+DTYPES = {
+    "f32": torch.float32,
+    "f64": torch.float64,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "u8": torch.uint8,
+    "b8": torch.uint8,
+    "b16": torch.int16,
+    "i16": torch.int16,
+    "u16": torch.uint16,
+    "b32": torch.int32,
+    "b64": torch.int64,
+    "b128": torch.complex128,
+}
 BEHIND = 1.1  # how much slower than PyTorch is a fault
 SLOW, TOO_SLOW = 1.5, 2.5  # how much slower a first launch is than the chosen kernel: worth counting, a fault
 
@@ -66,8 +79,12 @@ def sides(samples, weights, size, turned):
 def padded(x, before_after, boundary, value):
     """As PyTorch pads the last dimensions, the last first; None where it has no op. scipy's reflect, which it has not, by two indexings."""
     reach = all(max(both) < size for both, size in zip(before_after, reversed(x.shape)))
-    if boundary in ("mirror", "wrap") and not reach or boundary == "reflect" and not all(
-            max(both) <= size for both, size in zip(before_after, reversed(x.shape))):
+    if (
+        boundary in ("mirror", "wrap")
+        and not reach
+        or boundary == "reflect"
+        and not all(max(both) <= size for both, size in zip(before_after, reversed(x.shape)))
+    ):
         return None
     flat = [one for both in before_after for one in both]
     if boundary in ("zero", "constant"):
@@ -99,14 +116,22 @@ def convolved(p, dimensions, turned, size):
         return None
     both = [sides(p[axis], p[weights], size, turned) for axis, weights in dimensions]
     weights = (torch.flip(mask, tuple(range(mask.dim()))).contiguous() if turned else mask)[None, None]
-    output = of.poisoned((p["batch"], *(p[axis] + sum(reach) - p[weights] + 1 for (axis, weights), reach in zip(dimensions, both))), sums)
+    output = of.poisoned(
+        (
+            p["batch"],
+            *(p[axis] + sum(reach) - p[weights] + 1 for (axis, weights), reach in zip(dimensions, both)),
+        ),
+        sums,
+    )
     op = functional.conv2d if len(dimensions) == 2 else functional.conv1d
     boundary = p["boundary"] if size != "valid" else "zero"
     if boundary == "zero":
         # An even mask gives a row or a column more: the last one, or where it is turned the first.
         most = [max(reach) for reach in both]
-        parts = tuple(slice(top - reach[0], top - reach[0] + extent)
-                      for top, reach, extent in zip(most, both, output.shape[1:]))
+        parts = tuple(
+            slice(top - reach[0], top - reach[0] + extent)
+            for top, reach, extent in zip(most, both, output.shape[1:])
+        )
         eager = lambda: op(image.to(sums)[:, None], weights, padding=most)[(slice(None), 0, *parts)]  # noqa: E731
     else:
         pad = padded(image[:, None], both[::-1], boundary, float(p["value"]))
@@ -117,7 +142,9 @@ def convolved(p, dimensions, turned, size):
 
 
 def conv2d(p):
-    return convolved(p, (("height", "mask_height"), ("width", "mask_width")), p["mode"] == "convolution", p["size"])
+    return convolved(
+        p, (("height", "mask_height"), ("width", "mask_width")), p["mode"] == "convolution", p["size"]
+    )
 
 
 def conv1d(p):
@@ -132,8 +159,12 @@ def conv1d(p):
     padding = {"full": taps - 1, "same": taps // 2, "valid": 0}[p["mode"]]
     size = {"full": length + taps - 1, "same": length, "valid": length - taps + 1}[p["mode"]]
     output = of.poisoned((p["batch"], size), sums)
-    return [signal, kernel, output], output, lambda: functional.conv1d(
-        signal.to(sums)[:, None], weights, padding=padding)[:, 0, :size], None
+    return (
+        [signal, kernel, output],
+        output,
+        lambda: functional.conv1d(signal.to(sums)[:, None], weights, padding=padding)[:, 0, :size],
+        None,
+    )
 
 
 def transpose(p):
@@ -160,13 +191,20 @@ def reduce(p):
     memory, x = reduced(p)
     same, whole, ddof = x.dtype, torch.int64, p["ddof"]
     known = {  # what PyTorch calls, and the output's type of floating-point numbers and of integers
-        "sum": (lambda: x.sum(1), same, whole), "prod": (lambda: x.prod(1), same, whole),
-        "mean": (lambda: x.mean(1), same, None), "norm2": (lambda: torch.linalg.vector_norm(x, 2, 1), same, None),
-        "var": (lambda: x.var(1, correction=ddof), same, None), "std": (lambda: x.std(1, correction=ddof), same, None),
-        "min": (lambda: x.amin(1), same, same), "max": (lambda: x.amax(1), same, same),
-        "argmin": (lambda: x.argmin(1), whole, whole), "argmax": (lambda: x.argmax(1), whole, whole),
-        "any": (lambda: x.any(1), torch.bool, torch.bool), "all": (lambda: x.all(1), torch.bool, torch.bool),
-        "count_nonzero": (lambda: torch.count_nonzero(x, 1), whole, whole)}
+        "sum": (lambda: x.sum(1), same, whole),
+        "prod": (lambda: x.prod(1), same, whole),
+        "mean": (lambda: x.mean(1), same, None),
+        "norm2": (lambda: torch.linalg.vector_norm(x, 2, 1), same, None),
+        "var": (lambda: x.var(1, correction=ddof), same, None),
+        "std": (lambda: x.std(1, correction=ddof), same, None),
+        "min": (lambda: x.amin(1), same, same),
+        "max": (lambda: x.amax(1), same, same),
+        "argmin": (lambda: x.argmin(1), whole, whole),
+        "argmax": (lambda: x.argmax(1), whole, whole),
+        "any": (lambda: x.any(1), torch.bool, torch.bool),
+        "all": (lambda: x.all(1), torch.bool, torch.bool),
+        "count_nonzero": (lambda: torch.count_nonzero(x, 1), whole, whole),
+    }
     eager, *types = known.get(p["function"], (None, None, None))
     dtype = types[0 if x.is_floating_point() else 1]
     if dtype is None or p["sum_dtype"] != "same":
@@ -177,9 +215,18 @@ def reduce(p):
 
 def scan(p):
     memory, x = reduced(p)
-    known = {"sum": torch.cumsum, "product": torch.cumprod, "max": lambda x, axis: x.cummax(axis).values,
-             "min": lambda x, axis: x.cummin(axis).values}
-    if p["function"] not in known or p["kind"] != "inclusive" or p["direction"] == "reverse" or p["expression"] != "none":
+    known = {
+        "sum": torch.cumsum,
+        "product": torch.cumprod,
+        "max": lambda x, axis: x.cummax(axis).values,
+        "min": lambda x, axis: x.cummin(axis).values,
+    }
+    if (
+        p["function"] not in known
+        or p["kind"] != "inclusive"
+        or p["direction"] == "reverse"
+        or p["expression"] != "none"
+    ):
         return None
     function = known[p["function"]]
 
@@ -191,7 +238,9 @@ def scan(p):
     widens = p["function"] in ("sum", "product") and not x.is_floating_point()
     if x.is_floating_point() and x.element_size() == 2:  # PyTorch rounds each sum
         eager.exact = lambda: function(x.double(), 1).to(x.dtype)
-    output = of.poisoned(x.shape, dtype.get("dtype", torch.int64 if widens else x.dtype))  # unsigned where x is: the same bits
+    output = of.poisoned(
+        x.shape, dtype.get("dtype", torch.int64 if widens else x.dtype)
+    )  # unsigned where x is: the same bits
     return [memory, output], output, eager, None
 
 
@@ -200,10 +249,14 @@ ROWS_WORDS = {
     "y0 = exp(x0-max(x0))/sum(exp(x0-max(x0)))": lambda x, *_: torch.softmax(x, 1),
     "y0 = x0-max(x0)-log(sum(exp(x0-max(x0))))": lambda x, *_: torch.log_softmax(x, 1),
     "y0 = log(sum(exp(x0-max(x0))))+max(x0)": lambda x, *_: torch.logsumexp(x, 1, keepdim=True),
-    "y0 = (x0-mean(x0))*rsqrt(mean((x0-mean(x0))**2)+1e-5)*x1+x2":
-        lambda x, gamma, beta: functional.layer_norm(x, x.shape[1:], gamma[0], beta[0]),
-    "y0 = x0*rsqrt(mean(x0**2)+1e-5)*x1": lambda x, gamma: functional.rms_norm(x, x.shape[1:], gamma[0], 1e-5),
-    "y0 = x0/max(sqrt(sum(x0**2)),1e-12)": lambda x, *_: functional.normalize(x, dim=1)}
+    "y0 = (x0-mean(x0))*rsqrt(mean((x0-mean(x0))**2)+1e-5)*x1+x2": lambda x, gamma, beta: (
+        functional.layer_norm(x, x.shape[1:], gamma[0], beta[0])
+    ),
+    "y0 = x0*rsqrt(mean(x0**2)+1e-5)*x1": lambda x, gamma: functional.rms_norm(
+        x, x.shape[1:], gamma[0], 1e-5
+    ),
+    "y0 = x0/max(sqrt(sum(x0**2)),1e-12)": lambda x, *_: functional.normalize(x, dim=1),
+}
 
 
 def of_rows(torch_function, pairwise=None):
@@ -211,8 +264,13 @@ def of_rows(torch_function, pairwise=None):
     return lambda a, *b: either(*pairwise)(a, *b) if b else torch_function(a, dim=1, keepdim=True)
 
 
-ROWS_FUNCTIONS = {"sum": of_rows(torch.sum), "mean": of_rows(torch.mean), "prod": of_rows(torch.prod),
-                  "max": of_rows(torch.amax, (torch.maximum, "min")), "min": of_rows(torch.amin, (torch.minimum, "max"))}
+ROWS_FUNCTIONS = {
+    "sum": of_rows(torch.sum),
+    "mean": of_rows(torch.mean),
+    "prod": of_rows(torch.prod),
+    "max": of_rows(torch.amax, (torch.maximum, "min")),
+    "min": of_rows(torch.amin, (torch.minimum, "max")),
+}
 ROWS_FUNCTIONS |= {name: getattr(torch, name) for name in ("exp", "log", "sqrt", "rsqrt", "abs", "tanh")}
 
 
@@ -224,7 +282,9 @@ def rows(p):
             memories.append(None)
             continue
         kind, _, pitch = str(p[f"x{k}"]).partition(":")
-        extents = {"matrix": shape, "per_column": (1, shape[1]), "per_row": (shape[0], 1), "scalar": (1, 1)}[kind]
+        extents = {"matrix": shape, "per_column": (1, shape[1]), "per_row": (shape[0], 1), "scalar": (1, 1)}[
+            kind
+        ]
         pitch = int(pitch or extents[1])
         # Positive, so that no sum is a small difference.
         memories.append(random(((extents[0] - 1) * pitch + extents[1],), p.dtype).abs_().add_(0.1))
@@ -236,7 +296,9 @@ def rows(p):
     def eager():
         if word:
             return word(*values)
-        return eval(code, ROWS_FUNCTIONS, {f"x{k}": value.to(computed) for k, value in enumerate(values)}).to(p.dtype)
+        return eval(code, ROWS_FUNCTIONS, {f"x{k}": value.to(computed) for k, value in enumerate(values)}).to(
+            p.dtype
+        )
 
     output = of.poisoned(eager().shape, p.dtype)
     return [*memories, output, None, None, None], output, eager, None
@@ -259,8 +321,13 @@ def rank_filter(p):
         bits = [place == "x" for place in p["footprint"] if place != "/"]
         footprint = of.cupy.array(bits).reshape(size)
     boundary = "constant" if p["boundary"] == "zero" else p["boundary"]
-    words = {"size": None if footprint is not None else size, "footprint": footprint, "mode": boundary,
-             "cval": float(p["value"]), "origin": tuple(p["origin_" + d] for d in dimensions)}
+    words = {
+        "size": None if footprint is not None else size,
+        "footprint": footprint,
+        "mode": boundary,
+        "cval": float(p["value"]),
+        "origin": tuple(p["origin_" + d] for d in dimensions),
+    }
     count = sum(bits) if footprint is not None else math.prod(size)
 
     def eager():
@@ -280,11 +347,13 @@ def histogram(p):
     low, high = float(p["lo"]), float(p["hi"])
     size = ((p["length"] - 1) * p["stride"] + 1,)
     if p["function"] == "bincount":
-        memory = torch.randint(0, p["bins"], size, device="cuda").clamp_(max=255 if p["dtype"] == "u8" else p["bins"])
+        memory = torch.randint(0, p["bins"], size, device="cuda").clamp_(
+            max=255 if p["dtype"] == "u8" else p["bins"]
+        )
     else:
         memory = torch.rand(size, device="cuda") * (high - low) + low
     memory = memory.to(p.dtype)
-    values = memory[::p["stride"]]
+    values = memory[:: p["stride"]]
     counts = torch.zeros((p["bins"],), dtype=torch.int64, device="cuda")
     if p["function"] == "bincount":
         return [memory, counts], counts, lambda: torch.bincount(values, minlength=p["bins"]), None
@@ -317,10 +386,16 @@ def either(torch_function, number_bound):
     return lambda a, b: torch_function(a, b) if torch.is_tensor(b) else a.clamp(**{number_bound: b})
 
 
-NAMED = {"add": "a + b", "hypot": "hypot(a, b)",
-         "gaussian_pdf": "exp(-0.5 * ((a - b) / c) ** 2) / (c * math.sqrt(2 * math.pi))",
-         "polar_distance": "sqrt((a * cos(b) - c * cos(d)) ** 2 + (a * sin(b) - c * sin(d)) ** 2)"}
-WORDS = {name: getattr(torch, name) for name in ("hypot", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs", "where")}
+NAMED = {
+    "add": "a + b",
+    "hypot": "hypot(a, b)",
+    "gaussian_pdf": "exp(-0.5 * ((a - b) / c) ** 2) / (c * math.sqrt(2 * math.pi))",
+    "polar_distance": "sqrt((a * cos(b) - c * cos(d)) ** 2 + (a * sin(b) - c * sin(d)) ** 2)",
+}
+WORDS = {
+    name: getattr(torch, name)
+    for name in ("hypot", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs", "where")
+}
 WORDS |= {"math": math, "max": either(torch.maximum, "min"), "min": either(torch.minimum, "max")}
 
 
@@ -344,7 +419,9 @@ def elementwise(p):
 
 
 def conv_covariance(p):
-    batch, out, inner, height, width = (p[name] for name in ("batch", "channels_out", "channels_in", "height", "width"))
+    batch, out, inner, height, width = (
+        p[name] for name in ("batch", "channels_out", "channels_in", "height", "width")
+    )
     rows, columns = height - p["mask_height"] + 1, width - p["mask_width"] + 1
     before = random((batch, out, rows, columns, out, rows, columns), p.dtype)
     gamma = random((batch, inner, height, width, inner, height, width), p.dtype)
@@ -378,15 +455,26 @@ def conv_covariance(p):
     return [ours, gamma, mu, c], ours, eager, restore
 
 
-MAKERS = {"conv2d": conv2d, "conv1d": conv1d, "transpose": transpose, "reduce": reduce, "histogram": histogram,
-          "elementwise": elementwise, "conv_covariance": conv_covariance, "scan": scan, "rank_filter": rank_filter,
-          "rows": rows}
+MAKERS = {
+    "conv2d": conv2d,
+    "conv1d": conv1d,
+    "transpose": transpose,
+    "reduce": reduce,
+    "histogram": histogram,
+    "elementwise": elementwise,
+    "conv_covariance": conv_covariance,
+    "scan": scan,
+    "rank_filter": rank_filter,
+    "rows": rows,
+}
 
 
 def agree(a, b, dtype):
     """Roundings differ, sums are in another order; what is wrong differs by far more."""
     if not dtype.is_floating_point:
-        return bool((a.view(torch.int16) == b.view(torch.int16)).all() if dtype == torch.uint16 else (a == b).all())
+        return bool(
+            (a.view(torch.int16) == b.view(torch.int16)).all() if dtype == torch.uint16 else (a == b).all()
+        )
     a, b = a.double(), b.double().expand_as(a) if b.dim() <= a.dim() else b.double().reshape(a.shape)
     finite = b[b.isfinite()].abs()
     scale = (finite.mean() if len(finite) else 0) + b.abs()
@@ -413,7 +501,10 @@ def measured(op, text, tunesmith, given, say):
     # A histogram's edges fall differently by a rounding: its counts are compared as a whole.
     found, wanted = output, eager.exact() if hasattr(eager, "exact") else peer.output()
     if op == "histogram":
-        right = int((found.double().cumsum(0) - wanted.double().cumsum(0)).abs().max()) <= 1 + found.sum().item() * 1e-4
+        right = (
+            int((found.double().cumsum(0) - wanted.double().cumsum(0)).abs().max())
+            <= 1 + found.sum().item() * 1e-4
+        )
     else:
         right = agree(found, wanted, found.dtype)
     timing.measure([ours, peer], given.rounds, given.seconds, tunesmith.launch_spacer, say)
@@ -450,8 +541,10 @@ def summary(ratios, at_once):
     """A line on first launches' times over the chosen kernels', or on PyTorch's over ours."""
     mean = f"{len(ratios)} problems, {statistics.geometric_mean(ratios):.2f} times"
     if at_once:
-        return (f"{mean} the chosen kernel's time, {sum(ratio > SLOW for ratio in ratios)} above {SLOW}, "
-                f"{sum(ratio > TOO_SLOW for ratio in ratios)} above {TOO_SLOW}, at worst {max(ratios):.2f}")
+        return (
+            f"{mean} the chosen kernel's time, {sum(ratio > SLOW for ratio in ratios)} above {SLOW}, "
+            f"{sum(ratio > TOO_SLOW for ratio in ratios)} above {TOO_SLOW}, at worst {max(ratios):.2f}"
+        )
     return f"{mean} as fast as PyTorch, at worst {min(ratios):.2f} times"
 
 
@@ -460,15 +553,26 @@ def main():
     parser.add_argument("--op", action="append", choices=ops.NAMES, help="only this op; may be repeated")
     parser.add_argument("--problems", type=int, default=20, help="of each op (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="which are drawn (default: %(default)s)")
-    parser.add_argument("--total", type=float, default=0, help="seconds for all; what is not reached is left out")
-    parser.add_argument("--library", default="build/bench/bench/libtunesmith_bench.so", help="default: %(default)s")
+    parser.add_argument(
+        "--total", type=float, default=0, help="seconds for all; what is not reached is left out"
+    )
+    parser.add_argument(
+        "--library", default="build/bench/bench/libtunesmith_bench.so", help="default: %(default)s"
+    )
     parser.add_argument("--database", "--db", default="", help="a tuned database (default: what is built in)")
     parser.add_argument("--device", type=int, default=0, help="the number of the GPU (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=9, help="at most (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=0.3, help="of timing a problem (default: %(default)s)")
+    parser.add_argument(
+        "--seconds", type=float, default=0.3, help="of timing a problem (default: %(default)s)"
+    )
     parser.add_argument("--csv", type=Path, help="a line for each problem")
-    parser.add_argument("--at-once", nargs="?", const="", metavar="LIBRARY",
-                        help="beside what starts without a compiler and a cache, instead of PyTorch; of this library, if another")
+    parser.add_argument(
+        "--at-once",
+        nargs="?",
+        const="",
+        metavar="LIBRARY",
+        help="beside what starts without a compiler and a cache, instead of PyTorch; of this library, if another",
+    )
     given = parser.parse_args()
     torch.cuda.set_device(given.device)
     torch.manual_seed(given.seed)
@@ -500,7 +604,10 @@ def main():
             if ratio is not None:
                 ratios.append(ratio)
             rows.append([op, text, verdict, ours, peer, ratio, launched])
-            print(f"{op:16} {'' if ratio is None else f'{ratio:6.2f} times {label}':20} {verdict:12} {text}", flush=True)
+            print(
+                f"{op:16} {'' if ratio is None else f'{ratio:6.2f} times {label}':20} {verdict:12} {text}",
+                flush=True,
+            )
             torch.cuda.empty_cache()
         all_ratios += ratios
         if ratios:

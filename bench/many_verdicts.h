@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A database as much tuning leaves it, made without measuring: for how long a dispatcher takes to start.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a call from Python takes, beside the same call of PyTorch, CuPy, and NumPy or SciPy on the processor: docs/python_calls.md.
 
     python3 bench/python_calls.py [--out docs] [--quick]
@@ -20,7 +21,6 @@ import scipy.ndimage
 import scipy.signal
 import scipy.special
 import torch
-
 import tunesmith
 
 random = np.random.default_rng(5)
@@ -36,7 +36,9 @@ def torch_conv(x, w, mode):
     h, k = w.shape[-2] // 2, w.shape[-1] // 2
     if mode == "constant":
         return functional.conv2d(x[None, None], w[None, None], padding=(h, k))[0, 0]
-    padded = functional.pad(x[None, None], (k, k, h, h), mode={"nearest": "replicate", "mirror": "reflect"}[mode])
+    padded = functional.pad(
+        x[None, None], (k, k, h, h), mode={"nearest": "replicate", "mirror": "reflect"}[mode]
+    )
     return functional.conv2d(padded, w[None, None])[0, 0]
 
 
@@ -57,7 +59,14 @@ class Case:
     """A call in each library's words; `others` maps a contender to its function and may lack some."""
 
     def __init__(self, name, inputs, ours, cpu, tolerance=1e-4, **others):
-        self.name, self.inputs, self.ours, self.cpu, self.tolerance, self.others = name, inputs, ours, cpu, tolerance, others
+        self.name, self.inputs, self.ours, self.cpu, self.tolerance, self.others = (
+            name,
+            inputs,
+            ours,
+            cpu,
+            tolerance,
+            others,
+        )
 
 
 def cases():
@@ -91,13 +100,19 @@ def cases():
         )
     for rows, columns in ((64, 128), (4096, 1024)):
         yield Case(
-            f"softmax of {rows}x{columns}", [real(rows, columns)], tunesmith.softmax, lambda x: scipy.special.softmax(x, axis=1), torch=lambda x: torch.softmax(x, 1)
+            f"softmax of {rows}x{columns}",
+            [real(rows, columns)],
+            tunesmith.softmax,
+            lambda x: scipy.special.softmax(x, axis=1),
+            torch=lambda x: torch.softmax(x, 1),
         )
         yield Case(
             f"layer_norm of {rows}x{columns}",
             [real(rows, columns), real(columns)],
             lambda x, w: tunesmith.layer_norm(x, weight=w),
-            lambda x, w: (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + np.float32(1e-5)) * w,
+            lambda x, w: (
+                (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + np.float32(1e-5)) * w
+            ),
             torch=lambda x, w: functional.layer_norm(x, w.shape, w),
         )
     for n in (1000, 10**6, 10**7):
@@ -135,10 +150,17 @@ def cases():
             lambda x, w: tunesmith.convolve(x, w, "same"),
             lambda x, w: np.convolve(x, w, "same"),
             1e-3,
-            torch=lambda x, w: functional.conv1d(x[None, None], w.flip(0)[None, None], padding=w.shape[0] // 2)[0, 0],
+            torch=lambda x, w: functional.conv1d(
+                x[None, None], w.flip(0)[None, None], padding=w.shape[0] // 2
+            )[0, 0],
             cupy=lambda x, w: cupy.convolve(x, w, "same"),
         )
-    for shape, mask, mode in (((100, 100), 3, "constant"), ((1000, 2000), 3, "nearest"), ((1080, 1920), 15, "mirror"), ((4096, 4096), 5, "constant")):
+    for shape, mask, mode in (
+        ((100, 100), 3, "constant"),
+        ((1000, 2000), 3, "nearest"),
+        ((1080, 1920), 15, "mirror"),
+        ((4096, 4096), 5, "constant"),
+    ):
         yield Case(
             f"ndimage.correlate {shape[0]}x{shape[1]} with {mask}x{mask}, {mode}",
             [real(*shape), real(mask, mask)],
@@ -214,7 +236,13 @@ def seconds(function, wait, least: float) -> float:
 
 
 def numbers(array) -> np.ndarray:
-    return array.get() if hasattr(array, "get") else array.cpu().numpy() if hasattr(array, "cpu") else np.asarray(array)
+    return (
+        array.get()
+        if hasattr(array, "get")
+        else array.cpu().numpy()
+        if hasattr(array, "cpu")
+        else np.asarray(array)
+    )
 
 
 def differs(case, found, expected) -> str:
@@ -253,11 +281,16 @@ def measure(case, least):
                 wrong.append(f"{case.name}, {name}: {what}")
             elif what:
                 print(f"  {name}: {what}", flush=True)
-            found[name] = seconds(lambda function=function, arrays=arrays: function(*arrays), wait, least) * 1e6
+            found[name] = (
+                seconds(lambda function=function, arrays=arrays: function(*arrays), wait, least) * 1e6
+            )
         except Exception as error:  # a library that cannot do it
             if name.startswith("Tunesmith"):
                 wrong.append(f"{case.name}, {name}: {type(error).__name__}: {error}")
-            print(f"  {name}: {type(error).__name__}: {str(error).splitlines()[0][:150] if str(error) else ''}", flush=True)
+            print(
+                f"  {name}: {type(error).__name__}: {str(error).splitlines()[0][:150] if str(error) else ''}",
+                flush=True,
+            )
     return found, wrong
 
 
@@ -265,7 +298,9 @@ def overhead(least):
     """us of a call whose kernel takes less than its launch: what the processor does."""
     x, y = torch.rand(64, 64, device="cuda"), torch.empty(64, 64, device="cuda")
     a, b = cupy.asarray(x), cupy.asarray(y)
-    kernel = cupy.RawKernel('extern "C" __global__ void nothing(const float* x, float* y) { if (x == y) *y = 0; }', "nothing")
+    kernel = cupy.RawKernel(
+        'extern "C" __global__ void nothing(const float* x, float* y) { if (x == y) *y = 0; }', "nothing"
+    )
     plan = tunesmith.dispatcher("cuda").plan("transpose", height=64, width=64)
     tunesmith.dispatcher("cuda").wait_until_ready(60)
     wait = torch.cuda.synchronize
@@ -305,14 +340,24 @@ def page(rows, costs, device) -> str:
         peer = min((times[name] for name in names[2:4] if name in times), default=None)
         ratio = f"{peer / ours:.2f}" if ours and peer else "–"
         lines.append(f"| {case} | " + " | ".join(shown(times.get(name)) for name in names) + f" | {ratio} |")
-    lines += ["", "The CPU time of a call, for a kernel that is shorter than that (64x64 floats, transposed):", "", "| call | us |", "| --- | --- |"]
+    lines += [
+        "",
+        "The CPU time of a call, for a kernel that is shorter than that (64x64 floats, transposed):",
+        "",
+        "| call | us |",
+        "| --- | --- |",
+    ]
     lines += [f"| {name} | {us:.2f} |" for name, us in costs.items()]
     return "\n".join(lines) + "\n"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", default="docs", help="the folder for python_calls.md and .csv (default: docs)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--out", default="docs", help="the folder for python_calls.md and .csv (default: docs)"
+    )
     parser.add_argument("--quick", action="store_true", help="short loops")
     options = parser.parse_args()
     least = 0.05 if options.quick else 0.3

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the measurements of bench.py as a page with tables and goals, and a picture of the ratios:
 `report.py results.csv [more.csv ...]` writes results.md and results.svg beside the first file. Where several files have
 the same case, the last file's rows are taken."""
@@ -12,8 +13,23 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-COLUMNS = ["op", "case", "problem", "goals", "contender", "kind", "verdict", "apart_us", "chained_us",
-           "cold_us", "spread", "graph_launches", "rounds", "max_error", "note"]
+COLUMNS = [
+    "op",
+    "case",
+    "problem",
+    "goals",
+    "contender",
+    "kind",
+    "verdict",
+    "apart_us",
+    "chained_us",
+    "cold_us",
+    "spread",
+    "graph_launches",
+    "rounds",
+    "max_error",
+    "note",
+]
 TIMES = ["apart", "chained", "cold"]
 OURS = "Tunesmith"
 TIE = 1.01  # differences under 1 % are ties
@@ -52,8 +68,9 @@ def merged(runs):
     found = {}
     for rows in runs:
         for row in rows:
-            found.setdefault((row["op"], row["case"], row["contender"], row["note"] if row["op"] == "run" else ""),
-                             []).append(row)
+            found.setdefault(
+                (row["op"], row["case"], row["contender"], row["note"] if row["op"] == "run" else ""), []
+            ).append(row)
     together = []
     for rows in found.values():
         row = dict(next((row for row in rows if row["verdict"] != "ok"), rows[0]))
@@ -128,8 +145,10 @@ def complaints(rows):
         for case in named.values():
             ours = case.rows.get(OURS)
             if ours is None or ours["verdict"] != "ok":
-                found.append(f"{op}, {case.name}: {OURS} {ours['verdict'] if ours else 'is missing'}: "
-                             f"{ours['note'] if ours else ''}")
+                found.append(
+                    f"{op}, {case.name}: {OURS} {ours['verdict'] if ours else 'is missing'}: "
+                    f"{ours['note'] if ours else ''}"
+                )
             elif case.us(OURS) is None:
                 found.append(f"{op}, {case.name}: {OURS} was not timed: {ours['note']}")
             for goal, met, reached in judged(case, named):
@@ -160,16 +179,26 @@ def against(case, us, name):
 
 
 def summary(named):
-    lines = ["| case | compared | Tunesmith apart | chained | cold | best peer | ratio | limit | ratio | goals |",
-             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
+    lines = [
+        "| case | compared | Tunesmith apart | chained | cold | best peer | ratio | limit | ratio | goals |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
     for case in named.values():
-        times = [figure(case.us(OURS, by)) if case.us(OURS, by) else case.rows[OURS]["verdict"] if OURS in case.rows
-                 else "–" for by in TIMES]
+        times = [
+            figure(case.us(OURS, by))
+            if case.us(OURS, by)
+            else case.rows[OURS]["verdict"]
+            if OURS in case.rows
+            else "–"
+            for by in TIMES
+        ]
         best = next((against(case, *found) for found in case.timed("peer")), "– | –")
         limit = next((against(case, *found) for found in reversed(case.timed("limit"))), "– | –")
         marks = {True: "yes", False: "**no**", None: "?"}
-        goals = "<br>".join(f"{goal}: {marks[met]}{f' ({reached})' if reached else ''}"
-                            for goal, met, reached in judged(case, named))
+        goals = "<br>".join(
+            f"{goal}: {marks[met]}{f' ({reached})' if reached else ''}"
+            for goal, met, reached in judged(case, named)
+        )
         lines.append(f"| {case.name} | {case.by} | {' | '.join(times)} | {best} | {limit} | {goals} |")
     return lines
 
@@ -184,7 +213,8 @@ def all_contenders(named):
 
 def markdown(rows, picture):
     lines = [
-        "# Results", "",
+        "# Results",
+        "",
         "Written by `bench/bench.py`; do not edit. Times are microseconds of GPU time per launch: the median over",
         "rounds in which all contenders take turns. *apart* (isolated): between ordinary kernels, as in an application:",
         "a graph of pairs of a kernel of one block and the contender, minus a graph of those kernels alone. *chained*",
@@ -194,7 +224,8 @@ def markdown(rows, picture):
         "are excluded. A ratio is Tunesmith's time divided by the other's: below 1, Tunesmith is faster. The limit is",
         "the slowest of the unavoidable costs (copy, arithmetic, empty launch), measured in the same way. A goal counts as met",
         "up to 1 % above it, since smaller differences are ties. [Measuring](measuring.md) has the definitions.",
-        "*original* is the Numba kernel that the op replaces.", ""
+        "*original* is the Numba kernel that the op replaces.",
+        "",
     ]
     facts = defaultdict(list)
     for row in rows:
@@ -206,11 +237,23 @@ def markdown(rows, picture):
         lines += ["", f"## {op}", ""] + summary(named)
         lines += ["", "All contenders, apart / chained / cold:", ""] + all_contenders(named)
         lines += ["", "What Tunesmith launched:", "", "| case | match and variant |", "| --- | --- |"]
-        lines += [f"| {case.name} | `{case.rows[OURS]['note']}` |" for case in named.values() if OURS in case.rows]
-        lines += ["", *(f"- {case.name}: {name} {row['verdict']}: {row['note']}" for case in named.values()
-                        for name, row in case.rows.items() if row["verdict"] != "ok" and name != OURS)]
+        lines += [
+            f"| {case.name} | `{case.rows[OURS]['note']}` |" for case in named.values() if OURS in case.rows
+        ]
+        lines += [
+            "",
+            *(
+                f"- {case.name}: {name} {row['verdict']}: {row['note']}"
+                for case in named.values()
+                for name, row in case.rows.items()
+                if row["verdict"] != "ok" and name != OURS
+            ),
+        ]
     if any(row["op"] != "run" and row["apart_us"] and dagger(row) for row in rows):
-        lines += ["", "† cannot be captured into a graph: launched in a stream, so the time includes overhead."]
+        lines += [
+            "",
+            "† cannot be captured into a graph: launched in a stream, so the time includes overhead.",
+        ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 
@@ -234,22 +277,32 @@ def svg(rows):
     for op, name, peer, ratio in shown:
         if op != last:
             y += 18
-            shapes.append(f'<text x="{left - 10}" y="{y - 4}" text-anchor="end" font-weight="bold">{op}</text>')
+            shapes.append(
+                f'<text x="{left - 10}" y="{y - 4}" text-anchor="end" font-weight="bold">{op}</text>'
+            )
             last = op
         end = x_of(ratio)
         shapes.append(f'<text x="{left - 10}" y="{y + 11}" text-anchor="end">{html.escape(name)}</text>')
-        shapes.append(f'<rect x="{left}" y="{y}" width="{end - left:.1f}" height="{bar - 3}" '
-                      f'fill="{COLOURS.get(peer, OTHER)}"/>')
-        shapes.append(f'<text x="{end + 4:.1f}" y="{y + 10}" font-size="10">{ratio:.2f}× {html.escape(peer)}</text>')
+        shapes.append(
+            f'<rect x="{left}" y="{y}" width="{end - left:.1f}" height="{bar - 3}" '
+            f'fill="{COLOURS.get(peer, OTHER)}"/>'
+        )
+        shapes.append(
+            f'<text x="{end + 4:.1f}" y="{y + 10}" font-size="10">{ratio:.2f}× {html.escape(peer)}</text>'
+        )
         y += bar
     one = x_of(1)
-    shapes.append(f'<line x1="{one:.1f}" y1="{top}" x2="{one:.1f}" y2="{y}" stroke="black" stroke-dasharray="3 3"/>')
+    shapes.append(
+        f'<line x1="{one:.1f}" y1="{top}" x2="{one:.1f}" y2="{y}" stroke="black" stroke-dasharray="3 3"/>'
+    )
     y += 12
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" font-family="sans-serif" font-size="12">\n'
         f'<rect width="{width}" height="{y}" fill="white"/>\n'
-        f'<text x="{left}" y="18" font-weight="bold">Time of the best peer / time of Tunesmith (logarithmic)</text>\n' +
-        "\n".join(shapes) + "\n</svg>\n")
+        f'<text x="{left}" y="18" font-weight="bold">Time of the best peer / time of Tunesmith (logarithmic)</text>\n'
+        + "\n".join(shapes)
+        + "\n</svg>\n"
+    )
 
 
 def write(path, rows):

@@ -1,11 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a contender is checked and timed on a CUDA GPU, whatever the op and the library. docs/measuring.md says why."""
 
 import itertools
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Callable, Optional
 
 import torch
 
@@ -18,15 +19,15 @@ class Case(SimpleNamespace):
 @dataclass
 class Contender:
     launch: Callable  # on PyTorch's current stream
-    output: Optional[Callable] = None  # the tensor that the launch wrote; None: nothing to check
-    prepare: Optional[Callable] = None  # called before the launch that is checked; for ops that change an input
+    output: Callable | None = None  # the tensor that the launch wrote; None: nothing to check
+    prepare: Callable | None = None  # called before the launch that is checked; for ops that change an input
     capture: bool = True  # False: it waits for the GPU, which is not allowed in a capture
     note: str = ""
     keep: tuple = ()  # arrays that must live as long as the contender
     name: str = ""
     kind: str = "peer"  # "ours", "peer" or "limit"
     verdict: str = "ok"  # "wrong", "failed"
-    error: Optional[float] = None  # the largest |error| in units of the bound
+    error: float | None = None  # the largest |error| in units of the bound
     launches: int = 0  # in a graph, or in a row in the stream
     graphs: dict = field(default_factory=dict)  # by name; None: it cannot be captured
     samples: dict = field(default_factory=dict)  # us per launch, by "apart", "chained", "cold"
@@ -42,7 +43,7 @@ class Contender:
 @dataclass
 class Expected:
     value: torch.Tensor
-    bound: Optional[torch.Tensor] = None  # the |error| that the op's contract permits; None: exact
+    bound: torch.Tensor | None = None  # the |error| that the op's contract permits; None: exact
 
 
 def sentence(error):
@@ -119,7 +120,8 @@ def is_sound():
         torch.cuda.synchronize()
         value = torch.ones(8, device="cuda")
         return capture(lambda times: value.add_(1), lambda text: None, "a probe") is not None and bool(
-            torch.isfinite(value).all())
+            torch.isfinite(value).all()
+        )
     except Exception:
         return False
 
@@ -145,8 +147,10 @@ class Runs:
         self.stream = torch.cuda.Stream()
         cache_bytes = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
         self.evicted = torch.zeros(self.EVICTED_CACHES * cache_bytes, dtype=torch.uint8, device="cuda")
-        self.spacers = {"apart": lambda: space(None, 0),
-                        "cold": lambda: space(self.evicted.data_ptr(), self.evicted.numel())}
+        self.spacers = {
+            "apart": lambda: space(None, 0),
+            "cold": lambda: space(self.evicted.data_ptr(), self.evicted.numel()),
+        }
         self.alone = {}  # graphs of spacers
         self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * self.SAMPLES + 1)]
 

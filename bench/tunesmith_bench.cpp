@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dispatch library behind a C interface, so that bench.py can launch any op on its own buffers
 // and streams; and what the tuner launches between the variants that it times.
 #include <cuda_runtime_api.h>
@@ -11,9 +12,9 @@
 #include "kernel_file/find_op.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
-#include "tuner/cuda_check.h"
-#include "tuner/cuda_timer.h"
-#include "tuner/device_kernels.h"
+#include "tuner/device/cuda_check.h"
+#include "tuner/device/cuda_timer.h"
+#include "tuner/device/device_kernels.h"
 #include "tunesmith/dispatcher.h"
 
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What dispatch may choose: the winners of problems, and the variants of portfolios.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The candidates of several sources, in the order in which they count.
 #pragma once
 

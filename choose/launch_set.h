@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which kernels a problem is launched with: the first, and one for pointers that the first does not take. A
 // dispatcher, which may lack a kernel, and an export, for which all can be had, ask the same functions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A config for where the one that is wanted is not legal.
 #pragma once
 

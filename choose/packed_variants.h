@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which variants a library gets as binaries beside the winners: what the build packs, and what an export
 // writes.
 #pragma once

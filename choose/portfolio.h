@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timing table of an op on a device from what was measured, and the portfolio that is worth being in it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which known variants should serve a problem, by the time that is expected of them: a pure ranking of
 // candidates. Knows no files, binaries or devices.
 #pragma once

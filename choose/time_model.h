@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much slower than the best a variant is likely to be on a problem that was not measured: a Gaussian
 // process for each variant over the problems where it was (Rasmussen, Williams: Gaussian Processes for
 // Machine Learning, 2006, chapters 2 and 5). A problem is a point; its coordinates are what times depend on.

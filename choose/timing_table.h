@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of one op on one model of device beside the winners: a portfolio of variants, each measured
 // on the same anchor problems. As text it is what a database keeps, what generated/ has and what the build
 // packs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A variant and the problem that it is for, as several rooms name it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The winners of generated/ as text files: what the build packs into the library, one winner per line, so
 // that a re-tune is a diff that a person can review. Knows no folder.
 //   devices.csv    one tuned device per line, with the name of its file

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tunesmith check`: every check of `tune` on configs in which each value of each axis occurs. It chooses
 // nothing and keeps nothing; tune.h does the work.
 #include <unistd.h>
@@ -30,7 +31,7 @@
 #include "runtime/device_id.h"
 #include "runtime/temporary_folder.h"
 #include "runtime/toolchain.h"
-#include "tuner/tune.h"
+#include "tuner/run/tune.h"
 
 namespace tunesmith {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of the `tunesmith` program. Each function adds subcommands whose callbacks do the work and
 // throw UsageError or Error; main.cpp turns those into exit codes.
 #pragma once

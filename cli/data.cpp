@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // query and db: what is known, and the file that it is in.
 #include <algorithm>
 #include <cerrno>
@@ -20,7 +21,7 @@
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "kernel_file/find_op.h"
-#include "tuner/verdict.h"
+#include "tuner/search/verdict.h"
 
 namespace tunesmith {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // derive: what an index expression means, and the forms of it that save operations. No device and no
 // database.
 #include <algorithm>
@@ -15,8 +16,8 @@
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "generator/problem.h"
-#include "templates/tensor/forms.h"
-#include "templates/tensor/layout.h"
+#include "templates/tensor/derive/forms.h"
+#include "templates/tensor/notation/layout.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // explain and export: what dispatch chooses from the database.
 #include <iostream>
 #include <memory>

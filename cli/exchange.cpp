@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // db import and db export: verdicts in the formats that other tuners read and write.
 #include <iostream>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tunesmith export`: freezes a database's winners into a folder (generated/) that the build packs into the
 // library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tunesmith export my.cu`: a kernel of a user's own with its winners and their binaries, for an application
 // to ship.
 #pragma once

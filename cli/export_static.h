@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tunesmith export --static`: a folder with sources, kernels and tables, from which an application builds
 // its own dispatch library, without a database, a compiler of kernels or the templates' texts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of other tuners, which are JSON, and mostly compressed: for recordings.cpp. A build without
 // nlohmann-json or zlib has json_recordings_none.cpp, whose functions say so.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In place of json_recordings.cpp, where a package that it needs was not there.
 #include "cli/json_recordings.h"
 #include "generator/error.h"

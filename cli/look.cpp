@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // devices, ops, space, render: what can be tuned, and the texts of variants. They use no database.
 #include <algorithm>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The `tunesmith` program: subcommands in, exit codes out. 0: success, 1: something outside the request
 // failed, 2: the request was wrong, 130: interrupted. An error is one sentence on stderr, perhaps followed by
 // the line that it is about.
@@ -17,7 +18,7 @@
 #include "generator/listed.h"
 #include "generator/nearest_name.h"
 #include "generator/shell.h"
-#include "tuner/worker.h"
+#include "tuner/check/worker.h"
 
 namespace {
 

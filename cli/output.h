@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the program prints. Names, reasons and texts may be from files that others wrote: none of them reaches
 // a terminal as a command to it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file of --problems: problems of one op or of several, perhaps weighted, as Dispatcher::save_problems()
 // writes it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads what was measured elsewhere or earlier, whatever file it is in.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include <vector>
 
 #include "db/store.h"
-#include "tuner/recorded.h"
+#include "tuner/search/recorded.h"
 
 namespace tunesmith {
 

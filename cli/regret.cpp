@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tunesmith regret`: problems that nobody tuned, what dispatch takes for them, and what tuning would have
 // found.
 
@@ -26,8 +27,8 @@
 #include "runtime/device_id.h"
 #include "runtime/files.h"
 #include "runtime/temporary_folder.h"
-#include "tuner/table_run.h"
-#include "tuner/tune.h"
+#include "tuner/run/table_run.h"
+#include "tuner/run/tune.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `tunesmith regret` says of choices that were measured, as pure functions.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include <vector>
 
 #include "cli/text_table.h"
-#include "tuner/tune.h"
+#include "tuner/run/tune.h"
 
 namespace tunesmith {
 

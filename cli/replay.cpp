@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // replay: simulates searches on recorded spaces.
-#include "tuner/replay.h"
+#include "tuner/search/replay.h"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +15,8 @@
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "kernel_file/find_op.h"
-#include "tuner/ablation.h"
-#include "tuner/promising.h"
+#include "tuner/search/ablation.h"
+#include "tuner/search/promising.h"
 
 namespace tunesmith {
 namespace {

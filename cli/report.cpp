@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page is drawn by the Python package; here its command is found and takes this process's place.
 #include <unistd.h>
 

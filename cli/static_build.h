@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The folder of `export --static` as files: what an application's CMake builds. Knows no database and no
 // choices.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tunesmith table`: reads the request; timing_tables.h does the work.
 #include <unistd.h>
 

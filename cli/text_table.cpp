@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/text_table.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "choose/csv.h"
 #include "generator/number_text.h"
 #include "generator/printable.h"
-#include "tuner/progress.h"
+#include "tuner/run/progress.h"
 
 namespace tunesmith {
 namespace {

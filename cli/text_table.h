@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of results, written for people, for scripts and for programs. Knows nothing of what the columns
 // mean.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/timing_tables.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@
 #include "generator/random.h"
 #include "generator/sample.h"
 #include "kernel_file/find_op.h"
-#include "tuner/table_run.h"
+#include "tuner/run/table_run.h"
 
 namespace tunesmith {
 namespace {

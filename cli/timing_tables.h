@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timing tables, from which dispatch chooses: they are made, extended and filled by measuring, and rebuilt
 // from what a database has.
 #pragma once
@@ -8,8 +9,8 @@
 #include <vector>
 
 #include "db/store.h"
-#include "tuner/progress.h"
-#include "tuner/tune.h"
+#include "tuner/run/progress.h"
+#include "tuner/run/tune.h"
 
 namespace tunesmith {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tunesmith tune` and `tunesmith finals`: read the request; tuner/tune.h does the work.
 #include <unistd.h>
 

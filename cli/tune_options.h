@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options that tune, finals and table have in common, and what follows from them.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/tune.h"
+#include "tuner/run/tune.h"
 
 namespace tunesmith {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tune run found, for people.
 #pragma once
 
 #include <string>
 
-#include "tuner/tune.h"
+#include "tuner/run/tune.h"
 
 namespace tunesmith {
 

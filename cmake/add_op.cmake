@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Of the installed package: ops and winners of an application's own, without a checkout.
 include("${CMAKE_CURRENT_LIST_DIR}/ops_library.cmake")
 

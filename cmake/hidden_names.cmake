@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tunesmith_hidden_names(RESULT TARGET EXCEPT): a rule that joins the objects of TARGET, without those whose paths match EXCEPT, in one, RESULT,
 # with which all of Tunesmith's names are hidden in what is linked: those that the objects define, and those of functions that
 # headers define, which the application's own objects hold. Without it a program that links the static library would offer its names

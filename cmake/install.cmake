@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake --install and cpack: the library, what an application's build needs of it, and the program where it is built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -44,8 +45,10 @@ if(TARGET tunesmith AND TARGET tunesmith_static)
   endforeach()
   install(EXPORT tunesmith_op FILE tunesmith-op.cmake NAMESPACE tunesmith:: DESTINATION "${package_folder}" COMPONENT op)
   install(FILES cmake/add_op.cmake cmake/ops_library.cmake cmake/texts.cmake DESTINATION "${source_folder}/cmake" COMPONENT op)
-  file(GLOB headers CONFIGURE_DEPENDS generator/*.h)
-  install(FILES ${headers} DESTINATION "${source_folder}/generator" COMPONENT op)
+  foreach(folder generator language)
+    file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.h)
+    install(FILES ${headers} DESTINATION "${source_folder}/${folder}" COMPONENT op)
+  endforeach()
   install(FILES dispatch/packed.h dispatch/arguments.h DESTINATION "${source_folder}/dispatch" COMPONENT op)
   file(GLOB headers CONFIGURE_DEPENDS templates/*.h)
   install(FILES ${headers} DESTINATION "${source_folder}/templates" COMPONENT op)

@@ -1,4 +1,5 @@
-# What applications link: one shared and one static library of the objects of generator/, kernel_file/, db/, runtime/, choose/,
+# SPDX-License-Identifier: Apache-2.0
+# What applications link: one shared and one static library of the objects of generator/, language/, kernel_file/, db/, runtime/, choose/,
 # templates/ and dispatch/. The shared one needs nothing of an application's build; the static one needs SQLite and, with CUDA, the
 # toolkit's runtime. The shared library exports the interface, the static one hides it.
 include("${CMAKE_CURRENT_LIST_DIR}/hidden_names.cmake")
@@ -29,7 +30,7 @@ function(tunesmith_name_version library version)
 endfunction()
 
 set(objects $<TARGET_OBJECTS:tunesmith_packed>)
-foreach(part generator kernel_file db runtime choose templates)
+foreach(part generator language kernel_file db runtime choose templates)
   list(APPEND objects $<TARGET_OBJECTS:tunesmith_${part}>)
 endforeach()
 set(shared_objects $<TARGET_OBJECTS:tunesmith_dispatch>)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A shared library with a C++ runtime or an unwinder of its own ends the process when an exception leaves it and meets a
 # destructor of the application. Such a one is for this build's own programs: it is not installed and not packed.
 if("${CMAKE_SHARED_LINKER_FLAGS}" MATCHES "-static-lib(gcc|stdc)")

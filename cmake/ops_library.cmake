@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 include("${CMAKE_CURRENT_LIST_DIR}/texts.cmake")
 
 # tunesmith_ops_library(NAME FOLDER...): a library that holds the ops of the given folders, templates/common and the
 # table `ops()` that names them. A folder NAME/ has op.cpp, which defines `tunesmith::Op tunesmith::ops_NAME()`, its *.cu,
-# what these include as "NAME/*.cuh" and "NAME/*.inl", and perhaps more *.cpp. Its dispatch.cpp belongs to the dispatch library, its test.cpp
+# what these include as "NAME/*.cuh" and "NAME/*.inl", and perhaps more *.cpp; a large one has rooms, NAME/ROOM/, for parts of it. Its dispatch.cpp belongs to the dispatch library, its test.cpp
 # and *_test.cpp to the tests. Of a checkout or, beside the same folders, of an installed package, whose tunesmith::static has
 # what is not the given folders' own.
 function(tunesmith_ops_library library)
@@ -24,7 +25,7 @@ function(tunesmith_ops_library library)
   endforeach()
   foreach(folder IN LISTS ARGN)
     get_filename_component(op "${folder}" NAME)
-    file(GLOB own CONFIGURE_DEPENDS "${folder}/*.cpp")
+    file(GLOB own CONFIGURE_DEPENDS "${folder}/*.cpp" "${folder}/*/*.cpp")
     list(FILTER own EXCLUDE REGEX "/(dispatch|test|[^/]*_test)\\.cpp$")
     if(TARGET tunesmith_templates AND folder IN_LIST TUNESMITH_OP_FOLDERS)
       set(known tunesmith_templates) # which has compiled them
@@ -33,12 +34,12 @@ function(tunesmith_ops_library library)
     endif()
     string(APPEND declarations "Op ops_${op}();\n")
     string(APPEND calls "ops_${op}(), ")
-    file(GLOB bodies CONFIGURE_DEPENDS "${folder}/*.cu" "${folder}/*.cuh" "${folder}/*.inl")
+    file(GLOB bodies CONFIGURE_DEPENDS "${folder}/*.cu" "${folder}/*.cuh" "${folder}/*.inl" "${folder}/*/*.cu" "${folder}/*/*.inl")
     foreach(body IN LISTS bodies)
-      get_filename_component(file_name "${body}" NAME)
+      file(RELATIVE_PATH file_name "${folder}" "${body}")
       list(APPEND files "${op}/${file_name}=${body}")
     endforeach()
-    file(GLOB more CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/tunesmith/*.h" "${folder}/dispatch.cpp")
+    file(GLOB more CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/*/*.h" "${folder}/dispatch.cpp")
     list(FILTER more EXCLUDE REGEX "/test[^/]*\\.h$")
     foreach(file IN LISTS own more)
       file(RELATIVE_PATH file_name "${folder}" "${file}")
@@ -67,7 +68,7 @@ const std::vector<Op>& ops() {
   add_library(${library} STATIC "${generated}" "${cpp_texts}" ${sources})
   if(TARGET tunesmith_generator)
     target_sources(${library} PRIVATE "${root}/generator/ops.cpp" "${root}/kernel_file/find_op.cpp" "${root}/kernel_file/add.cpp")
-    target_link_libraries(${library} PUBLIC ${known} tunesmith_kernel_file PRIVATE tunesmith_flags)
+    target_link_libraries(${library} PUBLIC ${known} tunesmith_language tunesmith_kernel_file PRIVATE tunesmith_flags)
   else()
     target_include_directories(${library} SYSTEM PRIVATE "${root}")
     target_link_libraries(${library} PUBLIC tunesmith::static)

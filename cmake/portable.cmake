@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Programs that run on a machine without this one's libraries (a container, a GPU server): the C++
 # runtime, SQLite and GoogleTest are linked statically; the C library stays shared.
 option(TUNESMITH_PORTABLE "Link statically what a bare machine may lack" OFF)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # TUNESMITH_FAST_BUILD: libraries that take longer to compile than to run are optimised little, and headers of the standard library
 # and of GoogleTest are parsed once for all tests, and once for each library where there are no tests or with sanitizers. The libraries
 # of other tests are compiled as always, so that a missing #include is found and clang-tidy, which cannot read GCC's precompiled headers,
@@ -41,7 +42,7 @@ if(NOT TUNESMITH_SANITIZED)
     endif()
   endforeach()
   if(TARGET tunesmith_tuner) # but for what searches spend their time in
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/tuner/gaussian_process.cpp" TARGET_DIRECTORY tunesmith_tuner
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/tuner/search/gaussian_process.cpp" TARGET_DIRECTORY tunesmith_tuner
                                 PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)
   endif()
   if(TARGET tunesmith_cli)
@@ -49,19 +50,19 @@ if(NOT TUNESMITH_SANITIZED)
   endif()
 endif()
 if(TUNESMITH_SANITIZED OR NOT TUNESMITH_TESTS)
-  foreach(name generator kernel_file db runtime choose templates dispatch tuner cli)
+  foreach(name generator language kernel_file db runtime choose templates dispatch tuner cli)
     if(TARGET tunesmith_${name})
       precompile(tunesmith_${name} PRIVATE ${headers} $<$<STREQUAL:${name},cli>:<CLI/CLI.hpp$<ANGLE-R>>)
     endif()
   endforeach()
-  foreach(name IN ITEMS tunesmith_generator tunesmith_kernel_file tunesmith_db tunesmith_choose db_tests dispatch_tests packed_tests tuner_tests)
+  foreach(name IN ITEMS tunesmith_generator tunesmith_language tunesmith_kernel_file tunesmith_db tunesmith_choose db_tests dispatch_tests packed_tests tuner_tests)
     together(${name})
   endforeach()
   # Those whose helpers have the names of others', and what an application's own replaces.
   set(typed ${TUNESMITH_OP_FOLDERS})
   list(TRANSFORM typed APPEND /dispatch.cpp)
   set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/data cli/export_static cli/regret cli/static_build
-      tuner/device_worker tuner/model_guide tuner/neighbours_guide)
+      tuner/check/device_worker tuner/search/model_guide tuner/search/neighbours_guide)
   list(TRANSFORM alone REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1.cpp")
   together(tunesmith_dispatch ALONE ${typed} ${alone})
   together(tunesmith_runtime ALONE ${alone})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tunesmith_texts(OUTPUT FUNCTION KEY=PATH...): writes a C++ file that defines FUNCTION(), which gives the texts of these
 # files by their keys. A string literal may be limited to 64 KiB; the files are far below.
 function(tunesmith_texts output function)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For the typed functions of the ops.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A queue of jobs and a few threads that do them, which compile and load while launches go on. Where no
 // thread can be made, jobs wait for the next one who posts or waits.
 #pragma once

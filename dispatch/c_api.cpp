@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tunesmith.h by dispatcher.h.
 #include <pthread.h>
 

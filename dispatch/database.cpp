@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of read_tuning_data that reads a database: an exported library has exported.cpp in its place.
 #include <algorithm>
 #include <filesystem>

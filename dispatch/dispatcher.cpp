@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options, the device, and the way of a problem: looked up, else planned, and what is better made in the
 // background.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Choices in sentences for people, made when they are asked for. Private to dispatch/, but for a device that
 // is not here, which the command line asks about.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an exported library (tunesmith export --static) has instead of rendered.cpp, database.cpp and
 // compilers: the list of its kernels, and the tables that it was exported with.
 #include <map>

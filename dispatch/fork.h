@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What makes fork() safe: it waits until no thread is inside the library, holding locks that the child would
 // find held for ever, or loading code.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `tunesmith export my.cu` writes beside my.cu, so that an application answers without a database and a
 // compiler:
 //   my.tuned/devices.csv, …    winners and tables, as in generated/ (winners_file.h)

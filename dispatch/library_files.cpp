@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Of the shared library alone: what is packed into it, for this project's program and Python extension, which
 // load the library in place of holding its kernels once more (loaded_files.cpp).
 #include <cstddef>

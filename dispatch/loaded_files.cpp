@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packed files of a program, or a Python extension, that has none of its own: those of the shared
 // library, which is installed beside it.
 #include <dlfcn.h>

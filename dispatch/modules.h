@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One loaded binary per source, shared by all plans: found in the user's database, the library or the cache,
 // or compiled. Thread-safe; a source is loaded once, and compiled once, without any lock that others need.
 #pragma once

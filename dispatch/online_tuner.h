@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The online tuner: times candidates of a problem on memory of the library's own when the problem is first
 // used, and remembers how they did. Thread-safe; one problem is tried at a time.
 #pragma once

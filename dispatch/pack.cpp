@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program of the build: compiles each op's base and the winners of generated/, and writes them and
 // the winners' tables as one C++ file and one binary file for packed.h. A kernel without
 // a toolchain for it, or one that is stale, is left out with a note; dispatch then compiles it, or uses the

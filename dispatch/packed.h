@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that the build packed into the library (pack.cpp): the tables of generated/, and binaries of its
 // winners and of each op's base, so that every op also runs on a machine without a compiler.
 #pragma once

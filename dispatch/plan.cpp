@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The launch path: checks of pointers, then the executable. It compiles nothing, opens no file, takes no lock
 // except the host executable's own, and allocates nothing but a workspace where none was given. And what a
 // plan says of itself.

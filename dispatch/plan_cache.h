@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A dispatcher's plans, by problem. The common table has one mutex. In front of it are shards: a thread looks
 // into its own one, and mostly has it for itself, with its references counted there, so that threads that
 // look up the same problem do not write the same memory. A look-up that finds something there does not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a problem to loaded kernels: select, then the best that can be had as the options allow. Thread-safe.
 #pragma once
 

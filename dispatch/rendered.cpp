@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "dispatch/source.h"
 #include "generator/ops.h"
 #include "kernel_file/add.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A variant's source as dispatch needs it. The library renders it (rendered.cpp); an exported library, which
 // has no texts, looks it up among the kernels that it was exported with (exported.cpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of how a look-up answered, and of what became of a launch or an attempt.
 #include <exception>
 

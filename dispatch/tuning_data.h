@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All tuning data that dispatch may use: what the user's database has, and what is built into the library.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an application asked for, and how often: for summary() and save_problems().
 #pragma once
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """searching.py replay.csv …: searching.svg beside this file, from the output of `tunesmith replay -o csv`.
 
 Each file is one line: optimum / best found after so many verdicts, averaged over its spaces; a strategy is a line too."""
+
 import csv
 import math
 import pathlib
@@ -17,11 +19,16 @@ def lines(paths):
     found = {}
     for path in paths:
         for row in csv.DictReader(open(path, encoding="utf-8")):
-            name = f"{row['strategy']}, prior {row['prior']}" + (", warm start" if row["warm_start"] == "1" else "")
+            name = f"{row['strategy']}, prior {row['prior']}" + (
+                ", warm start" if row["warm_start"] == "1" else ""
+            )
             if row["strategy"] in ("random", "genetic", "neighbours"):
                 name = row["strategy"]
             found.setdefault(name, {}).setdefault(int(float(row["verdicts"])), []).append(float(row["mean"]))
-    return {name: {at: sum(values) / len(values) for at, values in points.items()} for name, points in found.items()}
+    return {
+        name: {at: sum(values) / len(values) for at, values in points.items()}
+        for name, points in found.items()
+    }
 
 
 def svg(found):
@@ -33,21 +40,34 @@ def svg(found):
 
     shapes = []
     for quality in (0.6, 0.7, 0.8, 0.9, 1.0):
-        shapes.append(f'<line x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{y_of(quality):.1f}" y2="{y_of(quality):.1f}" stroke="#ddd"/>')
-        shapes.append(f'<text x="{LEFT - 8}" y="{y_of(quality) + 4:.1f}" text-anchor="end">{quality:.1f}</text>')
+        shapes.append(
+            f'<line x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{y_of(quality):.1f}" y2="{y_of(quality):.1f}" stroke="#ddd"/>'
+        )
+        shapes.append(
+            f'<text x="{LEFT - 8}" y="{y_of(quality) + 4:.1f}" text-anchor="end">{quality:.1f}</text>'
+        )
     for verdicts in (20, 40, 80, 160, 320):
-        shapes.append(f'<text x="{x_of(verdicts):.1f}" y="{TOP + HEIGHT + 20}" text-anchor="middle">{verdicts}</text>')
+        shapes.append(
+            f'<text x="{x_of(verdicts):.1f}" y="{TOP + HEIGHT + 20}" text-anchor="middle">{verdicts}</text>'
+        )
     for colour, (name, points) in zip(COLOURS, found.items()):
-        path = " ".join(f"{x_of(at):.1f},{y_of(quality):.1f}" for at, quality in sorted(points.items()) if FIRST <= at <= LAST)
+        path = " ".join(
+            f"{x_of(at):.1f},{y_of(quality):.1f}"
+            for at, quality in sorted(points.items())
+            if FIRST <= at <= LAST
+        )
         shapes.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
     for place, (colour, name) in enumerate(zip(COLOURS, found)):
         y = TOP + HEIGHT - 18 * (len(found) - place)
         shapes.append(f'<text x="{LEFT + WIDTH - 8}" y="{y}" text-anchor="end" fill="{colour}">{name}</text>')
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 20} {TOP + HEIGHT + 40}" '
-            'font-family="sans-serif" font-size="12">\n'
-            f'<rect width="{LEFT + WIDTH + 20}" height="{TOP + HEIGHT + 40}" fill="white"/>\n'
-            f'<text x="{LEFT}" y="20" font-weight="bold">Optimum / best found, by the number of verdicts</text>\n'
-            + "\n".join(shapes) + "\n</svg>\n")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 20} {TOP + HEIGHT + 40}" '
+        'font-family="sans-serif" font-size="12">\n'
+        f'<rect width="{LEFT + WIDTH + 20}" height="{TOP + HEIGHT + 40}" fill="white"/>\n'
+        f'<text x="{LEFT}" y="20" font-weight="bold">Optimum / best found, by the number of verdicts</text>\n'
+        + "\n".join(shapes)
+        + "\n</svg>\n"
+    )
 
 
 if __name__ == "__main__":

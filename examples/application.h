@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the applications that compare Tunesmith with plain loops share: the command line, the timing, the
 // report.
 //

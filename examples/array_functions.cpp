@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exercises of a first course on GPU programming: functions of arrays element by element, a counter that
 // all threads increment, a histogram, a transpose. Each is compared with the plain loop.
 #include <array>

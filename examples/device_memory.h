@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An array in memory that the dispatcher's kernels can access: ordinary memory on the host, else a GPU's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two image convolutions that are often written by hand with shared memory: 13 x 13 on 200 x 200 as
 // scipy.ndimage.convolve(mode="constant") defines it, and 3 x 3 on 1000 x 2000 as torch.nn.Conv2d with
 // padding 1 does. Each is compared with the plain loops.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The covariance of a convolution layer's output on unreliable hardware: seven nested loops, too slow as they
 // are, as one call, compared with those loops.
 #include "application.h"

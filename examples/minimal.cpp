@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The smallest application: one correlation of an image with a 3 x 3 mask.
 #include <cstdio>
 #include <exception>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numpy.convolve(x, k, "valid") of a million samples with 5 taps, compared with the plain loop over each
 // output's terms.
 #include "application.h"

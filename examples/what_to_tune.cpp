@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An application whose own run says what to tune: it works, prints what it launched and what that is expected
 // to lose, and saves its problems, weighted. Then
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What C++ calls a name and a space, whatever the locale of the process.
 #pragma once
 

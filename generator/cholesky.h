@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dense symmetric positive definite matrices by Cholesky's method: A = L L^T, L lower triangular. Plain
 // loops.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Under which conditions a time was measured, and by what a winner was chosen: only what agrees in them is
 // compared.
 #pragma once

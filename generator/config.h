@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The axes of a template, and a config: one value of each.
 #pragma once
 

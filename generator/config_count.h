@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many configs a space has: 24 axes may have more than any integer counts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of a device, and which of its limits a work breaks.
 #pragma once
 

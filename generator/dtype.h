@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of elements, under their names in problems and in CUDA.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of arrays as bytes: numbers of each dtype, and those that ops are tuned with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two kinds of failure that are exceptions. A variant that fails is neither: it is a verdict.
 #pragma once
 

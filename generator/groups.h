@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A space as a product: groups of axes that no rule connects, each counted, drawn from and walked apart. For
 // space.cpp alone. Which axes a rule connects is what it reads: groups begin with what the rules read first,
 // and are joined, and begun again, where a rule reads an axis of another.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What makes a kernel the kernel that it is: the text as a compiler sees it. Comments, blank lines,
 // indentation and where the text came from are no part of it, so that mending a comment makes no measurement
 // stale.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a sentence lists: names or values with commas between them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as text and back, the same in each locale: an application may have set one with a decimal comma.
 #pragma once
 

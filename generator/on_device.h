@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A function that may depend on the device: what a template gives as its space and its work.
 #pragma once
 

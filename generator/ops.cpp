@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled with the table of ops, beside ops() and template_files().
 #include "generator/ops.h"
 

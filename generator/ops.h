@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ops that this program was built with. The table is written by the build from the op folders it finds
 // (cmake/ops_library.cmake), so adding an op is adding a folder.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a problem is described by: its parameters, and which values each may have.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts from elsewhere on a terminal: names in files that others wrote, what compilers say.
 #pragma once
 

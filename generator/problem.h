@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A problem: what a caller wants of an op, as the names and values of its parameters.
 #pragma once
 

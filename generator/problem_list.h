@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A problem as a line of a file has it, so that what an application writes is what a tuner reads.
 #pragma once
 

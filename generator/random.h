@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers that are the same on every machine and library: SplitMix64 (Steele, Lea, Flood 2014).
 #pragma once
 

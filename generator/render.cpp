@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/render.h"
 
 #include <algorithm>
@@ -251,7 +252,8 @@ std::string located(const std::string& log, const std::string& text, const Files
 
 std::string body_hash(const Op& op, const Template& tmpl, const Files& files) {
   std::string text;
-  for (const Line& line : with_fragments(op.name + "/" + tmpl.name + ".cu", files)) text += line.text + "\n";
+  for (const Line& line : with_fragments(op.name + "/" + tmpl.room + tmpl.name + ".cu", files))
+    text += line.text + "\n";
   return sha256(without_comments(text));
 }
 

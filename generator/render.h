@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Body + config + the compiled-in part of a problem -> one self-contained text. Pure: same inputs, same
 // bytes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether two devices are one model: what was measured on one holds for the other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems drawn at random from an op's usual range, such as users have: what a table of times is measured
 // on, and what a choice is judged by.
 #pragma once

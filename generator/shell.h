@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands that are printed to be pasted into a shell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A template's space: its axes, the rules that bind them, and the configs that keep these. Rules of two
 // kinds: what a config `must` keep to give right results, and what makes it `worth` trying early. Device
 // limits are neither: they are checked on the launches that a config leads to (device_facts.h, `exceeds`).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compute capabilities, and the targets that a variant's text is made for, as numbers and as people write
 // them. One spelling each: a capability of 9.0 is the number 90, and its target is the word "sm_90a".
 #pragma once

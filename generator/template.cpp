@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/template.h"
 
 #include "generator/dtype.h"
@@ -6,7 +7,7 @@
 namespace tunesmith {
 
 std::string body_path(std::string_view op, const Template& tmpl, const Problem& problem) {
-  return std::string(op) + "/" + (tmpl.body ? tmpl.body(problem) : tmpl.name) + ".cu";
+  return std::string(op) + "/" + tmpl.room + (tmpl.body ? tmpl.body(problem) : tmpl.name) + ".cu";
 }
 
 std::optional<std::string> why_not(const Template& candidate, const Problem& problem,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A template: a kernel body with its space and its work, and which problems and devices it serves.
 #pragma once
 
@@ -18,7 +19,8 @@
 namespace tunesmith {
 
 struct Template {
-  std::string name;                  ///< "tiled"; the kernel body is templates/<op>/<name>.cu
+  std::string name;                  ///< "tiled"; the kernel body is templates/<op>/<room><name>.cu
+  std::string room = {};             ///< the part of the op's folder that has the body: "contract/"
   std::string what;                  ///< a sentence for people
   std::vector<std::string> kernels;  ///< as in ENTRY(kernel), in the order of the body
   /// The name of the body, which may depend on what is compiled in: then another body keeps its text, and

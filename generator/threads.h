@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads of the library and the tuner: all are made here.
 #pragma once
 

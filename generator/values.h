@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An ordered list of name=value pairs: a problem (problem.h), or a config as a person or a file writes it.
 // What the names mean is not known here.
 #pragma once

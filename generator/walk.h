@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The depth-first walk over a space's configs, for space.cpp and groups.cpp alone. A rule that has read an
 // axis which is not chosen yet waits for that axis; one that has not is decided for everything below.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a variant does on a device: its steps, as plain data that every executable can run.
 #pragma once
 

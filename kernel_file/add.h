@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A user's kernel becomes an op of this process.
 #pragma once
 

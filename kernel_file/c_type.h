@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the C type of a pointer says of the elements behind it: their dtype, and how many of them a vector
 // such as float4 has. A struct of a user's own says nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The op that a description (description.h) makes of a user's kernel: data and functions like any other's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts that described_op() (described_op.h) puts together. Private to kernel_file/.
 #pragma once
 

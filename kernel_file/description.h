@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The description of a kernel of a user's own, in TOML: read into plain data. What the fields mean stands in
 // docs/your_own_kernel.md; described_op.h makes an op of it.
 #pragma once

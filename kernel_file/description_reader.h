@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What read_description() (description.h) does with a parsed text, in parts. Private to kernel_file/.
 #pragma once
 

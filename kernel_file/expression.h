@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole-number expressions of a description: parsed once into data, evaluated with checks, never run as code
 // of the host.
 #pragma once

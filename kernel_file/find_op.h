@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All ops of a process: those that it was built with (generator/ops.h), and the user's kernels that it was
 // given (user_kernel.h).
 #pragma once

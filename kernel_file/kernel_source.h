@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a user's own .cu: which kernels it has and what they take, and the form in which it is
 // rendered. It is read as a compiler's first look would: comments and literals are skipped, and of #if what
 // can be decided is (preprocessor.h).

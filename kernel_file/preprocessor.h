@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which lines of a user's text a compiler comes to: its #if, #ifdef and #elif are evaluated as far as that is
 // possible without the compiler's own macros and without a config.
 #pragma once

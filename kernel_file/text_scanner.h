@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words, lines and braces of a blanked text (kernel_source.h). Private to kernel_file/.
 #pragma once
 

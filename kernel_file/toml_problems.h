@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems as a TOML file: an op, and values of its parameters; a list stands for a problem with each of its
 // values. Tables such as [extents] are for people.
 #pragma once

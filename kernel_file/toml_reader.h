@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads TOML with errors that name the file, the line, the value and what is allowed. Private to
 // kernel_file/.
 #pragma once

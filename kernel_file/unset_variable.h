@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables of device memory that a kernel reads and nothing fills: they would be zero, without a word.
 #pragma once
 

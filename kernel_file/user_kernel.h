@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Users' kernels that this process was given: a .cu with its description (description.h), and the op that it
 // makes. They are found by name beside the ops that the program was built with (find_op.h).
 #pragma once

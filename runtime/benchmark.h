@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory and a clock of a device, to time executables beside an application: nothing that is the
 // application's is touched or waited for.
 #pragma once

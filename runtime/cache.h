@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled binaries kept on the disk for the next process. A damaged or missing entry is no entry, nor is one
 // that somebody else may have written; a disk that cannot be written is no error.
 #pragma once

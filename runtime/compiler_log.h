@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a compiler wrote, cut to what a person reads: one wrong line of C++ can fill a hundred thousand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Benchmarks on a CUDA GPU. A launch takes the processor longer than many a kernel takes the GPU, so a sample
 // is enqueued behind a gate that opens when all of it is there.
 #include <algorithm>

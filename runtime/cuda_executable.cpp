@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variants on CUDA GPUs, through the static runtime library alone: a program that links this also starts
 // where there is no driver, and reports that there is none.
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a build without the CUDA toolkit answers where one with it would use a GPU.
 #include "runtime/benchmark.h"
 #include "runtime/executable.h"

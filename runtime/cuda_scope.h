@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What calls of the CUDA runtime stand in: a device, and outside of the application's captures; and the words
 // for what they answer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device as people name it: auto, cuda, cuda:N or host. The one place that reads these words, and that says
 // which devices there are, and why there is none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A variant loaded on a device, ready to launch. The tuner times and dispatch runs this same object.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Benchmarks on the host: ordinary memory, and the wall clock.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A variant on the host: a shared object whose kernels run under the shim (templates/common/host_shim.h).
 #include <cxxabi.h>
 #include <dlfcn.h>

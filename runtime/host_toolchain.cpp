@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The system's C++ compiler: a text rendered for the host becomes a shared object.
 #include <elf.h>
 #include <fcntl.h>

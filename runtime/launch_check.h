@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a launch gives a kernel what its parameters take, and whether it may overlap: arguments are matched
 // by position, and a missing or wrong one would have the kernel read memory that nobody set. Knows no device:
 // the executables say what the loaded binary reports of its kernels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVRTC, loaded when first used. Its few prototypes are declared here, so that a build without the toolkit
 // has it too and a program starts where there is no NVRTC.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mutex that may be held for long, across a fork() too.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a time is made of, for the tuner and for first-use tuning alike: samples of several launches, and
 // their median.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source -> binary. Used by the tuner for every variant, and by dispatch for what nobody tuned.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether somebody else may have written a file whose content is run: checked as ssh checks keys.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a watched variant tells of its launch on the host, as templates/common/host/watch.h has it. The
 // variant is compiled by make_watched_toolchain(), and its executable is given a Watch (Executable::watch).
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the scripts beside it: moves to the repository's root, installs what is missing, builds.
 set -euo pipefail
 export PATH  # bash has a default where it is unset, its children do not

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # From a fresh clone to tuned kernels in an application: scripts/quickstart.sh [PICTURE.png]
 picture=$(realpath -e "$@" 2>/dev/null || true)
 (($# == 0)) || [[ -r $picture ]] || { echo "quickstart.sh: The picture $* cannot be read; give the name of one PNG file, or none." >&2; exit 2; }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds and runs all tests: scripts/test.sh [ctest options], such as -L unit or -R Store.
 # Then repeats under the sanitizers those of the libraries, except whole runs of tuning, searching, merging and dispatch, whose parts are
 # tested one by one, and comparisons of whole spaces, whose rules other tests ask too; TUNESMITH_ASAN=0 leaves that out, `cmake --build build/asan && ctest --preset asan` takes all.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes wheels of the Python package for the Pythons that are here, repairs them for a stated manylinux, and tests each in a fresh
 # environment: scripts/wheels.sh [PYTHON...]. 3.10 and 3.11 have their own wheel, 3.12 and later share one (abi3) that is tested on each.
 # All are made of one build: the library does not depend on Python. scripts/wheels.sh --built FOLDER takes what a build with TUNESMITH_PYTHON=ON has compiled already, for that build's Python alone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Axes that mean the same in every op that has them: the handles by which rules read them, and the axes
 // themselves.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of blocks for axes of grids that are sized to fill a device.
 #pragma once
 

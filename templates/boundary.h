@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands outside an image or a signal: the modes of scipy.ndimage, and what op.h of the ops that have
 // them share.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The boundaries by number and by name: for contracts, typed functions and, by the same numbers, kernels.
 #pragma once
 

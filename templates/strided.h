@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An array that is seen as outer x length x inner, of which the inner elements are contiguous: what the ops
 // that work along such an axis share.
 #pragma once

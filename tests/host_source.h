@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A test's own kernel, rendered for the host as a template's is.
 #pragma once
 

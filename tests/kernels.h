@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels that give the same on the host as on a GPU.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems and configs for a test of any op: nothing here knows one by name.
 #pragma once
 

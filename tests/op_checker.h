@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A variant on a device against the op's reference: guards, inputs left alone, every element.
 #pragma once
 
@@ -15,8 +16,8 @@
 
 #include "runtime/watch.h"
 #include "tests/op_cases.h"
-#include "tuner/check_data.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/check_data.h"
+#include "tuner/device/device_memory.h"
 
 namespace tunesmith {
 

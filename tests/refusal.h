@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why an op takes no such problem, and what else a caller did wrong.
 #pragma once
 

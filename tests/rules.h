@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an op's templates say to a config: refused with a reason, or legal and not promising.
 #pragma once
 

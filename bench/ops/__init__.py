@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One module per op:
 
 CASES       list of timing.Case; a case is compared by the kind of its first goal: apart, chained or cold
@@ -11,4 +12,17 @@ LIMITS      the same, for what no implementation can avoid
 The peer "original" is the Numba kernel that the op began as.
 """
 
-NAMES = ["conv2d", "conv1d", "transpose", "elementwise", "reduce", "histogram", "conv_covariance", "tensor", "scan", "rank_filter", "filter_bank", "rows"]
+NAMES = [
+    "conv2d",
+    "conv1d",
+    "transpose",
+    "elementwise",
+    "reduce",
+    "histogram",
+    "conv_covariance",
+    "tensor",
+    "scan",
+    "rank_filter",
+    "filter_bank",
+    "rows",
+]

@@ -1,11 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """conv1d: numpy.convolve(signal, taps, "valid"), PyTorch's conv1d without padding, with the taps in reverse."""
 
 import functools
 
+import contenders as of
 import torch
 import torch.nn.functional as functional
-
-import contenders as of
 from timing import Case, Expected
 
 cuda = of.numba_cuda  # a global, which Numba's simulator needs
@@ -13,8 +13,13 @@ cuda = of.numba_cuda  # a global, which Numba's simulator needs
 
 def case(exponent, taps, goals):
     n = 10**exponent
-    return Case(name=f"n=10^{exponent}, k={taps}", problem=f"length={n} taps={taps} function=convolve mode=valid",
-                goals=goals + "; apart <= 1.02 best peer", n=n, taps=taps)
+    return Case(
+        name=f"n=10^{exponent}, k={taps}",
+        problem=f"length={n} taps={taps} function=convolve mode=valid",
+        goals=goals + "; apart <= 1.02 best peer",
+        n=n,
+        taps=taps,
+    )
 
 
 CASES = [
@@ -44,7 +49,7 @@ def expected(case, signal, taps):
     n = outputs(case)
     value, size = (torch.zeros(n, dtype=torch.double, device=signal.device) for _ in range(2))
     for tap, weight in enumerate(reversed(taps.tolist())):
-        part = signal[tap:tap + n].double()
+        part = signal[tap : tap + n].double()
         value.add_(part, alpha=weight)
         size.add_(part.abs_(), alpha=abs(weight))
     return Expected(value, size * (case.taps + 1) * 2.0**-24)
@@ -79,7 +84,9 @@ def with_numba(case, signal, taps):
     if of.numba_cuda is None:
         return None
     output = of.poisoned((outputs(case),))
-    return of.with_numba(original(), case.n // 128 + 1, 128, of.as_numba(signal, taps, output), output, output.zero_)
+    return of.with_numba(
+        original(), case.n // 128 + 1, 128, of.as_numba(signal, taps, output), output, output.zero_
+    )
 
 
 PEERS = {"PyTorch": pytorch, "CuPy": with_cupy, "original": with_numba}

@@ -1,12 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """conv2d with masks of odd size and zeros beyond the edges."""
 
 import ctypes
 import functools
 
+import contenders as of
 import torch
 import torch.nn.functional as functional
-
-import contenders as of
 from timing import Case, Contender, Expected
 
 cuda = of.numba_cuda  # a global, which Numba's simulator needs
@@ -15,9 +15,16 @@ cuda = of.numba_cuda  # a global, which Numba's simulator needs
 def case(height, width, mask, goals, mode="correlation", batch=1):
     if mask >= 7:
         goals += "; apart <= 0.333 best peer"
-    return Case(name=(f"{batch}×" if batch > 1 else "") + f"{height}×{width}, {mask}×{mask}",
-                problem=f"batch={batch} height={height} width={width} mask_height={mask} mask_width={mask} mode={mode}",
-                goals=goals + "; apart <= 1 best peer", height=height, width=width, mask=mask, mode=mode, batch=batch)
+    return Case(
+        name=(f"{batch}×" if batch > 1 else "") + f"{height}×{width}, {mask}×{mask}",
+        problem=f"batch={batch} height={height} width={width} mask_height={mask} mask_width={mask} mode={mode}",
+        goals=goals + "; apart <= 1 best peer",
+        height=height,
+        width=width,
+        mask=mask,
+        mode=mode,
+        batch=batch,
+    )
 
 
 CASES = [
@@ -56,9 +63,9 @@ def expected(case, image, mask):
     for b in range(case.batch):
         framed = functional.pad(image[b], (0, 0, half, half)).double()[None, None]
         for y in range(0, case.height, rows):
-            band = framed[:, :, y:y + rows + 2 * half]
-            value[b, y:y + rows] = functional.conv2d(band, weights, padding=(0, half))[0, 0]
-            size[b, y:y + rows] = functional.conv2d(band.abs(), weights.abs(), padding=(0, half))[0, 0]
+            band = framed[:, :, y : y + rows + 2 * half]
+            value[b, y : y + rows] = functional.conv2d(band, weights, padding=(0, half))[0, 0]
+            size[b, y : y + rows] = functional.conv2d(band.abs(), weights.abs(), padding=(0, half))[0, 0]
     return Expected(value, size * (case.mask**2 + 1) * 2.0**-24)
 
 
@@ -83,8 +90,11 @@ def with_cupy(case, image, mask):
     output = of.poisoned(image.shape)
     target = of.as_cupy(output)
     apply = cupyx.scipy.ndimage.convolve if case.mode == "convolution" else cupyx.scipy.ndimage.correlate
-    return of.with_cupy(lambda: apply(source, weights, output=target, mode="constant", cval=0.0),
-                        output=lambda: output, keep=(image, mask))
+    return of.with_cupy(
+        lambda: apply(source, weights, output=target, mode="constant", cval=0.0),
+        output=lambda: output,
+        keep=(image, mask),
+    )
 
 
 def with_cupy_fft(case, image, mask):
@@ -95,8 +105,10 @@ def with_cupy_fft(case, image, mask):
     source = of.as_cupy(image)
     turned = mask if case.mode == "convolution" else torch.flip(mask, (0, 1)).contiguous()
     weights = of.as_cupy(turned)[None]
-    return of.with_cupy(lambda: cupyx.scipy.signal.fftconvolve(source, weights, mode="same", axes=(1, 2)),
-                        keep=(image, turned))
+    return of.with_cupy(
+        lambda: cupyx.scipy.signal.fftconvolve(source, weights, mode="same", axes=(1, 2)),
+        keep=(image, turned),
+    )
 
 
 class Size(ctypes.Structure):
@@ -109,10 +121,16 @@ class Point(ctypes.Structure):
 
 class NppContext(ctypes.Structure):
     _fields_ = [
-        ("stream", ctypes.c_void_p), ("device", ctypes.c_int), ("multiprocessors", ctypes.c_int),
-        ("threads_per_multiprocessor", ctypes.c_int), ("threads_per_block", ctypes.c_int),
-        ("shared_per_block", ctypes.c_size_t), ("major", ctypes.c_int), ("minor", ctypes.c_int),
-        ("stream_flags", ctypes.c_uint), ("reserved", ctypes.c_int),
+        ("stream", ctypes.c_void_p),
+        ("device", ctypes.c_int),
+        ("multiprocessors", ctypes.c_int),
+        ("threads_per_multiprocessor", ctypes.c_int),
+        ("threads_per_block", ctypes.c_int),
+        ("shared_per_block", ctypes.c_size_t),
+        ("major", ctypes.c_int),
+        ("minor", ctypes.c_int),
+        ("stream_flags", ctypes.c_uint),
+        ("reserved", ctypes.c_int),
     ]
 
 
@@ -130,17 +148,47 @@ def with_npp(case, image, mask):
     repeat_border = 2
     function = of.npp.nppiFilterBorder_32f_C1R_Ctx
     function.argtypes = [
-        ctypes.c_void_p, ctypes.c_int, Size, Point, ctypes.c_void_p, ctypes.c_int, Size, ctypes.c_void_p, Size, Point,
-        ctypes.c_int, NppContext
+        ctypes.c_void_p,
+        ctypes.c_int,
+        Size,
+        Point,
+        ctypes.c_void_p,
+        ctypes.c_int,
+        Size,
+        ctypes.c_void_p,
+        Size,
+        Point,
+        ctypes.c_int,
+        NppContext,
     ]
 
     def launch():
-        context = NppContext(of.stream(), image.device.index or 0, properties.multi_processor_count,
-                             properties.max_threads_per_multi_processor, 1024, 48 * 1024, properties.major,
-                             properties.minor, 0, 0)
-        status = function(origin, step_bytes, Size(framed.shape[1], framed.shape[0]), Point(frame, frame),
-                          output.data_ptr(), case.width * 4, Size(case.width, case.height), weights.data_ptr(),
-                          Size(case.mask, case.mask), Point(frame, frame), repeat_border, context)
+        context = NppContext(
+            of.stream(),
+            image.device.index or 0,
+            properties.multi_processor_count,
+            properties.max_threads_per_multi_processor,
+            1024,
+            48 * 1024,
+            properties.major,
+            properties.minor,
+            0,
+            0,
+        )
+        status = function(
+            origin,
+            step_bytes,
+            Size(framed.shape[1], framed.shape[0]),
+            Point(frame, frame),
+            output.data_ptr(),
+            case.width * 4,
+            Size(case.width, case.height),
+            weights.data_ptr(),
+            Size(case.mask, case.mask),
+            Point(frame, frame),
+            repeat_border,
+            context,
+        )
         if status != 0:
             raise RuntimeError(f"NPP returned {status}")
 

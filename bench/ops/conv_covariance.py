@@ -1,34 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
 """conv_covariance: the sum of the original Numba kernel, added to the diagonal blocks of `input` in place. Each launch
 adds it again, so `input` is restored before the launch that is checked."""
 
 import functools
 
-import torch
-
 import contenders as of
+import torch
 from timing import Case, Expected
 
 cuda = of.numba_cuda  # a global, which Numba's simulator needs
 
 
 def case(batch, channels, side, mask, goals):
-    return Case(name=f"batch {batch}, {channels} channels, {side}×{side}, {mask}×{mask}",
-                problem=f"batch={batch} channels_out={channels} channels_in={channels} height={side} width={side} "
-                f"mask_height={mask} mask_width={mask}",
-                goals=goals + "; apart <= 1.02 best peer", batch=batch, channels=channels, side=side, mask=mask,
-                out=side - mask + 1)
+    return Case(
+        name=f"batch {batch}, {channels} channels, {side}×{side}, {mask}×{mask}",
+        problem=f"batch={batch} channels_out={channels} channels_in={channels} height={side} width={side} "
+        f"mask_height={mask} mask_width={mask}",
+        goals=goals + "; apart <= 1.02 best peer",
+        batch=batch,
+        channels=channels,
+        side=side,
+        mask=mask,
+        out=side - mask + 1,
+    )
 
 
-CASES = [
-    case(2, 3, 9, 3, "apart <= 3 us"),
-    case(4, 3, 34, 3, "apart <= 45 us"),
-]
+CASES = [case(2, 3, 9, 3, "apart <= 3 us"), case(4, 3, 34, 3, "apart <= 45 us")]
 
 
 def inputs(case):
     b, c, side, out = case.batch, case.channels, case.side, case.out
-    return (of.random(case, (b, c, out, out, c, out, out)), of.random(case, (b, c, side, side, c, side, side)),
-            of.random(case, (b, c, side, side)), of.random(case, (c,)))
+    return (
+        of.random(case, (b, c, out, out, c, out, out)),
+        of.random(case, (b, c, side, side, c, side, side)),
+        of.random(case, (b, c, side, side)),
+        of.random(case, (c,)),
+    )
 
 
 def diagonal(blocks):
@@ -92,12 +99,14 @@ def original():
                 for j0 in range(given.shape[3]):
                     for i0p in range(given.shape[5]):
                         for j0p in range(given.shape[6]):
-                            v = numba.float32(0.)
+                            v = numba.float32(0.0)
                             for ci in range(weight_shape_1):
                                 for ii in range(weight_shape_2):
                                     for ji in range(weight_shape_3):
-                                        v += (mu[bi, ci, i0 + ii, j0 + ji] * mu[bi, ci, i0p + ii, j0p + ji] +
-                                              gamma[bi, ci, i0 + ii, j0 + ji, ci, i0p + ii, j0p + ji])
+                                        v += (
+                                            mu[bi, ci, i0 + ii, j0 + ji] * mu[bi, ci, i0p + ii, j0p + ji]
+                                            + gamma[bi, ci, i0 + ii, j0 + ji, ci, i0p + ii, j0p + ji]
+                                        )
                             for c0 in range(given.shape[1]):
                                 cuda.atomic.add(given, (bi, c0, i0, j0, c0, i0p, j0p), v * c[c0])
             bi += x_gridsize

@@ -1,12 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """elementwise: the functions of the original Numba kernels on f32 arrays; mean and sigma are one element each,
 broadcast."""
 
 import functools
 import math
 
-import torch
-
 import contenders as of
+import torch
 from timing import Case, Expected
 
 cuda = of.numba_cuda  # a global, which Numba's simulator needs
@@ -26,8 +26,13 @@ def case(function, n):
     elif n == LARGE:  # not compared with CUB, whose kernel is bound by arithmetic
         goals = "apart <= 1.02 same traffic; " + goals
     size = "2^27" if n == LARGE else f"10^{round(math.log10(n))}"
-    return Case(name=f"{function}, n={size}", problem=f"function={function} shape={n}{broadcast}", goals=goals,
-                function=function, n=n)
+    return Case(
+        name=f"{function}, n={size}",
+        problem=f"function={function} shape={n}{broadcast}",
+        goals=goals,
+        function=function,
+        n=n,
+    )
 
 
 CASES = [case(function, n) for function in INPUTS for n in SIZES]
@@ -66,7 +71,7 @@ def hypot(x, y):
 
 
 def gaussian_pdf(x):
-    return torch.exp(-0.5 * ((x - MEAN) / SIGMA)**2) / (SIGMA * ROOT_2PI)
+    return torch.exp(-0.5 * ((x - MEAN) / SIGMA) ** 2) / (SIGMA * ROOT_2PI)
 
 
 def polar_distance(rho1, theta1, rho2, theta2):
@@ -86,7 +91,7 @@ def expected(case, *arrays):
     elif case.function == "hypot":
         roundings = value * 8
     elif case.function == "gaussian_pdf":  # of the exponent, of exp (2 ulp), and of the rest
-        roundings = value * (6 * ((exact[0] - MEAN) / SIGMA)**2 / 2 + 10)
+        roundings = value * (6 * ((exact[0] - MEAN) / SIGMA) ** 2 / 2 + 10)
     else:  # sin and cos to 2 ulp, and a difference of nearly equal numbers
         roundings = (exact[0] + exact[2]) * 16
     return Expected(value, roundings * (2.0**-24 * (1 + 2.0**-20)))
@@ -108,9 +113,11 @@ def with_cupy(case, *arrays):
     functions = {
         "add": lambda x, y: x + y,
         "hypot": cp.hypot,
-        "gaussian_pdf": lambda x: cp.exp(-0.5 * ((x - MEAN) / SIGMA)**2) / (SIGMA * ROOT_2PI),
+        "gaussian_pdf": lambda x: cp.exp(-0.5 * ((x - MEAN) / SIGMA) ** 2) / (SIGMA * ROOT_2PI),
         "polar_distance": lambda rho1, theta1, rho2, theta2: cp.sqrt(
-            (rho1 * cp.cos(theta1) - rho2 * cp.cos(theta2))**2 + (rho1 * cp.sin(theta1) - rho2 * cp.sin(theta2))**2),
+            (rho1 * cp.cos(theta1) - rho2 * cp.cos(theta2)) ** 2
+            + (rho1 * cp.sin(theta1) - rho2 * cp.sin(theta2)) ** 2
+        ),
     }
     return of.with_cupy(lambda: functions[case.function](*given), keep=arrays)
 
@@ -118,10 +125,15 @@ def with_cupy(case, *arrays):
 KERNELS = {
     "add": ("T x, T y", "out = x + y"),
     "hypot": ("T x, T y", "out = hypotf(x, y)"),
-    "gaussian_pdf": ("T x", f"T t = (x - {MEAN}f) / {SIGMA}f; out = expf(-0.5f * t * t) / ({SIGMA * ROOT_2PI}f)"),
-    "polar_distance": ("T rho1, T theta1, T rho2, T theta2",
-                       "T x = rho1 * cosf(theta1) - rho2 * cosf(theta2); "
-                       "T y = rho1 * sinf(theta1) - rho2 * sinf(theta2); out = sqrtf(x * x + y * y)"),
+    "gaussian_pdf": (
+        "T x",
+        f"T t = (x - {MEAN}f) / {SIGMA}f; out = expf(-0.5f * t * t) / ({SIGMA * ROOT_2PI}f)",
+    ),
+    "polar_distance": (
+        "T rho1, T theta1, T rho2, T theta2",
+        "T x = rho1 * cosf(theta1) - rho2 * cosf(theta2); "
+        "T y = rho1 * sinf(theta1) - rho2 * sinf(theta2); out = sqrtf(x * x + y * y)",
+    ),
 }
 
 
@@ -167,15 +179,22 @@ def original(function):
         return x * math.sqrt(1 + t * t)
 
     def gaussian_function(x, mean, sigma):
-        return math.exp(-0.5 * ((x - mean) / sigma)**2) / (sigma * root_2pi)
+        return math.exp(-0.5 * ((x - mean) / sigma) ** 2) / (sigma * root_2pi)
 
     def polar_function(rho1, theta1, rho2, theta2):
         x1, y1 = polar_to_cartesian(rho1, theta1)
         x2, y2 = polar_to_cartesian(rho2, theta2)
-        return ((x1 - x2)**2 + (y1 - y2)**2)**0.5
+        return ((x1 - x2) ** 2 + (y1 - y2) ** 2) ** 0.5
 
-    of_element = cuda.jit({"add": add_function, "hypot": hypot_function, "gaussian_pdf": gaussian_function,
-                           "polar_distance": polar_function}[function], device=True)
+    of_element = cuda.jit(
+        {
+            "add": add_function,
+            "hypot": hypot_function,
+            "gaussian_pdf": gaussian_function,
+            "polar_distance": polar_function,
+        }[function],
+        device=True,
+    )
 
     def of_two(x, y, out):
         i = cuda.grid(1)

@@ -1,8 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """filter_bank: gradient magnitudes and Laplacians of Gaussians, and a pair of Sobel's, with reflected edges."""
 
-import torch
-
 import contenders as of
+import torch
 from timing import Case, Expected
 
 
@@ -10,9 +10,16 @@ def case(word, sigma, goals, side=4096):
     taps = 3 if word == "sobel" else 2 * int(4 * sigma + 0.5) + 1
     results = {"gaussian_gradient_magnitude": "norm", "gaussian_laplace": "sum", "sobel": "each"}[word]
     name = "both derivatives of Sobel" if word == "sobel" else f"{word}, sigma={sigma}"
-    return Case(name=f"{name}, {side}×{side} f32",
-                problem=f"height={side} width={side} filters=2 taps_y={taps} taps_x={taps} results={results}",
-                goals=goals + "; apart <= 1 best peer", word=word, side=side, sigma=sigma, taps=taps, results=results)
+    return Case(
+        name=f"{name}, {side}×{side} f32",
+        problem=f"height={side} width={side} filters=2 taps_y={taps} taps_x={taps} results={results}",
+        goals=goals + "; apart <= 1 best peer",
+        word=word,
+        side=side,
+        sigma=sigma,
+        taps=taps,
+        results=results,
+    )
 
 
 CASES = [
@@ -26,7 +33,10 @@ CASES = [
 def masks(case):
     """Column masks and row masks, in double; a derivative's is turned as scipy.ndimage turns it."""
     if case.word == "sobel":
-        across, smooth = torch.tensor([-1.0, 0, 1], dtype=torch.double), torch.tensor([1.0, 2, 1], dtype=torch.double)
+        across, smooth = (
+            torch.tensor([-1.0, 0, 1], dtype=torch.double),
+            torch.tensor([1.0, 2, 1], dtype=torch.double),
+        )
     else:
         x = torch.arange(-(case.taps // 2), case.taps // 2 + 1, dtype=torch.double)
         smooth = torch.exp(-0.5 * (x / case.sigma) ** 2)
@@ -58,7 +68,9 @@ def expected(case, image, columns, rows):
     unit, taps = 2.0**-24, 2 * case.taps + 1
     wide, sizes = image.double(), image.double().abs()
     each = torch.stack([along(along(wide, 0, c), 1, r) for c, r in zip(columns.double(), rows.double())])
-    error = torch.stack([along(along(sizes, 0, c.abs()), 1, r.abs()) for c, r in zip(columns.double(), rows.double())]) * (taps * unit)
+    error = torch.stack(
+        [along(along(sizes, 0, c.abs()), 1, r.abs()) for c, r in zip(columns.double(), rows.double())]
+    ) * (taps * unit)
     if case.results == "each":
         return Expected(each, error)
     if case.results == "sum":
@@ -87,4 +99,8 @@ def with_cupy(case, image, columns, rows):
 
 
 PEERS = {"CuPy": with_cupy}
-LIMITS = {"copy": lambda case, image, *_: of.copy(image.element_size() * image.numel() * (3 if case.results == "each" else 2))}
+LIMITS = {
+    "copy": lambda case, image, *_: of.copy(
+        image.element_size() * image.numel() * (3 if case.results == "each" else 2)
+    )
+}

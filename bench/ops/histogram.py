@@ -1,11 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """histogram: bins of f32 over [-1, 1] or of bytes; values uniform, all in one bin, or nine of ten in one bin."""
 
 import ctypes
 import functools
 
-import torch
-
 import contenders as of
+import torch
 from timing import Case, Expected
 
 cuda = of.numba_cuda  # a global, which Numba's simulator needs
@@ -16,9 +16,15 @@ def case(dtype, values, goals, length="2^28", bins=256):
     kind = "floats" if dtype == "f32" else "bytes"
     function = "histogram lo=-1 hi=1" if dtype == "f32" else "bincount"
     name = f"{length} {kind}, {values}" + (f", {bins} bins" if bins != 256 else "")
-    return Case(name=name, problem=f"function={function} length={LENGTHS[length]} bins={bins} dtype={dtype}",
-                goals="; ".join([*goals, "apart <= 1.02 best peer"]), dtype=dtype, values=values, length=LENGTHS[length],
-                bins=bins)
+    return Case(
+        name=name,
+        problem=f"function={function} length={LENGTHS[length]} bins={bins} dtype={dtype}",
+        goals="; ".join([*goals, "apart <= 1.02 best peer"]),
+        dtype=dtype,
+        values=values,
+        length=LENGTHS[length],
+        bins=bins,
+    )
 
 
 CASES = [
@@ -66,7 +72,9 @@ def with_cupy(case, values):
         return None
     given = of.as_cupy(values)
     if case.dtype == "f32":
-        return of.with_cupy(lambda: of.cupy.histogram(given, case.bins, (-1.0, 1.0))[0], capture=False, keep=(values,))
+        return of.with_cupy(
+            lambda: of.cupy.histogram(given, case.bins, (-1.0, 1.0))[0], capture=False, keep=(values,)
+        )
     return of.with_cupy(lambda: of.cupy.bincount(given, minlength=case.bins), capture=False, keep=(values,))
 
 
@@ -76,12 +84,15 @@ def with_cub(case, values):
     counts = of.poisoned((case.bins,), torch.int32)
     number = ctypes.c_float if case.dtype == "f32" else ctypes.c_int
     ends = (-1, 1) if case.dtype == "f32" else (0, case.bins)
-    return of.peers.with_temporary(f"histogram_{case.dtype}", values, counts, ctypes.c_int(case.bins), *map(number, ends))
+    return of.peers.with_temporary(
+        f"histogram_{case.dtype}", values, counts, ctypes.c_int(case.bins), *map(number, ends)
+    )
 
 
 @functools.cache
 def original():
     """The original Numba kernel, the one with atomic counters: one counter per bin."""
+
     @cuda.jit
     def count(values, low, scale, counts):
         for i in range(cuda.grid(1), values.shape[0], cuda.gridsize(1)):
@@ -96,7 +107,9 @@ def with_numba(case, values):
     counts = of.poisoned((case.bins,), torch.int32)
     given, counted = of.as_numba(values, counts)
     low, scale = (-1, case.bins // 2) if case.dtype == "f32" else (0, 1)
-    return of.with_numba(original(), of.multiprocessors() * 16, 256, (given, low, scale, counted), counts, counts.zero_)
+    return of.with_numba(
+        original(), of.multiprocessors() * 16, 256, (given, low, scale, counted), counts, counts.zero_
+    )
 
 
 PEERS = {"PyTorch": pytorch, "CuPy": with_cupy, "CUB": with_cub, "original": with_numba}

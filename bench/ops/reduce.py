@@ -1,8 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """reduce: f32, over all elements or one axis of an image."""
 
-import torch
-
 import contenders as of
+import torch
 from timing import Case, Expected
 
 
@@ -12,8 +12,14 @@ def case(name, function, shape, axis, goals=""):
         dims = f"length={shape[0]}"
     else:
         dims = f"length={shape[axis]} " + (f"outer={shape[0]}" if axis == 1 else f"inner={shape[1]}")
-    return Case(name=name, problem=f"function={function} {dims}", goals=goals + "; " * bool(goals) + "apart <= 1.02 best peer",
-                function=function, shape=shape, axis=axis)
+    return Case(
+        name=name,
+        problem=f"function={function} {dims}",
+        goals=goals + "; " * bool(goals) + "apart <= 1.02 best peer",
+        function=function,
+        shape=shape,
+        axis=axis,
+    )
 
 
 CASES = [
@@ -53,7 +59,9 @@ def expected(case, values):
     if case.function == "var":
         value = exact.var(case.axis, correction=0)
         # Of numbers in [-1, 1) what is off the first one counts as the number of elements times 2^-52.
-        return Expected(value, 2.0**-24 * (18 * value + 256 * 2.0**-24) + 4 * values.shape[case.axis] * 2.0**-52)
+        return Expected(
+            value, 2.0**-24 * (18 * value + 256 * 2.0**-24) + 4 * values.shape[case.axis] * 2.0**-52
+        )
     dims = list(range(values.dim())) if case.axis is None else [case.axis]
     value, size = exact.sum(dims).reshape(-1), exact.abs_().sum(dims).reshape(-1)
     n = values.numel() // outputs(case)
@@ -146,4 +154,7 @@ def with_cub(case, values):
 
 
 PEERS = {"PyTorch": pytorch, "PyTorch compiled": compiled, "CuPy": with_cupy, "CUB": with_cub}
-LIMITS = {"read": lambda case, values: of.read(values), "empty kernel": lambda case, values: of.empty_kernel()}
+LIMITS = {
+    "read": lambda case, values: of.read(values),
+    "empty kernel": lambda case, values: of.empty_kernel(),
+}

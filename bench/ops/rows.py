@@ -1,20 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
 """rows: softmax and layer_norm of f32, a row at a time."""
 
 import contenders as of
 import torch
 from timing import Case, Expected
 
-PROBLEMS = {"softmax": "expression=softmax", "layer_norm": "expression=layer_norm gamma=per_column beta=per_column"}
+PROBLEMS = {
+    "softmax": "expression=softmax",
+    "layer_norm": "expression=layer_norm gamma=per_column beta=per_column",
+}
 
 
 def case(word, rows, columns, goal):
-    return Case(name=f"{word} of {rows}×{columns}", problem=f"{PROBLEMS[word]} rows={rows} columns={columns}",
-                goals=f"apart <= {goal} copy; apart <= 1.05 best peer", word=word, shape=(rows, columns))
+    return Case(
+        name=f"{word} of {rows}×{columns}",
+        problem=f"{PROBLEMS[word]} rows={rows} columns={columns}",
+        goals=f"apart <= {goal} copy; apart <= 1.05 best peer",
+        word=word,
+        shape=(rows, columns),
+    )
 
 
-CASES = [case(word, rows, columns, goal)
-         for rows, columns, goal in ((4096, 4096, 1.1), (65536, 768, 1.1), (1000000, 64, 1.1), (128, 100003, 1.6))
-         for word in PROBLEMS]
+CASES = [
+    case(word, rows, columns, goal)
+    for rows, columns, goal in ((4096, 4096, 1.1), (65536, 768, 1.1), (1000000, 64, 1.1), (128, 100003, 1.6))
+    for word in PROBLEMS
+]
 
 
 def inputs(case):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tensor: permutations (four, and 60 drawn ones: --case permute60), windows, and the 48 contractions of TCCG (github.com/HPAC/tccg)
 in f32 and f64, with its rule for sizes, some 200 MiB a case."""
 
@@ -14,7 +15,13 @@ PERMUTATIONS = [
     ((17, 33, 65, 31, 9), (4, 2, 0, 3, 1)),
     ((8,) * 7, (6, 5, 4, 3, 2, 1, 0)),
 ]
-NAMES = {torch.uint8: "u8", torch.float16: "f16", torch.float32: "f32", torch.float64: "f64", torch.complex128: "f64"}
+NAMES = {
+    torch.uint8: "u8",
+    torch.float16: "f16",
+    torch.float32: "f32",
+    torch.float64: "f64",
+    torch.complex128: "f64",
+}
 
 
 def drawn(count=60, seed=60):
@@ -42,9 +49,13 @@ CONTRACTIONS = {
     "ao2mo": "aqrs-pa-pqrs abrs-qb-aqrs abcs-rc-abrs",
     "intensli": "abj-bka-kj ajb-kba-jk abjc-cbka-kj ajbc-ckba-jk abjc-kbac-jk abjcd-dkbac-jk adbjc-cbdka-kj ajbdc-ckbad-jk",
     "ccsd(t)": " ".join(
-        ["abcijk-" + one for one in (
-            "ijma-mkbc ijmb-mkac ijmc-mkab ikma-mjbc ikmb-mjac ikmc-mjab jkma-mibc jkmb-miac jkmc-miab eiab-jkec eiac-jkeb "
-            "eibc-jkea ejab-ikec ejac-ikeb ejbc-ikea ekab-ijec ekac-ijeb ekbc-ijea").split()]
+        [
+            "abcijk-" + one
+            for one in (
+                "ijma-mkbc ijmb-mkac ijmc-mkab ikma-mjbc ikmb-mjac ikmc-mjab jkma-mibc jkmb-miac jkmc-miab eiab-jkec eiac-jkeb "
+                "eibc-jkea ejab-ikec ejac-ikeb ejbc-ikea ekab-ijec ekac-ijeb ekbc-ijea"
+            ).split()
+        ]
     ),
 }
 
@@ -66,7 +77,9 @@ def sizes(text, item, fixed):
 def permutation(shape, order, dtype=torch.float32, name="permute"):
     letters = "abcdefgh"[: len(shape)]
     result = "".join(letters[k] for k in order)
-    title = f"{name} {'×'.join(map(str, shape))} to {order}" + (f" {dtype.itemsize} bytes" if name != "permute" else "")
+    title = f"{name} {'×'.join(map(str, shape))} to {order}" + (
+        f" {dtype.itemsize} bytes" if name != "permute" else ""
+    )
     return case(title, result, [letters], dict(zip(letters, shape)), dtype, "apart <= 1.11 copy")
 
 
@@ -85,26 +98,55 @@ def case(name, result, operands, extents, dtype, goals):
     text = f"out[{','.join(result)}{halves}] {'+=' if reduced else '='} {factors}"
     values = " ".join(f"{index}={extent}" for index, extent in extents.items()) + (" z=2" if halves else "")
     problem = f'expression="{text}" {values} dtype={NAMES[dtype]}'
-    return Case(name=name, problem=problem, goals=goals, result=result, operands=operands, extents=extents, dtype=dtype)
+    return Case(
+        name=name,
+        problem=problem,
+        goals=goals,
+        result=result,
+        operands=operands,
+        extents=extents,
+        dtype=dtype,
+    )
 
 
 def windows(name, text, result, arrays, dtype, goals, peer, values=""):
     """`peer` computes the result with PyTorch from the arrays, in their type or in double."""
     layouts = " ".join(f"{array}={'x'.join(map(str, shape))}" for array, shape in arrays.items())
-    return Case(name=f"{name} {NAMES[dtype]}", problem=f'expression="{text}" {layouts} {values} dtype={NAMES[dtype]}', goals=goals,
-                result=result, arrays=arrays, dtype=dtype, peer=peer)
+    return Case(
+        name=f"{name} {NAMES[dtype]}",
+        problem=f'expression="{text}" {layouts} {values} dtype={NAMES[dtype]}',
+        goals=goals,
+        result=result,
+        arrays=arrays,
+        dtype=dtype,
+        peer=peer,
+    )
 
 
 def depthwise(mask, dtype, times):
     side = 112
-    return windows(f"depthwise {mask}×{mask}", "out[n,c,y,x] += a[n,c,y+i,x+j] * w[c,i,j]", (16, 64, side, side),
-                   {"a": (16, 64, side + mask - 1, side + mask - 1), "w": (64, mask, mask)}, dtype, f"apart <= {times} copy; apart <= 1.05 best peer",
-                   lambda a, w: torch.nn.functional.conv2d(a, w[:, None], groups=64))
+    return windows(
+        f"depthwise {mask}×{mask}",
+        "out[n,c,y,x] += a[n,c,y+i,x+j] * w[c,i,j]",
+        (16, 64, side, side),
+        {"a": (16, 64, side + mask - 1, side + mask - 1), "w": (64, mask, mask)},
+        dtype,
+        f"apart <= {times} copy; apart <= 1.05 best peer",
+        lambda a, w: torch.nn.functional.conv2d(a, w[:, None], groups=64),
+    )
 
 
 def strided(dtype):
-    return windows("first layer 7×7", "out[n,o,y,x] += a[n,c,2*y+i,2*x+j] * w[o,c,i,j]", (32, 64, 109, 109), {"a": (32, 3, 224, 224), "w": (64, 3, 7, 7)},
-                   dtype, "apart <= 0.33 best peer", lambda a, w: torch.nn.functional.conv2d(a, w, stride=2), "y=109 x=109")
+    return windows(
+        "first layer 7×7",
+        "out[n,o,y,x] += a[n,c,2*y+i,2*x+j] * w[o,c,i,j]",
+        (32, 64, 109, 109),
+        {"a": (32, 3, 224, 224), "w": (64, 3, 7, 7)},
+        dtype,
+        "apart <= 0.33 best peer",
+        lambda a, w: torch.nn.functional.conv2d(a, w, stride=2),
+        "y=109 x=109",
+    )
 
 
 def gaussian(radius):
@@ -113,37 +155,82 @@ def gaussian(radius):
         return torch.nn.functional.conv2d(columns, h[None, None, None, :])[0, 0]
 
     taps, side = 2 * radius + 1, 4096
-    return windows(f"separable {taps}×{taps}", "out[y,x] += a[y+i,x+j] * v[i] * h[j]", (side, side),
-                   {"a": (side + 2 * radius, side + 2 * radius), "v": (taps,), "h": (taps,)}, torch.float32, "apart <= 1.3 copy", peer, "may=distribute")
+    return windows(
+        f"separable {taps}×{taps}",
+        "out[y,x] += a[y+i,x+j] * v[i] * h[j]",
+        (side, side),
+        {"a": (side + 2 * radius, side + 2 * radius), "v": (taps,), "h": (taps,)},
+        torch.float32,
+        "apart <= 1.3 copy",
+        peer,
+        "may=distribute",
+    )
 
 
 def volume(radius, side=256):
     def peer(a, *weights):
         result = a[None, None]
         for dimension, weight in enumerate(weights):
-            result = torch.nn.functional.conv3d(result, weight.view([1, 1] + [-1 if d == dimension else 1 for d in range(3)]))
+            result = torch.nn.functional.conv3d(
+                result, weight.view([1, 1] + [-1 if d == dimension else 1 for d in range(3)])
+            )
         return result[0, 0]
 
     taps, reach = 2 * radius + 1, side + 2 * radius
-    return windows(f"separable {taps}×{taps}×{taps}", "out[z,y,x] += a[z+i,y+j,x+k] * u[i] * v[j] * w[k]", (side, side, side),
-                   {"a": (reach, reach, reach), "u": (taps,), "v": (taps,), "w": (taps,)}, torch.float32, "apart <= 1.3 copy", peer, "may=distribute")
+    return windows(
+        f"separable {taps}×{taps}×{taps}",
+        "out[z,y,x] += a[z+i,y+j,x+k] * u[i] * v[j] * w[k]",
+        (side, side, side),
+        {"a": (reach, reach, reach), "u": (taps,), "v": (taps,), "w": (taps,)},
+        torch.float32,
+        "apart <= 1.3 copy",
+        peer,
+        "may=distribute",
+    )
 
 
 def pooled(name, reduction, peer, taps=15, side=4096):
     reach = side + taps - 1
-    return windows(f"{name} {taps}×{taps}", f"out[y,x] {reduction} a[y+i,x+j]", (side, side), {"a": (reach, reach)}, torch.float32, "apart <= 1.3 copy",
-                   lambda a: peer(a[None, None], taps, 1)[0, 0], f"y={side} x={side}")
+    return windows(
+        f"{name} {taps}×{taps}",
+        f"out[y,x] {reduction} a[y+i,x+j]",
+        (side, side),
+        {"a": (reach, reach)},
+        torch.float32,
+        "apart <= 1.3 copy",
+        lambda a: peer(a[None, None], taps, 1)[0, 0],
+        f"y={side} x={side}",
+    )
 
 
-WINDOWS = [depthwise(mask, dtype, times) for dtype in (torch.float32, torch.float16) for mask, times in ((3, 1.3), (5, 1.5), (7, 2), (13, 4))]
-WINDOWS += [strided(torch.float32), gaussian(4), gaussian(8), volume(4), pooled("dilation", "max=", torch.nn.functional.max_pool2d)]
-WINDOWS += [pooled("box", "+=", lambda a, taps, step: torch.nn.functional.avg_pool2d(a, taps, step, divisor_override=1))]
-CASES = [permutation(*each) for each in PERMUTATIONS] + WINDOWS + [permutation(*each, name="permute60") for each in drawn()] + [
-    contraction(family, text, dtype)
-    for dtype in (torch.float32, torch.float64)
-    for family, texts in CONTRACTIONS.items()
-    for text in texts.split()
+WINDOWS = [
+    depthwise(mask, dtype, times)
+    for dtype in (torch.float32, torch.float16)
+    for mask, times in ((3, 1.3), (5, 1.5), (7, 2), (13, 4))
 ]
+WINDOWS += [
+    strided(torch.float32),
+    gaussian(4),
+    gaussian(8),
+    volume(4),
+    pooled("dilation", "max=", torch.nn.functional.max_pool2d),
+]
+WINDOWS += [
+    pooled(
+        "box", "+=", lambda a, taps, step: torch.nn.functional.avg_pool2d(a, taps, step, divisor_override=1)
+    )
+]
+CASES = (
+    [permutation(*each) for each in PERMUTATIONS]
+    + WINDOWS
+    + [permutation(*each, name="permute60") for each in drawn()]
+    + [
+        contraction(family, text, dtype)
+        for dtype in (torch.float32, torch.float64)
+        for family, texts in CONTRACTIONS.items()
+        for text in texts.split()
+    ]
+)
 
 
 def shape(case, indices):
@@ -185,9 +272,15 @@ def expected(case, *operands):
     if hasattr(case, "peer"):
         wide = [operand.double() for operand in operands]
         size = case.peer(*[operand.abs() for operand in wide])
-        return Expected(case.peer(*wide), size * (2.0**-24 * (window_terms(case) + 2)) + (size * 2.0**-11 if case.dtype == torch.float16 else 0))
+        return Expected(
+            case.peer(*wide),
+            size * (2.0**-24 * (window_terms(case) + 2))
+            + (size * 2.0**-11 if case.dtype == torch.float16 else 0),
+        )
     if len(operands) == 1:
-        return Expected(operands[0].permute([case.operands[0].index(index) for index in case.result]).contiguous())
+        return Expected(
+            operands[0].permute([case.operands[0].index(index) for index in case.result]).contiguous()
+        )
     wide = [operand.double() for operand in operands]
     terms = math.prod(case.extents[index] for index in set("".join(case.operands)) - set(case.result))
     # A sum of so many products, each rounded; that of f64 stands against another one that is rounded likewise.
@@ -214,7 +307,11 @@ def with_cupy(case, *operands):
         target = output(case)
         order = [case.operands[0].index(index) for index in case.result]
         written = of.as_cupy(target)
-        return of.with_cupy(lambda: of.cupy.copyto(written, arrays[0].transpose(order)), output=lambda: target, keep=(*operands, target))
+        return of.with_cupy(
+            lambda: of.cupy.copyto(written, arrays[0].transpose(order)),
+            output=lambda: target,
+            keep=(*operands, target),
+        )
     results = {}
 
     def launch():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """transpose: f32, out of place."""
 
 import functools
@@ -9,8 +10,13 @@ cuda = of.numba_cuda  # a global, which Numba's simulator needs
 
 
 def case(height, width, goals):
-    return Case(name=f"{height}×{width}", problem=f"height={height} width={width} dtype=b32",
-                goals=goals + f"; {goals.split()[0]} <= 1.02 best peer", height=height, width=width)
+    return Case(
+        name=f"{height}×{width}",
+        problem=f"height={height} width={width} dtype=b32",
+        goals=goals + f"; {goals.split()[0]} <= 1.02 best peer",
+        height=height,
+        width=width,
+    )
 
 
 CASES = [

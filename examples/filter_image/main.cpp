@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Filters a picture with the best kernel that the dispatch library knows, and prints which one it was.
 //
 //   filter_image [INPUT.png] [OUTPUT.png] [--device auto|cuda|cuda:N|host] [--db FILE] [--mask NAME]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures as planes of floats, read from and written to PNG files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An application with a kernel of its own: softmax_rows.cu, as `tunesmith tune softmax_rows.cu` found it
 // fastest. It compares the result with a plain loop.
 //

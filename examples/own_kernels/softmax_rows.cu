@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The softmax of each row: a block takes a row, finds its largest value, sums the exponentials and divides.
 /* tunesmith
 what = "y[r][c] = exp(x[r][c]) / sum of exp(x[r][:])"

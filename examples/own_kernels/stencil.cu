@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weighted sum of each pixel's neighbourhood, as in the first convolution that one writes in Numba: a
 // mask of (2 R + 1)^2 weights, and nothing beyond the border. Each thread computes a few pixels of a column.
 /* tunesmith

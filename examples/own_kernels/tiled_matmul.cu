@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tiled matrix product of every introduction to CUDA: a block computes a square tile of C, and walks
 // along tiles of A and B that it keeps in shared memory.
 /* tunesmith

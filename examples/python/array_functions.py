@@ -1,11 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of arrays, element by element, from Python functions of arithmetic; sums and histograms."""
 
 import math
 
 import numpy as np
-from compare import compare, on_gpu, to_device
-
 import tunesmith
+from compare import compare, on_gpu, to_device
 
 random = np.random.default_rng(3)
 n = 10_000_000 if on_gpu else 20_000
@@ -45,8 +45,15 @@ compare(
 compare(f"sum of {n}", lambda: tunesmith.sum(x_on_device), lambda: np.sum(x), 1e-9)
 table = x.reshape(-1, 100)
 table_on_device = to_device(table)
-compare(f"max of the columns of {table.shape}", lambda: tunesmith.max(table_on_device, axis=0), lambda: table.max(axis=0), 0)
-compare(f"transpose of {table.shape}", lambda: tunesmith.transpose(table_on_device), lambda: table.T.copy(), 0)
+compare(
+    f"max of the columns of {table.shape}",
+    lambda: tunesmith.max(table_on_device, axis=0),
+    lambda: table.max(axis=0),
+    0,
+)
+compare(
+    f"transpose of {table.shape}", lambda: tunesmith.transpose(table_on_device), lambda: table.T.copy(), 0
+)
 compare(
     f"histogram of {n}",
     lambda: tunesmith.histogram(x_on_device, 100, (-3.0, 3.0))[0],
@@ -55,4 +62,9 @@ compare(
 )
 colors = random.integers(0, 256, n).astype(np.uint8)
 colors_on_device = to_device(colors)
-compare(f"bincount of {n}", lambda: tunesmith.bincount(colors_on_device, minlength=256), lambda: np.bincount(colors, minlength=256), 0)
+compare(
+    f"bincount of {n}",
+    lambda: tunesmith.bincount(colors_on_device, minlength=256),
+    lambda: np.bincount(colors, minlength=256),
+    0,
+)

@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """A noisy picture of cells in uneven light: denoised, freed from the light, filled and measured, each step as SciPy does it."""
 
 import numpy as np
 import scipy.ndimage
 from compare import compare, on_gpu, to_device
-
 from tunesmith import ndimage
 
 random = np.random.default_rng(3)
@@ -34,7 +34,13 @@ for name, step, tolerance in (
     ("cells", lambda words, image: found(words, image) * 1, 0),
     ("light of the cells", lambda words, image: words.mean(image, found(words, image) * 1, [0, 1]), 1e-5),
 ):
-    compare(name, lambda step=step: step(ndimage, there), lambda step=step: step(scipy.ndimage, picture), tolerance, "SciPy")
+    compare(
+        name,
+        lambda step=step: step(ndimage, there),
+        lambda step=step: step(scipy.ndimage, picture),
+        tolerance,
+        "SciPy",
+    )
 
 inside = scipy.ndimage.binary_fill_holes(cells)
 share = (found(scipy.ndimage, picture) == inside).mean()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the examples share: arrays where there is a GPU, else NumPy's; a check with its times, printed; and pictures in files."""
 
 import struct
@@ -5,7 +6,6 @@ import time
 import zlib
 
 import numpy as np
-
 import tunesmith
 
 on_gpu = tunesmith.first_device() == "cuda"
@@ -56,13 +56,25 @@ def _seconds(function, finish) -> float:
 def compare(what: str, ours, theirs, tolerance: float, than: str = "NumPy") -> None:
     """Runs both, compares what they give, times both, and says it. Exits with 1 where they differ."""
     found, expected = to_numpy(ours()), np.asarray(theirs())
-    off = float(np.max(np.abs(found.astype(np.float64) - expected) / np.maximum(np.abs(expected), 1), initial=0))
+    off = float(
+        np.max(np.abs(found.astype(np.float64) - expected) / np.maximum(np.abs(expected), 1), initial=0)
+    )
     if found.shape != expected.shape or not off <= tolerance:
         raise SystemExit(f"{what}: differs from {than} by {off:.2g}, more than {tolerance:.2g}.")
-    finish = (lambda: None) if library is None else library.cuda.Device().synchronize if library.__name__ == "cupy" else library.cuda.synchronize
+    finish = (
+        (lambda: None)
+        if library is None
+        else library.cuda.Device().synchronize
+        if library.__name__ == "cupy"
+        else library.cuda.synchronize
+    )
     mine, other = _seconds(ours, finish), _seconds(theirs, lambda: None)
-    where = f"{library.__name__} on the GPU" if library is not None else "an emulator of a GPU on the processor"
-    print(f"{what}: agrees with {than} within {off:.1e}; {mine * 1e6:.1f} us ({where}), {than} {other * 1e6:.1f} us: {other / mine:.2f} times as fast")
+    where = (
+        f"{library.__name__} on the GPU" if library is not None else "an emulator of a GPU on the processor"
+    )
+    print(
+        f"{what}: agrees with {than} within {off:.1e}; {mine * 1e6:.1f} us ({where}), {than} {other * 1e6:.1f} us: {other / mine:.2f} times as fast"
+    )
 
 
 def save_gray(path: str, picture: np.ndarray) -> None:
@@ -74,4 +86,9 @@ def save_gray(path: str, picture: np.ndarray) -> None:
     rows = b"".join(b"\0" + row.tobytes() for row in picture.astype(np.uint8))
     size = struct.pack(">IIBBBBB", picture.shape[1], picture.shape[0], 8, 0, 0, 0, 0)
     with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
+        file.write(
+            b"\x89PNG\r\n\x1a\n"
+            + chunk(b"IHDR", size)
+            + chunk(b"IDAT", zlib.compress(rows, 9))
+            + chunk(b"IEND", b"")
+        )

@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contractions of coupled cluster theory (CCSD), whose arrays have an index for each orbital: o occupied ones, v others."""
 
 import numpy as np
-from compare import compare, on_gpu, to_device
-
 import tunesmith
+from compare import compare, on_gpu, to_device
 
 random = np.random.default_rng(8)
 o, v = (24, 96) if on_gpu else (3, 7)

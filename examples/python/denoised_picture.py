@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A picture of which 30 % of the pixels are lost: what a Gaussian and what a median make of it. Writes denoised.png, or the file that is given."""
 
 import sys
@@ -5,7 +6,6 @@ import sys
 import numpy as np
 import scipy.ndimage
 from compare import compare, on_gpu, save_gray, to_device, to_numpy
-
 from tunesmith import ndimage
 
 side = 1024 if on_gpu else 160
@@ -25,11 +25,20 @@ for name, step, off in (
     ("a Gaussian", lambda words, image: words.gaussian_filter(image, 1.5, output=np.float32), 1e-5),
     ("a median of 5 x 5", lambda words, image: words.median_filter(image, 5), 0),
 ):
-    compare(f"{name}, {side} x {side}", lambda step=step: step(ndimage, there), lambda step=step: step(scipy.ndimage, noisy), off, "SciPy")
+    compare(
+        f"{name}, {side} x {side}",
+        lambda step=step: step(ndimage, there),
+        lambda step=step: step(scipy.ndimage, noisy),
+        off,
+        "SciPy",
+    )
     denoised[name] = to_numpy(step(ndimage, there))
 
 errors = {name: np.abs(image.astype(np.float32) - picture).mean() for name, image in denoised.items()}
 print("; ".join(f"{name} is off by {error:.1f} of 255" for name, error in errors.items()))
 assert errors["a median of 5 x 5"] < 0.25 * errors["a Gaussian"]
 between = np.full((side, 8), 255)
-save_gray(sys.argv[1] if len(sys.argv) > 1 else "denoised.png", np.hstack([noisy, between, denoised["a Gaussian"], between, denoised["a median of 5 x 5"]]))
+save_gray(
+    sys.argv[1] if len(sys.argv) > 1 else "denoised.png",
+    np.hstack([noisy, between, denoised["a Gaussian"], between, denoised["a median of 5 x 5"]]),
+)

@@ -1,10 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Gaussian blur of a picture, and of every second pixel of it, in a line of index notation each."""
 
 import numpy as np
+import tunesmith
 from compare import compare, on_gpu, to_device
 from numpy.lib.stride_tricks import sliding_window_view
-
-import tunesmith
 
 random = np.random.default_rng(6)
 image = random.random((1080, 1920) if on_gpu else (60, 80), np.float32)

@@ -1,10 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convolutions of an image: a random 13x13 mask, a 3x3 mask on a large image, a Gaussian; with SciPy's boundaries."""
 
 import numpy as np
 import scipy.ndimage
-from compare import compare, on_gpu, to_device
-
 import tunesmith
+from compare import compare, on_gpu, to_device
 
 random = np.random.default_rng(2)
 

@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Black letters on a page in uneven light, found by the mean of a large box around each pixel: four reads of an integral image, which two scans make."""
 
 import numpy as np
-from compare import compare, on_gpu, to_device
-
 import tunesmith
+from compare import compare, on_gpu, to_device
 
 height, width, box = (4000, 3000, 129) if on_gpu else (200, 150, 25)
 random = np.random.default_rng(4)

@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a convolution adds to the covariance of its output: a sum in seven dimensions."""
 
 import numpy as np
-from compare import compare, on_gpu, to_device
-
 import tunesmith
+from compare import compare, on_gpu, to_device
 
 random = np.random.default_rng(4)
 batch, channels_in, channels_out, side, mask = (5, 3, 6, 12, 5) if on_gpu else (1, 2, 2, 6, 3)
@@ -29,7 +29,9 @@ def in_numpy() -> np.ndarray:
 mu_on_device, gamma_on_device, c_on_device = to_device(mu), to_device(gamma), to_device(c)
 compare(
     f"conv_covariance to {shape}",
-    lambda: tunesmith.conv_covariance(to_device(np.zeros(shape, np.float32)), gamma_on_device, mu_on_device, c_on_device),
+    lambda: tunesmith.conv_covariance(
+        to_device(np.zeros(shape, np.float32)), gamma_on_device, mu_on_device, c_on_device
+    ),
     in_numpy,
     1e-5,
 )

@@ -1,10 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nine loops in one line: what a convolution adds to the covariance of its output, as somebody asked for it who had only the loops."""
 
 import numpy as np
+import tunesmith
 from compare import compare, on_gpu, to_device
 from numpy.lib.stride_tricks import sliding_window_view
-
-import tunesmith
 
 random = np.random.default_rng(5)
 batch, channels_out, channels_in, side, mask = (2, 3, 3, 18, 3) if on_gpu else (1, 2, 2, 5, 3)
@@ -27,7 +27,8 @@ def nine_loops() -> np.ndarray:
                                 for i in range(mask):
                                     for j in range(mask):
                                         result[b, q, y, x, q, v, u] += c[q] * (
-                                            mu[b, k, y + i, x + j] * mu[b, k, v + i, u + j] + gamma[b, k, y + i, x + j, k, v + i, u + j]
+                                            mu[b, k, y + i, x + j] * mu[b, k, v + i, u + j]
+                                            + gamma[b, k, y + i, x + j, k, v + i, u + j]
                                         )
     return result
 

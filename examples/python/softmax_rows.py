@@ -1,12 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """A softmax of rows, and a layer's normalisation with its weights, each as one line and one kernel; with an argument of seconds, as in
 `python softmax_rows.py 20`, the kernel is tuned on the spot first."""
 
 import sys
 
 import numpy as np
-from compare import compare, on_gpu, to_device
-
 import tunesmith
+from compare import compare, on_gpu, to_device
 
 rows, columns = (65536, 768) if on_gpu else (60, 80)
 random = np.random.default_rng(1)
@@ -30,4 +30,9 @@ def layer_norm_in_numpy() -> np.ndarray:
 
 
 compare(f"softmax of the rows of {x.shape}", lambda: tunesmith.rows(line, x=device_x), softmax_in_numpy, 1e-5)
-compare(f"layer_norm of {x.shape}", lambda: tunesmith.layer_norm(device_x, columns, device_weight, device_bias), layer_norm_in_numpy, 1e-4)
+compare(
+    f"layer_norm of {x.shape}",
+    lambda: tunesmith.layer_norm(device_x, columns, device_weight, device_bias),
+    layer_norm_in_numpy,
+    1e-4,
+)

@@ -1,12 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """Depth from two pictures that hold nothing but noise: block matching, in one line. Writes stereo.png, or the file that is given."""
 
 import sys
 
 import numpy as np
+import tunesmith
 from compare import compare, on_gpu, save_gray, to_device, to_numpy
 from numpy.lib.stride_tricks import sliding_window_view
-
-import tunesmith
 
 height, width, window, most = (540, 960, 9, 32) if on_gpu else (96, 144, 7, 12)
 
@@ -17,7 +17,9 @@ def dots_and_depth() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     y, x = np.mgrid[:height, :width]
     depth = 2 + (4 * x // width) * most // 12
     ball = 1 - ((x - width / 2) ** 2 + (y - height / 2) ** 2) / (0.4 * height) ** 2
-    depth = np.where(ball > 0, np.round(most * (0.5 + 0.42 * np.sqrt(np.maximum(ball, 0)))).astype(int), depth)
+    depth = np.where(
+        ball > 0, np.round(most * (0.5 + 0.42 * np.sqrt(np.maximum(ball, 0)))).astype(int), depth
+    )
     right = random.random((height, width + most), np.float32)
     left = right[y, x - depth + most]
     return left, right, depth

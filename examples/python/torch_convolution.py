@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """A convolution layer's picture in PyTorch: tensors in, tensors out, on the tensors' own device and stream."""
 
 import numpy as np
-from compare import on_gpu
-
 import tunesmith
+from compare import on_gpu
 
 try:
     import torch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An array of anybody's: where it lies, its shape, strides and element type, without a copy.
 #pragma once
 

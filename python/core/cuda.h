@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The little of CUDA's runtime that arrays need. Without the CUDA toolkit at build time all of it throws.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "memo.h"
 
 #include <nanobind/stl/string_view.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A function's calls that were seen before: the same types, shapes and settings again need no more than their
 // launches.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of the Python package that is compiled: dispatchers, plans and arrays.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -21,10 +22,10 @@
 #include "generator/problem.h"
 #include "generator/values.h"
 #include "kernel_file/find_op.h"
+#include "language/expression.h"
 #include "memo.h"
 #include "plan.h"
 #include "runtime/toolchain.h"
-#include "templates/elementwise/expression.h"
 #include "tunesmith/dispatcher.h"
 #include "tunesmith/rows.h"
 #include "tunesmith/tensor.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Python's Dispatcher and Plan hold.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tuned kernels for the arrays of NumPy, PyTorch, CuPy, Numba and JAX, with NumPy- and SciPy-compatible functions.
 
     import tunesmith
@@ -31,7 +32,21 @@ from ._reductions import max, mean, min, sum
 from ._references import serve_reference
 from ._rows import layer_norm, log_softmax, logsumexp, normalize, rms_norm, rows, softmax
 from ._scans import cumprod, cumsum, scan
-from ._statistics import all, any, argmax, argmin, count_nonzero, mean_var, min_max, norm, prod, ptp, reduction, std, var
+from ._statistics import (
+    all,
+    any,
+    argmax,
+    argmin,
+    count_nonzero,
+    mean_var,
+    min_max,
+    norm,
+    prod,
+    ptp,
+    reduction,
+    std,
+    var,
+)
 from ._tensors import einsum, permute, tensor
 from ._transposition import transpose
 from ._tuning import Capture, capture, program, tune, winners

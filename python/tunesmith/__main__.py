@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python -m tunesmith: the command line. `report` is drawn here, all else is the compiled program's."""
 
 import os

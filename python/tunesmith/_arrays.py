@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arguments of a call, which dispatcher serves them, and calls that are repeated."""
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ import ctypes
 import functools
 import inspect
 import operator
-import os
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,7 +16,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ._core import Array, Dispatcher, Memo, end_compilations, is_array, kind_of, work
-from ._device import check_device, current_device, has_gpu, libraries_of_wheels, may_have_gpu, pays_on_gpu, warn_of_host_only_build
+from ._device import (
+    check_device,
+    current_device,
+    has_gpu,
+    libraries_of_wheels,
+    may_have_gpu,
+    pays_on_gpu,
+    warn_of_host_only_build,
+)
 from ._libraries import Log, libraries, recording, type_names
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -35,8 +43,14 @@ def _whole_elements(array: np.ndarray) -> tuple[np.ndarray, bool]:
     """The array if kernels can read it where it lies, else a copy: of the machine's byte order, aligned, whole elements apart."""
     dtype = array.dtype
     if dtype.name not in type_names:
-        raise TypeError(f"An array of {dtype} cannot be used; allowed are {', '.join(name for name in type_names if name != 'bfloat16')}.")
-    if dtype.isnative and array.flags.aligned and not any(stride % dtype.itemsize for stride in array.strides):
+        raise TypeError(
+            f"An array of {dtype} cannot be used; allowed are {', '.join(name for name in type_names if name != 'bfloat16')}."
+        )
+    if (
+        dtype.isnative
+        and array.flags.aligned
+        and not any(stride % dtype.itemsize for stride in array.strides)
+    ):
         return array, False
     return array.astype(dtype.newbyteorder("="), order="C"), True
 
@@ -58,7 +72,9 @@ def _readable(value) -> tuple[object, bool]:
     try:
         return _whole_elements(np.asarray(view))
     except (ValueError, NotImplementedError) as error:
-        raise TypeError(f"A value of the type {type(value).__name__} is not an array of numbers: {error}") from None
+        raise TypeError(
+            f"A value of the type {type(value).__name__} is not an array of numbers: {error}"
+        ) from None
 
 
 class InputArray:
@@ -66,11 +82,13 @@ class InputArray:
 
     __slots__ = ("object", "array", "library", "copied")
 
-    def __init__(self, value, like: "InputArray | None" = None):
+    def __init__(self, value, like: InputArray | None = None):
         if not is_array(value):
             what, value = type(value).__name__, np.asarray(value)
             if value.dtype.kind not in "biufc":
-                raise TypeError(f"A value of the type {what} is not an array of numbers; NumPy makes an array of {value.dtype} of it.")
+                raise TypeError(
+                    f"A value of the type {what} is not an array of numbers; NumPy makes an array of {value.dtype} of it."
+                )
         self._take(value)
         if like is not None and self.array.kind != like.array.kind:
             if self.array.kind != "numpy":
@@ -85,7 +103,9 @@ class InputArray:
         self.array = Array(read)  # which refuses masked arrays
         self.object = np.asarray(read) if self.array.kind == "numpy" else read
         self.library = libraries[self.array.kind]
-        if self.array.pointer % min(self.array.itemsize, 8):  # a tensor that begins between two elements' places
+        if self.array.pointer % min(
+            self.array.itemsize, 8
+        ):  # a tensor that begins between two elements' places
             self.object, self.copied = self.library.copy(self.object), True
             self.array = Array(self.object)
 
@@ -97,30 +117,32 @@ class InputArray:
     def dtype(self):
         return self.array.dtype
 
-    def to(self, dtype: str) -> "InputArray":
+    def to(self, dtype: str) -> InputArray:
         """Of that element type: itself, or a copy. Raises TypeError where imaginary parts would be lost."""
         if self.array.dtype.startswith("complex") and not dtype.startswith("complex"):
-            raise TypeError(f"An array of {self.array.dtype} was given where {dtype} is computed; take its real or imaginary part, or its magnitude.")
+            raise TypeError(
+                f"An array of {self.array.dtype} was given where {dtype} is computed; take its real or imaginary part, or its magnitude."
+            )
         return self if self.array.dtype == dtype else InputArray(self.library.cast(self.object, dtype))
 
-    def contiguous(self) -> "InputArray":
+    def contiguous(self) -> InputArray:
         """Row-major without gaps: itself, or a copy."""
         return self if self.array.contiguous else InputArray(self.library.copy(self.object))
 
-    def viewed(self, dtype: str) -> "InputArray":
+    def viewed(self, dtype: str) -> InputArray:
         return InputArray(self.library.view(self.object, dtype))
 
-    def reshaped(self, shape) -> "InputArray":
+    def reshaped(self, shape) -> InputArray:
         return InputArray(self.library.reshape(self.object, tuple(shape)))
 
-    def empty(self, shape, dtype: str) -> "InputArray":
+    def empty(self, shape, dtype: str) -> InputArray:
         """A new array beside it."""
         made = InputArray(self.library.empty(tuple(shape), dtype, self.object))
         if recording.log is not None:
             recording.log.allocated.append(made)
         return made
 
-    def constant(self) -> "InputArray":
+    def constant(self) -> InputArray:
         """Says that its contents follow from what a recorded call is known by: settings, numbers, weights."""
         if recording.log is not None:
             recording.log.constants.append(self)
@@ -189,7 +211,9 @@ def _dispatcher(ordinal: int) -> Dispatcher:
 def set_dispatcher(dispatcher: Dispatcher) -> None:
     """Makes it the one that the functions of this package share for its device, such as one with another database or with compile="now"."""
     with _lock:
-        for ordinal in (dispatcher.cuda_ordinal,) if dispatcher.cuda_ordinal >= 0 else (_host, _host_with_compiler):
+        for ordinal in (
+            (dispatcher.cuda_ordinal,) if dispatcher.cuda_ordinal >= 0 else (_host, _host_with_compiler)
+        ):
             _dispatchers[ordinal] = dispatcher
         _plans.clear()
         Memo.forget()
@@ -224,7 +248,9 @@ def plan(op: str, device: int, problem: tuple) -> object:
 
 
 def str_of(problem: tuple) -> str:
-    return " ".join(f'{name}="{value}"' if " " in str(value) else f"{name}={value}" for name, value in problem)
+    return " ".join(
+        f'{name}="{value}"' if " " in str(value) else f"{name}={value}" for name, value in problem
+    )
 
 
 def _device_of_recorded() -> str:

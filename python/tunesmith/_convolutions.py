@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NumPy's convolve and correlate, and conv_covariance."""
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ._arrays import InputArray, launch, recorded
-from ._libraries import promoted
 from ._core import is_array
+from ._libraries import promoted
 from ._reductions import _as_int64, _least_and_most
 from ._results import _complex_parts, _short
 
@@ -19,7 +20,9 @@ def _line(value, name: str, like: InputArray | None = None) -> InputArray:
     if len(given.shape) == 0:
         given = given.reshaped((1,))
     if len(given.shape) > 1:
-        raise ValueError(f"{name} has {len(given.shape)} dimensions; it must have one. object too deep for desired array")
+        raise ValueError(
+            f"{name} has {len(given.shape)} dimensions; it must have one. object too deep for desired array"
+        )
     if given.array.size == 0:
         raise ValueError(f"{name} cannot be empty")
     return given
@@ -48,12 +51,16 @@ def _sixteen_bits(given: InputArray) -> list[InputArray]:
     return [InputArray((whole.object >> shift) & 0xFFFF).to("float64") for shift in (0, 16, 32, 48)]
 
 
-def exact_integers(convolution, first: InputArray, second: InputArray, terms: int, wanted: str, fill: int = 0) -> InputArray:
+def exact_integers(
+    convolution, first: InputArray, second: InputArray, terms: int, wanted: str, fill: int = 0
+) -> InputArray:
     """convolution(first, second, fill) -> InputArray of float64, for sums of at most `terms` products of integers that wrap as NumPy's and SciPy's do."""
     if wanted == "bool":
         return convolution(first, second, fill).to("bool")
     bounds = [builtins.max(_largest_integer[first.dtype], abs(fill)), _largest_integer[second.dtype]]
-    if bounds[0] * bounds[1] * terms > 2**53:  # then it is looked whether they are as large as their types allow
+    if (
+        bounds[0] * bounds[1] * terms > 2**53
+    ):  # then it is looked whether they are as large as their types allow
         bounds = [builtins.max(abs(int(one)) for one in _least_and_most(given)) for given in (first, second)]
         bounds[0] = builtins.max(bounds[0], abs(fill))
     if bounds[0] * bounds[1] * terms <= 2**53:
@@ -97,7 +104,13 @@ def _conv1d(a, v, mode, function: str):
     def convolution(signal: InputArray, kernel: InputArray, fill=0) -> InputArray:
         signal, kernel = signal.to(computed).contiguous(), kernel.to(computed).contiguous()
         result = signal.empty((length,), computed)
-        problem = (("length", n), ("taps", k), ("function", function), ("mode", mode), ("dtype", _short[computed]))
+        problem = (
+            ("length", n),
+            ("taps", k),
+            ("function", function),
+            ("mode", mode),
+            ("dtype", _short[computed]),
+        )
         launch("conv1d", (signal, kernel, result), problem)
         return result
 
@@ -151,9 +164,16 @@ def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:  # noqa: A0
     others = [InputArray(one, target) for one in (gamma, mu, c)]
     types = {target.dtype, *(one.dtype for one in others)}
     if len(types) != 1 or target.dtype not in ("float32", "float64", "float16"):
-        raise TypeError(f"conv_covariance was given {', '.join(sorted(types))}; all four arrays have one of float32, float64, float16.")
+        raise TypeError(
+            f"conv_covariance was given {', '.join(sorted(types))}; all four arrays have one of float32, float64, float16."
+        )
     covariance, means, factors = others
-    if len(target.shape) != 7 or len(covariance.shape) != 7 or len(means.shape) != 4 or len(factors.shape) != 1:
+    if (
+        len(target.shape) != 7
+        or len(covariance.shape) != 7
+        or len(means.shape) != 4
+        or len(factors.shape) != 1
+    ):
         raise ValueError("conv_covariance takes input and gamma of 7 dimensions, mu of 4 and c of 1.")
     n, i, h, w = means.shape
     o, rows, columns = factors.shape[0], target.shape[2], target.shape[3]

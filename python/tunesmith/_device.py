@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where arrays in ordinary memory are worked on: the switch, the rule of "auto", and what this build can use."""
 
 from __future__ import annotations
@@ -103,7 +104,11 @@ def libraries_of_wheels() -> list[str]:
     """NVRTC of the wheel nvidia-cuda-nvrtc."""
     found = importlib.util.find_spec("nvidia")
     folders = (found.submodule_search_locations or []) if found else []
-    return [file for folder in folders for file in sorted(glob.glob(os.path.join(folder, "*", "lib", "libnvrtc.so.1[23]")), reverse=True)]
+    return [
+        file
+        for folder in folders
+        for file in sorted(glob.glob(os.path.join(folder, "*", "lib", "libnvrtc.so.1[23]")), reverse=True)
+    ]
 
 
 def show_config(mode: str = "stdout") -> dict[str, Any] | None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the docstrings of functions have in common: the types that they take, and what they raise."""
 
 from __future__ import annotations

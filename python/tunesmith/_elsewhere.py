@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What to use in place of functions that this package does not have, and the error that says so."""
 
 from __future__ import annotations
@@ -128,7 +129,14 @@ def missing(module: str, name: str) -> NoReturn:
     """The error for a name that the module does not have."""
     instead = elsewhere[module].get(name)
     if instead is None:  # in another module of this package
-        instead = next((f"{other}.{name}()" for other in elsewhere if name in getattr(sys.modules.get(other), "__all__", ())), None)
+        instead = next(
+            (
+                f"{other}.{name}()"
+                for other in elsewhere
+                if name in getattr(sys.modules.get(other), "__all__", ())
+            ),
+            None,
+        )
     if instead is None and isinstance(vars(np).get(name), np.ufunc):
         instead = "tunesmith.vectorize(), which makes a kernel of any expression of elements"
     if instead is None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of arrays, element by element, from an expression or from a Python function of arithmetic."""
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from ._arrays import InputArray, launch, run_recorded, str_of
-from ._libraries import type_name
 from ._core import Memo, functions, work
+from ._libraries import type_name
 from ._reading import Reader, Tree
 from ._results import _finish, _short, _usable
 
@@ -57,13 +58,19 @@ def _rename(expression: str, inputs: Iterable[str] | None) -> tuple[str, tuple[s
                 word = _aliases.get(word, word)
             elif word != "pi":
                 if inputs is not None and "pi" in inputs:
-                    raise ValueError('An input is named "pi", which is a number in an expression; give it another name.')
+                    raise ValueError(
+                        'An input is named "pi", which is a number in an expression; give it another name.'
+                    )
                 if word not in names:
                     if inputs is not None:
-                        raise ValueError(f'The expression "{expression}" has {word}, which is none of its inputs, {", ".join(inputs)}.')
+                        raise ValueError(
+                            f'The expression "{expression}" has {word}, which is none of its inputs, {", ".join(inputs)}.'
+                        )
                     names.append(word)
                 if len(names) > len(_letters):
-                    raise ValueError(f'The expression "{expression}" has more than {len(_letters)} inputs: {", ".join(names)}.')
+                    raise ValueError(
+                        f'The expression "{expression}" has more than {len(_letters)} inputs: {", ".join(names)}.'
+                    )
                 word = _letters[names.index(word)]
             text.append(word)
         else:
@@ -144,14 +151,24 @@ def _table() -> dict[str, _Operation]:
         "or": (lambda x, y: _either(x, x, y), "({0} ? {0} : {1})"),
         "if": (_either, "({0} ? {1} : {2})"),
         "where": (np.where, "({0} ? {1} : {2})"),
-        "min of two": (lambda x, y: _either(y < x, y, x), "({1} < {0} ? {1} : {0})"),  # Python's: the first where one is NaN
+        "min of two": (
+            lambda x, y: _either(y < x, y, x),
+            "({1} < {0} ? {1} : {0})",
+        ),  # Python's: the first where one is NaN
         "max of two": (lambda x, y: _either(y > x, y, x), "({1} > {0} ? {1} : {0})"),
         "minimum": (np.minimum, "min({0}, {1})"),
         "maximum": (np.maximum, "max({0}, {1})"),
         "abs": (abs, "abs({0})"),
         "fabs": (np.fabs, "abs({0})"),
     }
-    for sign, function in (("<", operator.lt), ("<=", operator.le), (">", operator.gt), (">=", operator.ge), ("==", operator.eq), ("!=", operator.ne)):
+    for sign, function in (
+        ("<", operator.lt),
+        ("<=", operator.le),
+        (">", operator.gt),
+        (">=", operator.ge),
+        ("==", operator.eq),
+        ("!=", operator.ne),
+    ):
         both[sign] = (function, f"({{0}} {sign} {{1}})")
     found = {name: _Operation(function, text, text) for name, (function, text) in both.items()}
     quotient, whole_quotient = _quotients()
@@ -160,7 +177,9 @@ def _table() -> dict[str, _Operation]:
         found["whole " + name] = found[name]._replace(real=f"({{1}} == 0 ? 0 : {found[name].real})")
     found["/"] = _Operation(operator.truediv, "({0} / {1})")
     found["**"] = _Operation(operator.pow, "pow({0}, {1})", "**")
-    found["math.pow"] = _Operation(_by_math("pow", lambda x, y: np.power(np.true_divide(x, 1), y)), "pow({0}, {1})")
+    found["math.pow"] = _Operation(
+        _by_math("pow", lambda x, y: np.power(np.true_divide(x, 1), y)), "pow({0}, {1})"
+    )
     for name in ("floor", "ceil", "trunc", "rint"):
         found[name] = _Operation(getattr(np, name), f"{name}({{0}})", "{0}")
         found["whole " + name] = _Operation(_to_whole(getattr(np, name)), f"{name}({{0}})", "{0}")
@@ -207,7 +226,8 @@ class _ToTree(Reader):
     known = _known()
     allowed = (
         "assignments, + - * / // % **, comparisons, and, or, not, x if c else y, numbers, min, max, abs, numpy.where and the functions of math "
-        "and numpy that are named " + ", ".join(sorted(_functions - {"add", "gaussian_pdf", "polar_distance", "rsqrt"}))
+        "and numpy that are named "
+        + ", ".join(sorted(_functions - {"add", "gaussian_pdf", "polar_distance", "rsqrt"}))
     )
 
 
@@ -225,7 +245,11 @@ def _literal(value: Any, whole: bool) -> str:
         return "(2 / 0)" if value > 0 else "(-2 / 0)"
     if value == math.pi:
         return "pi"
-    text = repr(int(value)) if value == int(value) and abs(value) < 1e15 and math.copysign(1, value) == 1 else repr(value)
+    text = (
+        repr(int(value))
+        if value == int(value) and abs(value) < 1e15 and math.copysign(1, value) == 1
+        else repr(value)
+    )
     return f"({text})" if text.startswith("-") else text
 
 
@@ -247,7 +271,9 @@ def _text(tree: Tree, letters: dict[int, str], whole: bool) -> str:
     if form == "**":
         exponent = operands[1][1] if operands[1][0] == "number" else None
         if not isinstance(exponent, (int, np.integer)) or not 0 <= exponent <= 64:
-            raise _Mixed("raises whole numbers to a power that is not a constant from 0 to 64; convert them to real ones")
+            raise _Mixed(
+                "raises whole numbers to a power that is not a constant from 0 to 64; convert them to real ones"
+            )
         return f"({' * '.join([texts[0]] * int(exponent))})" if exponent else f"({texts[0]} * 0 + 1)"
     if form is None:
         raise _Mixed(f"has {name} of whole numbers, which is not computed; convert them to real ones")
@@ -323,7 +349,9 @@ class _Types:
         value = _applied(name, found)
         is_truth = getattr(value, "dtype", None) == bool
         if is_truth and name in ("+", "-", "*", "abs", "floor", "ceil", "trunc", "round"):
-            raise _Mixed(f"has {name} of truth values, which NumPy and Python compute otherwise; write where(condition, 1, 0), or `and` and `or`")
+            raise _Mixed(
+                f"has {name} of truth values, which NumPy and Python compute otherwise; write where(condition, 1, 0), or `and` and `or`"
+            )
         if name in ("%", "//") and np.asarray(value).dtype.kind in "iu":
             name = "whole " + name
         return value, (name, *(one for _, one in both))
@@ -387,8 +415,12 @@ def _computed(tree: Tree, letters: dict[int, str], values: list[Any]) -> _Comput
                 raise OverflowError(f"Python integer {one} out of bounds for int64")
     if wanted.kind in "iu":
         wanted = np.dtype(np.int32 if np.can_cast(wanted, np.int32) else np.int64)
-        if computed.kind == "f" and (_bound(tree, values) > min(2 ** (np.finfo(computed).nmant + 1), np.iinfo(wanted).max)):
-            raise _Mixed("gives whole numbers from real ones; make the result real (numpy.floor or numpy.rint in place of math.floor or round, 0.0 in place of 0), or convert the inputs to one type")
+        if computed.kind == "f" and (
+            _bound(tree, values) > min(2 ** (np.finfo(computed).nmant + 1), np.iinfo(wanted).max)
+        ):
+            raise _Mixed(
+                "gives whole numbers from real ones; make the result real (numpy.floor or numpy.rint in place of math.floor or round, 0.0 in place of 0), or convert the inputs to one type"
+            )
     return _Computed(_text(tree, letters, computed.kind != "f"), computed.name, wanted.name)
 
 
@@ -400,7 +432,9 @@ def _common_type(types: list[str], scalars: list[Any]) -> str:
     if "bfloat16" in types:
         return "bfloat16"
     # Python's numbers take the arrays' type, as in NumPy 2.
-    wanted = np.result_type(*(np.dtype(one) for one in types), *(1 if type(one) is int else one for one in scalars))
+    wanted = np.result_type(
+        *(np.dtype(one) for one in types), *(1 if type(one) is int else one for one in scalars)
+    )
     if wanted == np.uint64:
         raise TypeError("uint64 was given, which no kernel computes; convert it to int64 or float64 first.")
     if wanted.kind in "bu" or wanted.itemsize < 4 and wanted.kind == "i":
@@ -432,18 +466,24 @@ class Vectorized:
             self._used = list(range(len(self.inputs)))
         elif callable(function):
             if inputs is not None:
-                raise ValueError("inputs= is for an expression as text; the inputs of a Python function are its parameters.")
+                raise ValueError(
+                    "inputs= is for an expression as text; the inputs of a Python function are its parameters."
+                )
             self._read(function)
             functools.update_wrapper(self, function)
         else:
-            raise TypeError(f"vectorize() takes an expression as text or a Python function, not a {type(function).__name__}.")
+            raise TypeError(
+                f"vectorize() takes an expression as text or a Python function, not a {type(function).__name__}."
+            )
         if not self._used:
             raise ValueError(f"{self._where} has no input.")
         if self._tree is None:
             try:
                 work("elementwise", str_of((("function", self.expression), ("dtype", "f32"), ("shape", "1"))))
             except ValueError as error:
-                raise ValueError(f"{self._where} cannot be computed, with its inputs named {', '.join(_letters[: len(self._used)])}. {error}") from None
+                raise ValueError(
+                    f"{self._where} cannot be computed, with its inputs named {', '.join(_letters[: len(self._used)])}. {error}"
+                ) from None
         self._memo = self._new_memo()
 
     def _new_memo(self) -> Memo:
@@ -470,7 +510,11 @@ class Vectorized:
     def __getstate__(self) -> dict[str, Any]:
         self._refresh()
         # Not the function, which pickle finds by its name, and that is this one's.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_memo", "_reader", "__wrapped__")}
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if name not in ("_memo", "_reader", "__wrapped__")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -493,7 +537,9 @@ class Vectorized:
             settings["out"] = out
         if dtype is not None:
             settings["dtype"] = dtype
-        if any(isinstance(value, np.generic) for value in arrays):  # of which some are Python's numbers too, of another type
+        if any(
+            isinstance(value, np.generic) for value in arrays
+        ):  # of which some are Python's numbers too, of another type
             return self._run(*arrays, **settings)
         return run_recorded(self._memo, self._run, arrays, settings)
 
@@ -502,26 +548,38 @@ class Vectorized:
         named = [one for one in types if one is not None]
         for one in named:
             if one.startswith("complex"):
-                raise TypeError(f"An array of {one} was given; functions of complex numbers are not supported.")
+                raise TypeError(
+                    f"An array of {one} was given; functions of complex numbers are not supported."
+                )
         is_bfloat = "bfloat16" in named
         if is_bfloat and any(one not in ("bfloat16", "bool", "int8", "uint8") for one in named):
             raise TypeError("bfloat16 was given with another type; convert one of them first.")
         if self._tree is None:
             common = _common_type(named, [one for one in scalars if one is not None])
             return _Computed(self.expression, common, common)
-        key = tuple(type(value) if isinstance(value, float) else (type(value), value) if one is None else one for one, value in zip(types, scalars))
+        key = tuple(
+            type(value) if isinstance(value, float) else (type(value), value) if one is None else one
+            for one, value in zip(types, scalars)
+        )
         found = self._by_types.get(key)
         if found is None:
             # NumPy has no bfloat16; float16 is promoted as that is.
-            values = [value if one is None else np.empty(0, "float16" if one == "bfloat16" else one) for one, value in zip(types, scalars)]
+            values = [
+                value if one is None else np.empty(0, "float16" if one == "bfloat16" else one)
+                for one, value in zip(types, scalars)
+            ]
             try:
                 found = _computed(self._tree, self._letters, values)
             except _Mixed as error:
-                raise TypeError(f"{self._where}, of {', '.join(one or type(value).__name__ for one, value in zip(types, scalars))}: it {error}.") from None
+                raise TypeError(
+                    f"{self._where}, of {', '.join(one or type(value).__name__ for one, value in zip(types, scalars))}: it {error}."
+                ) from None
             except (TypeError, ValueError) as error:
                 raise type(error)(f"{self._where}: {error}") from error
             if is_bfloat:
-                found = _Computed(found.expression, *("bfloat16" if one == "float16" else one for one in found[1:]))
+                found = _Computed(
+                    found.expression, *("bfloat16" if one == "float16" else one for one in found[1:])
+                )
             if len(self._by_types) >= _most_types:
                 self._by_types.clear()
             self._by_types[key] = found
@@ -529,7 +587,9 @@ class Vectorized:
 
     def _run(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any:
         if len(arrays) != len(self.inputs):
-            raise TypeError(f"{len(arrays)} arrays were given; the function takes {len(self.inputs)}: {', '.join(self.inputs)}.")
+            raise TypeError(
+                f"{len(arrays)} arrays were given; the function takes {len(self.inputs)}: {', '.join(self.inputs)}."
+            )
         scalars = [value if type(value) in _plain else None for value in arrays]
         given = [InputArray(value) if scalar is None else None for value, scalar in zip(arrays, scalars)]
         like = None
@@ -544,7 +604,9 @@ class Vectorized:
             types, scalars = [name] * len(types), [None] * len(types)
         computed = self._computed(types, scalars)
         if computed.dtype not in _op_types:
-            raise TypeError(f"Elements of {computed.dtype} are not computed; allowed are {', '.join(_op_types)}.")
+            raise TypeError(
+                f"Elements of {computed.dtype} are not computed; allowed are {', '.join(_op_types)}."
+            )
         operands = []
         for one, value in zip(given, arrays):
             if one is None:
@@ -568,10 +630,16 @@ class Vectorized:
         problem = [("function", computed.expression), ("dtype", _short[computed.dtype]), *layout]
         is_direct = computed.dtype == computed.result
         # Element by element it may be one of the operands.
-        others = [one for one in operands if not (one.object is out and one.shape == shape and one.array.contiguous)]
-        result = (_usable(out, shape, computed.dtype, like, others) if is_direct else None) or like.empty(shape, computed.dtype)
+        others = [
+            one for one in operands if not (one.object is out and one.shape == shape and one.array.contiguous)
+        ]
+        result = (_usable(out, shape, computed.dtype, like, others) if is_direct else None) or like.empty(
+            shape, computed.dtype
+        )
         if result.array.size:
-            launch("elementwise", (*operands, *[None] * (len(_letters) - len(operands)), result), tuple(problem))
+            launch(
+                "elementwise", (*operands, *[None] * (len(_letters) - len(operands)), result), tuple(problem)
+            )
         if out is not None and result.object is out:
             return out
         return _finish(result.to(computed.result), out, same_kind=True)
@@ -596,7 +664,9 @@ def _layouts(shape: tuple[int, ...], operands: list[InputArray]) -> Iterator[tup
     if not dimensions:
         dimensions = [[1, [0] * len(operands)]]
     if len(dimensions) > 6:
-        raise ValueError(f"The arrays have {len(dimensions)} dimensions that cannot be merged; at most 6 are allowed. Copy them first.")
+        raise ValueError(
+            f"The arrays have {len(dimensions)} dimensions that cannot be merged; at most 6 are allowed. Copy them first."
+        )
     extents = [extent for extent, _ in dimensions]
     yield "shape", "x".join(map(str, extents))
     for n, letter in zip(range(len(operands)), _letters):
@@ -613,7 +683,9 @@ def _layouts(shape: tuple[int, ...], operands: list[InputArray]) -> Iterator[tup
 @overload
 def vectorize(function: Callable[..., Any] | str, *, inputs: Iterable[str] | None = None) -> Vectorized: ...
 @overload
-def vectorize(function: None = None, *, inputs: Iterable[str] | None = None) -> Callable[[Callable[..., Any]], Vectorized]: ...
+def vectorize(
+    function: None = None, *, inputs: Iterable[str] | None = None
+) -> Callable[[Callable[..., Any]], Vectorized]: ...
 def vectorize(
     function: Callable[..., Any] | str | None = None, *, inputs: Iterable[str] | None = None
 ) -> Vectorized | Callable[[Callable[..., Any]], Vectorized]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several separable filters of an image in one launch: filter_bank(), and what the derivatives of ndimage make of it."""
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ most_weights = 1024  # of a mask
 def masks_of(given: Any, name: str, sums: str, like: InputArray) -> InputArray:
     masks = InputArray(given)
     if len(masks.shape) != 2 or 0 in masks.shape:
-        raise ValueError(f"{name} has the shape {masks.shape}; two dimensions are needed, a row for each filter.")
+        raise ValueError(
+            f"{name} has the shape {masks.shape}; two dimensions are needed, a row for each filter."
+        )
     if masks.array.kind == "numpy":
         return _on_device(np.ascontiguousarray(masks.numpy(), sums), like)
     return InputArray(given, like).to(sums).contiguous()
@@ -86,24 +89,40 @@ def filter_bank(
         raise ValueError(f"results is {results!r}; allowed are {', '.join(_results)}.")
     axis = len(given.shape) - (3 if channels_last else 2)
     if axis < 0:
-        raise ValueError(f"The image has the shape {given.shape}; {3 if channels_last else 2} dimensions are needed.")
+        raise ValueError(
+            f"The image has the shape {given.shape}; {3 if channels_last else 2} dimensions are needed."
+        )
     if given.dtype.startswith("complex"):
         raise TypeError("Complex images have no filter_bank(); filter their real and imaginary parts apart.")
     dtype = given.dtype if given.dtype in _images else "float64"
     sums = "float64" if dtype == "float64" else "float32"
-    columns, rows = masks_of(column_masks, "column_masks", sums, given), masks_of(row_masks, "row_masks", sums, given)
+    columns, rows = (
+        masks_of(column_masks, "column_masks", sums, given),
+        masks_of(row_masks, "row_masks", sums, given),
+    )
     (filters, taps_y), (others, taps_x) = columns.shape, rows.shape
     if filters != others:
         raise ValueError(f"There are {filters} column masks and {others} row masks; each filter is a pair.")
     if filters > 4 or max(taps_y, taps_x) > most_weights:
-        raise ValueError(f"There are {filters} filters of {taps_y} x {taps_x} weights; up to 4 of up to 1024 x 1024 are allowed.")
+        raise ValueError(
+            f"There are {filters} filters of {taps_y} x {taps_x} weights; up to 4 of up to 1024 x 1024 are allowed."
+        )
     given_origins = origin if isinstance(origin, tuple) else (origin, origin)
     if len(given_origins) != 2:
-        raise ValueError(f"origin has {len(given_origins)} numbers; it is one, or a pair for height and width.")
+        raise ValueError(
+            f"origin has {len(given_origins)} numbers; it is one, or a pair for height and width."
+        )
     origins = check_origin(index(given_origins[0]), taps_y), check_origin(index(given_origins[1]), taps_x)
     if boundary not in boundaries and boundary != "zero":
         boundary_word(boundary)
     word = boundaries.get(boundary, "zero")
     return run(
-        given.to(dtype).contiguous(), columns, rows, axis=axis, results=results, boundary=word, value=float(number_of(value)), origins=origins
+        given.to(dtype).contiguous(),
+        columns,
+        rows,
+        axis=axis,
+        results=results,
+        boundary=word,
+        value=float(number_of(value)),
+        origins=origins,
     ).object

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ndimage and signal share: one or several launches of conv2d on the last two axes."""
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import warnings
 import numpy as np
 
 from ._arrays import InputArray, check_each_time, chosen, index, launch
-from ._libraries import assign, is_torch_type, promoted, type_name
 from ._core import is_array
+from ._libraries import assign, is_torch_type, promoted, type_name
 from ._results import _complex_parts
 
 boundaries = {
@@ -25,7 +26,15 @@ boundaries = {
     "wrap": "wrap",
     "grid-wrap": "wrap",
 }
-_images = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "uint8": "u8", "uint16": "u16", "int16": "i16"}
+_images = {
+    "float32": "f32",
+    "float64": "f64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "uint8": "u8",
+    "uint16": "u16",
+    "int16": "i16",
+}
 _masks: collections.OrderedDict = collections.OrderedDict()  # on devices, by contents: an application has few
 
 
@@ -51,7 +60,9 @@ def per_axis(value, count: int, name: str) -> list:
         return [value] * count
     values = list(value)
     if len(values) != count:
-        raise RuntimeError(f"sequence argument must have length equal to input rank: {name} has {len(values)}, not {count}")
+        raise RuntimeError(
+            f"sequence argument must have length equal to input rank: {name} has {len(values)}, not {count}"
+        )
     return values
 
 
@@ -82,12 +93,16 @@ def check_origin(origin: int, extent: int) -> int:
 def spread(shape, origin, axes: tuple[int, ...], dimensions: int, name: str) -> tuple[list[int], list]:
     """The extents of a mask over all dimensions, and its origins, of what was given for the axes."""
     if len(shape) != len(axes):
-        raise RuntimeError(f"{name}.ndim ({len(shape)}) must match len(axes) ({len(axes)}). {name} array has incorrect shape.")
+        raise RuntimeError(
+            f"{name}.ndim ({len(shape)}) must match len(axes) ({len(axes)}). {name} array has incorrect shape."
+        )
     extents, origins = [1] * dimensions, [0] * dimensions
     for axis, extent in zip(sorted(axes), shape):  # whatever the order of axes, as SciPy has it
         extents[axis] = extent
     # SciPy has those of all axes in the axes' own order, and those of some as `axes` has them.
-    for axis, one in zip(axes if len(axes) < dimensions else range(dimensions), per_axis(origin, len(axes), "origin")):
+    for axis, one in zip(
+        axes if len(axes) < dimensions else range(dimensions), per_axis(origin, len(axes), "origin")
+    ):
         origins[axis] = one
     return extents, origins
 
@@ -133,7 +148,17 @@ def image_and_sums(given: InputArray, mask: np.ndarray | InputArray, wanted: str
     return given, "float64"
 
 
-def filter_last_two(given: InputArray, mask: np.ndarray | InputArray, *, mode: str, boundary: str, value: float, size: str, origins, sums: str) -> InputArray:
+def filter_last_two(
+    given: InputArray,
+    mask: np.ndarray | InputArray,
+    *,
+    mode: str,
+    boundary: str,
+    value: float,
+    size: str,
+    origins,
+    sums: str,
+) -> InputArray:
     """conv2d of [..., height, width] with a mask of two dimensions: [..., rows, columns] of `sums`."""
     shape = given.shape
     height, width = shape[-2:]
@@ -163,7 +188,11 @@ def filter_last_two(given: InputArray, mask: np.ndarray | InputArray, *, mode: s
         if origin != 0:
             problem.append((name, origin))
     numbers = (float(value),) if boundary == "constant" and size != "valid" else ()
-    weights = mask.to(sums).contiguous() if isinstance(mask, InputArray) else _on_device(np.ascontiguousarray(mask, sums), given)
+    weights = (
+        mask.to(sums).contiguous()
+        if isinstance(mask, InputArray)
+        else _on_device(np.ascontiguousarray(mask, sums), given)
+    )
     launch("conv2d", (given, weights, result), tuple(problem), numbers)
     return result
 
@@ -195,7 +224,12 @@ def filter_as_scipy(given: InputArray, mask: np.ndarray | InputArray, *, value: 
     if isinstance(mask, np.ndarray):
         mask = np.where(np.abs(mask) > np.finfo(float).eps, mask, 0.0)  # as SciPy has it
     found = filter_all(given, mask, value=value, sums=sums, **places)
-    if isinstance(mask, InputArray) or mask.all() or given.array.device >= 0 or given.dtype not in ("float16", "bfloat16", "float32", "float64"):
+    if (
+        isinstance(mask, InputArray)
+        or mask.all()
+        or given.array.device >= 0
+        or given.dtype not in ("float16", "bfloat16", "float32", "float64")
+    ):
         return found
     check_each_time(_is_finite)
     return found if _is_finite(found) else _over_gaps(given, mask, value, sums, places)
@@ -212,7 +246,14 @@ def _over_gaps(given: InputArray, mask: np.ndarray, value: float, sums: str, pla
     def meets(found, weights) -> np.ndarray:
         """Where a weight of these meets an element of which found() is true."""
         there = InputArray(found(image).astype("float64"))
-        return np.asarray(filter_all(there, weights.astype("float64"), value=float(found(value)), sums="float64", **places)) > 0.5
+        return (
+            np.asarray(
+                filter_all(
+                    there, weights.astype("float64"), value=float(found(value)), sums="float64", **places
+                )
+            )
+            > 0.5
+        )
 
     def positive(x):
         return x == math.inf
@@ -224,7 +265,9 @@ def _over_gaps(given: InputArray, mask: np.ndarray, value: float, sums: str, pla
     up = meets(positive, mask > 0) | meets(negative, mask < 0)
     down = meets(negative, mask > 0) | meets(positive, mask < 0)
     finite = InputArray(np.where(np.isfinite(image), image, image.dtype.type(0)))
-    result = np.array(filter_all(finite, mask, value=value if math.isfinite(value) else 0.0, sums=sums, **places))
+    result = np.array(
+        filter_all(finite, mask, value=value if math.isfinite(value) else 0.0, sums=sums, **places)
+    )
     result[up], result[down], result[missing | up & down] = math.inf, -math.inf, math.nan
     return given.library.of_numpy(result, given.object)
 
@@ -248,7 +291,16 @@ def source(index: int, extent: int, boundary: str) -> int:
     return index if index < extent else 2 * extent - 2 - index
 
 
-def filter_all(given: InputArray, mask: np.ndarray | InputArray, *, mode: str, boundary: str, value: float, origins, sums: str):
+def filter_all(
+    given: InputArray,
+    mask: np.ndarray | InputArray,
+    *,
+    mode: str,
+    boundary: str,
+    value: float,
+    origins,
+    sums: str,
+):
     """Of any number of dimensions: a sum over the mask's leading axes of conv2d on the last two. An object of the array's library."""
     if given.array.size == 0:
         return given.empty(given.shape, sums).object
@@ -256,13 +308,29 @@ def filter_all(given: InputArray, mask: np.ndarray | InputArray, *, mode: str, b
         flat = given.reshaped((1, *given.shape))
         row = mask.reshaped((1, *mask.shape)) if isinstance(mask, InputArray) else mask[None]
         done = filter_last_two(
-            flat, row, mode=mode, boundary=boundary, value=value, size="same", origins=(0, origins[0]), sums=sums
+            flat,
+            row,
+            mode=mode,
+            boundary=boundary,
+            value=value,
+            size="same",
+            origins=(0, origins[0]),
+            sums=sums,
         )
         return done.reshaped(given.shape).object
     leading = mask.shape[:-2]
-    common = {"mode": mode, "boundary": boundary, "value": value, "size": "same", "origins": origins[-2:], "sums": sums}
+    common = {
+        "mode": mode,
+        "boundary": boundary,
+        "value": value,
+        "size": "same",
+        "origins": origins[-2:],
+        "sums": sums,
+    }
     if all(extent == 1 for extent in leading) and not any(origins[:-2]):
-        last_two = mask.reshaped(mask.shape[-2:]) if isinstance(mask, InputArray) else mask.reshape(mask.shape[-2:])
+        last_two = (
+            mask.reshaped(mask.shape[-2:]) if isinstance(mask, InputArray) else mask.reshape(mask.shape[-2:])
+        )
         return filter_last_two(given, last_two, **common).object
     if isinstance(mask, InputArray):
         mask = mask.numpy().astype(np.float64)
@@ -275,7 +343,11 @@ def filter_all(given: InputArray, mask: np.ndarray | InputArray, *, mode: str, b
         moved = given.object
         for axis, k in enumerate(place):
             n = leading[axis]
-            shift = (n - 1 - k) - (n - 1 - n // 2) + origins[axis] if mode == "convolution" else k - n // 2 - origins[axis]
+            shift = (
+                (n - 1 - k) - (n - 1 - n // 2) + origins[axis]
+                if mode == "convolution"
+                else k - n // 2 - origins[axis]
+            )
             moved = _shifted(given, moved, axis, shift, boundary, value)
         one = filter_last_two(InputArray(moved), weights, **common).object
         total = one if total is None else total + one
@@ -291,7 +363,9 @@ def _shifted(given: InputArray, array, axis: int, shift: int, boundary: str, val
     if shift == 0:
         return array
     extent = given.shape[axis]
-    return gathered(given, array, axis, np.array([source(i + shift, extent, boundary) for i in range(extent)]), value)
+    return gathered(
+        given, array, axis, np.array([source(i + shift, extent, boundary) for i in range(extent)]), value
+    )
 
 
 def gathered(given: InputArray, array, axis: int, places: np.ndarray, value: float):
@@ -321,7 +395,9 @@ def added(first: InputArray, second: InputArray, operation=operator.add) -> Inpu
     if not dtype.startswith("uint"):
         return InputArray(operation(first.object, second.object))
     signed = dtype.removeprefix("u")
-    return InputArray(operation(first.contiguous().viewed(signed).object, second.contiguous().viewed(signed).object)).viewed(dtype)
+    return InputArray(
+        operation(first.contiguous().viewed(signed).object, second.contiguous().viewed(signed).object)
+    ).viewed(dtype)
 
 
 def finish(given: InputArray, result, output, wanted: str):
@@ -334,7 +410,9 @@ def finish(given: InputArray, result, output, wanted: str):
         if into.array.readonly:
             raise ValueError("output is read-only.")
         if into.array.kind != done.array.kind and "other" not in (into.array.kind, done.array.kind):
-            raise TypeError(f"output is an array of {into.array.kind}; the result is one of {done.array.kind}.")
+            raise TypeError(
+                f"output is an array of {into.array.kind}; the result is one of {done.array.kind}."
+            )
         assign(done.library, output if into.copied else into.object, _rounded(done, into.dtype).object)
         return output
     return _rounded(done, wanted).object
@@ -368,7 +446,9 @@ def output_type(given: InputArray, output, *, is_complex: bool = False) -> tuple
             wanted = promoted(wanted, "complex64")
         return None, wanted
     if not is_array(output):
-        raise TypeError(f"output is a value of the type {type(output).__name__}; it must be an array or an element type.")
+        raise TypeError(
+            f"output is a value of the type {type(output).__name__}; it must be an array or an element type."
+        )
     wanted = InputArray(output).dtype
     if is_complex and wanted not in _complex_parts:
         raise RuntimeError("output must have complex dtype")

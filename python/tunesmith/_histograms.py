@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NumPy's histogram, histogram2d and bincount."""
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ _most_bins = 65536
 def _counted(a, bins: int, function: str, lo: float = 0.0, hi: float = 1.0):
     given = _by_strides(InputArray(a))
     counts = given.empty((bins,), "int64")
-    problem = (("function", function), ("length", given.array.size), ("bins", bins), ("dtype", _short[given.dtype]))
+    problem = (
+        ("function", function),
+        ("length", given.array.size),
+        ("bins", bins),
+        ("dtype", _short[given.dtype]),
+    )
     launch("histogram", (given, counts), problem, (lo, hi) if function == "histogram" else ())
     return counts.object
 
@@ -68,9 +74,21 @@ def histogram(
         sums = cumsum(counts)
         return sums / sums[-1] if density else sums, edges
     edges_type = _edge_types.get(getattr(a, "dtype", None))
-    if edges_type and weights is None and not density and type(bins) is int and type(range) is tuple and len(range) == 2:
+    if (
+        edges_type
+        and weights is None
+        and not density
+        and type(bins) is int
+        and type(range) is tuple
+        and len(range) == 2
+    ):
         lo, hi = range  # the usual case, in few steps
-        if type(lo) in (int, float) and type(hi) in (int, float) and -math.inf < lo < hi < math.inf and 0 < bins <= _most_bins:
+        if (
+            type(lo) in (int, float)
+            and type(hi) in (int, float)
+            and -math.inf < lo < hi < math.inf
+            and 0 < bins <= _most_bins
+        ):
             with contextlib.suppress(ValueError):  # said below
                 lo, hi = float(lo), float(hi)
                 return _counted(a, bins, "histogram", lo, hi), _edges(lo, hi, bins, edges_type).copy()
@@ -80,11 +98,19 @@ def histogram(
         return _histogram_of_library(given, bins, range, density, weights)
     compared = given.dtype
     if given.dtype == "bool":
-        warnings.warn(f"Converting input from {given.dtype} to {np.uint8} for compatibility.", RuntimeWarning, stacklevel=2)
+        warnings.warn(
+            f"Converting input from {given.dtype} to {np.uint8} for compatibility.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     if isinstance(bins, str):
         bins = np.histogram_bin_edges(given.numpy(), bins, range)
     given = _by_strides(given) if added is None else given.contiguous()  # the weights' order
-    given = given.to("float64") if given.dtype == "uint64" else _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
+    given = (
+        given.to("float64")
+        if given.dtype == "uint64"
+        else _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
+    )
     edges_type = np.float32 if given.dtype == "float32" else np.float64
     if str(getattr(a, "dtype", None)).removeprefix("torch.") == given.dtype:
         _edge_types[a.dtype] = edges_type
@@ -105,7 +131,9 @@ def histogram(
             raise ValueError("`bins` must be positive, when an integer")
         if range is not None:
             lo, hi = range
-            if given.dtype == "float32" and any(type_name(limit.dtype) == "float64" for limit in (lo, hi) if hasattr(limit, "dtype")):
+            if given.dtype == "float32" and any(
+                type_name(limit.dtype) == "float64" for limit in (lo, hi) if hasattr(limit, "dtype")
+            ):
                 given, edges_type = given.to("float64"), np.float64  # as NumPy promotes them
             lo, hi = float(lo), float(hi)
             if lo > hi:
@@ -113,7 +141,10 @@ def histogram(
         elif given.array.size == 0:
             lo, hi = 0.0, 1.0
         else:
-            lo, hi = (float(limit) for limit in _least_and_most(given.to("int32") if given.dtype == "uint8" else given))
+            lo, hi = (
+                float(limit)
+                for limit in _least_and_most(given.to("int32") if given.dtype == "uint8" else given)
+            )
         if not (math.isfinite(lo) and math.isfinite(hi)):
             which = "supplied" if range is not None else "autodetected"
             raise ValueError(f"{which} range of [{lo}, {hi}] is not finite")
@@ -133,16 +164,31 @@ def histogram(
         return _histogram_of_library(given, edges, None, density, None)
     with contextlib.suppress(ValueError):  # bins too narrow for an estimate: between edges, below
         if added is not None:
-            return _finished(_weighted_values(given.object, added.object, count, (lo, hi)), edges, density, weights)
+            return _finished(
+                _weighted_values(given.object, added.object, count, (lo, hi)), edges, density, weights
+            )
         return _finished(_counted(given.object, count, "histogram", lo, hi), edges, density, None)
     return _between(given, added, edges, compared, InputArray(a), density, weights)
 
 
-def _between(given: InputArray, added: InputArray | None, edges: np.ndarray, compared: str, a: InputArray, density, weights):
+def _between(
+    given: InputArray,
+    added: InputArray | None,
+    edges: np.ndarray,
+    compared: str,
+    a: InputArray,
+    density,
+    weights,
+):
     """Counts, or sums of the weights `added`, between edges of any distance. compared: the type in which NumPy compares the values of `a`."""
     if not _are_for_kernels([edges], compared):
         return _histogram_of_library(a, edges, None, density, weights)
-    return _finished(_sums_of_values(given.contiguous(), added, edges.size - 1, edges=edges), edges, density, "int64" if added is None else weights)
+    return _finished(
+        _sums_of_values(given.contiguous(), added, edges.size - 1, edges=edges),
+        edges,
+        density,
+        "int64" if added is None else weights,
+    )
 
 
 def _real_weights(weights, given: InputArray) -> InputArray | None:
@@ -165,7 +211,9 @@ def _finished(sums, edges: np.ndarray, density, like):
         counts = counts.to(like if isinstance(like, str) else InputArray(like, counts).dtype)
     if density:
         numbers = counts.numpy()
-        return counts.library.of_numpy(numbers / np.diff(edges).astype("float64") / numbers.sum(), counts.object), edges
+        return counts.library.of_numpy(
+            numbers / np.diff(edges).astype("float64") / numbers.sum(), counts.object
+        ), edges
     return counts.object, edges
 
 
@@ -182,7 +230,12 @@ def _sums_of_values(x: InputArray, weights: InputArray | None, count: int, limit
         ("dtype", _short[x.dtype]),
     )
     there = None if edges is None else InputArray(edges.astype("float64"), x)
-    launch("joint_histogram", (x, None, weights, there, None, sums), problem, (*limits, 0.0, 1.0) if limits else ())
+    launch(
+        "joint_histogram",
+        (x, None, weights, there, None, sums),
+        problem,
+        (*limits, 0.0, 1.0) if limits else (),
+    )
     return sums.object
 
 
@@ -204,7 +257,9 @@ def _histogram_of_library(given: InputArray, bins, limits, density, weights):
         library, like = sys.modules["cupy"], given.object
         edges = bins if np.ndim(bins) == 0 else library.asarray(InputArray(bins, given).object)
         # By name: their order has changed from version to version.
-        counts, edges = library.histogram(like, edges, limits, weights=None if weights is None else weights.object, density=density)
+        counts, edges = library.histogram(
+            like, edges, limits, weights=None if weights is None else weights.object, density=density
+        )
         if weights is not None and not density:
             counts = counts.astype(weights.object.dtype)  # NumPy's type
         return counts, edges.get()
@@ -218,7 +273,9 @@ def _histogram_of_library(given: InputArray, bins, limits, density, weights):
         edges = InputArray(bins).numpy()
     else:
         ends = [float(x.min()), float(x.max())] if limits is None else []
-        edges = np.histogram_bin_edges(np.array(ends, np.float32 if given.dtype == "float32" else np.float64), index(bins), limits)
+        edges = np.histogram_bin_edges(
+            np.array(ends, np.float32 if given.dtype == "float32" else np.float64), index(bins), limits
+        )
     common = np.result_type(edges.dtype, "float32" if given.dtype in ("float16", "bfloat16") else given.dtype)
     there = torch.as_tensor(edges.astype(common), device=x.device)
     x = x.to(there.dtype)
@@ -231,7 +288,9 @@ def _histogram_of_library(given: InputArray, bins, limits, density, weights):
     else:  # added as float64 and returned in the weights' type, as NumPy does
         weights = weights.object.reshape(-1)[inside]
         parts = [weights.real, weights.imag] if weights.is_complex() else [weights]
-        sums = [torch.bincount(place, weights=part.to(torch.float64), minlength=len(edges) - 1) for part in parts]
+        sums = [
+            torch.bincount(place, weights=part.to(torch.float64), minlength=len(edges) - 1) for part in parts
+        ]
         counts = (torch.complex(*sums) if weights.is_complex() else sums[0]).to(weights.dtype)
     if density:
         counts = counts / torch.as_tensor(np.diff(edges).astype(np.float64), device=x.device) / counts.sum()
@@ -261,7 +320,9 @@ def _edges_of(given: InputArray, bins, limits, of_half: bool) -> np.ndarray:
         if of_half:
             lo, hi = np.float16(lo), np.float16(hi)
     if not (np.isfinite(lo) and np.isfinite(hi)):
-        raise ValueError(f"{'autodetected' if limits is None else 'supplied'} range of [{lo}, {hi}] is not finite")
+        raise ValueError(
+            f"{'autodetected' if limits is None else 'supplied'} range of [{lo}, {hi}] is not finite"
+        )
     return np.linspace(lo - 0.5, hi + 0.5, count + 1) if lo == hi else np.linspace(lo, hi, count + 1)
 
 
@@ -273,7 +334,14 @@ def _places(given: InputArray, edges: np.ndarray):
     return given.library.module().searchsorted(there, values, **side) - (values == there[-1]) * 1 - 1
 
 
-def _sums_of_pairs(x: InputArray, y: InputArray, weights: InputArray | None, shape: tuple[int, int], limits=(), edges=(None, None)):
+def _sums_of_pairs(
+    x: InputArray,
+    y: InputArray,
+    weights: InputArray | None,
+    shape: tuple[int, int],
+    limits=(),
+    edges=(None, None),
+):
     """In one launch: the pairs, or the sums of their weights, between limits (lo and hi of x, then of y), or between edges."""
     sums = x.empty(shape, "float64")
     problem = (
@@ -306,12 +374,19 @@ def _is_uniform(edges: np.ndarray) -> bool:
 def _are_for_kernels(edges: list[np.ndarray], dtype: str) -> bool:
     """Whether kernels put values of this type where NumPy has them."""
     shape = tuple(one.size - 1 for one in edges)
-    if min(shape) < 1 or max(shape) > _most_bins or math.prod(shape) > 2**28 or any(one.dtype.kind not in "fiub" or one.dtype.itemsize > 8 for one in edges):
+    if (
+        min(shape) < 1
+        or max(shape) > _most_bins
+        or math.prod(shape) > 2**28
+        or any(one.dtype.kind not in "fiub" or one.dtype.itemsize > 8 for one in edges)
+    ):
         return False
     if any(np.isnan(one).any() for one in edges):
         return False
     # Where NumPy compares integers of 64 bits, doubles do as well between edges that are doubles.
-    return dtype not in ("int64", "uint64") or not any(one.dtype.kind in "iu" and np.abs(one.astype("float64")).max() > 2.0**52 for one in edges)
+    return dtype not in ("int64", "uint64") or not any(
+        one.dtype.kind in "iu" and np.abs(one.astype("float64")).max() > 2.0**52 for one in edges
+    )
 
 
 def _joint_counts(given: list[InputArray], edges: list[np.ndarray], weights: InputArray | None):
@@ -319,7 +394,12 @@ def _joint_counts(given: list[InputArray], edges: list[np.ndarray], weights: Inp
     shape = tuple(one.size - 1 for one in edges)
     if not _are_for_kernels(edges, given[0].dtype):
         return None
-    x, y = (one.to("float64") if one.dtype == "uint64" else _countable(one, ("float32", "float64", "int32", "int64", "uint8")) for one in given)
+    x, y = (
+        one.to("float64")
+        if one.dtype == "uint64"
+        else _countable(one, ("float32", "float64", "int32", "int64", "uint8"))
+        for one in given
+    )
     if all(_is_uniform(one) for one in edges):
         limits = tuple(float(limit) for one in edges for limit in (one[0], one[-1]))
         with contextlib.suppress(ValueError):  # bins too narrow for an estimate: between edges, below
@@ -327,7 +407,9 @@ def _joint_counts(given: list[InputArray], edges: list[np.ndarray], weights: Inp
                 return _pairs(x.object, y.object, shape, limits)
             return _weighted_pairs(x.object, y.object, weights.object, shape, limits)
     there = [InputArray(one.astype("float64"), x) for one in edges]
-    return _sums_of_pairs(x.contiguous(), y.contiguous(), None if weights is None else weights.contiguous(), shape, edges=there)
+    return _sums_of_pairs(
+        x.contiguous(), y.contiguous(), None if weights is None else weights.contiguous(), shape, edges=there
+    )
 
 
 def _joint_counts_of_library(given: list[InputArray], edges: list[np.ndarray], weights: InputArray | None):
@@ -335,7 +417,9 @@ def _joint_counts_of_library(given: list[InputArray], edges: list[np.ndarray], w
     row, column = (_places(one, own) for one, own in zip(given, edges))
     inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
     count = rows * columns
-    place = InputArray((row * columns + column) * inside + count * (inside == 0))  # those outside behind all others
+    place = InputArray(
+        (row * columns + column) * inside + count * (inside == 0)
+    )  # those outside behind all others
     counts = _bincount_of_library(place.to("int64"), None if weights is None else weights.object, count + 1)
     return InputArray(counts[:count]).to("float64").reshaped((rows, columns)).object
 
@@ -360,22 +444,37 @@ def histogram2d(
     first = InputArray(x)
     second = InputArray(y, first)
     if len(first.shape) != 1 or first.shape != second.shape:
-        raise ValueError(f"x and y must have the same length; they have the shapes {first.shape} and {second.shape}.")
-    common = np.result_type("float32" if "float16" in first.dtype else first.dtype, "float32" if "float16" in second.dtype else second.dtype).name
+        raise ValueError(
+            f"x and y must have the same length; they have the shapes {first.shape} and {second.shape}."
+        )
+    common = np.result_type(
+        "float32" if "float16" in first.dtype else first.dtype,
+        "float32" if "float16" in second.dtype else second.dtype,
+    ).name
     if common.startswith("complex"):
         raise TypeError(f"Pairs of {common} cannot be counted, since complex numbers have no order.")
     given = [one.to("uint8" if common == "bool" else common) for one in (first, second)]
-    of_half = "bfloat16" not in (first.dtype, second.dtype) and np.result_type(first.dtype, second.dtype) == np.float16
+    of_half = (
+        "bfloat16" not in (first.dtype, second.dtype)
+        and np.result_type(first.dtype, second.dtype) == np.float16
+    )
     each = [bins, bins] if not np.iterable(bins) or len(bins) not in (1, 2) else list(bins)
     if len(each) != 2 or range is not None and len(range) != 2:
         raise ValueError("bins and range must be given for both axes, as two elements.")
-    edges = [_edges_of(one, count, limits, of_half) for one, count, limits in zip(given, each, (None, None) if range is None else range)]
+    edges = [
+        _edges_of(one, count, limits, of_half)
+        for one, count, limits in zip(given, each, (None, None) if range is None else range)
+    ]
     if weights is not None:
         weights = InputArray(weights, first)
         if weights.shape != first.shape:
-            raise ValueError(f"The weights and x must have the same length; they have the shapes {weights.shape} and {first.shape}.")
+            raise ValueError(
+                f"The weights and x must have the same length; they have the shapes {weights.shape} and {first.shape}."
+            )
         if weights.dtype.startswith("complex"):
-            raise TypeError(f"Cannot cast array data from dtype('{weights.dtype}') to dtype('float64') according to the rule 'safe'")
+            raise TypeError(
+                f"Cannot cast array data from dtype('{weights.dtype}') to dtype('float64') according to the rule 'safe'"
+            )
         weights = weights if weights.dtype == "float32" else weights.to("float64")
     counts = _joint_counts(given, edges, weights)
     if counts is None:
@@ -383,7 +482,10 @@ def histogram2d(
     table = InputArray(counts)
     if density:
         total = table.object.sum()
-        for width in (np.diff(edges[0])[:, np.newaxis], np.diff(edges[1])):  # one after the other, as NumPy, for the same bits
+        for width in (
+            np.diff(edges[0])[:, np.newaxis],
+            np.diff(edges[1]),
+        ):  # one after the other, as NumPy, for the same bits
             table = InputArray(table.object / InputArray(width.astype(np.float64), table).object)
         table = InputArray(table.object / total)
     return table.object, edges[0], edges[1]
@@ -406,7 +508,9 @@ def _countable(given: InputArray, allowed) -> InputArray:
     target = _countable_as.get(given.dtype)
     if target in allowed:
         return given.to(target)
-    raise TypeError(f"Values of {given.dtype} cannot be counted; convert them to one of {', '.join(allowed)}.")
+    raise TypeError(
+        f"Values of {given.dtype} cannot be counted; convert them to one of {', '.join(allowed)}."
+    )
 
 
 def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
@@ -421,14 +525,20 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
     if weights is not None:
         return _bincount_of_library(given, weights, minlength)
     if len(given.shape) != 1:
-        raise ValueError("object too deep for desired array" if len(given.shape) > 1 else "object of too small depth for desired array")
+        raise ValueError(
+            "object too deep for desired array"
+            if len(given.shape) > 1
+            else "object of too small depth for desired array"
+        )
     minlength = index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if given.array.size == 0 and given.dtype == "float64":
         given = given.to("int32")  # an empty list
     if given.dtype.startswith(("float", "complex", "bfloat")):
-        raise TypeError(f"Cannot cast array data from dtype('{given.dtype}') to dtype('int64') according to the rule 'safe'")
+        raise TypeError(
+            f"Cannot cast array data from dtype('{given.dtype}') to dtype('int64') according to the rule 'safe'"
+        )
     given = given.contiguous()
     if given.dtype != "uint64":
         given = _countable(given, ("int32", "int64", "uint8"))
@@ -464,6 +574,8 @@ def _bincount_of_library(given: InputArray, weights, minlength: int):
     if weights is not None:
         weights = InputArray(weights, given)
         if weights.dtype.startswith("complex"):
-            raise TypeError(f"Cannot cast array data from dtype('{weights.dtype}') to dtype('float64') according to the rule 'safe'")
+            raise TypeError(
+                f"Cannot cast array data from dtype('{weights.dtype}') to dtype('float64') according to the rule 'safe'"
+            )
         weights = weights.to("float64").object
     return sys.modules[kind].bincount(given.object, weights=weights, minlength=minlength)

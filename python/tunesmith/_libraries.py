@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each array library does in its own way, what its element types are called, and what a call is recorded in."""
 
 from __future__ import annotations
@@ -147,7 +148,9 @@ class _Torch:
     @staticmethod
     def allocator(like, shape, dtype):
         torch = sys.modules["torch"]  # whose empty_like() is twice as fast as its empty()
-        return functools.partial(torch.empty_like, torch.empty((), dtype=_Torch._type(dtype), device=like.device).expand(shape))
+        return functools.partial(
+            torch.empty_like, torch.empty((), dtype=_Torch._type(dtype), device=like.device).expand(shape)
+        )
 
     @staticmethod
     def cast(array, dtype):
@@ -247,7 +250,9 @@ class _Numba:
 
     @staticmethod
     def module():
-        raise TypeError("where=, initial= and the extremes of uint64 need an array library's own functions, and Numba has none; give an array of CuPy or PyTorch.")
+        raise TypeError(
+            "where=, initial= and the extremes of uint64 need an array library's own functions, and Numba has none; give an array of CuPy or PyTorch."
+        )
 
     @staticmethod
     def _cuda():
@@ -305,7 +310,9 @@ class _Jax:
     @staticmethod
     def empty(shape, dtype, like):
         if dtype.endswith("64") and not importlib.import_module("jax").config.jax_enable_x64:
-            raise TypeError(f'The result has the type {dtype}, which JAX has only with jax.config.update("jax_enable_x64", True).')
+            raise TypeError(
+                f'The result has the type {dtype}, which JAX has only with jax.config.update("jax_enable_x64", True).'
+            )
         # A fresh buffer, which nobody else has seen, so that it may be filled.
         return _Jax._numpy().empty(shape, dtype, device=like.device).block_until_ready()
 
@@ -335,7 +342,9 @@ class _Jax:
 
     @staticmethod
     def assign(out, value):
-        raise ValueError("out= is an array of JAX, which never changes; leave it out, and use what is returned.")
+        raise ValueError(
+            "out= is an array of JAX, which never changes; leave it out, and use what is returned."
+        )
 
     @staticmethod
     def result(array):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measurements of images and of their labelled parts, as of scipy.ndimage.
 
 Without labels, and of one label, they are reductions and histograms of this package. Of several labels sums are added up, and extremes and medians
@@ -39,7 +40,9 @@ def _beside(labels, given: InputArray) -> InputArray:
     try:
         return InputArray(given.library.module().broadcast_to(found.object, given.shape))
     except (ValueError, RuntimeError):
-        raise ValueError(f"input and labels must have the same shape (excepting dimensions with width 1); they have {given.shape} and {found.shape}.") from None
+        raise ValueError(
+            f"input and labels must have the same shape (excepting dimensions with width 1); they have {given.shape} and {found.shape}."
+        ) from None
 
 
 def _mask(given: InputArray, labels, index) -> InputArray:
@@ -67,10 +70,17 @@ def _groups(given: InputArray, labels, index) -> _Groups:
     flat = InputArray(given.library.reshape(found.to(kind).object, (-1,))).object
     library, count = given.library.module(), different.size
     place = library.searchsorted(known, flat)
-    place = library.where(place == count, 0, place) if given.array.kind != "torch" else place.clamp(max=count - 1)
+    place = (
+        library.where(place == count, 0, place) if given.array.kind != "torch" else place.clamp(max=count - 1)
+    )
     # Those of other labels come last.
     ids = place + (known[place] != flat) * (count - place)
-    return _Groups(InputArray(given.library.reshape(given.object, (-1,))), InputArray(ids).to("int64"), count, places.reshape(wanted.shape))
+    return _Groups(
+        InputArray(given.library.reshape(given.object, (-1,))),
+        InputArray(ids).to("int64"),
+        count,
+        places.reshape(wanted.shape),
+    )
 
 
 def _in_order(groups: _Groups, values: InputArray) -> InputArray:
@@ -82,7 +92,11 @@ def _counts(groups: _Groups) -> InputArray:
     bins = groups.count + 1
     if groups.ids.array.size == 0:
         return InputArray(np.zeros(groups.count, np.int64), groups.ids)
-    counts = _counted(groups.ids.to("int32").object, bins, "bincount") if bins <= _most_bins else _bincount_of_library(groups.ids, None, bins)
+    counts = (
+        _counted(groups.ids.to("int32").object, bins, "bincount")
+        if bins <= _most_bins
+        else _bincount_of_library(groups.ids, None, bins)
+    )
     return InputArray(counts[: groups.count])
 
 
@@ -126,7 +140,9 @@ def mean(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A00
         whole = _kind(part.dtype) <= _kind("int64")  # whose sum may go around
         return _divided(_reductions.sum(part.object, dtype="float64" if whole else None), part.array.size)
     groups = _groups(given, labels, index)
-    return _in_order(groups, InputArray(_divided(_sums(groups, groups.values).object, _counts(groups).object))).object
+    return _in_order(
+        groups, InputArray(_divided(_sums(groups, groups.values).object, _counts(groups).object))
+    ).object
 
 
 def _squares(values: InputArray, means) -> InputArray:
@@ -139,7 +155,13 @@ def variance(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa:
     """scipy.ndimage.variance: the mean of the squares of the distances from the mean, in two passes. Integers are computed in float64, float16
     and bfloat16 in float32, all others in their own type. Parameters as of sum_labels()."""
     given = InputArray(input)
-    real = given.to("float64") if _kind(given.dtype) <= _kind("int64") else given.to("float32") if "float16" in given.dtype else given
+    real = (
+        given.to("float64")
+        if _kind(given.dtype) <= _kind("int64")
+        else given.to("float32")
+        if "float16" in given.dtype
+        else given
+    )
     if _is_one(labels, index):
         part = _part(real, labels, index)
         count = part.array.size
@@ -190,7 +212,11 @@ def _taken(found: _Sorted, values: InputArray, offset) -> InputArray:
     place = found.starts.object + offset
     is_there = found.counts.object > 0
     taken = InputArray(values.object[place * is_there])
-    return chosen(InputArray(is_there), taken, InputArray(taken.object ^ taken.object if taken.dtype == "bool" else _zeros(taken)))
+    return chosen(
+        InputArray(is_there),
+        taken,
+        InputArray(taken.object ^ taken.object if taken.dtype == "bool" else _zeros(taken)),
+    )
 
 
 def _zeros(like: InputArray):
@@ -198,7 +224,9 @@ def _zeros(like: InputArray):
 
 
 def _tuples(positions: InputArray, shape) -> list[tuple]:
-    return list(zip(*(one.reshape(-1) for one in np.unravel_index(positions.numpy().astype(np.int64), shape))))
+    return list(
+        zip(*(one.reshape(-1) for one in np.unravel_index(positions.numpy().astype(np.int64), shape)))
+    )
 
 
 def _select(input, labels, index, *which: str) -> list:  # noqa: A002
@@ -285,7 +313,9 @@ def median(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A
     groups = _groups(given, labels, index)
     found = _sorted(groups)
     counts = found.counts.object
-    middle = _halfway(*(_taken(found, found.values, one).object for one in ((counts - 1) // 2, counts // 2)), given.dtype)
+    middle = _halfway(
+        *(_taken(found, found.values, one).object for one in ((counts - 1) // 2, counts // 2)), given.dtype
+    )
     none = InputArray(np.array([np.nan, 0.0]), given).object[(counts > 0) * 1]
     return _in_order(groups, InputArray(middle.object + InputArray(none).to(middle.dtype).object)).object
 
@@ -302,10 +332,16 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:  #
         for axis in range(dimensions):
             others = tuple(k for k in range(dimensions) if k != axis)
             whole = _kind(given.dtype) <= _kind("int64")  # whose sum may go around
-            along = InputArray(_reductions.sum(given.object, axis=others, dtype="float64" if whole else None) if others else given.object)
+            along = InputArray(
+                _reductions.sum(given.object, axis=others, dtype="float64" if whole else None)
+                if others
+                else given.object
+            )
             along = along if along.dtype in _complex_parts else along.to("float64")
             places = InputArray(np.arange(given.shape[axis], dtype=np.float64), given).object
-            results.append(library.result(InputArray((along.object * places).sum() / along.object.sum()).object))
+            results.append(
+                library.result(InputArray((along.object * places).sum() / along.object.sum()).object)
+            )
         return tuple(results)
     groups = _groups(given, labels, index)
     whole = groups.values.to("float64")
@@ -316,7 +352,11 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:  #
         shape[axis] = extent
         places = library.reshape(InputArray(np.arange(extent, dtype=np.float64), given).object, tuple(shape))
         weighted = library.reshape(library.reshape(whole.object, given.shape) * places, (-1,))
-        results.append(_in_order(groups, InputArray(_sums(groups, InputArray(weighted)).object / total)).numpy().reshape(-1))
+        results.append(
+            _in_order(groups, InputArray(_sums(groups, InputArray(weighted)).object / total))
+            .numpy()
+            .reshape(-1)
+        )
     return list(zip(*results))
 
 
@@ -327,7 +367,11 @@ def histogram(input: Any, min: float, max: float, bins: int, labels: Any = None,
 
     def counts(one) -> Any:
         part = _part(given, labels, one)
-        return _histogram(part.object, bins, (float(min), float(max)))[0] if part.array.size or one is None else None
+        return (
+            _histogram(part.object, bins, (float(min), float(max)))[0]
+            if part.array.size or one is None
+            else None
+        )
 
     if _is_one(labels, index):
         return counts(index)

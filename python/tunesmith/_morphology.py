@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ranks of windows and what is made of them: minima, maxima, medians, and morphology of grey and of binary images, as of scipy.ndimage.
 
 All are rank filters in the image's own type, in one launch where all axes have one boundary. Structures that are not flat are tensor expressions of
@@ -15,7 +16,18 @@ import numpy as np
 
 from ._arrays import InputArray, chosen, index, recorded
 from ._core import is_array
-from ._filters import added, axes_of, boundary_word, checked_cval, finish, gathered, output_type, per_axis, source, spread
+from ._filters import (
+    added,
+    axes_of,
+    boundary_word,
+    checked_cval,
+    finish,
+    gathered,
+    output_type,
+    per_axis,
+    source,
+    spread,
+)
 from ._rank_filters import rank_all
 from ._results import Axes, _complex_parts
 from ._tensors import tensor
@@ -45,11 +57,15 @@ def _warn_of_size(size, footprint) -> None:
 def _check_origins(origins: list, extents) -> list[int]:
     found = [index(one) for one in origins]
     if any(not 0 <= extent // 2 + origin < extent for origin, extent in zip(found, extents)):
-        raise ValueError(f"invalid origin: {found} of a window of {list(extents)}; it must be at least -(n // 2) and at most (n - 1) // 2 for n elements")
+        raise ValueError(
+            f"invalid origin: {found} of a window of {list(extents)}; it must be at least -(n // 2) and at most (n - 1) // 2 for n elements"
+        )
     return found
 
 
-def _ranked(given: InputArray, footprint: np.ndarray, rank: int, mode: str, cval, origins: list[int]) -> InputArray:
+def _ranked(
+    given: InputArray, footprint: np.ndarray, rank: int, mode: str, cval, origins: list[int]
+) -> InputArray:
     boundary, value = boundary_word(mode), np.asarray(np.real(cval)).item()
     if boundary == "constant" and given.dtype.startswith(("int", "uint")) and np.isfinite(value):
         limits = np.iinfo(given.dtype)
@@ -60,14 +76,24 @@ def _ranked(given: InputArray, footprint: np.ndarray, rank: int, mode: str, cval
 
 def _boxes(given: InputArray, sizes, modes, cval, origins, axes, wanted: str, least: bool) -> InputArray:
     """The least or greatest of boxes: in one launch, or axis by axis where their boundaries differ or results are cut in between."""
-    kept = [(axis, int(size), mode, origin) for axis, size, mode, origin in zip(axes, sizes, modes, origins) if size > 1]
+    kept = [
+        (axis, int(size), mode, origin)
+        for axis, size, mode, origin in zip(axes, sizes, modes, origins)
+        if size > 1
+    ]
     for _, size, mode, origin in kept:
         boundary_word(mode)
         _check_origins([origin], [size])
     if not kept:
         return InputArray(given.library.copy(given.object))
-    together = len({boundary_word(mode) for _, _, mode, _ in kept}) == 1 and (wanted == given.dtype or wanted.startswith(("float", "bfloat")))
-    is_cut = given.dtype.startswith(("int", "uint")) and wanted.startswith(("float", "bfloat")) and np.real(cval) != np.trunc(np.real(cval))
+    together = len({boundary_word(mode) for _, _, mode, _ in kept}) == 1 and (
+        wanted == given.dtype or wanted.startswith(("float", "bfloat"))
+    )
+    is_cut = (
+        given.dtype.startswith(("int", "uint"))
+        and wanted.startswith(("float", "bfloat"))
+        and np.real(cval) != np.trunc(np.real(cval))
+    )
     if is_cut and any(boundary_word(mode) == "constant" for _, _, mode, _ in kept):
         given = given.to("float32" if np.iinfo(given.dtype).bits <= 16 else "float64")
     for part in [kept] if together else [[one] for one in kept]:
@@ -81,9 +107,19 @@ def _boxes(given: InputArray, sizes, modes, cval, origins, axes, wanted: str, le
     return given
 
 
-def _not_flat(given: InputArray, footprint: np.ndarray, structure: np.ndarray, mode: str, cval, origins: list[int], least: bool) -> InputArray:
+def _not_flat(
+    given: InputArray,
+    footprint: np.ndarray,
+    structure: np.ndarray,
+    mode: str,
+    cval,
+    origins: list[int],
+    least: bool,
+) -> InputArray:
     """The least x - s or the greatest x + s of a window, in float64, or in float32 where that is exact."""
-    narrow = given.dtype in ("float32", "float16", "bfloat16") and bool((structure.astype("float32") == structure).all())
+    narrow = given.dtype in ("float32", "float16", "bfloat16") and bool(
+        (structure.astype("float32") == structure).all()
+    )
     dtype = "float32" if narrow else "float64"
     padded, boundary, value = given.to(dtype), boundary_word(mode), float(np.real(cval))
     if given.dtype.startswith(("int", "uint")):
@@ -91,9 +127,14 @@ def _not_flat(given: InputArray, footprint: np.ndarray, structure: np.ndarray, m
     for axis, (extent, origin) in enumerate(zip(footprint.shape, origins)):
         length = given.shape[axis]
         if extent > 1 or origin:
-            places = np.array([source(i - extent // 2 - origin, length, boundary) for i in range(length + extent - 1)])
+            places = np.array(
+                [source(i - extent // 2 - origin, length, boundary) for i in range(length + extent - 1)]
+            )
             padded = InputArray(gathered(padded, padded.object, axis, places, value))
-    beside = [InputArray(one.astype(dtype), given) for one in (-structure if least else structure, footprint, np.array([np.inf if least else -np.inf]))]
+    beside = [
+        InputArray(one.astype(dtype), given)
+        for one in (-structure if least else structure, footprint, np.array([np.inf if least else -np.inf]))
+    ]
     places = [(a, b) for a, b in zip(_letters, _letters[len(given.shape) :])][: len(given.shape)]
     outputs, inner = ",".join(a for a, _ in places), ",".join(b for _, b in places)
     term = f"image[{','.join(f'{a}+{b}' for a, b in places)}] + s[{inner}]"
@@ -101,7 +142,9 @@ def _not_flat(given: InputArray, footprint: np.ndarray, structure: np.ndarray, m
     if footprint.all():
         return InputArray(tensor(f"out[{outputs}] {word} {term}", padded.object, beside[0].object))
     line = f"out[{outputs}] {word} f[{inner}] > 0 ? {term} : none[0]"
-    return InputArray(tensor(line, image=padded.object, s=beside[0].object, f=beside[1].object, none=beside[2].object))
+    return InputArray(
+        tensor(line, image=padded.object, s=beside[0].object, f=beside[1].object, none=beside[2].object)
+    )
 
 
 def _extreme(input, size, footprint, structure, output, mode, cval, origin, axes, least: bool):  # noqa: A002
@@ -121,20 +164,27 @@ def _extreme(input, size, footprint, structure, output, mode, cval, origin, axes
         raise RuntimeError("no footprint provided")
     given = _real(input)
     if structure is not None and given.dtype == "bool":
-        raise TypeError("A structure is added to an image's elements, and those of this one are truth values; give it as footprint=, or an image of uint8.")
+        raise TypeError(
+            "A structure is added to an image's elements, and those of this one are truth values; give it as footprint=, or an image of uint8."
+        )
     dimensions = len(given.shape)
     output, wanted = output_type(given, output)
     cval = checked_cval(given, cval)
     found = axes_of(axes, dimensions)
     if footprint is None:
-        settings = (per_axis(value, len(found), name) for value, name in ((size, "size"), (mode, "mode"), (origin, "origin")))
+        settings = (
+            per_axis(value, len(found), name)
+            for value, name in ((size, "size"), (mode, "mode"), (origin, "origin"))
+        )
         sizes, modes, origins = settings
         result = _boxes(given, sizes, modes, cval, origins, found, wanted, least)
     else:
         extents, origins = spread(footprint.shape, origin, found, dimensions, "footprint")
         origins = _check_origins(origins, extents)
         if structure is not None and structure.shape != footprint.shape:
-            raise RuntimeError(f"structure array has incorrect shape: {structure.shape}; that of the footprint is {footprint.shape}")
+            raise RuntimeError(
+                f"structure array has incorrect shape: {structure.shape}; that of the footprint is {footprint.shape}"
+            )
         if not isinstance(mode, str):
             raise RuntimeError("A sequence of modes is not supported for non-separable footprints")
         boundary_word(mode)
@@ -256,11 +306,26 @@ def _rank(input, rank_of, size, footprint, output, mode, cval, origin, axes):  #
     for axis, one in zip(found, per_axis(mode, len(found), "mode")):
         modes[axis] = one
     if rank in (0, count - 1):
-        return _finished(_extreme(given.object, None, window, None, output, mode if isinstance(mode, str) else modes, cval, origins, None, rank == 0))
+        return _finished(
+            _extreme(
+                given.object,
+                None,
+                window,
+                None,
+                output,
+                mode if isinstance(mode, str) else modes,
+                cval,
+                origins,
+                None,
+                rank == 0,
+            )
+        )
     if not isinstance(mode, str):
         raise RuntimeError("A sequence of modes is not supported by non-separable rank filters")
     output, wanted = output_type(given, output)
-    return finish(given, _ranked(given, window, rank, mode, checked_cval(given, cval), origins).object, output, wanted)
+    return finish(
+        given, _ranked(given, window, rank, mode, checked_cval(given, cval), origins).object, output, wanted
+    )
 
 
 @recorded("input", "output")
@@ -315,7 +380,17 @@ def percentile_filter(
     part = float(percentile) + (100.0 if percentile < 0 else 0.0)
     if not 0 <= part <= 100:
         raise RuntimeError(f"invalid percentile: {percentile}; it must be from -100 to 100")
-    return _rank(input, lambda count: count - 1 if part == 100 else int(count * part / 100), size, footprint, output, mode, cval, origin, axes)
+    return _rank(
+        input,
+        lambda count: count - 1 if part == 100 else int(count * part / 100),
+        size,
+        footprint,
+        output,
+        mode,
+        cval,
+        origin,
+        axes,
+    )
 
 
 def _needs_window(size, footprint, structure) -> None:
@@ -332,10 +407,14 @@ def _dilated(input, size, footprint, structure, output, mode, cval, origin, axes
     """With the window turned around, whose centre moves where its extent is even."""
     _needs_window(size, footprint, structure)
     found = axes_of(axes, len(InputArray(input).shape))
-    footprint, structure = (None if one is None else np.flip(_shape_of(one)) for one in (footprint, structure))
+    footprint, structure = (
+        None if one is None else np.flip(_shape_of(one)) for one in (footprint, structure)
+    )
     given = next((one.shape for one in (footprint, structure) if one is not None), None)
     extents = per_axis(size, len(found), "size") if given is None else given
-    origins = [-index(one) - (1 - extent % 2) for one, extent in zip(per_axis(origin, len(found), "origin"), extents)]
+    origins = [
+        -index(one) - (1 - extent % 2) for one, extent in zip(per_axis(origin, len(found), "origin"), extents)
+    ]
     return _extreme(input, size, footprint, structure, output, mode, cval, origins, axes, False)
 
 
@@ -397,7 +476,17 @@ def grey_opening(
 ) -> Any:
     """scipy.ndimage.grey_opening: the dilation of the erosion. See grey_erosion()."""
     window = (size, footprint, structure)
-    return _finished(_dilated(_of(_eroded(input, *window, None, mode, cval, origin, axes)), *window, output, mode, cval, origin, axes))
+    return _finished(
+        _dilated(
+            _of(_eroded(input, *window, None, mode, cval, origin, axes)),
+            *window,
+            output,
+            mode,
+            cval,
+            origin,
+            axes,
+        )
+    )
 
 
 @recorded("input", "output")
@@ -415,7 +504,17 @@ def grey_closing(
 ) -> Any:
     """scipy.ndimage.grey_closing: the erosion of the dilation. See grey_erosion()."""
     window = (size, footprint, structure)
-    return _finished(_eroded(_of(_dilated(input, *window, None, mode, cval, origin, axes)), *window, output, mode, cval, origin, axes))
+    return _finished(
+        _eroded(
+            _of(_dilated(input, *window, None, mode, cval, origin, axes)),
+            *window,
+            output,
+            mode,
+            cval,
+            origin,
+            axes,
+        )
+    )
 
 
 def _difference(first: InputArray, second: InputArray, wanted: str) -> InputArray:
@@ -525,7 +624,11 @@ def iterate_structure(structure: Any, iterations: SupportsIndex, origin: OneOrSe
         for place in np.argwhere(base):
             grown[tuple(slice(start, start + extent) for start, extent in zip(place, found.shape))] |= found
         found = grown
-    return found if origin is None else (found, [iterations * one for one in per_axis(origin, base.ndim, "origin")])
+    return (
+        found
+        if origin is None
+        else (found, [iterations * one for one in per_axis(origin, base.ndim, "origin")])
+    )
 
 
 class _Binary:
@@ -535,13 +638,19 @@ class _Binary:
         given = self.given = _real(input)
         dimensions = len(given.shape)
         found = axes_of(axes, dimensions)
-        window = generate_binary_structure(len(found), 1) if structure is None else _shape_of(structure).astype(bool)
+        window = (
+            generate_binary_structure(len(found), 1)
+            if structure is None
+            else _shape_of(structure).astype(bool)
+        )
         shifts = [index(one) for one in per_axis(origin, len(found), "origin")]
         if turned:  # the elements that a structure reaches, instead of those from which it is reached
             window = np.flip(window)
             shifts = [-shift - (1 - extent % 2) for shift, extent in zip(shifts, window.shape)]
         if dimensions == len(found) and window.ndim != dimensions:
-            raise RuntimeError(f"structure and input must have same dimensionality; they have {window.ndim} and {dimensions}")
+            raise RuntimeError(
+                f"structure and input must have same dimensionality; they have {window.ndim} and {dimensions}"
+            )
         if window.size < 1:
             raise RuntimeError("structure must not be empty")
         extents, self.origins = spread(window.shape, shifts, found, dimensions, "structure")
@@ -550,11 +659,15 @@ class _Binary:
         self.image = _bytes(given)
         self.mask = None if mask is None else InputArray(mask, given)
         if self.mask is not None and self.mask.shape != given.shape:
-            raise RuntimeError(f"mask and input must have equal sizes; they have {self.mask.shape} and {given.shape}")
+            raise RuntimeError(
+                f"mask and input must have equal sizes; they have {self.mask.shape} and {given.shape}"
+            )
         if self.mask is not None:
             self.mask = _bytes(self.mask).viewed("bool")
         # So that what has changed once never changes again.
-        self.has_centre = bool(self.window[tuple(extent // 2 + shift for extent, shift in zip(extents, self.origins))])
+        self.has_centre = bool(
+            self.window[tuple(extent // 2 + shift for extent, shift in zip(extents, self.origins))]
+        )
 
     def step(self, image: InputArray, window: np.ndarray, origins: list[int]) -> InputArray:
         count = int(window.sum())
@@ -562,7 +675,9 @@ class _Binary:
             done = InputArray((image.object | 1) ^ int(self.dilates))
         else:
             rank = count - 1 if self.dilates else 0
-            done = InputArray(rank_all(image, window, rank, boundary="constant", value=self.border, origins=origins))
+            done = InputArray(
+                rank_all(image, window, rank, boundary="constant", value=self.border, origins=origins)
+            )
         return done if self.mask is None else chosen(self.mask, done, image)
 
     def repeated(self, iterations: int) -> InputArray:
@@ -570,9 +685,14 @@ class _Binary:
         image = self.image
         if iterations > 1 and self.mask is None and self.has_centre and self.window.all():
             # A box of a box is a box. Of each axis the first place of the window is -(n // 2 + origin) from the centre.
-            first = [-iterations * (extent // 2 + origin) for extent, origin in zip(self.window.shape, self.origins)]
+            first = [
+                -iterations * (extent // 2 + origin)
+                for extent, origin in zip(self.window.shape, self.origins)
+            ]
             extents = [iterations * (extent - 1) + 1 for extent in self.window.shape]
-            return self.step(image, np.ones(extents, bool), [-start - extent // 2 for start, extent in zip(first, extents)])
+            return self.step(
+                image, np.ones(extents, bool), [-start - extent // 2 for start, extent in zip(first, extents)]
+            )
         at_once = 1
         while True:
             before = image
@@ -704,7 +824,9 @@ def binary_hit_or_miss(
     if structure2 is None:
         structure2 = _shape_of(structure1) == 0
     hit = _Binary(given.object, structure1, None, 0, origin1, axes, dilates=False).repeated(1)
-    touched = _Binary(given.object, structure2, None, 0, origin1 if origin2 is None else origin2, axes, dilates=True).repeated(1)
+    touched = _Binary(
+        given.object, structure2, None, 0, origin1 if origin2 is None else origin2, axes, dilates=True
+    ).repeated(1)
     return _written(given, InputArray(hit.object & (touched.object ^ 1)), output)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Your own kernel, with its description as Python values."""
 
 from __future__ import annotations
@@ -50,14 +51,22 @@ def _rule(tree: Tree, inputs: tuple[str, ...], negative: set[str]) -> str:
         return str(operands[0]) if operands[0] >= 0 else f"({operands[0]})"
     texts = [_rule(one, inputs, negative) for one in operands]
     if name in ("and", "or") and not _is_truth(tree):  # Python's are one of the two values
-        return f"({texts[0]} ? {texts[1]} : {texts[0]})" if name == "and" else f"({texts[0]} ? {texts[0]} : {texts[1]})"
+        return (
+            f"({texts[0]} ? {texts[1]} : {texts[0]})"
+            if name == "and"
+            else f"({texts[0]} ? {texts[0]} : {texts[1]})"
+        )
     if name in ("//", "%"):
         x, y = texts
         if not any(_may_be_negative(one, inputs, negative) for one in operands):
             return f"({x} {'/' if name == '//' else '%'} {y})"
         # C's are rounded towards zero, Python's down.
         goes_down = f"({x} % {y} != 0 && ({x} % {y} < 0) != ({y} < 0))"
-        return f"({x} / {y} - ({goes_down} ? 1 : 0))" if name == "//" else f"({x} % {y} + ({goes_down} ? {y} : 0))"
+        return (
+            f"({x} / {y} - ({goes_down} ? 1 : 0))"
+            if name == "//"
+            else f"({x} % {y} + ({goes_down} ? {y} : 0))"
+        )
     if name == "if":
         return f"({texts[0]} ? {texts[1]} : {texts[2]})"
     if len(texts) == 1:
@@ -79,10 +88,16 @@ def _toml(value: Any, negative: set[str] = frozenset()) -> str:  # type: ignore[
         escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
         return f'"{escaped}"'
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_toml(str(name))} = {_toml(one, negative)}" for name, one in value.items()) + " }"
+        return (
+            "{ "
+            + ", ".join(f"{_toml(str(name))} = {_toml(one, negative)}" for name, one in value.items())
+            + " }"
+        )
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml(one, negative) for one in value) + "]"
-    raise TypeError(f"A description holds texts, numbers, lists, dicts and functions, not a {type(value).__name__}: {value!r}.")
+    raise TypeError(
+        f"A description holds texts, numbers, lists, dicts and functions, not a {type(value).__name__}: {value!r}."
+    )
 
 
 def _negative(description: dict[str, Any]) -> set[str]:
@@ -110,7 +125,11 @@ def write_kernel(file: str | os.PathLike[str], source: str, **description: Any) 
     if not file.endswith(".cu"):
         raise ValueError(f'The file of a kernel is "{file}"; its name must end in .cu.')
     negative = _negative(description)
-    lines = [f"{name} = {_toml(value, negative)}" for name, value in description.items() if not isinstance(value, dict)]
+    lines = [
+        f"{name} = {_toml(value, negative)}"
+        for name, value in description.items()
+        if not isinstance(value, dict)
+    ]
     for name, value in description.items():
         if isinstance(value, dict):
             lines += [f"[{name}]", *(f"{key} = {_toml(one, negative)}" for key, one in value.items())]

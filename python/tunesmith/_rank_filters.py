@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the rank filters of ndimage share: launches of rank_filter on at most three dimensions."""
 
 from __future__ import annotations
@@ -27,7 +28,15 @@ _most_places = 2048  # of a window in which not all count
 _sign = -(2**63)
 
 
-def rank_all(image: InputArray, footprint: np.ndarray, rank: int, *, boundary: str, value: float | int, origins: list[int]) -> object:
+def rank_all(
+    image: InputArray,
+    footprint: np.ndarray,
+    rank: int,
+    *,
+    boundary: str,
+    value: float | int,
+    origins: list[int],
+) -> object:
     """An array of the image's library, type and shape: of each window's elements, in order, the one of rank `rank` from 0 on.
 
     footprint: booleans, as many dimensions as the image has; which places of the window count. boundary: a value of _filters.boundaries.
@@ -37,15 +46,21 @@ def rank_all(image: InputArray, footprint: np.ndarray, rank: int, *, boundary: s
     """
     dtype = image.dtype
     if dtype.startswith("complex"):
-        raise NotImplementedError("Complex numbers have no order; filter their real and imaginary parts apart.")
+        raise NotImplementedError(
+            "Complex numbers have no order; filter their real and imaginary parts apart."
+        )
     count = int(footprint.sum())
     if not 0 <= rank < count:
-        raise ValueError(f"The rank is {rank}; a footprint of {count} elements has those from 0 to {count - 1}.")
+        raise ValueError(
+            f"The rank is {rank}; a footprint of {count} elements has those from 0 to {count - 1}."
+        )
     if image.array.size == 0 or not image.shape:
         return image.library.copy(image.object)
     if dtype == "uint64":  # with its first bit turned the order is that of int64
         flipped = InputArray(image.contiguous().viewed("int64").object ^ _sign)
-        done = rank_all(flipped, footprint, rank, boundary=boundary, value=_cut(value, "uint64") + _sign, origins=origins)
+        done = rank_all(
+            flipped, footprint, rank, boundary=boundary, value=_cut(value, "uint64") + _sign, origins=origins
+        )
         return InputArray(InputArray(done).object ^ _sign).viewed("uint64").object
     if dtype == "int64" and boundary == "constant":
         value = _cut(value, "int64")
@@ -54,14 +69,27 @@ def rank_all(image: InputArray, footprint: np.ndarray, rank: int, *, boundary: s
     if dtype in _viewed:
         if dtype == "bool":
             value = float(value != 0)
-        done = rank_all(image.contiguous().viewed(_viewed[dtype]), footprint, rank, boundary=boundary, value=value, origins=origins)
+        done = rank_all(
+            image.contiguous().viewed(_viewed[dtype]),
+            footprint,
+            rank,
+            boundary=boundary,
+            value=value,
+            origins=origins,
+        )
         return InputArray(done).viewed(dtype).object
     if dtype in _converted:
         limits = np.iinfo(dtype)
         value = float(np.clip(value, limits.min, limits.max)) if value == value else 0.0
         wide = image.to(_converted[dtype])
-        return InputArray(rank_all(wide, footprint, rank, boundary=boundary, value=value, origins=origins)).to(dtype).object
-    return _ranked(image.contiguous(), np.ascontiguousarray(footprint, bool), rank, boundary, float(value), list(origins)).object
+        return (
+            InputArray(rank_all(wide, footprint, rank, boundary=boundary, value=value, origins=origins))
+            .to(dtype)
+            .object
+        )
+    return _ranked(
+        image.contiguous(), np.ascontiguousarray(footprint, bool), rank, boundary, float(value), list(origins)
+    ).object
 
 
 def _cut(value: float | int, dtype: str) -> int:
@@ -71,7 +99,9 @@ def _cut(value: float | int, dtype: str) -> int:
     return int(min(max(whole, limits.min), limits.max))
 
 
-def _in_a_border(image: InputArray, footprint: np.ndarray, rank: int, value: int, origins: list[int]) -> object:
+def _in_a_border(
+    image: InputArray, footprint: np.ndarray, rank: int, value: int, origins: list[int]
+) -> object:
     """rank_all() of a copy that is a window wider on each side, where the value stands."""
     moved, inside = image, []
     for axis, extent in enumerate(footprint.shape):
@@ -85,7 +115,9 @@ def _in_a_border(image: InputArray, footprint: np.ndarray, rank: int, value: int
     return image.library.copy(done.object[tuple(inside)])
 
 
-def _ranked(image: InputArray, footprint: np.ndarray, rank: int, boundary: str, value: float, origins: list[int]) -> InputArray:
+def _ranked(
+    image: InputArray, footprint: np.ndarray, rank: int, boundary: str, value: float, origins: list[int]
+) -> InputArray:
     wide = [axis for axis, extent in enumerate(footprint.shape) if extent > 1 or origins[axis]]
     if not wide:
         return InputArray(image.library.copy(image.object))
@@ -120,7 +152,9 @@ def _ranked(image: InputArray, footprint: np.ndarray, rank: int, boundary: str, 
     problem += [(f"window_{name}", extent) for name, extent in zip(names, window)]
     if not is_box:
         rows = footprint.reshape(-1, window[-1])
-        problem.append(("footprint", "/".join("".join("x" if place else "." for place in row) for row in rows)))
+        problem.append(
+            ("footprint", "/".join("".join("x" if place else "." for place in row) for row in rows))
+        )
     problem.append(("rank", rank))
     if boundary == "constant" and value == 0 and not math.copysign(1, value) < 0:
         boundary = "zero"
@@ -143,7 +177,11 @@ def _groups(shape, wide: list[int]) -> list[list[int]] | None:
     before, after = list(range(first)), list(range(last + 1, len(shape)))
     groups = [group for group in (before, *between, after) if group]
     if len(groups) > 3:  # axes of one element stand beside any other
-        groups = [group for group in groups if math.prod(shape[axis] for axis in group) > 1 or set(group) & set(wide)]
+        groups = [
+            group
+            for group in groups
+            if math.prod(shape[axis] for axis in group) > 1 or set(group) & set(wide)
+        ]
     if len(groups) > 3:
         return None
     return [[]] * (3 - len(groups)) + groups

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Python function of arithmetic as a tree of operations: it is read from its source, not run."""
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ def _functions_of(source: str, flags: int, by_statement: bool) -> dict[int, list
         place.lineno, place.end_lineno = mark, mark + 1
     by_line: dict[int, list[tuple[Any, types.CodeType]]] = {}
     for part in [ast.Module([one], []) for one in tree.body] if by_statement else [tree]:
-        for code in _codes(compile(part, "<functions>", "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)):
+        for code in _codes(
+            compile(part, "<functions>", "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        ):
             if code.co_firstlineno in found:
                 line, node = found[code.co_firstlineno]
                 by_line.setdefault(line, []).append((node, code))
@@ -66,10 +69,20 @@ def _is_same(code: types.CodeType, other: types.CodeType) -> bool:
     """Whether `other`, compiled for a look at it, is the code of the same function."""
     if code.co_code != other.co_code:
         return False
-    for name in ("co_name", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount"):
+    for name in (
+        "co_name",
+        "co_names",
+        "co_varnames",
+        "co_freevars",
+        "co_cellvars",
+        "co_argcount",
+        "co_kwonlyargcount",
+    ):
         if getattr(code, name) != getattr(other, name):
             return False
-    constants = [[repr(one) for one in each.co_consts if not isinstance(one, types.CodeType)] for each in (code, other)]
+    constants = [
+        [repr(one) for one in each.co_consts if not isinstance(one, types.CodeType)] for each in (code, other)
+    ]
     if constants[0] != constants[1]:
         return False
     if hasattr(code, "co_positions"):  # Python 3.11: the columns too
@@ -140,18 +153,32 @@ class Reader(ast.NodeVisitor):
 
     def body(self, node: ast.FunctionDef) -> Tree:
         statements = node.body
-        if isinstance(statements[0], ast.Expr) and isinstance(statements[0].value, ast.Constant) and isinstance(statements[0].value.value, str):
+        if (
+            isinstance(statements[0], ast.Expr)
+            and isinstance(statements[0].value, ast.Constant)
+            and isinstance(statements[0].value.value, str)
+        ):
             statements = statements[1:]  # a docstring
         for statement in statements:
             if isinstance(statement, ast.Return) and statement.value is not None:
                 return self.visit(statement.value)
-            if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+            if (
+                isinstance(statement, ast.Assign)
+                and len(statement.targets) == 1
+                and isinstance(statement.targets[0], ast.Name)
+            ):
                 self.values[statement.targets[0].id] = self.visit(statement.value)
-            elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value is not None:
+            elif (
+                isinstance(statement, ast.AnnAssign)
+                and isinstance(statement.target, ast.Name)
+                and statement.value is not None
+            ):
                 self.values[statement.target.id] = self.visit(statement.value)
             elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
                 before = self.visit_Name(ast.Name(statement.target.id, ast.Load(), lineno=statement.lineno))
-                self.values[statement.target.id] = self.operation(statement, statement.op, before, self.visit(statement.value))
+                self.values[statement.target.id] = self.operation(
+                    statement, statement.op, before, self.visit(statement.value)
+                )
             else:
                 self.refuse(statement, "is a statement other than an assignment to a name and a return")
         self.refuse(node, "returns nothing")
@@ -186,7 +213,9 @@ class Reader(ast.NodeVisitor):
         """Whether a name outside of the function stands for something else than when it was read."""
         for chain, value in self.surroundings:
             now = self.resolve(chain)
-            if now is not value and not (type(now) is type(value) and isinstance(now, (int, float, np.generic)) and now == value):
+            if now is not value and not (
+                type(now) is type(value) and isinstance(now, (int, float, np.generic)) and now == value
+            ):
                 return True
         return False
 
@@ -258,7 +287,9 @@ class Reader(ast.NodeVisitor):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Tree:
         word = "and" if isinstance(node.op, ast.And) else "or"
-        return functools.reduce(lambda one, other: (word, one, other), [self.visit(value) for value in node.values])
+        return functools.reduce(
+            lambda one, other: (word, one, other), [self.visit(value) for value in node.values]
+        )
 
     def visit_IfExp(self, node: ast.IfExp) -> Tree:
         return ("if", self.visit(node.test), self.visit(node.body), self.visit(node.orelse))
@@ -275,12 +306,18 @@ class Reader(ast.NodeVisitor):
                 operation, count = "", None
         if not operation:
             own = isinstance(found, types.FunctionType)
-            self.refuse(node, f"calls {'a function of your own, which is not read' if own else 'a function that is not known here'}")
+            self.refuse(
+                node,
+                f"calls {'a function of your own, which is not read' if own else 'a function that is not known here'}",
+            )
         if node.keywords:
             self.refuse(node, "has named arguments")
         arguments = [self.visit(one) for one in node.args]
         if count is None and len(arguments) >= 2:
             return functools.reduce(lambda one, other: (operation, one, other), arguments)
         if len(arguments) != count:
-            self.refuse(node, f"has {len(arguments)} arguments, and {'two or more' if count is None else count} are needed")
+            self.refuse(
+                node,
+                f"has {len(arguments)} arguments, and {'two or more' if count is None else count} are needed",
+            )
         return (operation, *arguments)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NumPy's sum, mean, min and max."""
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ._arrays import InputArray, chosen, index, launch, recorded
-from ._libraries import type_name, type_of_output
 from ._core import is_array
+from ._libraries import type_name, type_of_output
 from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
 
 _reduce_types = {
@@ -35,11 +36,19 @@ def _reduced_type(dtype: str, function: str) -> str:
     return {"sum": "int64", "mean": "float64"}.get(function, dtype) if dtype in ("int32", "int64") else dtype
 
 
-def _reduce_block(given: InputArray, first: int, last: int, function: str, into: InputArray | None, wide: bool = False) -> InputArray:
+def _reduce_block(
+    given: InputArray, first: int, last: int, function: str, into: InputArray | None, wide: bool = False
+) -> InputArray:
     """Axes `first` to `last` of a contiguous array of one of the op's types. wide: summed as float64."""
     shape = given.shape
-    outer, length, inner = _product(shape[:first]), _product(shape[first : last + 1]), _product(shape[last + 1 :])
-    result = into or given.empty(shape[:first] + shape[last + 1 :], "float64" if wide else _reduced_type(given.dtype, function))
+    outer, length, inner = (
+        _product(shape[:first]),
+        _product(shape[first : last + 1]),
+        _product(shape[last + 1 :]),
+    )
+    result = into or given.empty(
+        shape[:first] + shape[last + 1 :], "float64" if wide else _reduced_type(given.dtype, function)
+    )
     if result.array.size:
         problem = (
             ("outer", outer),
@@ -68,7 +77,16 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
     given = InputArray(a)
     axes = _axes(axis, len(given.shape))
     # The op reads these where they lie, and sums them as float64.
-    is_wide = dtype == "float64" and axes and (given.dtype == "float32" and function in ("sum", "mean") or given.dtype in ("int32", "int64") and function == "sum")
+    is_wide = (
+        dtype == "float64"
+        and axes
+        and (
+            given.dtype == "float32"
+            and function in ("sum", "mean")
+            or given.dtype in ("int32", "int64")
+            and function == "sum"
+        )
+    )
     if dtype is not None and not is_wide:
         given = given.to(dtype)
     shape = _reduced_shape(given.shape, axes, keepdims)
@@ -84,7 +102,9 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
         given = given.contiguous()
         parts = given.reshaped((*given.shape, 1)).viewed(_complex_parts[complex_dtype])
         summed = InputArray(_reduce_all(function, parts.object, axes, None, None, False))
-        return _finish(summed.contiguous().viewed(complex_dtype).reshaped(shape), out, same_kind=function == "mean")
+        return _finish(
+            summed.contiguous().viewed(complex_dtype).reshaped(shape), out, same_kind=function == "mean"
+        )
 
     computed = _reduce_types[given.dtype][0]
     wanted = _reduce_types[given.dtype][_reduce_column[function]]
@@ -94,7 +114,11 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
         wanted = given.dtype
     if not axes:
         length_one = given.reshaped((*given.shape, 1))
-        return _finish(InputArray(_reduce_all(function, length_one.object, -1, dtype, None, False)), out, same_kind=function == "mean")
+        return _finish(
+            InputArray(_reduce_all(function, length_one.object, -1, dtype, None, False)),
+            out,
+            same_kind=function == "mean",
+        )
     if given.dtype == "uint64":
         if function == "mean":
             given = given.to("float64")
@@ -118,7 +142,11 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
     into = None
     for number, (first, last) in enumerate(reversed(blocks)):
         wide = is_wide and number == 0
-        is_direct = number == len(blocks) - 1 and not keepdims and (wide or _reduced_type(given.dtype, function) == wanted)
+        is_direct = (
+            number == len(blocks) - 1
+            and not keepdims
+            and (wide or _reduced_type(given.dtype, function) == wanted)
+        )
         into = _usable(out, shape, wanted, given) if is_direct else None
         given = _reduce_block(given, first, last, function, into, wide)
     if given is into:
@@ -126,7 +154,9 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
     if given.dtype == "int64" and wanted == "uint64":
         given = given.contiguous().viewed("uint64") if function == "sum" else _flipped(given)
     given = given.to(wanted)
-    return _finish(given if given.shape == shape else given.reshaped(shape), out, same_kind=function == "mean")
+    return _finish(
+        given if given.shape == shape else given.reshaped(shape), out, same_kind=function == "mean"
+    )
 
 
 def _reduced_shape(shape, axes, keepdims: bool) -> tuple[int, ...]:
@@ -150,7 +180,9 @@ def _number(value, dtype: str, like: InputArray) -> InputArray:
 def _where(where, given: InputArray) -> InputArray:
     mask = InputArray(where, given).to("bool")
     if np.broadcast_shapes(mask.shape, given.shape) != given.shape:
-        raise ValueError(f"where= has the shape {mask.shape}, which cannot be broadcast to that of the array, {given.shape}.")
+        raise ValueError(
+            f"where= has the shape {mask.shape}, which cannot be broadcast to that of the array, {given.shape}."
+        )
     return mask
 
 
@@ -192,9 +224,17 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
     given = InputArray(a)
     if name is None and function == "sum":
         name = type_of_output(given.dtype, out)
-    if not given.shape and function != "mean" and not isinstance(axis, (tuple, list)) and axis is not None and index(axis) in (0, -1):
+    if (
+        not given.shape
+        and function != "mean"
+        and not isinstance(axis, (tuple, list))
+        and axis is not None
+        and index(axis) in (0, -1)
+    ):
         axis = None  # as NumPy lets it pass
-    by_count = function == "mean" and (where is not True or name is not None and not name.startswith(("float", "bfloat", "complex")))
+    by_count = function == "mean" and (
+        where is not True or name is not None and not name.startswith(("float", "bfloat", "complex"))
+    )
     plain = initial is np._NoValue or initial is None
     if where is True and plain and not by_count:
         if function == "sum" and initial is None and given.array.size == 0:
@@ -202,11 +242,19 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
         return _reduce_all(function, given.object if is_array(a) else a, axis, name, out, keepdims)
     axes = _axes(axis, len(given.shape))
     if by_count:
-        own = given.dtype if given.dtype in _complex_parts else _reduce_types[given.dtype][_reduce_column["mean"]]
+        own = (
+            given.dtype
+            if given.dtype in _complex_parts
+            else _reduce_types[given.dtype][_reduce_column["mean"]]
+        )
         return _finish(_mean_by_count(given, axes, name or own, keepdims, where), out, same_kind=True)
     if name is not None:
         given = given.to(name)
-    own = given.dtype if name or given.dtype in _complex_parts else _reduce_types[given.dtype][_reduce_column[function]]
+    own = (
+        given.dtype
+        if name or given.dtype in _complex_parts
+        else _reduce_types[given.dtype][_reduce_column[function]]
+    )
     if where is not True:
         if plain and function != "sum":
             raise ValueError(
@@ -220,19 +268,31 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
     first = _number(initial, own, given)
     if given.array.size == 0:
         shape = _reduced_shape(given.shape, axes, keepdims)
-        return _finish(InputArray(given.library.copy(given.library.module().broadcast_to(first.object, shape))), out)
+        return _finish(
+            InputArray(given.library.copy(given.library.module().broadcast_to(first.object, shape))), out
+        )
     value = InputArray(_reduce_all(function, given.object, axes, name, None, keepdims))
     combine = getattr(given.library.module(), {"sum": "add", "min": "minimum", "max": "maximum"}[function])
     if _kind(own) > _kind("int64"):
         return _finish(InputArray(combine(value.object, first.object)), out)
     # As int64, since PyTorch adds no wider unsigned integers.
-    there, back = (_flipped, _flipped) if own == "uint64" and function != "sum" else (_as_int64, lambda one: one.to(own))
+    there, back = (
+        (_flipped, _flipped)
+        if own == "uint64" and function != "sum"
+        else (_as_int64, lambda one: one.to(own))
+    )
     return _finish(back(InputArray(combine(there(value).object, there(first).object))), out)
 
 
 @recorded("a", "out")
 def sum(  # noqa: A001
-    a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue, where: Any = True
+    a: Any,
+    axis: Axes = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = np._NoValue,
+    where: Any = True,
 ) -> Any:
     """numpy.sum: the sum of the elements of `a`, over all or the given axes.
 
@@ -251,21 +311,43 @@ def sum(  # noqa: A001
 
 
 @recorded("a", "out")
-def mean(a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+def mean(
+    a: Any,
+    axis: Axes = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
     """numpy.mean: the sum divided by the number of elements; of integers as float64, with dtype=int cut to an integer. The mean of nothing is NaN.
     An integer out= is a TypeError (in NumPy's the sum wraps). See sum()."""
     return _reduce("mean", a, axis, dtype, out, keepdims, np._NoValue, where)
 
 
 @recorded("a", "out")
-def min(a: Any, axis: Axes = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue, where: Any = True) -> Any:  # noqa: A001
+def min(
+    a: Any,
+    axis: Axes = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = np._NoValue,
+    where: Any = True,
+) -> Any:  # noqa: A001
     """numpy.min: the least element, or `initial` if that is less; NaN where there is one. Raises ValueError for no elements, and for where=
     without initial=. See sum()."""
     return _reduce("min", a, axis, None, out, keepdims, initial, where)
 
 
 @recorded("a", "out")
-def max(a: Any, axis: Axes = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue, where: Any = True) -> Any:  # noqa: A001
+def max(
+    a: Any,
+    axis: Axes = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = np._NoValue,
+    where: Any = True,
+) -> Any:  # noqa: A001
     """numpy.max: the greatest element, or `initial` if that is greater; NaN where there is one. Raises as min() does. See sum()."""
     return _reduce("max", a, axis, None, out, keepdims, initial, where)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Python function as the reference of a user's kernel: the tuner asks, this answers (docs/your_own_kernel.md)."""
 
 from __future__ import annotations
@@ -37,13 +38,23 @@ def _sent(array, wanted: dict, exact: bool) -> np.ndarray:
     """As the tuner reads it: doubles, or of 64-bit integers themselves where `exact`."""
     array = np.asarray(array)
     if array.shape != tuple(wanted["extents"]):
-        raise ValueError(f"it returned {wanted['name']} of shape {array.shape}, which has {tuple(wanted['extents'])}")
+        raise ValueError(
+            f"it returned {wanted['name']} of shape {array.shape}, which has {tuple(wanted['extents'])}"
+        )
     if exact and wanted["dtype"] in ("i64", "u64") and array.dtype.kind in "iub":
-        if array.size and not np.iinfo(_TYPES[wanted["dtype"]]).min <= array.min() <= array.max() <= np.iinfo(_TYPES[wanted["dtype"]]).max:
+        if (
+            array.size
+            and not np.iinfo(_TYPES[wanted["dtype"]]).min
+            <= array.min()
+            <= array.max()
+            <= np.iinfo(_TYPES[wanted["dtype"]]).max
+        ):
             raise ValueError(f"it returned {wanted['name']} with a number that {wanted['dtype']} cannot hold")
         return np.ascontiguousarray(array, "=i8" if wanted["dtype"] == "i64" else "=u8")
     if exact and wanted["dtype"] in ("i64", "u64"):
-        raise ValueError(f"it returned {wanted['name']} as {array.dtype}, but its elements are {wanted['dtype']}: return integers")
+        raise ValueError(
+            f"it returned {wanted['name']} as {array.dtype}, but its elements are {wanted['dtype']}: return integers"
+        )
     return np.ascontiguousarray(array, "=f8")
 
 
@@ -71,7 +82,9 @@ def _answer(function, question: dict, read) -> np.ndarray:
         made = dict(zip(names, made if isinstance(made, (tuple, list)) and len(names) > 1 else [made]))
     wanted = outputs[names.index(question["output"])]
     if wanted["name"] not in made:
-        raise ValueError(f"it returned nothing for {wanted['name']}; return an array for each of {', '.join(names)}, in this order or as a dict")
+        raise ValueError(
+            f"it returned nothing for {wanted['name']}; return an array for each of {', '.join(names)}, in this order or as a dict"
+        )
     return _sent(made[wanted["name"]], wanted, exact=True)
 
 
@@ -90,7 +103,11 @@ def _serve(function, reader, writer, lock=None) -> None:
         question = json.loads(line)
         try:
             with lock or contextlib.nullcontext():
-                named = _inputs(function, question) if question.get("inputs") else [("", _answer(function, question, read))]
+                named = (
+                    _inputs(function, question)
+                    if question.get("inputs")
+                    else [("", _answer(function, question, read))]
+                )
         except EOFError:
             return
         except Exception as error:  # whatever the function raises is said where it is waited for
@@ -120,7 +137,9 @@ def serve_reference(function: Callable[..., Any]) -> None:
 def listening(function):
     """The words for --reference by which the program asks `function` of this process while the with-block runs."""
     folder = tempfile.mkdtemp(prefix="tunesmith_")
-    path = os.path.join(folder, re.sub(r"\W", "_", _name(function))[:40])  # the name that the tuner says and keeps
+    path = os.path.join(
+        folder, re.sub(r"\W", "_", _name(function))[:40]
+    )  # the name that the tuner says and keeps
     lock = threading.Lock()  # of several devices' processes, one is answered at a time
 
     def answer(connection):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the functions of arrays share: axes, element types, and the array that a result is written to."""
 
 from __future__ import annotations
@@ -67,20 +68,31 @@ def _finish(value: InputArray, out, *, same_kind: bool = False):
     if into.array.kind != value.array.kind and "other" not in (into.array.kind, value.array.kind):
         raise TypeError(f"out= is an array of {into.array.kind}; the result is one of {value.array.kind}.")
     if same_kind and _kind(into.dtype) < _kind(value.dtype):
-        raise TypeError(f"Cannot cast the result from {value.dtype} to {into.dtype}, the type of out=, with casting rule 'same_kind'.")
+        raise TypeError(
+            f"Cannot cast the result from {value.dtype} to {into.dtype}, the type of out=, with casting rule 'same_kind'."
+        )
     assign(value.library, out if into.copied else into.object, value.to(into.dtype).object)
     return out
 
 
-def _usable(out, shape, dtype: str, like: InputArray, reads: Iterable[InputArray] | None = None) -> InputArray | None:
+def _usable(
+    out, shape, dtype: str, like: InputArray, reads: Iterable[InputArray] | None = None
+) -> InputArray | None:
     """`out`, if the result can be written there while `reads` (None: `like`) are read. Else it is made in a new array, which _finish() copies."""
     if out is None or not is_array(out):
         return None
     into = InputArray(out)
-    fits = into.shape == tuple(shape) and into.dtype == dtype and into.array.device == like.array.device and not into.copied
+    fits = (
+        into.shape == tuple(shape)
+        and into.dtype == dtype
+        and into.array.device == like.array.device
+        and not into.copied
+    )
     if not fits or not into.array.contiguous or into.array.readonly or into.array.kind == "jax":
         return None
-    return None if any(into.array.overlaps(one.array) for one in ((like,) if reads is None else reads)) else into
+    return (
+        None if any(into.array.overlaps(one.array) for one in ((like,) if reads is None else reads)) else into
+    )
 
 
 def _by_strides(given: InputArray) -> InputArray:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reductions over rows and what uses them, in one kernel: softmax, layer_norm, and any expression."""
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ _computed = ("float32", "float64", "float16", "bfloat16")
 def _computed_as(dtype: str) -> str:
     """NumPy's own functions make float64 of integers."""
     if dtype.startswith("complex"):
-        raise TypeError(f"An array of {dtype} was given; rows of complex numbers are not computed. Take its real and imaginary part, or its magnitude.")
+        raise TypeError(
+            f"An array of {dtype} was given; rows of complex numbers are not computed. Take its real and imaginary part, or its magnitude."
+        )
     return dtype if dtype in _computed else "float64"
 
 
@@ -57,12 +60,24 @@ def _read(given: InputArray, whole: tuple[int, ...], rank: int, name: str) -> tu
     )
 
 
-def _compute(expression: str, names: Sequence[str], arrays: Sequence[InputArray], like: InputArray, rank: int, keepdims: bool, outs: Sequence[Any]) -> list:
+def _compute(
+    expression: str,
+    names: Sequence[str],
+    arrays: Sequence[InputArray],
+    like: InputArray,
+    rank: int,
+    keepdims: bool,
+    outs: Sequence[Any],
+) -> list:
     """The results, or `outs` with them; a row is of the arrays' last `rank` dimensions."""
     try:
         whole = np.broadcast_shapes(*(one.shape for one in arrays))
     except ValueError:
-        raise ValueError("Arrays of the shapes " + ", ".join(str(tuple(one.shape)) for one in arrays) + " are not broadcast to one.") from None
+        raise ValueError(
+            "Arrays of the shapes "
+            + ", ".join(str(tuple(one.shape)) for one in arrays)
+            + " are not broadcast to one."
+        ) from None
     if len(whole) < rank:
         raise np.exceptions.AxisError(-rank, len(whole))
     lead, row = tuple(whole[: len(whole) - rank]), tuple(whole[len(whole) - rank :])
@@ -83,7 +98,10 @@ def _compute(expression: str, names: Sequence[str], arrays: Sequence[InputArray]
         inputs = [one if one.array.size else None for one, _ in read]
         padding = [None] * (_most_arrays - len(inputs)), [None] * (_most_results - len(results))
         launch("rows", (*inputs, *padding[0], *results, *padding[1]), problem)
-    return [out if into is not None else _finish(one, out, same_kind=True) for one, out, into in zip(results, outs, used)]
+    return [
+        out if into is not None else _finish(one, out, same_kind=True)
+        for one, out, into in zip(results, outs, used)
+    ]
 
 
 def _word(expression: str, x: Any, axis: Axes, out: Any, keepdims: bool = False) -> Any:
@@ -109,7 +127,11 @@ def _word(expression: str, x: Any, axis: Axes, out: Any, keepdims: bool = False)
     if not keepdims:
         return _compute(expression, ("x",), (moved,), moved, len(axes), False, (out,))[0]
     value = InputArray(_compute(expression, ("x",), (moved,), moved, len(axes), False, (None,))[0])
-    return _finish(value.reshaped(tuple(1 if k in axes else extent for k, extent in enumerate(given.shape))), out, same_kind=True)
+    return _finish(
+        value.reshaped(tuple(1 if k in axes else extent for k, extent in enumerate(given.shape))),
+        out,
+        same_kind=True,
+    )
 
 
 @recorded("x", "out")
@@ -140,7 +162,15 @@ def _sum_of_exponentials(is_scaled: bool) -> tuple[str, str]:
 
 
 @recorded("x", "b", "out")
-def logsumexp(x: Any, axis: Axes = -1, *, b: Any = None, keepdims: bool = False, return_sign: bool = False, out: Any = None) -> Any:
+def logsumexp(
+    x: Any,
+    axis: Axes = -1,
+    *,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    out: Any = None,
+) -> Any:
     """log(sum(b * exp(x))) along an axis, or several, without overflow; None: of all. As scipy.special.logsumexp, whose axis is None by default (here
     -1), and torch.logsumexp, also of infinities and of nothing (-inf).
 
@@ -164,7 +194,10 @@ def logsumexp(x: Any, axis: Axes = -1, *, b: Any = None, keepdims: bool = False,
         found = [InputArray(np.full(shape, number), like).to(dtype) for number in (-np.inf, 0.0)]
     else:
         library, order = like.library.module(), tuple(k for k in range(len(whole)) if k not in axes) + axes
-        each = [one if one.shape == whole else InputArray(library.broadcast_to(one.object, whole)) for one in arrays]
+        each = [
+            one if one.shape == whole else InputArray(library.broadcast_to(one.object, whole))
+            for one in arrays
+        ]
         if not whole:
             each = [one.reshaped((1,)) for one in each]
         elif order != tuple(range(len(order))):
@@ -173,7 +206,15 @@ def logsumexp(x: Any, axis: Axes = -1, *, b: Any = None, keepdims: bool = False,
         text = f"s = {total}; y = log(abs(s)) + {shift}" if return_sign else f"y = log({total}) + {shift}"
         named = dict(zip(("x", "b"), each))
         names = rows_arrays(text)
-        results = _compute(text, names, [named[name] for name in names], each[0], len(axes), False, (None,) * (1 + return_sign))
+        results = _compute(
+            text,
+            names,
+            [named[name] for name in names],
+            each[0],
+            len(axes),
+            False,
+            (None,) * (1 + return_sign),
+        )
         found = [InputArray(one).reshaped(shape) for one in results[::-1]]
     value = _finish(found[0], out, same_kind=True)
     if not return_sign:
@@ -219,7 +260,15 @@ def _normed(expression: str, x: Any, weights: Mapping[str, Any], normalized_shap
 
 
 @recorded("x", "weight", "bias", "out")
-def layer_norm(x: Any, normalized_shape: SupportsIndex | Sequence[int] | None = None, weight: Any = None, bias: Any = None, eps: float = 1e-5, *, out: Any = None) -> Any:
+def layer_norm(
+    x: Any,
+    normalized_shape: SupportsIndex | Sequence[int] | None = None,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    *,
+    out: Any = None,
+) -> Any:
     """(x - mean(x)) / sqrt(var(x) + eps) * weight + bias of each row: torch.nn.functional.layer_norm, in one kernel.
 
     normalized_shape: of the last dimensions that are a row; None: the weight's or bias's shape, or the last dimension. weight, bias: arrays of that shape; they get x's
@@ -231,11 +280,20 @@ def layer_norm(x: Any, normalized_shape: SupportsIndex | Sequence[int] | None = 
 
 
 @recorded("x", "weight", "out")
-def rms_norm(x: Any, normalized_shape: SupportsIndex | Sequence[int] | None = None, weight: Any = None, eps: float | None = None, *, out: Any = None) -> Any:
+def rms_norm(
+    x: Any,
+    normalized_shape: SupportsIndex | Sequence[int] | None = None,
+    weight: Any = None,
+    eps: float | None = None,
+    *,
+    out: Any = None,
+) -> Any:
     """x / sqrt(mean(x**2) + eps) * weight of each row: torch.nn.functional.rms_norm. eps: None is the distance from 1 to the next number of x's
     type. See layer_norm()."""
     if eps is None:
-        eps = {"float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23}[_computed_as(InputArray(x).dtype)]
+        eps = {"float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23}[
+            _computed_as(InputArray(x).dtype)
+        ]
     text = f"y = x * rsqrt(mean(x * x) + {_number(eps, 'eps')})" + (" * weight" if weight is not None else "")
     return _normed(text, x, {"weight": weight}, normalized_shape, out)
 
@@ -246,7 +304,15 @@ def _named(expression: str) -> tuple[list[str], list[str]]:
     return rows_arrays(expression), rows_results(expression)
 
 
-def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, keepdims: bool = False, **arrays: Any) -> Any:
+def rows(
+    expression: str,
+    /,
+    *values: Any,
+    out: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    **arrays: Any,
+) -> Any:
     """Results of arrays' elements and of reductions over each row, the last axis, in one kernel that reads each array once where it can:
 
         y = tunesmith.rows("y = exp(x - max(x)) / sum(exp(x - max(x)))", x=x)
@@ -265,13 +331,21 @@ def rows(expression: str, /, *values: Any, out: Any = None, dtype: Any = None, k
     names, results = _named(expression)
     given = _operands(names, values, arrays)
     if len(results) > 1 and out is not None and (not isinstance(out, tuple) or len(out) != len(results)):
-        raise TypeError(f"out= is a tuple of {len(results)} arrays, or None in places of it, for the results {', '.join(results)}.")
+        raise TypeError(
+            f"out= is a tuple of {len(results)} arrays, or None in places of it, for the results {', '.join(results)}."
+        )
 
     def run(*operands, out=None, dtype=None, keepdims=False):
         read, like = _together(operands)
-        kind = _computed_as(_common_dtype((one.dtype for one in read), "rows()")) if dtype is None else type_name(dtype)
+        kind = (
+            _computed_as(_common_dtype((one.dtype for one in read), "rows()"))
+            if dtype is None
+            else type_name(dtype)
+        )
         if kind not in _computed:
-            raise TypeError(f"rows() does not compute elements of {kind}; allowed are {', '.join(_computed)}.")
+            raise TypeError(
+                f"rows() does not compute elements of {kind}; allowed are {', '.join(_computed)}."
+            )
         outs = out if isinstance(out, tuple) else (out,) * len(results)
         found = _compute(expression, names, [one.to(kind) for one in read], like, 1, bool(keepdims), outs)
         return found[0] if len(found) == 1 else tuple(found)

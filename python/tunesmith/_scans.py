@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NumPy's cumsum and cumprod, and accumulate() of maximum, minimum, logical_or and logical_and."""
 
 from __future__ import annotations
@@ -35,9 +36,17 @@ def _strided(given: InputArray, axis: int) -> tuple[InputArray, tuple]:
             if outer == 1 or outer_stride > 0:
                 outer_stride = 0 if outer == 1 or outer_stride == length * stride else outer_stride
                 extents = (("outer", outer), ("length", length), ("inner", inner))
-                return given, (*extents, ("outer_stride", outer_stride), ("stride", 0 if stride == inner else stride))
+                return given, (
+                    *extents,
+                    ("outer_stride", outer_stride),
+                    ("stride", 0 if stride == inner else stride),
+                )
     shape = given.shape
-    extents = (("outer", _product(shape[:axis])), ("length", shape[axis]), ("inner", _product(shape[axis + 1 :])))
+    extents = (
+        ("outer", _product(shape[:axis])),
+        ("length", shape[axis]),
+        ("inner", _product(shape[axis + 1 :])),
+    )
     return given.contiguous(), extents
 
 
@@ -52,7 +61,9 @@ def _result_type(dtype: str, function: str, wide: bool) -> str:
     return dtype
 
 
-def _launched(given: InputArray, result: InputArray, axis: int, kind: str, *settings: tuple[str, str]) -> None:
+def _launched(
+    given: InputArray, result: InputArray, axis: int, kind: str, *settings: tuple[str, str]
+) -> None:
     if result.array.size:
         given, extents = _strided(given, axis)
         launch("scan", (given, result), (*extents, ("kind", kind), ("dtype", _short[given.dtype]), *settings))
@@ -63,7 +74,14 @@ def _kinds(exclusive: bool, reverse: bool) -> tuple[str, tuple[tuple[str, str], 
 
 
 def _scan(
-    given: InputArray, function: str, axis: int, exclusive: bool, reverse: bool, wanted: str, out, wide: bool = False
+    given: InputArray,
+    function: str,
+    axis: int,
+    exclusive: bool,
+    reverse: bool,
+    wanted: str,
+    out,
+    wide: bool = False,
 ) -> InputArray:
     """`wanted`: the result's element type. wide: computed as float64."""
     own = given.dtype
@@ -78,13 +96,17 @@ def _scan(
     into = _usable(out, given.shape, result_type, given) if result_type == wanted else None
     result = into or given.empty(given.shape, result_type)
     kind, direction = _kinds(exclusive, reverse)
-    _launched(given, result, axis, kind, ("function", function), *direction, *((("sum_dtype", "f64"),) * wide))
+    _launched(
+        given, result, axis, kind, ("function", function), *direction, *((("sum_dtype", "f64"),) * wide)
+    )
     if into is not None:
         return into
     if function in ("sum", "product") and not wide:
         bits = _summed.get(own, result_type)
         return (result.viewed(bits) if bits != result_type else result).to(wanted)
-    if exclusive and function in ("max", "min") and own in _converted:  # which begins with the extreme of the type that it was scanned in
+    if (
+        exclusive and function in ("max", "min") and own in _converted
+    ):  # which begins with the extreme of the type that it was scanned in
         limits = np.iinfo(own)
         result = InputArray(result.object.clip(limits.min, limits.max))
     return result.to(wanted)
@@ -115,7 +137,9 @@ def _accumulate(function: str, a, axis, dtype, out, exclusive: bool = False, rev
     own = given.dtype
     if own in _complex_parts:
         if function != "sum":
-            raise TypeError(f"A cumulative {function} of complex numbers is not computed here; that of a sum is.")
+            raise TypeError(
+                f"A cumulative {function} of complex numbers is not computed here; that of a sum is."
+            )
         parts = given.contiguous().reshaped((*given.shape, 1)).viewed(_complex_parts[own])
         result = _scan(parts, function, axis, exclusive, reverse, parts.dtype, None)
         return _finish(result.viewed(own).reshaped(given.shape), out)
@@ -135,7 +159,9 @@ def _accumulate_expression(expression: str, a, axis, dtype, out, exclusive: bool
     given, axis = _on_axis(given if dtype is None else given.to(type_name(dtype)), axis)
     own = given.dtype
     if own not in _expressed:
-        raise TypeError(f"A scan of the expression {expression!r} has elements of {', '.join(_expressed)}, not {own}; give dtype=.")
+        raise TypeError(
+            f"A scan of the expression {expression!r} has elements of {', '.join(_expressed)}, not {own}; give dtype=."
+        )
     kind, direction = _kinds(exclusive, reverse)
     first = (("identity", str(np.asarray(number_of(identity)).item())),) if exclusive else ()
     result = _usable(out, given.shape, own, given) or given.empty(given.shape, own)
@@ -194,9 +220,13 @@ def scan(
         (axis,) = axis
     is_own = function not in _functions
     if is_own and function.isidentifier():
-        raise ValueError(f"function= is {function!r}; allowed are {', '.join(_functions)}, and expressions of a and b.")
+        raise ValueError(
+            f"function= is {function!r}; allowed are {', '.join(_functions)}, and expressions of a and b."
+        )
     if (identity is not None) != (is_own and bool(exclusive)):
-        raise ValueError(f"identity= is {identity!r}; an exclusive scan of an expression needs it, and no other has one.")
+        raise ValueError(
+            f"identity= is {identity!r}; an exclusive scan of an expression needs it, and no other has one."
+        )
     if is_own:
         return _accumulate_expression(function, a, axis, dtype, out, bool(exclusive), bool(reverse), identity)
     return _accumulate(function, a, axis, dtype, out, bool(exclusive), bool(reverse))

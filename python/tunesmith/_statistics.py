@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NumPy's argmin, argmax, var, std, prod, any, all, count_nonzero, ptp and norm; pairs of results; and reductions of expressions."""
 
 from __future__ import annotations
@@ -14,15 +15,44 @@ import numpy as np
 from ._arrays import InputArray, index, launch, recorded
 from ._filters import number_of
 from ._libraries import type_name, type_of_output
-from ._reductions import _as_int64, _flipped, _mean_by_count, _reduce, _reduce_all, _reduced_shape, _refuse_missing, _where
+from ._reductions import (
+    _as_int64,
+    _flipped,
+    _mean_by_count,
+    _reduce,
+    _reduce_all,
+    _reduced_shape,
+    _refuse_missing,
+    _where,
+)
 from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
 from ._tensors import tensor
 from ._transposition import _merged
 
 # As what an element type that the op does not have is read.
-_converted = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
+_converted = {
+    "bool": "int32",
+    "int8": "int32",
+    "int16": "int32",
+    "uint8": "int32",
+    "uint16": "int32",
+    "uint32": "int64",
+}
 _halves = ("float16", "bfloat16")
-_orderless = ("any", "all", "prod", "var", "std", "count_nonzero", "ptp", "norm1", "norm2", "norminf", "min_max", "mean_var")
+_orderless = (
+    "any",
+    "all",
+    "prod",
+    "var",
+    "std",
+    "count_nonzero",
+    "ptp",
+    "norm1",
+    "norm2",
+    "norminf",
+    "min_max",
+    "mean_var",
+)
 
 
 def _laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool) -> tuple[InputArray, tuple]:
@@ -54,10 +84,19 @@ def _laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool) -> tuple[
     if between:  # those that are reduced last: one copy
         order = [k for k in range(len(shape)) if k not in axes] + list(axes)
         module = given.library.module()
-        moved = given.object.permute(order) if given.array.kind == "torch" else module.transpose(given.object, order)
+        moved = (
+            given.object.permute(order)
+            if given.array.kind == "torch"
+            else module.transpose(given.object, order)
+        )
         given = InputArray(given.library.copy(moved))
-        return given, (("outer", _product(shape[k] for k in range(len(shape)) if k not in axes)), ("length", _product(shape[k] for k in axes)))
-    first, last = (reduced[0], reduced[-1]) if reduced else (len(shape), len(shape) - 1)  # kept axes may lie beyond a reduced one of one element
+        return given, (
+            ("outer", _product(shape[k] for k in range(len(shape)) if k not in axes)),
+            ("length", _product(shape[k] for k in axes)),
+        )
+    first, last = (
+        (reduced[0], reduced[-1]) if reduced else (len(shape), len(shape) - 1)
+    )  # kept axes may lie beyond a reduced one of one element
     extents = (
         ("outer", _product(shape[:first])),
         ("length", _product(shape[first : last + 1])),
@@ -66,14 +105,25 @@ def _laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool) -> tuple[
     return given.contiguous(), extents
 
 
-def _reduce_as(given: InputArray, axes: tuple[int, ...], function: str, result: str, out=None, *, ddof: int = 0, wide: bool = False) -> InputArray:
+def _reduce_as(
+    given: InputArray,
+    axes: tuple[int, ...],
+    function: str,
+    result: str,
+    out=None,
+    *,
+    ddof: int = 0,
+    wide: bool = False,
+) -> InputArray:
     """Of one of the op's types; `result` is the output's, of the kept axes, and of 2 more behind them for a pair."""
     shape = _reduced_shape(given.shape, axes, False) + ((2,) if function in ("min_max", "mean_var") else ())
     into = _usable(out, shape, result, given) or given.empty(shape, result)
     if into.array.size:
         given, extents = _laid_out(given, axes, function not in _orderless)
         more = (("ddof", ddof),) * (ddof != 0) + (("sum_dtype", "f64"),) * wide
-        launch("reduce", (given, into), (*extents, ("function", function), ("dtype", _short[given.dtype]), *more))
+        launch(
+            "reduce", (given, into), (*extents, ("function", function), ("dtype", _short[given.dtype]), *more)
+        )
     return into
 
 
@@ -111,7 +161,11 @@ def _arg(function: str, a, axis, out, keepdims):
         if not dimensions and axis in (0, -1):
             given, dimensions, shape = given.reshaped((1,)), 1, ()
         axes = _axes(axis, dimensions)
-        shape = _reduced_shape(given.shape, axes, _flag(keepdims)) if len(given.shape) == len(np.shape(given.object)) else ()
+        shape = (
+            _reduced_shape(given.shape, axes, _flag(keepdims))
+            if len(given.shape) == len(np.shape(given.object))
+            else ()
+        )
     if _product(given.shape[k] for k in axes) == 0 and (_product(shape) > 0 or not shape):
         raise ValueError(f"attempt to get {function} of an empty sequence")
     plain = _reduced_shape(given.shape, axes, False)
@@ -140,10 +194,14 @@ def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
     _refuse_missing(a, function)
     given = InputArray(a)
     axes = _axes(axis, len(given.shape)) if given.shape or axis is None else _axes(axis, 0)
-    shape = np.broadcast_shapes(_reduced_shape(given.shape, axes, _flag(keepdims)), np.shape(ddof))  # as NumPy divides
+    shape = np.broadcast_shapes(
+        _reduced_shape(given.shape, axes, _flag(keepdims)), np.shape(ddof)
+    )  # as NumPy divides
     ddof = np.asarray(number_of(ddof)).item()
     if int(ddof) != ddof:
-        raise NotImplementedError(f"ddof= is {ddof!r}; only whole numbers are taken. Multiply the result of ddof=0 by n / (n - ddof).")
+        raise NotImplementedError(
+            f"ddof= is {ddof!r}; only whole numbers are taken. Multiply the result of ddof=0 by n / (n - ddof)."
+        )
     ddof = int(ddof)
     own = given.dtype
     name = None if dtype is None else type_name(dtype)
@@ -179,22 +237,44 @@ def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
         given, axes = given.reshaped((*given.shape, 1)), (len(given.shape),)
     is_direct = wanted == computed and not _flag(keepdims) and function != "mean_var"
     value = _reduce_as(given, axes, function, computed, out if is_direct else None, ddof=ddof, wide=wide)
-    return _returned(value if out is not None and value.object is out else value.to(wanted), shape + (2,) * (function == "mean_var"), out, same_kind=True)
+    return _returned(
+        value if out is not None and value.object is out else value.to(wanted),
+        shape + (2,) * (function == "mean_var"),
+        out,
+        same_kind=True,
+    )
 
 
 def _moments_where(function: str, a, axis, dtype, out, ddof, keepdims, where):
     """In two passes: the mean of what counts, then the squares of the differences from it, which the array's own library makes."""
     given = InputArray(a)
     axes, ddof = _axes(axis, len(given.shape)), np.asarray(number_of(ddof)).item()
-    wanted = type_name(dtype) if dtype is not None else given.dtype if _kind(given.dtype) > _kind("int64") else "float64"
+    wanted = (
+        type_name(dtype)
+        if dtype is not None
+        else given.dtype
+        if _kind(given.dtype) > _kind("int64")
+        else "float64"
+    )
     if given.dtype in _complex_parts or _kind(wanted) <= _kind("int64"):
-        raise NotImplementedError(f"{function}() with where= of {given.dtype} as {wanted} is not there; choose elements before, as in {function}(a[mask]).")
+        raise NotImplementedError(
+            f"{function}() with where= of {given.dtype} as {wanted} is not there; choose elements before, as in {function}(a[mask])."
+        )
     real = given.to("float32" if wanted in _halves else wanted)
     middle = _mean_by_count(real, axes, real.dtype, True, where)
     away = real.object - middle.object
     total = InputArray(_reduce("sum", away * away, axes, None, None, keepdims, np._NoValue, where))
     library = real.library.module()
-    counts = InputArray(_reduce_all("sum", library.broadcast_to(_where(where, real).object, real.shape), axes, None, None, _flag(keepdims)))
+    counts = InputArray(
+        _reduce_all(
+            "sum",
+            library.broadcast_to(_where(where, real).object, real.shape),
+            axes,
+            None,
+            None,
+            _flag(keepdims),
+        )
+    )
     left = InputArray((counts.object - ddof).clip(0)).to(real.dtype)
     if bool((left.object == 0).any()):
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=5)
@@ -294,11 +374,22 @@ def ptp(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue)
 
 @recorded("a", "out")
 def prod(
-    a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, keepdims: Any = np._NoValue, initial: Any = np._NoValue, where: Any = True
+    a: Any,
+    axis: Axes = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = np._NoValue,
+    initial: Any = np._NoValue,
+    where: Any = True,
 ) -> Any:
     """numpy.prod: the product of the elements. Integers give int64 or uint64 and wrap. Of real numbers only the result may leave the type's
     range, not what is between; float32 is multiplied as float64. initial= and where= raise NotImplementedError. See sum()."""
-    _without("prod", "multiply the result, or choose elements before, as in prod(a[mask])", initial=initial, where=where)
+    _without(
+        "prod",
+        "multiply the result, or choose elements before, as in prod(a[mask])",
+        initial=initial,
+        where=where,
+    )
     _refuse_missing(a, "prod")
     given = InputArray(a)
     axes = _axes(axis, len(given.shape)) if given.shape or axis is None else ()
@@ -308,7 +399,9 @@ def prod(
     if own in _complex_parts or name in _complex_parts:
         raise TypeError("A product of complex numbers is not computed here; that of their magnitudes is.")
     wide = name == "float64" and own in ("float32", "int32", "int64")
-    wanted = name or {"uint8": "uint64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64"}.get(own, own)
+    wanted = name or {"uint8": "uint64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64"}.get(
+        own, own
+    )
     if name is None and _kind(own) <= _kind("int64") and wanted != "uint64":
         wanted = "int64"
     if name is not None and not wide:
@@ -370,7 +463,9 @@ def count_nonzero(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
 def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
     if given.dtype in _complex_parts:
         if ord != 2:
-            raise NotImplementedError(f"A norm with ord={ord!r} of complex numbers is not there; give their magnitudes, abs(x).")
+            raise NotImplementedError(
+                f"A norm with ord={ord!r} of complex numbers is not there; give their magnitudes, abs(x)."
+            )
         given = given.contiguous().reshaped((*given.shape, 1)).viewed(_complex_parts[given.dtype])
         axes = (*axes, len(given.shape) - 1)
     if given.dtype == "uint64":
@@ -385,7 +480,9 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
         return InputArray(least(abs(given.object), axes)).to(wanted)
     if ord not in (1, 2, np.inf):
         power = float(ord)
-        found = reduction(f"pow(abs(a), {power!r})", given.to(wanted).object, axis=axes, finish=f"pow(out, {1 / power!r})")
+        found = reduction(
+            f"pow(abs(a), {power!r})", given.to(wanted).object, axis=axes, finish=f"pow(out, {1 / power!r})"
+        )
         return InputArray(found).to(wanted)
     function = {1: "norm1", 2: "norm2"}.get(ord, "norminf")
     if function == "norminf" and _product(given.shape[k] for k in axes) == 0:
@@ -404,12 +501,21 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     given = InputArray(x)
     dimensions = len(given.shape)
     ord = ord if ord is None or isinstance(ord, str) else np.asarray(number_of(ord)).item()  # noqa: A001
-    if axis is None and (ord is None or dimensions == 1 and ord in (2, "fro", "f")) and ord not in ("fro", "f") or axis is None and ord in ("fro", "f") and dimensions == 2:
+    if (
+        axis is None
+        and (ord is None or dimensions == 1 and ord in (2, "fro", "f"))
+        and ord not in ("fro", "f")
+        or axis is None
+        and ord in ("fro", "f")
+        and dimensions == 2
+    ):
         axes, ord = tuple(range(dimensions)), 2
         is_matrix = False
     else:
         if axis is not None:
-            axis = tuple(axis) if isinstance(axis, (tuple, list)) else (int(axis),)  # of an axis alone NumPy makes an integer
+            axis = (
+                tuple(axis) if isinstance(axis, (tuple, list)) else (int(axis),)
+            )  # of an axis alone NumPy makes an integer
         given_axes = tuple(range(dimensions)) if axis is None else axis
         axes = tuple(_axes(one, dimensions)[0] for one in given_axes)
         is_matrix = len(axes) == 2
@@ -427,7 +533,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     if ord in (None, "fro", "f"):
         return _returned(_vector_norm(given, 2, tuple(sorted(axes))), shape, None)
     if ord in (2, -2, "nuc"):
-        raise NotImplementedError(f"A matrix norm with ord={ord!r} needs singular values, which are not computed here; use the array's own library.")
+        raise NotImplementedError(
+            f"A matrix norm with ord={ord!r} needs singular values, which are not computed here; use the array's own library."
+        )
     if ord not in (1, -1, np.inf, -np.inf):
         raise ValueError("Invalid norm order for matrices.")
     from ._reductions import max as most
@@ -447,7 +555,13 @@ _signs = {"sum": "+=", "max": "max=", "min": "min="}
 
 
 def reduction(
-    expression: str, *arrays: Any, function: str = "sum", axis: Axes = None, keepdims: bool = False, finish: str = "out", dtype: Any = None
+    expression: str,
+    *arrays: Any,
+    function: str = "sum",
+    axis: Axes = None,
+    keepdims: bool = False,
+    finish: str = "out",
+    dtype: Any = None,
 ) -> Any:
     """A sum, maximum or minimum of an expression of arrays, and what `finish` makes of it, in one pass: reduction("exp(a - b)", x, m, axis=1).
 
@@ -467,14 +581,22 @@ def reduction(
     def access(found: re.Match) -> str:
         k = _letters.index(found[1])
         if k >= len(arrays):
-            raise ValueError(f"The expression {expression!r} has {found[1]}, but {len(arrays)} arrays were given.")
+            raise ValueError(
+                f"The expression {expression!r} has {found[1]}, but {len(arrays)} arrays were given."
+            )
         shape, own = shapes[k], names[len(whole) - len(shapes[k]) :]
-        places = ["0" if extent == 1 and whole[names.index(name)] != 1 else name for extent, name in zip(shape, own)]
+        places = [
+            "0" if extent == 1 and whole[names.index(name)] != 1 else name for extent, name in zip(shape, own)
+        ]
         return f"x{k}[{','.join(places)}]"
 
     kept = [name for k, name in enumerate(names) if k not in axes]
     sign = _signs[function] if axes else "="
-    text = f"out[{','.join(kept)}] {sign} {_word.sub(access, expression)}" if kept else f"out {sign} {_word.sub(access, expression)}"
+    text = (
+        f"out[{','.join(kept)}] {sign} {_word.sub(access, expression)}"
+        if kept
+        else f"out {sign} {_word.sub(access, expression)}"
+    )
     given = {f"x{k}": one for k, one in enumerate(arrays)}
     found = tensor(text, **given, finish=finish, out_dtype=dtype, extents=dict(zip(names, whole)))
     if keepdims:

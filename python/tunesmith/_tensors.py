@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Index expressions: NumPy's einsum, and what it has no words for."""
 
 from __future__ import annotations
@@ -22,16 +23,25 @@ _computed_as = {"int16": "int32", "uint16": "int32", "uint32": "int64", "uint64"
 _summed_in_float32 = ("float16", "bfloat16")
 _types = {**_short, "int8": "i8", "uint8": "u8"}  # of what kernels read
 _casts = ("no", "equiv", "safe", "same_kind", "unsafe")
-_labels = string.ascii_uppercase + string.ascii_lowercase  # of lists of whole numbers, in the order of implicit results
+_labels = (
+    string.ascii_uppercase + string.ascii_lowercase
+)  # of lists of whole numbers, in the order of implicit results
 
 
-def _memo(kind: str, text: str, count: int, settings: Sequence[str] = ("dtype", "extents", "may", "finish", "out_dtype", "zero_outside")) -> Memo:
+def _memo(
+    kind: str,
+    text: str,
+    count: int,
+    settings: Sequence[str] = ("dtype", "extents", "may", "finish", "out_dtype", "zero_outside"),
+) -> Memo:
     key = (kind, text, count)
     found = _memos.get(key)
     if found is None:
         if len(_memos) >= 1024:
             _memos.clear()
-        found = _memos[key] = Memo([*(f"x{k}" for k in range(count)), "out", *settings], list(range(count + 1)))
+        found = _memos[key] = Memo(
+            [*(f"x{k}" for k in range(count)), "out", *settings], list(range(count + 1))
+        )
     return found
 
 
@@ -47,7 +57,9 @@ def _common_dtype(dtypes: Iterable[str], what: str) -> str:
     else:
         found = np.result_type(*names).name
     if found == "bool":
-        raise TypeError(f"Arrays of bool were given; {what} computes with numbers. Convert one of them first.")
+        raise TypeError(
+            f"Arrays of bool were given; {what} computes with numbers. Convert one of them first."
+        )
     return found
 
 
@@ -68,26 +80,43 @@ def _compute(
     """Of arrays in the order in which the expression names them. is_whole: every element of the result is written."""
     computed = _computed_as.get(dtype, dtype)
     if computed not in _types:
-        raise TypeError(f"Elements of {dtype} are not computed; allowed are {', '.join([*_types, *_computed_as])}.")
+        raise TypeError(
+            f"Elements of {dtype} are not computed; allowed are {', '.join([*_types, *_computed_as])}."
+        )
     last = dtype if out_dtype is None else out_dtype  # of the result
     stored = computed if last == dtype else last  # by the kernel
     if stored != computed and stored not in _short:
-        raise TypeError(f"The result's type is {stored}; allowed are {dtype}, its inputs' own, and {', '.join(_short)}.")
+        raise TypeError(
+            f"The result's type is {stored}; allowed are {dtype}, its inputs' own, and {', '.join(_short)}."
+        )
     operands = [one.to(computed) for one in arrays]
-    operands = [one.contiguous() if any(stride < 0 for stride in one.array.strides) else one for one in operands]
-    shape = tuple(tensor_shape(expression, [one.shape for one in operands], list(extents), finish, list(zero_outside)))
-    result = (_usable(out, shape, stored, like, operands) if stored == last and is_whole else None) or like.empty(shape, stored)
+    operands = [
+        one.contiguous() if any(stride < 0 for stride in one.array.strides) else one for one in operands
+    ]
+    shape = tuple(
+        tensor_shape(expression, [one.shape for one in operands], list(extents), finish, list(zero_outside))
+    )
+    result = (
+        _usable(out, shape, stored, like, operands) if stored == last and is_whole else None
+    ) or like.empty(shape, stored)
     if not is_whole:
         assign(like.library, result.object, 0)
     if result.array.size:
         layouts = [(one.shape, one.array.strides) for one in (*operands, result)]
-        problem = dict(field.split("=", 1) for field in shlex.split(tensor_problem(expression, layouts, list(extents), finish, list(zero_outside))))
+        problem = dict(
+            field.split("=", 1)
+            for field in shlex.split(
+                tensor_problem(expression, layouts, list(extents), finish, list(zero_outside))
+            )
+        )
         problem["dtype"] = _types[computed]
         if stored != computed:
             problem["out_dtype"] = _short[stored]
         if may != "reorder":
             problem["may"] = may
-        launch("tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), tuple(problem.items()))
+        launch(
+            "tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), tuple(problem.items())
+        )
     if out is not None and result.object is out:
         return out
     return _finish(result.to(last), out, same_kind=same_kind)
@@ -97,7 +126,10 @@ def _together(values: Sequence[Any]) -> tuple[list[InputArray], InputArray]:
     """The arrays, those of ordinary memory beside the others where there are any, and one of the latter."""
     given = [InputArray(value) for value in values]
     like = next((one for one in given if one.array.kind != "numpy"), given[0])
-    return [one if one.array.kind == like.array.kind else InputArray(value, like) for one, value in zip(given, values)], like
+    return [
+        one if one.array.kind == like.array.kind else InputArray(value, like)
+        for one, value in zip(given, values)
+    ], like
 
 
 def _dtype_of(given: Sequence[InputArray], dtype: Any, what: str) -> str:
@@ -113,10 +145,14 @@ def _operands(names: Sequence[str], values: tuple, arrays: Mapping[str, Any]) ->
         raise TypeError("Give the arrays by name, or all of them in the expression's order.")
     missing = [name for name in names if name not in arrays]
     if not values and missing:
-        raise TypeError(f"The array {missing[0]} of the expression was not given; it reads {', '.join(names)}.")
+        raise TypeError(
+            f"The array {missing[0]} of the expression was not given; it reads {', '.join(names)}."
+        )
     given = values or tuple(arrays[name] for name in names)
     if len(given) != len(names):
-        raise TypeError(f"{len(given)} arrays were given; the expression reads {len(names)}: {', '.join(names)}.")
+        raise TypeError(
+            f"{len(given)} arrays were given; the expression reads {len(names)}: {', '.join(names)}."
+        )
     return given
 
 
@@ -166,19 +202,64 @@ def tensor(
     written = [one.strip() for one in expression.partition("]")[0].partition("[")[2].split(",")]
     is_whole = len(set(written)) == len(written)
 
-    def run(*operands, out=None, dtype=None, extents=(), may="reorder", finish="out", out_dtype=None, zero_outside=()):
+    def run(
+        *operands,
+        out=None,
+        dtype=None,
+        extents=(),
+        may="reorder",
+        finish="out",
+        out_dtype=None,
+        zero_outside=(),
+    ):
         read, like = _together(operands)
         kind = _dtype_of(read, dtype, "tensor()")
-        if kind == "uint64":  # whose sums and products are those of int64, but not its comparisons and quotients
-            raise TypeError("Elements of uint64 are not computed by tensor(); give dtype='int64' if the numbers are small enough, or use einsum().")
-        return _compute(expression, read, like, out, kind, extents, is_whole, may, finish, None if out_dtype is None else type_name(out_dtype), zero_outside)
+        if (
+            kind == "uint64"
+        ):  # whose sums and products are those of int64, but not its comparisons and quotients
+            raise TypeError(
+                "Elements of uint64 are not computed by tensor(); give dtype='int64' if the numbers are small enough, or use einsum()."
+            )
+        return _compute(
+            expression,
+            read,
+            like,
+            out,
+            kind,
+            extents,
+            is_whole,
+            may,
+            finish,
+            None if out_dtype is None else type_name(out_dtype),
+            zero_outside,
+        )
 
     zeros = tuple(zero_outside.replace(" ", "").split(",") if isinstance(zero_outside, str) else zero_outside)
-    settings = {"out": out, "dtype": dtype, "extents": sizes, "may": may, "finish": finish, "out_dtype": out_dtype, "zero_outside": tuple(name for name in zeros if name)}
-    return run_recorded(_memo("tensor", expression, len(given)), run, given, settings) if is_whole else run(*given, **settings)
+    settings = {
+        "out": out,
+        "dtype": dtype,
+        "extents": sizes,
+        "may": may,
+        "finish": finish,
+        "out_dtype": out_dtype,
+        "zero_outside": tuple(name for name in zeros if name),
+    }
+    return (
+        run_recorded(_memo("tensor", expression, len(given)), run, given, settings)
+        if is_whole
+        else run(*given, **settings)
+    )
 
 
-def einsum(subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: str | None = None, optimize: Any = True) -> Any:
+def einsum(
+    subscripts: Any,
+    *operands: Any,
+    out: Any = None,
+    dtype: Any = None,
+    order: str = "K",
+    casting: str | None = None,
+    optimize: Any = True,
+) -> Any:
     """numpy.einsum: products of arrays, summed over the indices that the result does not have, such as einsum("bij,bjk->bik", a, b).
 
     Ellipsis, repeated indices, results in implicit order and any number of operands as in NumPy; also with lists of whole numbers in place of
@@ -194,7 +275,9 @@ def einsum(subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, 
     if not operands:
         raise ValueError("einsum() was given no array.")
     if order.upper() not in ("C", "K", "A"):
-        raise ValueError(f"order is {order!r}; allowed are 'C', 'K' and 'A', since results are C-contiguous. For another order copy the result, as numpy.asfortranarray() does.")
+        raise ValueError(
+            f"order is {order!r}; allowed are 'C', 'K' and 'A', since results are C-contiguous. For another order copy the result, as numpy.asfortranarray() does."
+        )
     if casting is not None and casting not in _casts:
         raise ValueError(f"casting is {casting!r}; allowed are {', '.join(_casts)}.")
 
@@ -202,29 +285,52 @@ def einsum(subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, 
         read, like = _together(given)
         kind = _dtype_of(read, dtype, "einsum()")
         for one in read if casting is not None else ():
-            if one.dtype != kind and not np.can_cast(*(name.replace("bfloat16", "float16") for name in (one.dtype, kind)), casting):
-                raise TypeError(f"Cannot cast an operand from {one.dtype} to {kind} according to the rule {casting!r}.")
+            if one.dtype != kind and not np.can_cast(
+                *(name.replace("bfloat16", "float16") for name in (one.dtype, kind)), casting
+            ):
+                raise TypeError(
+                    f"Cannot cast an operand from {one.dtype} to {kind} according to the rule {casting!r}."
+                )
         read = [one.to(kind) for one in read]
         inputs, result = _subscripts(subscripts, [one.shape for one in read])
         pieces = list(zip(inputs, read))
         for place in _path(inputs, result, pieces, optimize):
             taken = [pieces.pop(k) for k in sorted(place, reverse=True)][::-1]
             left = set(result).union(*(name for name, _ in pieces)) if pieces else set(result)
-            name = result if not pieces else "".join(sorted(left.intersection("".join(one for one, _ in taken))))
+            name = (
+                result if not pieces else "".join(sorted(left.intersection("".join(one for one, _ in taken))))
+            )
             # What comes between two kernels keeps the type of their sums: in one of 16 bits it might overflow.
             arrays = [one for _, one in taken]
-            read_as = "float32" if kind in _summed_in_float32 and any(one.dtype == "float32" for one in arrays) else kind
+            read_as = (
+                "float32"
+                if kind in _summed_in_float32 and any(one.dtype == "float32" for one in arrays)
+                else kind
+            )
             written_as = kind if not pieces or kind not in _summed_in_float32 else "float32"
-            value = _contract([one for one, _ in taken], name, arrays, like, None if pieces else out, read_as, written_as, casting != "unsafe")
+            value = _contract(
+                [one for one, _ in taken],
+                name,
+                arrays,
+                like,
+                None if pieces else out,
+                read_as,
+                written_as,
+                casting != "unsafe",
+            )
             if not pieces:
                 return value
             pieces.append((name, InputArray(value)))
         raise AssertionError("a path ends with one array")
 
     if len(operands) > _most_arrays and not optimize:
-        raise ValueError(f"{len(operands)} arrays were given; without optimize= at most {_most_arrays} are computed in one kernel.")
+        raise ValueError(
+            f"{len(operands)} arrays were given; without optimize= at most {_most_arrays} are computed in one kernel."
+        )
     settings = {"out": out, "dtype": dtype}
-    return run_recorded(_memo(f"einsum {bool(optimize)} {casting}", subscripts, len(operands)), run, operands, settings)
+    return run_recorded(
+        _memo(f"einsum {bool(optimize)} {casting}", subscripts, len(operands)), run, operands, settings
+    )
 
 
 def _text_of_lists(given: tuple) -> tuple[str, tuple]:
@@ -234,12 +340,16 @@ def _text_of_lists(given: tuple) -> tuple[str, tuple]:
     terms = []
     for labels in given[1::2] + given[-1:] * (len(given) % 2):
         if isinstance(labels, (str, bytes)) or not np.iterable(labels):
-            raise TypeError("einsum() takes its subscripts as a text before the arrays, such as 'ij,jk->ik', or as a list of labels behind each array.")
+            raise TypeError(
+                "einsum() takes its subscripts as a text before the arrays, such as 'ij,jk->ik', or as a list of labels behind each array."
+            )
         term = ""
         for label in labels:
             number = -1 if label is Ellipsis else index(label)
             if label is not Ellipsis and not 0 <= number < len(_labels):
-                raise ValueError(f"The label {number} is not allowed; allowed are 0 to {len(_labels) - 1} and Ellipsis.")
+                raise ValueError(
+                    f"The label {number} is not allowed; allowed are 0 to {len(_labels) - 1} and Ellipsis."
+                )
             term += "..." if label is Ellipsis else _labels[number]
         terms.append(term)
     if len(given) % 2:
@@ -252,7 +362,9 @@ def _path(inputs: list[str], result: str, pieces: list, optimize: Any) -> list[t
     if len(inputs) <= 2 or not optimize:
         return [tuple(range(len(inputs)))]
     shapes = [np.broadcast_to(np.float32(0), one.shape) for _, one in pieces]
-    steps = np.einsum_path(",".join(inputs) + "->" + result, *shapes, optimize="greedy" if optimize is True else optimize)[0][1:]
+    steps = np.einsum_path(
+        ",".join(inputs) + "->" + result, *shapes, optimize="greedy" if optimize is True else optimize
+    )[0][1:]
     return [tuple(step) for step in steps]
 
 
@@ -264,17 +376,38 @@ def _extents(inputs: list[str], shapes: Sequence[tuple[int, ...]]) -> dict[str, 
     return extents
 
 
-def _contract(inputs: list[str], result: str, arrays: list[InputArray], like: InputArray, out: Any, dtype: str, out_dtype: str, same_kind: bool) -> Any:
+def _contract(
+    inputs: list[str],
+    result: str,
+    arrays: list[InputArray],
+    like: InputArray,
+    out: Any,
+    dtype: str,
+    out_dtype: str,
+    same_kind: bool,
+) -> Any:
     extents = _extents(inputs, [one.shape for one in arrays])
     factors = []
     for k, (name, one) in enumerate(zip(inputs, arrays)):
         # Along a dimension of one element that is longer elsewhere the element is repeated.
-        places = ["0" if extent == 1 and extents[label] != 1 else label for label, extent in zip(name, one.shape)]
+        places = [
+            "0" if extent == 1 and extents[label] != 1 else label for label, extent in zip(name, one.shape)
+        ]
         factors.append(f"x{k}[{','.join(places)}]")
     reduced = set("".join(inputs)) - set(result)
     text = f"out[{','.join(result)}] {'+=' if reduced else '='} {' * '.join(factors)}"
     sizes = tuple(sorted(extents.items()))
-    return _compute(text, arrays, like, out, dtype, sizes, True, out_dtype=None if out_dtype == dtype else out_dtype, same_kind=same_kind)
+    return _compute(
+        text,
+        arrays,
+        like,
+        out,
+        dtype,
+        sizes,
+        True,
+        out_dtype=None if out_dtype == dtype else out_dtype,
+        same_kind=same_kind,
+    )
 
 
 def _subscripts(text: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], str]:
@@ -283,18 +416,24 @@ def _subscripts(text: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], st
     before, arrow, after = text.partition("->")
     terms = before.split(",")
     if len(terms) != len(shapes):
-        raise ValueError(f"The subscripts {text!r} have {len(terms)} operands, but {len(shapes)} arrays were given.")
+        raise ValueError(
+            f"The subscripts {text!r} have {len(terms)} operands, but {len(shapes)} arrays were given."
+        )
     free = iter(letter for letter in string.ascii_letters if letter not in text)
     for term in [*terms, after]:
         plain = term.replace("...", "", 1)
         if not all(letter in string.ascii_letters for letter in plain):
             wrong = next(letter for letter in plain if letter not in string.ascii_letters)
-            raise ValueError(f"The subscripts {text!r} have the character {wrong!r}; allowed are letters, one '...' per operand, commas and one '->'.")
+            raise ValueError(
+                f"The subscripts {text!r} have the character {wrong!r}; allowed are letters, one '...' per operand, commas and one '->'."
+            )
     longest = 0
     for term, shape in zip(terms, shapes):
         count = len(term.replace("...", ""))
         if "..." not in term and count != len(shape) or count > len(shape):
-            raise ValueError(f"The subscripts {term!r} have {count} indices, but their array has the shape {shape}.")
+            raise ValueError(
+                f"The subscripts {term!r} have {count} indices, but their array has the shape {shape}."
+            )
         longest = max(longest, len(shape) - count)
     broadcast = "".join(next(free) for _ in range(longest)) if longest else ""
     inputs = [
@@ -318,11 +457,15 @@ def _subscripts(text: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], st
         own: dict[str, int] = {}
         for letter, extent in zip(term, shape):
             if own.setdefault(letter, extent) != extent:
-                raise ValueError(f"The index {letter!r} of the operand {term!r} has the extents {own[letter]} and {extent}; they must agree.")
+                raise ValueError(
+                    f"The index {letter!r} of the operand {term!r} has the extents {own[letter]} and {extent}; they must agree."
+                )
             if extents.setdefault(letter, extent) == 1:
                 extents[letter] = extent
             elif extent not in (1, extents[letter]):
-                raise ValueError(f"The index {letter!r} of {text!r} has the extents {extents[letter]} and {extent}; they must agree.")
+                raise ValueError(
+                    f"The index {letter!r} of {text!r} has the extents {extents[letter]} and {extent}; they must agree."
+                )
     return inputs, result
 
 

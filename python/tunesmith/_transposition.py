@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NumPy's transpose."""
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = No
     given = InputArray(a)
     dimensions = len(given.shape)
     order = tuple(reversed(range(dimensions))) if axes is None else tuple(index(k) for k in axes)
-    if sorted(k % dimensions if -dimensions <= k < dimensions else k for k in order) != list(range(dimensions)):
+    if sorted(k % dimensions if -dimensions <= k < dimensions else k for k in order) != list(
+        range(dimensions)
+    ):
         raise ValueError("axes don't match array")
     order = tuple(k % dimensions for k in order)
     shape = tuple(given.shape[k] for k in order)
@@ -58,7 +61,12 @@ def _permute(given: InputArray, order, result: InputArray) -> bool:
     groups = _merged((array.shape[k] for k in order), (array.strides[k] for k in order))
     item = array.itemsize
     addresses = array.pointer | result.array.pointer
-    if groups and groups[-1][1] == 1 and groups[-1][0] * item in (2, 4, 8, 16) and addresses % (groups[-1][0] * item) == 0:
+    if (
+        groups
+        and groups[-1][1] == 1
+        and groups[-1][0] * item in (2, 4, 8, 16)
+        and addresses % (groups[-1][0] * item) == 0
+    ):
         width = groups[-1][0]  # a pixel's channels move together
         if all(stride % width == 0 for _, stride in groups[:-1]):
             groups = [[extent, stride // width] for extent, stride in groups[:-1]]
@@ -82,9 +90,16 @@ def _permute(given: InputArray, order, result: InputArray) -> bool:
         letters = _letters[: len(groups)]
         within = sorted(range(len(groups)), key=lambda k: -groups[k][1])
         extents = "x".join(str(extent) for extent, _ in groups)
-        layout = "x".join(str(groups[k][0]) for k in within) + ":" + "x".join(str(groups[k][1]) for k in within)
+        layout = (
+            "x".join(str(groups[k][0]) for k in within) + ":" + "x".join(str(groups[k][1]) for k in within)
+        )
         expression = f"out[{','.join(letters)}] = x0[{','.join(letters[k] for k in within)}]"
-        problem = (("expression", expression), ("dtype", _moved_as[item]), ("extents", extents), ("x0", layout))
+        problem = (
+            ("expression", expression),
+            ("dtype", _moved_as[item]),
+            ("extents", extents),
+            ("x0", layout),
+        )
         launch("tensor", (given, *[None] * 5, result), problem)
         return True
     return False

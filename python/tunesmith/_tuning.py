@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tuning from Python: the command line in a separate process, which survives whatever a variant does to it."""
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from typing import Any, Union
 from . import _arrays
 from ._core import default_database
 from ._references import listening
-
 
 Problem = Union[str, Mapping[str, Any]]
 
@@ -66,7 +66,11 @@ def _run(arguments: list[str], shown: bool) -> str:
     """What the program printed. Raises ValueError for wrong input, RuntimeError for what failed, with its words."""
     bar = _Bar(shown)
     process = subprocess.Popen(
-        [program(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [program(), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     said: list[str] = []
 
@@ -90,7 +94,9 @@ def _run(arguments: list[str], shown: bool) -> str:
         process.stdout.close()
         process.stderr.close()
     if process.returncode != 0:
-        raise (ValueError if process.returncode == 2 else RuntimeError)(_why(said, out) or f"{program()} ended with exit code {process.returncode}.")
+        raise (ValueError if process.returncode == 2 else RuntimeError)(
+            _why(said, out) or f"{program()} ended with exit code {process.returncode}."
+        )
     return out
 
 
@@ -105,12 +111,16 @@ def _why(said: list[str], out: str) -> str:
 def _text(problem) -> str:
     if isinstance(problem, str):
         return problem
-    return " ".join(f'{name}="{value}"' if " " in str(value) else f"{name}={value}" for name, value in problem.items())
+    return " ".join(
+        f'{name}="{value}"' if " " in str(value) else f"{name}={value}" for name, value in problem.items()
+    )
 
 
 def _device(device) -> str:
     chosen = _arrays.current_device()
-    return device or {"host": "auto"}.get(chosen, chosen)  # "auto" is the command line's word too: the first GPU, else the host
+    return device or {"host": "auto"}.get(
+        chosen, chosen
+    )  # "auto" is the command line's word too: the first GPU, else the host
 
 
 def _seconds(budget) -> str:

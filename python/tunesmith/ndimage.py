@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters, morphology and measurements of images, with the signatures of scipy.ndimage; docs/ndimage.md lists what each one launches.
 
 Weighted sums are here, ranks and morphology in _morphology.py, measurements in _measurements.py. Arrays of any number of dimensions; those of one
@@ -162,7 +163,9 @@ def _shaped(weights: np.ndarray | InputArray, shape) -> np.ndarray | InputArray:
     return weights.reshaped(shape) if isinstance(weights, InputArray) else weights.reshape(shape)
 
 
-def _filter(input, weights: np.ndarray | InputArray, output, mode: str, cval, origins, word: str, function=filter_all):  # noqa: A002
+def _filter(
+    input, weights: np.ndarray | InputArray, output, mode: str, cval, origins, word: str, function=filter_all
+):  # noqa: A002
     given = InputArray(input)
     is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
     if is_complex and isinstance(weights, InputArray):
@@ -261,32 +264,68 @@ def _along(input, weights: np.ndarray | InputArray, axis: int, output, mode, cva
     else:
         flat, mask, origins = (outer, shape[axis], inner), _shaped(weights, (1, -1, 1)), [0, origin, 0]
     image = given.contiguous().reshaped(flat)
-    result = InputArray(_filter(image.object, mask, wanted, mode, cval, origins, word, _filter_line)).reshaped(shape).object
+    result = (
+        InputArray(_filter(image.object, mask, wanted, mode, cval, origins, word, _filter_line))
+        .reshaped(shape)
+        .object
+    )
     return finish(given, result, output, wanted)
 
 
 def _is_odd(weights: np.ndarray) -> bool:
     """Whether the second half is the first one turned around, with the other sign: of equal elements the sum is 0."""
-    return weights.size > 1 and bool(np.any(weights)) and bool(np.all(np.abs(weights + weights[::-1]) <= np.finfo(float).eps * np.abs(weights).max()))
+    return (
+        weights.size > 1
+        and bool(np.any(weights))
+        and bool(np.all(np.abs(weights + weights[::-1]) <= np.finfo(float).eps * np.abs(weights).max()))
+    )
 
 
 def _needs_halves(weights: np.ndarray) -> bool:
     """Whether a sum of equal elements is 0 only where both halves are summed apart: not that of one power of two and its negative, which nothing rounds."""
-    return _is_odd(weights) and (np.count_nonzero(weights) > 2 or bool(np.frexp(np.abs(weights).max())[0] != 0.5))
+    return _is_odd(weights) and (
+        np.count_nonzero(weights) > 2 or bool(np.frexp(np.abs(weights).max())[0] != 0.5)
+    )
 
 
-def _filter_line(given: InputArray, mask: np.ndarray | InputArray, *, mode: str, boundary: str, value: float, origins, sums: str):
+def _filter_line(
+    given: InputArray,
+    mask: np.ndarray | InputArray,
+    *,
+    mode: str,
+    boundary: str,
+    value: float,
+    origins,
+    sums: str,
+):
     """filter_all() of a mask along the second of two or three axes. Where that is odd, filter_bank sums its halves apart, so that equal elements give exactly 0, as in
     SciPy, which subtracts before it multiplies."""
-    if isinstance(mask, InputArray) or mask.size > most_weights or given.array.size == 0 or not _needs_halves(mask.reshape(-1)):
+    if (
+        isinstance(mask, InputArray)
+        or mask.size > most_weights
+        or given.array.size == 0
+        or not _needs_halves(mask.reshape(-1))
+    ):
         return filter_all(given, mask, mode=mode, boundary=boundary, value=value, origins=origins, sums=sums)
     line = (mask.reshape(-1) - mask.reshape(-1)[::-1]) / 2
     is_last = len(mask.shape) == 2
     dtype = given.dtype if sums == "float32" and given.dtype in _images and given.dtype != "float64" else sums
     image, one = given.to(dtype).contiguous(), np.ones((1, 1))
-    columns, rows = (masks_of(weights, "weights", sums, image) for weights in ((one, line[None]) if is_last else (line[None], one)))
+    columns, rows = (
+        masks_of(weights, "weights", sums, image)
+        for weights in ((one, line[None]) if is_last else (line[None], one))
+    )
     along = (0, origins[1]) if is_last else (origins[1], 0)
-    return run(image, columns, rows, axis=0 if is_last else 1, results="sum", boundary=boundary, value=value, origins=along).object
+    return run(
+        image,
+        columns,
+        rows,
+        axis=0 if is_last else 1,
+        results="sum",
+        boundary=boundary,
+        value=value,
+        origins=along,
+    ).object
 
 
 def _line(input, weights, cval) -> np.ndarray | InputArray:  # noqa: A002
@@ -314,7 +353,9 @@ def correlate1d(
     numpy.exceptions.AxisError for axes.
     """
     weights = _line(input, weights, cval)
-    return _along(input, weights, axis, output, mode, cval, check_origin(origin, weights.shape[0]), "correlation")
+    return _along(
+        input, weights, axis, output, mode, cval, check_origin(origin, weights.shape[0]), "correlation"
+    )
 
 
 @_recorded_with_weights
@@ -362,7 +403,12 @@ def _one_mask(given: InputArray, terms: list[list[_Line]], wanted: str, cval) ->
     boundaries, are faster one by one, or would be cut in between, or have an odd line beside numbers whose sums are rounded."""
     lines = [line for term in terms for line in term]
     first = len(given.shape) - 2
-    if len(lines) < 2 or first < 0 or any(line.axis < first for line in lines) or len({boundary_word(line.mode) for line in lines}) > 1:
+    if (
+        len(lines) < 2
+        or first < 0
+        or any(line.axis < first for line in lines)
+        or len({boundary_word(line.mode) for line in lines}) > 1
+    ):
         return None
     if given.dtype in ("float32", "float64") and any(_is_odd(line.weights) for line in lines):
         return None
@@ -370,11 +416,15 @@ def _one_mask(given: InputArray, terms: list[list[_Line]], wanted: str, cval) ->
     has_constant = boundary_word(lines[0].mode) == "constant" and cval != 0
     if is_product and has_constant:
         return None  # a second line has the constant beside what the first one made
-    if wanted.startswith(_whole):  # sums of whole numbers go around alike whether they are cut once or in between
+    if wanted.startswith(
+        _whole
+    ):  # sums of whole numbers go around alike whether they are cut once or in between
         whole = all((line.weights == np.rint(line.weights)).all() for line in lines)
         if not whole or has_constant or not given.dtype.startswith(_whole) or wanted in ("bool", "uint64"):
             return None  # a negative number in uint64, read again as a float64, loses its last digits, in SciPy too
-    extents = [max(line.weights.size if line.axis == axis else 1 for line in lines) for axis in (first, first + 1)]
+    extents = [
+        max(line.weights.size if line.axis == axis else 1 for line in lines) for axis in (first, first + 1)
+    ]
     if extents[0] * extents[1] > _weights_per_launch * (len(lines) + len(terms) - 1):
         return None
     mask = np.zeros(extents)
@@ -393,7 +443,16 @@ def _window(array, mask: np.ndarray, lines: list[_Line], wanted: str, cval, func
     origins = [0] * (leading + 2)
     for line in lines:
         origins[line.axis] = line.origin
-    return _filter(array, mask.reshape((1,) * leading + mask.shape), wanted, lines[0].mode, cval, origins, "correlation", function)
+    return _filter(
+        array,
+        mask.reshape((1,) * leading + mask.shape),
+        wanted,
+        lines[0].mode,
+        cval,
+        origins,
+        "correlation",
+        function,
+    )
 
 
 def _sweep(given: InputArray, lines: list[_Line], wanted: str, cval):
@@ -405,20 +464,30 @@ def _sweep(given: InputArray, lines: list[_Line], wanted: str, cval):
     pair = [line for line in lines if line.axis >= first]
     # They come last, but not where a line that follows has a constant beside what they made.
     after = lines[[line.axis >= first for line in lines].index(True) :] if pair else []
-    is_kept = cval != 0 and any(line.axis < first and boundary_word(line.mode) == "constant" for line in after)
+    is_kept = cval != 0 and any(
+        line.axis < first and boundary_word(line.mode) == "constant" for line in after
+    )
     mask = None if is_kept else _one_mask(given, [pair], wanted, cval)
     result = given.object
     # In SciPy's order where numbers are cut in between, or the constant stands beside what another line has made.
-    in_order = wanted.startswith(_whole) or cval != 0 and any(boundary_word(line.mode) == "constant" for line in lines)
+    in_order = (
+        wanted.startswith(_whole)
+        or cval != 0
+        and any(boundary_word(line.mode) == "constant" for line in lines)
+    )
     odd_first = lines if in_order else sorted(lines, key=lambda line: not _is_odd(line.weights))
-    if mask is None and (len(lines) == 2 or odd_first is not lines and any(_is_odd(line.weights) for line in pair)):
+    if mask is None and (
+        len(lines) == 2 or odd_first is not lines and any(_is_odd(line.weights) for line in pair)
+    ):
         together = lines if len(lines) == 2 else pair
         both = _bank(given, [together], wanted, cval, "sum")
         if both is not None:
             result, odd_first = both.object, [line for line in odd_first if line not in together]
     for line in odd_first:
         if mask is None or line not in pair:
-            result = _along(result, line.weights, line.axis, wanted, line.mode, cval, line.origin, "correlation")
+            result = _along(
+                result, line.weights, line.axis, wanted, line.mode, cval, line.origin, "correlation"
+            )
     if mask is not None:
         result = _window(result, mask, pair, wanted, cval, filter_all)
     return given.library.copy(given.to(wanted).object) if result is given.object else result
@@ -431,7 +500,11 @@ def _sum_of(given: InputArray, terms: list[list[_Line]], wanted: str, cval):
     first = len(given.shape) - 2
     groups: dict[tuple, list[list[_Line]]] = {}
     for term in terms:
-        key = tuple((line.axis, line.weights.tobytes(), boundary_word(line.mode)) for line in term if line.axis < first)
+        key = tuple(
+            (line.axis, line.weights.tobytes(), boundary_word(line.mode))
+            for line in term
+            if line.axis < first
+        )
         groups.setdefault(key, []).append(term)
     parts = []
     for group in groups.values():
@@ -439,14 +512,22 @@ def _sum_of(given: InputArray, terms: list[list[_Line]], wanted: str, cval):
         mask = _one_mask(given, inside, wanted, cval)
         if mask is None:
             together = _bank(given, group, wanted, cval, "sum") if len(group) > 1 else None
-            each = [InputArray(_sweep(given, term, wanted, cval)) for term in group] if together is None else [together]
+            each = (
+                [InputArray(_sweep(given, term, wanted, cval)) for term in group]
+                if together is None
+                else [together]
+            )
             parts += [one.to(wanted) for one in each]
             continue
         before = [line for line in group[0] if line.axis < first]
         swept = _sweep(given, before, wanted, cval) if before else given.object
         lines = [line for term in inside for line in term]
         is_product = all(len(term) > 1 for term in inside)
-        parts.append(InputArray(_window(swept, mask, lines, wanted, cval, filter_all if is_product else filter_as_scipy)))
+        parts.append(
+            InputArray(
+                _window(swept, mask, lines, wanted, cval, filter_all if is_product else filter_as_scipy)
+            )
+        )
     return functools.reduce(added, parts).object if parts else given.library.copy(given.to(wanted).object)
 
 
@@ -460,9 +541,19 @@ def _bank(given: InputArray, terms: list[list[_Line]], wanted: str, cval, result
     lines = [line for term in terms for line in term]
     axes = {line.axis for line in lines}
     edges = {boundary_word(line.mode) for line in lines}
-    if not 1 <= len(terms) <= 2 or len(axes) != 2 or max(axes) != min(axes) + 1 or len(edges) > 1 or any(line.origin for line in lines):
+    if (
+        not 1 <= len(terms) <= 2
+        or len(axes) != 2
+        or max(axes) != min(axes) + 1
+        or len(edges) > 1
+        or any(line.origin for line in lines)
+    ):
         return None
-    if wanted not in ("float16", "bfloat16", "float32", "float64") or given.dtype in _complex_parts or (edges == {"constant"} and cval != 0):
+    if (
+        wanted not in ("float16", "bfloat16", "float32", "float64")
+        or given.dtype in _complex_parts
+        or (edges == {"constant"} and cval != 0)
+    ):
         return None
     axis = min(axes)
     extents = [max(line.weights.size for line in lines if line.axis == axis + side) for side in (0, 1)]
@@ -480,10 +571,23 @@ def _bank(given: InputArray, terms: list[list[_Line]], wanted: str, cval, result
             before = (extent - own[0].size) // 2
             masks[side][f, before : before + own[0].size] = own[0]
     image, sums = image_and_sums(given, masks[0], wanted)
-    dtype = image.dtype if sums == "float32" and image.dtype in ("float32", "float16", "bfloat16", "uint8", "uint16", "int16") else sums
+    dtype = (
+        image.dtype
+        if sums == "float32" and image.dtype in ("float32", "float16", "bfloat16", "uint8", "uint16", "int16")
+        else sums
+    )
     columns, rows = (masks_of(one, "masks", sums, image) for one in masks)
     boundary = boundary_word(lines[0].mode)
-    return run(image.to(dtype).contiguous(), columns, rows, axis=axis, results=results, boundary=boundary, value=0.0, origins=(0, 0))
+    return run(
+        image.to(dtype).contiguous(),
+        columns,
+        rows,
+        axis=axis,
+        results=results,
+        boundary=boundary,
+        value=0.0,
+        origins=(0, 0),
+    )
 
 
 def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
@@ -508,13 +612,27 @@ def _gaussian_line(sigma: float, order: int, truncate: float, radius, wanted: st
         raise ValueError(f"Radius must be a nonnegative integer; it is {reach!r}.")
     weights = _gaussian(sigma, int(order), int(reach))[::-1].copy()
     # A result that is cut to a whole number: so much more than the roundings of a sum in float64 that equal elements do not become one less.
-    return weights * (1 + (weights.size + 2) * np.finfo(float).eps) if wanted.startswith(_whole) and order == 0 else weights
+    return (
+        weights * (1 + (weights.size + 2) * np.finfo(float).eps)
+        if wanted.startswith(_whole) and order == 0
+        else weights
+    )
 
 
 def _gaussian_lines(axes, sigma, order, mode, truncate, radius, wanted: str) -> list[_Line]:
     count = len(axes)
-    each = zip(axes, *(per_axis(value, count, name) for value, name in ((sigma, "sigma"), (order, "order"), (mode, "mode"), (radius, "radius"))))
-    return [_Line(axis, _gaussian_line(width, k, truncate, reach, wanted), edge) for axis, width, k, edge, reach in each if width > 1e-15]
+    each = zip(
+        axes,
+        *(
+            per_axis(value, count, name)
+            for value, name in ((sigma, "sigma"), (order, "order"), (mode, "mode"), (radius, "radius"))
+        ),
+    )
+    return [
+        _Line(axis, _gaussian_line(width, k, truncate, reach, wanted), edge)
+        for axis, width, k, edge, reach in each
+        if width > 1e-15
+    ]
 
 
 @recorded("input", "output")
@@ -534,7 +652,9 @@ def gaussian_filter1d(
     `order`; cut at truncate standard deviations, or at `radius` elements."""
     given = InputArray(input)
     _, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
-    return correlate1d(input, _gaussian_line(sigma, order, truncate, radius, wanted), axis, output, mode, cval, 0)
+    return correlate1d(
+        input, _gaussian_line(sigma, order, truncate, radius, wanted), axis, output, mode, cval, 0
+    )
 
 
 @recorded("input", "output")
@@ -581,9 +701,13 @@ def uniform_filter1d(
     given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     if given.dtype.startswith(("int", "uint", "bool")):  # exact sums, one division, as SciPy's
-        result = _along(given.object, np.ones(size), axis, "float64", mode, cval, origin, "correlation") / size
+        result = (
+            _along(given.object, np.ones(size), axis, "float64", mode, cval, origin, "correlation") / size
+        )
     else:
-        result = _along(given.object, np.full(size, 1.0 / size), axis, wanted, mode, cval, origin, "correlation")
+        result = _along(
+            given.object, np.full(size, 1.0 / size), axis, wanted, mode, cval, origin, "correlation"
+        )
     return finish(given, result, output, wanted)
 
 
@@ -603,13 +727,20 @@ def uniform_filter(
     found = axes_of(axes, len(given.shape))
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     settings = ((size, "size"), (mode, "mode"), (origin, "origin"))
-    each = [one for one in zip(found, *(per_axis(value, len(found), name) for value, name in settings)) if one[1] > 1]
+    each = [
+        one
+        for one in zip(found, *(per_axis(value, len(found), name) for value, name in settings))
+        if one[1] > 1
+    ]
     if given.dtype.startswith(_whole) or wanted.startswith(_whole):
         result = given.object if each else given.library.copy(given.object)
         for axis, extent, edge, shift in each:
             result = uniform_filter1d(result, int(extent), axis, wanted, edge, cval, shift)
     else:
-        lines = [_Line(axis, np.full(int(extent), 1.0 / int(extent)), edge, check_origin(shift, int(extent))) for axis, extent, edge, shift in each]
+        lines = [
+            _Line(axis, np.full(int(extent), 1.0 / int(extent)), edge, check_origin(shift, int(extent)))
+            for axis, extent, edge, shift in each
+        ]
         result = _sweep(given, lines, wanted, cval)
     return finish(given, result, output, wanted)
 
@@ -620,7 +751,9 @@ def _derivative(input, axis, output, mode, cval, smoothing: list[int]):  # noqa:
     axis = _one_axis(axis, dimensions)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     edges = per_axis(mode, dimensions, "mode")
-    lines = [_Line(k, np.array([-1.0, 0, 1] if k == axis else smoothing), edges[k]) for k in range(dimensions)]
+    lines = [
+        _Line(k, np.array([-1.0, 0, 1] if k == axis else smoothing), edges[k]) for k in range(dimensions)
+    ]
     lines.sort(key=lambda line: line.axis != axis)  # as SciPy cuts what is between them
     return finish(given, _sweep(given, lines, wanted, cval), output, wanted)
 
@@ -669,12 +802,19 @@ def laplace(
     return finish(given, _sum_of(given, terms, wanted, cval), output, wanted)
 
 
-def _gaussian_derivatives(given: InputArray, sigma, order: int, mode, axes, truncate, radius, wanted: str) -> list[list[_Line]]:
+def _gaussian_derivatives(
+    given: InputArray, sigma, order: int, mode, axes, truncate, radius, wanted: str
+) -> list[list[_Line]]:
     """For each axis a Gaussian whose derivative of that order is taken along it. As in SciPy an axis's mode is that of all lines of its term."""
     found = axes_of(axes, len(given.shape))
     widths = per_axis(sigma, len(found), "sigma")
     edges = per_axis(mode, len(found), "mode")
-    return [_gaussian_lines(found, widths, [order * (axis == one) for one in found], edge, truncate, radius, wanted) for axis, edge in zip(found, edges)]
+    return [
+        _gaussian_lines(
+            found, widths, [order * (axis == one) for one in found], edge, truncate, radius, wanted
+        )
+        for axis, edge in zip(found, edges)
+    ]
 
 
 @recorded("input", "output")
@@ -735,11 +875,17 @@ def _magnitude(given: InputArray, parts: list[InputArray], wanted: str) -> Input
     if len(parts) > 1 and wanted in ("float32", "float64", "float16", "bfloat16"):
         return functools.reduce(lambda sum, one: InputArray(_hypot(sum.object, one.object)), parts)
     squares = functools.reduce(added, (InputArray(one.object * one.object) for one in parts))
-    real = squares if wanted in _complex_parts or wanted.startswith(("float", "bfloat")) else squares.to("float64")
+    real = (
+        squares
+        if wanted in _complex_parts or wanted.startswith(("float", "bfloat"))
+        else squares.to("float64")
+    )
     return InputArray(real.library.module().sqrt(real.object))
 
 
-def _each_axis(input, function, output, mode, cval, arguments, keywords, axes) -> tuple[InputArray, list[InputArray], Any, str]:  # noqa: A002
+def _each_axis(
+    input, function, output, mode, cval, arguments, keywords, axes
+) -> tuple[InputArray, list[InputArray], Any, str]:  # noqa: A002
     """What `function` makes of the array along each axis, in the output's type: it is called as SciPy calls it, first with an array to write to."""
     given = InputArray(input)
     found = axes_of(axes, len(given.shape))
@@ -747,7 +893,15 @@ def _each_axis(input, function, output, mode, cval, arguments, keywords, axes) -
     parts: list[InputArray] = []
     for axis, edge in zip(found, per_axis(mode, len(found), "mode")):
         into = given.empty(given.shape, wanted).object
-        one = function(given.object, axis, parts[0].object.dtype if parts else into, edge, cval, *arguments, **(keywords or {}))
+        one = function(
+            given.object,
+            axis,
+            parts[0].object.dtype if parts else into,
+            edge,
+            cval,
+            *arguments,
+            **(keywords or {}),
+        )
         parts.append(InputArray(into if one is None else one, given).to(wanted))
     return given, parts, output, wanted
 
@@ -768,7 +922,9 @@ def generic_laplace(
     derivative2: a function of Python, which may call others of this module. It is called with an array as output for the first axis, with an element type
     for all others, and returns its result.
     """
-    given, parts, output, wanted = _each_axis(input, derivative2, output, mode, cval, extra_arguments, extra_keywords, axes)
+    given, parts, output, wanted = _each_axis(
+        input, derivative2, output, mode, cval, extra_arguments, extra_keywords, axes
+    )
     result = functools.reduce(added, parts).object if parts else given.library.copy(given.object)
     return finish(given, result, output, wanted)
 
@@ -785,5 +941,7 @@ def generic_gradient_magnitude(
     axes: Axes = None,
 ) -> Any:
     """scipy.ndimage.generic_gradient_magnitude: the root of the sum of the squares of what `derivative` makes along each axis; see generic_laplace()."""
-    given, parts, output, wanted = _each_axis(input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes)
+    given, parts, output, wanted = _each_axis(
+        input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes
+    )
     return finish(given, _magnitude(given, parts, wanted).object, output, wanted)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convolutions of two images, with the signatures of scipy.signal."""
 
 from __future__ import annotations
@@ -7,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ._arrays import InputArray, recorded
-from ._libraries import promoted
 from ._convolutions import exact_integers
 from ._elsewhere import missing
 from ._filters import by_parts, filter_last_two, number_of
+from ._libraries import promoted
 from ._results import _complex_parts
 
 __all__ = ["convolve2d", "correlate2d"]
@@ -22,14 +23,23 @@ if not TYPE_CHECKING:  # a checker would take any name
         missing(__name__, name)
 
 
-_boundaries = {"fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "wrap", "symm": "reflect", "symmetric": "reflect"}
+_boundaries = {
+    "fill": "constant",
+    "pad": "constant",
+    "wrap": "wrap",
+    "circular": "wrap",
+    "symm": "reflect",
+    "symmetric": "reflect",
+}
 
 
 def _two(in1, in2, mode, boundary, fillvalue, word):
     if mode not in ("full", "same", "valid"):
         raise ValueError("Acceptable mode flags are 'valid', 'same', or 'full'.")
     if boundary not in _boundaries:
-        raise ValueError("Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or 'symm').")
+        raise ValueError(
+            "Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or 'symm')."
+        )
     try:
         fillvalue = number_of(fillvalue)
     except TypeError:
@@ -38,14 +48,18 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
     wanted = promoted(image.dtype, second.dtype)
     weights = second.numpy()
     if not len(image.shape) == weights.ndim == 2:
-        raise ValueError(f"{'convolve2d' if word == 'convolution' else 'correlate2d'} inputs must both be 2-D arrays")
+        raise ValueError(
+            f"{'convolve2d' if word == 'convolution' else 'correlate2d'} inputs must both be 2-D arrays"
+        )
     turned = False
     if mode == "valid":
         larger = [a >= b for a, b in zip(image.shape, weights.shape)]
         smaller = [a <= b for a, b in zip(image.shape, weights.shape)]
         if not all(larger):
             if not all(smaller):
-                raise ValueError("For 'valid' mode, one must be at least as large as the other in every dimension")
+                raise ValueError(
+                    "For 'valid' mode, one must be at least as large as the other in every dimension"
+                )
             image, weights = InputArray(weights, image), image.numpy()
             turned = word == "correlation"  # of the exchanged pair it is the other way around
     if image.array.size == 0 or weights.size == 0:

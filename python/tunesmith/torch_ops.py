@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of this package as operators of PyTorch: torch.compile(fullgraph=True) takes them, and CUDA graphs capture them.
 
     import tunesmith.torch_ops
@@ -9,7 +10,7 @@ Importing this module needs PyTorch 2.4 or later.
 
 from __future__ import annotations
 
-from typing import List, Optional  # noqa: UP035: what custom_op() reads
+from typing import List  # noqa: UP035: what custom_op() reads
 
 import torch
 from torch import Tensor
@@ -28,7 +29,11 @@ def _image_op(function, name):
         return function(image, weights, mode=mode, cval=cval)
 
     op = torch.library.custom_op(f"tunesmith::{name}", call, mutates_args=())
-    op.register_fake(lambda image, weights, mode="reflect", cval=0.0: torch.empty_like(image, memory_format=torch.contiguous_format))
+    op.register_fake(
+        lambda image, weights, mode="reflect", cval=0.0: torch.empty_like(
+            image, memory_format=torch.contiguous_format
+        )
+    )
     return op
 
 
@@ -82,7 +87,7 @@ def _reduction(name):
     function = getattr(_reductions, name)
     kind = {"sum": 1, "mean": 2, "min": 3, "max": 3}[name]
 
-    def call(x: Tensor, dim: Optional[List[int]] = None, keepdim: bool = False) -> Tensor:  # noqa: UP006, UP007
+    def call(x: Tensor, dim: List[int] | None = None, keepdim: bool = False) -> Tensor:  # noqa: UP006, UP007
         return function(x, axis=None if dim is None else tuple(dim), keepdims=keepdim)
 
     op = torch.library.custom_op(f"tunesmith::{name}", call, mutates_args=())
@@ -137,7 +142,9 @@ def tensor(expression: str, inputs: List[Tensor], extents: str = "", finish: str
 
 @tensor.register_fake
 def _(expression, inputs, extents="", finish="out"):
-    shape = tensor_shape(expression, [tuple(one.shape) for one in inputs], list(_sizes(extents).items()), finish)
+    shape = tensor_shape(
+        expression, [tuple(one.shape) for one in inputs], list(_sizes(extents).items()), finish
+    )
     return _result(inputs[0], inputs, shape, "tensor()")
 
 

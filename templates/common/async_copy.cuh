@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
 // capability 8.0 they are ordinary copies and the wait does nothing; on the host they arrive at the wait.
 // (On the host common/host/async_copy.h stands for this file; what is here for it stays, because a kernel's

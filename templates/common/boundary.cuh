@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which sample stands at a place outside an array, by the words of scipy.ndimage. In kernels a boundary is an
 // argument: only what lies at an edge asks for it.
 #pragma once

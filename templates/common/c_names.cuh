@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What kernels of a user's own expect of C's headers, which NVRTC does not have and nvcc has: integers of a
 // stated size, limits, infinity, assert. And TUNESMITH, around which such a file has what only its own
 // program needs.

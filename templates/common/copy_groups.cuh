@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups of asynchronous copies (async_copy.cuh): several may be under way, and are waited for in the order
 // in which they ended. Before compute capability 8.0 copies have arrived when they are made. (On the host
 // common/host/copy_groups.h stands for this file; what is here for it stays, because a kernel's identity is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
 // Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
 #pragma once

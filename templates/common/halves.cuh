@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A float as two halves, for matrix products that keep the accuracy of f32: x * scale = high + middle / 2^11
 // + rest, where the scale is a power of two common to all numbers of a tile that brings the largest size into
 // [2^14, 2^15). If no size but 0 is more than 2^28 times smaller, every high is a normal half, so that

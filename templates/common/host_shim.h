@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CUDA execution model on a CPU, for one rendered text: threads are fibers, a barrier is a switch to the
 // next one, shared memory is a section that is poisoned before every block. Blocks run one after the other
 // and one launch at a time: the state is the module's.

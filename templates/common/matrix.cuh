@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Warp-wide matrix products of halves with sums in f32. Needs compute capability 8.0; there is no host twin,
 // because a whole warp acts at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
 // Needs T, `step` (a constant of the body, or with `template <int step>` in the line before the include) and
 // common/vector.cuh.

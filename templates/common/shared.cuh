@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 #pragma once
 

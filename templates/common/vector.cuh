@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
 // (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products of halves by a warpgroup, four warps whose first is a multiple of four, with both matrices
 // in shared memory and sums in f32. They run on while the threads go ahead. Needs compute capability 9.0 and
 // exists on no other (wgmma); there is no host twin.

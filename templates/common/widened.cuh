@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples of any type as the numbers that sums are made of: double for double, else float.
 #pragma once
 

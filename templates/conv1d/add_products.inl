@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One of the products of tensor.cu and tensor_any.cu. Needs COUNT, PRODUCTS, `sums`, the step `v` of samples
 // `high` and `middle`, and `high_taps` and `middle_taps`.
 

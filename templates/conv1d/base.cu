@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv1d, the plain kernel: one thread per output, a loop over the taps, all read from global memory. It
 // knows nothing but the element type, so it serves every problem and is what the other templates are compared
 // with.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv1d against numbers from SciPy 1.17.1 and NumPy: boundaries, origins, even
 // numbers of taps, kernels that are longer than the signal, types of signals;
 // the typed functions; and what is refused.
@@ -9,7 +10,7 @@
 #include "kernel_file/find_op.h"
 #include "templates/boundary_names.h"
 #include "tests/refusal.h"
-#include "tuner/check_data.h"
+#include "tuner/device/check_data.h"
 #include "tunesmith/conv1d.h"
 
 namespace in_kernels {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv1d for every boundary and type of signal. Samples pass through a row in shared memory, as the numbers
 // that sums are made of: only tiles that reach over the signal's ends ask what stands outside. A thread's
 // outputs lie side by side, over a window of samples in registers. It knows the signal's type, the number of

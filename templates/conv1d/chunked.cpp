@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The template `chunked` (chunked.cu): its space and work.
 
 #include <algorithm>

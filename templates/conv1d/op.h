@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What conv1d's templates share: the numbers of a problem, axes, and the templates themselves, each defined
 // in the file of its name.
 #pragma once

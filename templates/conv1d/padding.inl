@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a sample lies in shared memory. Needs SMEM_LAYOUT, OUT_X and `lanes` (elements of a 16-byte access).
 
 // Threads whose outputs fill an even number of 16-byte units would meet in the same banks: `padded` leaves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv1d for any number of taps, direction, boundary and way in which rows lie to vectors, all of which are
 // arguments: one binary serves every problem of a type of signal.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv1d of f32 with many taps as a matrix product on tensor cores. It knows the function and the number of
 // taps; it does not know the lengths, and takes arrays of any alignment.
 //

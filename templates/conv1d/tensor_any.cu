@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor.cu, where the products and their accuracy are explained, with the number of taps and their direction
 // as arguments: one binary serves every kernel. Samples for which a thread has no register are read twice.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of tensor.cu and tensor_any.cu: the warp's sums to the output, but for those that are computed
 // again. Needs `sums`, `range`, `taps_range`, `scale`, `taps_scale`, `tile_first`, `row`, `warp`, `lane` and
 // `output`.

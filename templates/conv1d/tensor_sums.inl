@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tensor.cu and tensor_any.cu sum in, and whether that can be exact enough. Needs PRODUCTS and
 // common/halves.cuh.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv1d against numbers from NumPy, through the reference and through the typed function; its bad input and
 // its spaces.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv1d with a row of OUT_X outputs per thread, held in registers while a window of samples slides over the
 // taps. It knows the element type, the function, the number of taps and how the window lies to 4 samples
 // (PHASE); it does not know the lengths.

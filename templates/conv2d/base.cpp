@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The template `base` (base.cu): its space and work.
 
 #include <algorithm>

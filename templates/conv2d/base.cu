@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d, the plain kernel: one thread per output, every sample read from global memory. It knows nothing but
 // the element type, so it serves every problem and is what the other templates are compared with.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d against numbers from SciPy 1.17.1: boundaries, origins, output sizes, masks of even sides, images of
 // one pixel; the typed functions; and what is refused.
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 
 #include "kernel_file/find_op.h"
 #include "tests/refusal.h"
-#include "tuner/check_data.h"
+#include "tuner/device/check_data.h"
 #include "tunesmith/conv2d.h"
 
 namespace tunesmith {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d for every boundary, size, origin and type of image. Samples pass through a tile in shared memory, as
 // the numbers that sums are made of: only tiles that reach over the image's edge ask what stands outside, all
 // else is the same for all. A thread's outputs slide down over a ring of the tile's rows in registers. It

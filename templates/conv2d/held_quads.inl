@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many quads of a tile a thread may hold. Needs common/integer.cuh.
 
 // The registers that a thread has where so many are resident, less those that are `taken` while samples wait

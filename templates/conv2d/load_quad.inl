@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a tile's quad is loaded: needs INSIDE, VECTOR, `window`, the quad's `row` and `column`, and its place
 // `from`.
 

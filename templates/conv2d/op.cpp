@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d: the convolution or correlation of a batch of images with one mask. Boundaries and origins are those
 // of scipy.ndimage.correlate and convolve, the outputs those of scipy.signal.convolve2d.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d for a mask of any size and direction and for every boundary, size and origin, which are arguments:
 // one binary serves every mask. A tile of OUT_X x OUT_Y outputs per thread is held in registers, and under it
 // a ring of image rows: each mask row needs one further row, which takes the place of the one that is done.

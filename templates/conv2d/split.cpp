@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements split.h.
 
 #include "templates/conv2d/split.h"

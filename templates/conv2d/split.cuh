@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the templates on tensor cores share: a tile of the image on its way into shared memory as halves
 // (common/halves.cuh), the mask's weights, and the plain path of a tile that does not split.
 #pragma once

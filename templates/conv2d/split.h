@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the templates on tensor cores, tensor and warpgroup, share on the host, as split.cuh does for their
 // bodies.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // split.cuh with sizes that are known at run time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sizes of a block and of its tiles. Needs TEAMS, GROUPS, ROWS, RESIDENT_WARPS and common/integer.cuh.
 
 // A team of warpgroups side by side has a tile of its own. The teams of a block share the weights and take

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The template `tensor` (tensor.cu): its space and work.
 
 #include "templates/conv2d/split.h"

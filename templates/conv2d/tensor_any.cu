@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor.cu, where the products and their accuracy are explained, with the mask's size and direction as
 // arguments: one binary serves every mask.
 

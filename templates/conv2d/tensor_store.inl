@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of tensor.cu and tensor_any.cu: a warp's sums to the image. Needs `sums`, both scales,
 // `batch_output`, the tile's `x` and `y`, `lane`, `warp_y`, and the image's `height` and `width`.
 

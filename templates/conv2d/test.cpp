@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d's spaces, and samples of them run on the host with samples that are not numbers.
 #include <gtest/gtest.h>
 
@@ -8,8 +9,8 @@
 
 #include "generator/ops.h"
 #include "runtime/toolchain.h"
-#include "tuner/check_data.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/check_data.h"
+#include "tuner/device/device_memory.h"
 
 namespace tunesmith {
 namespace {

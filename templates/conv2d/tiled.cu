@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d with a tile of OUT_X x OUT_Y outputs per thread, held in registers while a window of the image
 // slides over them. It knows the element type, the mode and the mask's size; it does not know the image's
 // size.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The barriers of a block's teams. Needs TEAMS, `team_threads` and common/warpgroup.cuh.
 
 // A team's barriers: its own, and that of its turn.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d of f32 as a matrix product on Hopper's tensor cores, which read both matrices from shared memory. It
 // knows the mode and the mask's size; it does not know the image's size.
 //

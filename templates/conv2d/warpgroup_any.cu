@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warpgroup.cu, where the products are explained, with the mask's size and direction as arguments: one binary
 // serves every mask. Accuracy: as tensor.cu.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of warpgroup.cu and warpgroup_any.cu: a thread's sums to the image. Needs `sums`, both scales,
 // `batch_output`, the tile's `x` and `y`, `group`, `warp`, and the image's `height` and `width`.
 

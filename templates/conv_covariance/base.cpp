@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plain template: serves every problem and compiles in the element type alone.
 
 #include "templates/conv_covariance/op.h"

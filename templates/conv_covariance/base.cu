@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_covariance, the plain kernel: one thread per pair of output pixels, with the original Numba kernel's
 // loops over input channels and mask, then one addition per output channel. It knows only the element type,
 // so it serves every problem, and the other templates are compared with it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread per pair of output pixels, every term read from where it lies: for small problems and very large
 // masks.
 

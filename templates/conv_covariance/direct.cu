@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_covariance as in the original Numba kernel: one thread per pair of output pixels, which reads every
 // term of its sum from where it lies. It knows the element type, the mask and the input channels, but not the
 // image's size.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each sum once, as a box filter that goes down the shared diagonal, given to all output channels: for what
 // is not small.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_covariance with each inner sum computed once and added to every output channel. Summed over the input
 // channels first,
 //   p(y, x, y', x') = sum over ci of mu[ci, y, x] mu[ci, y', x'] + gamma[ci, y, x, ci, y', x'],

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // factored.cu's box filter for a mask of any size and any number of input channels, without a compiler.
 
 #include <algorithm>

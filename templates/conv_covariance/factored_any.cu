@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_covariance as in factored.cu, where the box filter along the shared diagonal is explained, for a mask
 // of any size and any number of input channels, which are arguments: one binary serves them all. It knows
 // only the element type.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The outputs of factored.cu and factored_any.cu. Needs VECTOR, OUT_J, FAN, STORE, Place, common/overlap.inl,
 // common/vector.cuh and conv_covariance/image.inl.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What factored.cu and factored_any.cu know of an image. Needs T, Real, Index and mu_staged.
 
 // Pointers point to where a row begins, so that offsets known at compile time are part of the load

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The type of offsets within one image's covariances. Needs INDEX_BITS.
 
 template <int BITS>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_covariance: what a two-dimensional convolution adds to the covariance of its output, for each output
 // channel with itself, from the covariance gamma and the mean mu of its input. In place on the output's
 // covariance.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_covariance's reference against numbers from NumPy, its typed function on the host, its spaces, and
 // what it refuses.
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
 #include "tests/refusal.h"
-#include "tuner/check_data.h"
+#include "tuner/device/check_data.h"
 #include "tunesmith/conv_covariance.h"
 
 namespace tunesmith {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads walk the output in strides of the grid, one element at a time: what serves every problem.
 
 #include "templates/elementwise/op.h"

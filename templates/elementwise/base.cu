@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // elementwise, the plain kernel, the loop of the original Numba kernel: threads walk the output in strides of
 // the grid, one element at a time. The dimensions are runtime values, so it serves every problem of its
 // function and dtype.
 
-#include "elementwise/functions.cuh"
+#include "common/functions.cuh"
 
 // A value for each dimension (its extent, or an input's stride), 0 the innermost; those from `rank` on are
 // not read.

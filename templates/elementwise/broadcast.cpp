@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For inputs that are repeated along dimensions or have gaps, which are merged as far as possible.
 
 #include <utility>

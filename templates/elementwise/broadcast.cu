@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // elementwise for inputs that are repeated along dimensions or have gaps between their elements. Neighbouring
 // dimensions are merged where every input allows it; RANK are left, 0 the innermost. The output is walked as
 // one row of vectors; a vector's coordinates come from divisions, by multiplication where indices have 32
 // bits. The bits of INPUT_A to INPUT_F: 0 to 5, the input moves along that dimension; 6, its elements are
 // neighbours along dimension 0; 7, it is as dense as the output.
 
+#include "common/functions.cuh"
 #include "common/hinted_access.cuh"
 #include "common/overlap.inl"
 #include "common/vector.cuh"
-#include "elementwise/functions.cuh"
 #include "elementwise/index.inl"
 
 __device__ __forceinline__ constexpr int layout(int k) {

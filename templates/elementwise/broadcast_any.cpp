@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For what broadcast serves, with its layout as arguments: one binary of a function and dtype for all of
 // them.
 

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // elementwise for what broadcast.cu serves, by one kernel for every layout: along which dimensions an input
 // moves, and how far, is known at launch only. A vector of an input is one access where the input is as dense
 // as the output (a bit of `dense`), or where its elements are neighbours, within a row and aligned; else it
 // is VECTOR accesses, whose coordinates carry only where the row ends.
 
+#include "common/functions.cuh"
 #include "common/hinted_access.cuh"
 #include "common/overlap.inl"
 #include "common/vector.cuh"
-#include "elementwise/functions.cuh"
 #include "elementwise/index.inl"
 #include "elementwise/shape.inl"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For inputs as dense as the output or of one element: vectors, all loads before their first use.
 
 #include "templates/axes.h"

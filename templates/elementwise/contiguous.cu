@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // elementwise where every input is as dense as the output or is one element: no coordinates, vectors straight
 // from memory, all of a thread's loads before it uses the first. SCALARS has a bit for each input of one
 // element.
 
+#include "common/functions.cuh"
 #include "common/hinted_access.cuh"
 #include "common/overlap.inl"
 #include "common/vector.cuh"
-#include "elementwise/functions.cuh"
 
 // The words of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -6,7 +7,7 @@
 #include <type_traits>
 
 #include "generator/error.h"
-#include "templates/elementwise/expression.h"
+#include "language/expression.h"
 #include "tunesmith/elementwise.h"
 
 namespace tunesmith {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // elementwise's typed functions on the host, through the dispatcher. Expected numbers are NumPy's and
 // SciPy's.
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "generator/error.h"
-#include "templates/elementwise/test_functions.h"
+#include "tests/language/test_functions.h"
 #include "tunesmith/elementwise.h"
 
 namespace tunesmith {

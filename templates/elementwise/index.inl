@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How broadcast.cu and broadcast_any.cu read, write and count. Needs LOAD, STORE, INDEX and
 // common/hinted_access.cuh.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shapes of `elementwise`: a problem's texts for its output and inputs, what NumPy's broadcasting makes
 // of them, and the same with as few dimensions as the inputs allow.
 #pragma once
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "generator/problem.h"
-#include "templates/elementwise/expression.h"
+#include "language/expression.h"
 
 namespace tunesmith::elementwise_op {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // elementwise: out[i] = function(a[i], b[i], …), with NumPy's broadcasting; the function is a named one or an
 // expression.
 

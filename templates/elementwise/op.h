@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What elementwise's templates share. Private to this folder.
 #pragma once
 
@@ -7,8 +8,8 @@
 #include <vector>
 
 #include "generator/op.h"
+#include "language/expression.h"
 #include "templates/axes.h"
-#include "templates/elementwise/expression.h"
 #include "templates/elementwise/layout.h"
 
 namespace tunesmith::elementwise_op {

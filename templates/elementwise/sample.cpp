@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise problems such as users have: functions, shapes and what is broadcast to them.
 
 #include "generator/sample.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The output's extents and the inputs' strides as kernel arguments, in broadcast.cu and broadcast_any.cu; 0
 // is the innermost dimension. Needs elementwise/index.inl.
 

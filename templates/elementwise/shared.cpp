@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What elementwise's templates share: rules of a thread's work, kernel arguments, kinds of inputs.
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // elementwise's problems: what is refused, how dimensions are merged, and what the templates may choose from.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // filter_bank, the plain kernel: a thread has ROWS outputs below each other. A row of the image is summed
 // along the row mask once, and added to each output whose window has it. Only the image's type is compiled
 // in. The two halves of a mask are summed apart, from its middle outwards: of equal numbers and a mask whose

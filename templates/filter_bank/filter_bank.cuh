@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of a place's sums, one of each filter.
 #pragma once
 

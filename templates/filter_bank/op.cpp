@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // filter_bank: several separable filters of one image in one pass, each by itself, their sum, or their norm.
 
 #include "templates/filter_bank/op.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the op filter_bank share: the sizes of a problem, and its templates.
 #pragma once
 

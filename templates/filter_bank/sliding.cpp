@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // filter_bank/sliding: a block marches down a strip, columns in registers, rows by way of shared memory.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // filter_bank in one pass. A block marches down a strip of the image. Each thread keeps the rows of a window
 // in registers, of a few columns, and sums them along the column masks, ROWS rows at a time; the rows that
 // the next ones need are read meanwhile. These sums go to shared memory, where each thread takes OUTPUTS

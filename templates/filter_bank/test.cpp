@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // filter_bank in particular: SciPy's numbers; norms of what squares do not hold; numbers that are not finite;
 // what is refused; the spaces.
 #include <gtest/gtest.h>
@@ -15,8 +16,8 @@
 #include "templates/filter_bank/op.h"
 #include "tests/refusal.h"
 #include "tests/rules.h"
-#include "tuner/device.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/device.h"
+#include "tuner/device/device_memory.h"
 #include "tunesmith/filter_bank.h"
 
 namespace tunesmith {

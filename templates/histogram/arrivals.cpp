@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram/arrivals: one kernel; whoever adds to a count last moves it to the output.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram in one kernel without a last block that all wait for: a word of the workspace holds a bin's count
 // and how many blocks have added theirs. The block that completes a word moves its count to the output.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram, the plain kernel: one thread per element, which it adds to a counter in global memory.
 
 #include "histogram/bins.cuh"

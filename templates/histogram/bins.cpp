@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bins of a histogram problem: their edges as NumPy has them, and the estimate by which the kernels find
 // an element's bin, with its error bound.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
 // whole words. templates/histogram/bins.cpp computes the numbers in Bins and bounds their error.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block's counters in shared memory, in copies, and how a tile is counted into them. Needs T, function,
 // CONTIGUOUS, BLOCK, ITEMS, VECTOR, COPIES, OWNER, COUNTER_BITS, INCREMENT and MERGE.
 

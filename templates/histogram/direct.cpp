@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram/direct: counters in global memory.
 
 #include <algorithm>

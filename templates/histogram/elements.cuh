@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread's neighbouring elements of any size, loaded as one word of at most 16 bytes.
 #pragma once
 

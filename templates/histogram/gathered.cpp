@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram/gathered: one kernel, whose last block gathers what all have counted.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram in one kernel, without a filling before it: blocks count in shared memory and add to counts in
 // the workspace, which the last block to end moves to the output.
 

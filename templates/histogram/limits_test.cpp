@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A histogram's limits are arguments of a launch: one plan serves all, and no choice depends on them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram: how many elements fall into each of `bins` bins of equal width over [lo, hi] as numpy.histogram
 // has them, or how many elements are 0, 1, ... bins - 1 as numpy.bincount has them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the op histogram share: a problem's sizes, its bins, and what several templates have.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram's reference: every element compared with NumPy's edges.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram/shared: copies of the counters in each block's shared memory.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram with its counters in shared memory, in several copies: each for some lanes of every warp, in
 // banks of their own, or each for some warps. A block adds its counts to the output at its end.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram against numbers from NumPy 2.4, against NumPy's own steps at the edges of many ranges, with
 // counters that run full, and as a typed function.
 #include <gtest/gtest.h>
@@ -19,8 +20,8 @@
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tests/refusal.h"
-#include "tuner/check_data.h"
-#include "tuner/device.h"
+#include "tuner/device/check_data.h"
+#include "tuner/device/device.h"
 #include "tunesmith/histogram.h"
 
 namespace tunesmith {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What histogram's templates share: axes, a rule, the arguments of their kernels.
 
 #include "templates/histogram/op.h"

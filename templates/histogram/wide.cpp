@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram/wide: elements of 8 bytes.
 
 #include <algorithm>

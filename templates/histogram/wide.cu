@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // histogram of elements of 8 bytes: copies of the counters in each block's shared memory, each for some lanes
 // of every warp, added to the output at the block's end.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // joint_histogram/base: the plain kernel, which serves every problem.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // joint_histogram, the plain kernel: one thread per pair, whose weight it adds to the sum in global memory.
 // What the tuned kernels compile in is looked at here, so that few binaries serve every problem.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which cell of a grid of bins a value or a pair lies: bins of equal width (histogram/bins.cuh), or
 // between edges that are given.
 #pragma once

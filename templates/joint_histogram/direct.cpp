@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // joint_histogram/direct: sums in global memory.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // joint_histogram with its sums in global memory, for more cells than shared memory holds.
 
 #include "joint_histogram/loads.inl"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tunesmith/joint_histogram.h"
 
 namespace tunesmith {

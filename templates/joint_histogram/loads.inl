@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a block's threads load values, pairs and weights. Needs T, values, edges, weights, CONTIGUOUS, BLOCK,
 // ITEMS, VECTOR and LOAD.
 

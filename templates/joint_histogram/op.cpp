@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // joint_histogram: how many values, or pairs of values, lie in each bin of a grid, or the sum of their
 // weights, as numpy.histogram, histogram2d and their `weights` have them.
 

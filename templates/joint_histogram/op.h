@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the op joint_histogram share: a problem's sizes, the arguments of its kernels, axes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What joint_histogram's templates make of a problem: sizes, ranges, the arguments of their kernels, an axis.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // joint_histogram/shared: copies of the sums in each block's shared memory.
 
 #include <algorithm>

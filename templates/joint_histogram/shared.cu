@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // joint_histogram with its sums in shared memory, in copies, each for some lanes of every warp. At its end a
 // block adds them to the output; or, where it has counts, to words of the workspace that also count the
 // blocks, and the last of these moves the word to the output (FINISH=arrivals): one launch.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // joint_histogram as typed functions, against numbers from NumPy 2.4, and what is refused.
 #include <gtest/gtest.h>
 

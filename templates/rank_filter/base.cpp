@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter/base: the plain kernels, which serve every problem.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter, the plain kernels: any rank of any window, and extremes along one axis. Only the element type
 // is compiled in.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter/extreme: minima and maxima of boxes, along rows and columns in one launch.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter, minima and maxima of boxes. A block marches down a strip of the image. Each thread keeps a few
 // columns, along which it has van Herk's and Gil and Werman's running extremes: rows come in groups as long
 // as the window, and a window is the end of one group and the beginning of the next, three comparisons

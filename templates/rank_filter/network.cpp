@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter/network: small windows, by a selection network that is generated for them.
 
 #include <algorithm>

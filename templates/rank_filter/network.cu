@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter, small windows: a thread has OUTPUTS_Y rows of OUTPUTS_X outputs beside each other, whose
 // elements are compared by a selection network that is generated for them: `select`.
 

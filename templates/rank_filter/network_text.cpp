@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a selection network is found. The elements that all windows of a tile of outputs have are sorted once;
 // an element of these that is too far from the rank in whatever window is left out at once. Then the tile is
 // halved, and halved again, and each half merges what its windows have beside that, until one output is left,

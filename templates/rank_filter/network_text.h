@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The selection network of a block of outputs beside and above each other, made for a window and a rank.
 #pragma once
 

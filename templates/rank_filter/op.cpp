@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter: in each window of an image of up to three dimensions the element of a given rank, such as the
 // minimum, the median or the maximum.
 

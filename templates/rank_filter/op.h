@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the op rank_filter share: the shape of a problem, its window, and its templates.
 #pragma once
 

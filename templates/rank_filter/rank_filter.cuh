@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One total order of the elements of each type: NaN after all numbers, and all NaN alike; -0 before 0. A key
 // is an unsigned integer whose order it is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter/ranks: large windows of any footprint, as sets of places among a tile's sorted elements.
 
 #include <algorithm>

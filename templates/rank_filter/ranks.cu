@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter, large windows. A block sorts all elements of its tile, so that each has a place among them
 // that no other has, and a window is a set of places: bits in shared memory. A warp slides a window down a
 // column of outputs. Of each step it turns the bits of the row that leaves and of the one that enters, and

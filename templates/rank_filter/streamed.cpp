@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter/streamed: minima and maxima of bytes in short windows, whose rows pass the registers of a warp.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter, minima and maxima of bytes in short windows: a warp goes down a strip of rows. A lane has
 // VECTOR bytes of each row in registers, and the extremes of the last rows of its columns; those along a row
 // are made of words that lanes exchange. What is beside the image is filled in between both, where it is the

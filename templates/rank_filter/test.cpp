@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter in particular: the order of numbers that nobody likes, bit by bit in every template; what
 // stands outside; networks; what is refused; the spaces.
 #include <gtest/gtest.h>
@@ -17,8 +18,8 @@
 #include "templates/rank_filter/network_text.h"
 #include "tests/refusal.h"
 #include "tests/rules.h"
-#include "tuner/device.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/device.h"
+#include "tuner/device/device_memory.h"
 #include "tunesmith/rank_filter.h"
 
 namespace tunesmith {

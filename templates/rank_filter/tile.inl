@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block's tile of the image with the windows' overhang, as words in shared memory. Words of two elements
 // have one of the tile's left half and the one as far into its right half. Reads `half_x` (columns of a
 // half), `tile_y`, the window, `before_*`, `threads` and VECTOR.

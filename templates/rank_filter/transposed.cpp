@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter/transposed: minima and maxima of boxes in a tile, along its columns, then along its rows, which
 // are columns of the transposed tile.
 

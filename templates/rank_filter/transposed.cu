@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter, minima and maxima of boxes in a tile, twice along columns. A word is 4 bytes of a row. A
 // thread has the extremes of a run of a word's columns, and writes them as words of a column: lanes have
 // words beside each other, and the tile is transposed without any exchange between them. Then its rows are

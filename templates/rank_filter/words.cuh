@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words that tuned templates compare: an element, or two elements of at most 16 bits by their keys, of
 // which one instruction makes the lesser or greater of both. lower() and upper() are those of the order in
 // rank_filter.cuh.

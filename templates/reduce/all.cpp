@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce/all: several blocks per output, along contiguous elements, and the ways in which they meet.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce with several blocks per output, along contiguous elements: for few, long reductions. The element
 // type, the function and the order are compiled in.
 

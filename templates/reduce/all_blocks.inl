@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a block's threads meet, and how the partials that blocks have stored are added up, for several blocks
 // per output. Needs R, a reduction, Partial, BLOCK and TREE.
 constexpr bool by_shuffles = TREE == Tree::shuffle;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce, the plain kernels: one thread per output; where outputs are few and long, one block per output,
 // whose threads walk along the length in strides and meet in a tree in shared memory; for an atomic sum
 // several blocks per output, each with one addition to the global sum. Only the element type is compiled in.

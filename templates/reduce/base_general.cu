@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce, the plain kernel of any reduction of general.cuh: one thread per output; where outputs are few and
 // long, one block, whose threads walk along the length in strides and meet in a tree in shared memory. Only
 // the element type is compiled in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce/columns: threads side by side along inner, and blocks that share the length.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the threads above each other of a block meet. Needs columns_totals.inl, BLOCK_X, BLOCK_Y and VECTOR.
 // The threads with threadIdx.y = 0 get the totals of their columns.
 __device__ __forceinline__ void add_across(Totals& totals, Partial* shared) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce across rows by any reduction of general.cuh: a thread holds the totals of VECTOR neighbouring
 // columns, a block's threads lie side by side along the columns and BLOCK_Y deep along the length, and blocks
 // may share the length. The element type, the function and the type of sums are compiled in.

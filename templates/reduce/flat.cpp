@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce/flat: the columns of a matrix without gaps, walked as they lie in memory.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce of the columns of a matrix without gaps, by any reduction: a block's threads lie side by side in
 // memory, whatever the number of columns, and just so many that each meets the same columns in every round.
 // So all lanes work and all loads are vectors where the columns are few or odd.

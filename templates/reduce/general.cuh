@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reductions that need more than a tree of values: the place of an extreme, moments, products, two
 // results; and those whose elements are first made something else. Each folds a thread's elements, which are
 // in registers, into a partial. It has no kernel.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce: sum, minimum, maximum, mean, the place of an extreme, moments, products, norms, logical functions
 // and pairs of them over all elements of an array, or over one of its axes. An array is seen as outer x
 // length x inner, with strides for the first two; the reduction is over `length`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the op reduce share: the shape of a problem, the types, and the axes and rules that
 // several of its templates have.
 #pragma once

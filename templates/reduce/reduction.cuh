@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pieces of a reduction: what is accumulated and in which type, a thread's tile, the trees of a team and
 // of a block, and how blocks pass on their partials. It has no kernel.
 //

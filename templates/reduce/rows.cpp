@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce/rows: a team of threads per output, along contiguous elements.
 
 #include "templates/axes.h"

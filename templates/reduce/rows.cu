@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce with a team of threads per output, along contiguous elements: for many rows. The element type and
 // the function are compiled in.
 

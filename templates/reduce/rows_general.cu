@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce with a team of threads per output, along contiguous elements, by any reduction of general.cuh. The
 // element type, the function and the type of sums are compiled in.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce/staged: short rows, one for each thread, by way of shared memory.
 
 #include <algorithm>

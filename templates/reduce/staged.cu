@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce of short rows without gaps, by any reduction: a block's threads copy their rows to shared memory
 // side by side, and then each has a row to itself, of which nothing is passed between threads.
 

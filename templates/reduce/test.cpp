@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce in particular: NumPy's numbers and rules, strides, what is refused, workspaces, the spaces.
 #include <gtest/gtest.h>
 
@@ -16,8 +17,8 @@
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tests/refusal.h"
-#include "tuner/check_data.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/check_data.h"
+#include "tuner/device/device_memory.h"
 #include "tunesmith/reduce.h"
 
 namespace tunesmith {

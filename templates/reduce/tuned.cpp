@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The axes and rules that several of reduce's tuned templates share.
 
 #include "templates/axes.h"

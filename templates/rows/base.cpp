@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A team of threads per row, with the expression known at launch: what serves every problem.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rows, the plain kernel: a team of threads per row, up to a block, which walks it once for each pass of
 // reductions and once for the results.
 // The expression is a program that is known at launch, so one kernel serves every problem of its dtype. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rows/cluster: a row in the registers of a cluster of blocks.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rows with a row in the registers of a cluster of blocks, which send each other their totals: for rows that
 // no block holds. What is computed, the arrays' kinds and the element type are compiled in.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The expression as C++: functions of one element and one row, of one fixed statement per operation. No
 // character of the expression's text is in them.
 

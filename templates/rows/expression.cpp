@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "templates/rows/expression.h"
 
 #include <algorithm>
 #include <array>
 
 #include "generator/listed.h"
-#include "templates/elementwise/words.h"
+#include "language/words.h"
 
 namespace tunesmith::rows_op {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The language of `rows`: results computed from arrays' elements and from reductions over each row, parsed
 // into one list of operations in which each occurs once. The grammar of values is elementwise's.
 #pragma once
@@ -7,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "templates/elementwise/expression.h"
+#include "language/expression.h"
 
 namespace tunesmith::rows_op {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vectors of a row that a thread holds in registers. Needs Compute and what the expression's code has with
 // it, T, VECTOR, ALIGNED, load_hint and store_hint.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rows: results computed from the elements of matrices and from reductions over each row, as
 // y = exp(x - max(x)) / sum(exp(x - max(x))).
 

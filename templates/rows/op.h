@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the op rows share: a problem's arrays and what varies along its rows, the code that is
 // generated from its expression, and the axes and rules that several templates have.
 #pragma once

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference of `rows`: the expression in double precision, every value with a bound of the error that
 // evaluating it in the dtype may have made, through its reductions too.
 
 #include <algorithm>
 #include <cmath>
 
-#include "templates/elementwise/bounded.h"
+#include "language/bounded.h"
 #include "templates/rows/op.h"
 
 namespace tunesmith::rows_op {

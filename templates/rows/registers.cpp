@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rows/registers: a row in the registers of a team of threads.
 
 #include <algorithm>

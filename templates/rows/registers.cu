@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rows with a row in the registers of a team of threads: each element is read once. What is computed, the
 // arrays' kinds and the element type are compiled in.
 

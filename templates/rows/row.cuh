@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the code of an expression is made of beside elementwise's operations: reductions and divisors of a
 // row, and the kernels' parameters.
 #pragma once
 
-#include "elementwise/functions.cuh"
+#include "common/functions.cuh"
 
 namespace rows {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems such as users have: the rows of attention, of layers' activations, of tables.
 
 #include "generator/sample.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A problem's arrays, what varies along its rows, and what is not allowed.
 
 #include <algorithm>

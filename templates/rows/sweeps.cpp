@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rows/sweeps: a block per row, which reads several times what it cannot keep.
 
 #include <algorithm>

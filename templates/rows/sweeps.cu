@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rows with a block per row, which reads it once for each pass and once for the results: for rows of any
 // length. What fits stays in shared memory after the first pass. What is computed, the arrays' kinds and the
 // element type are compiled in.

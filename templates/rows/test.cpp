@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rows in particular: the language and what it refuses, the typed functions, NaN and infinities, spaces.
 #include <gtest/gtest.h>
 
@@ -14,8 +15,8 @@
 #include "templates/rows/op.h"
 #include "tests/refusal.h"
 #include "tests/rules.h"
-#include "tuner/check_data.h"
-#include "tuner/check_memory.h"
+#include "tuner/check/check_memory.h"
+#include "tuner/device/check_data.h"
 #include "tunesmith/rows.h"
 
 namespace tunesmith {

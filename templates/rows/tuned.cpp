@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The axes, rules and arguments that several of the templates share.
 
 #include <algorithm>

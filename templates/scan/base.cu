@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan, the plain kernels: a thread, a warp or a block per line, or per part of a line where lines are few
 // and long. Such a line takes two launches: of each part but the last its total; then the results of each
 // part, behind the totals of those before it. Only the types and an expression are compiled in.

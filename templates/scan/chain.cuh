@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the blocks of a launch pass on what a line has before their tiles, in one order of combining whatever
 // the order in which they come. It has no kernel.
 //

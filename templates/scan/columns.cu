@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan across rows: a thread has ITEMS neighbouring rows of VECTOR columns, a block's threads lie side by
 // side along the columns and BLOCK_Y deep along the length, and blocks pass on what their columns have before
 // their tiles. The types, the function and the kind are compiled in.

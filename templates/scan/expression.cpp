@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan's expressions: what is allowed, their C++, and their reference.
 
 #include <algorithm>
@@ -6,8 +7,8 @@
 
 #include "generator/element.h"
 #include "generator/number_text.h"
+#include "language/bounded.h"
 #include "templates/boundary.h"
-#include "templates/elementwise/bounded.h"
 #include "templates/scan/op.h"
 
 namespace tunesmith::scan_op {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan/lookback: several blocks per line, along contiguous elements.
 
 #include "templates/scan/op.h"

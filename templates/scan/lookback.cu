@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan along contiguous elements with several blocks per line, which pass on what a line has before their
 // tiles: for few, long lines. The types, the function and the kind are compiled in.
 

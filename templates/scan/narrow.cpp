@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan/narrow: rows of a few elements, one behind the other, and blocks that share the length.
 
 #include "templates/scan/op.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan of rows of a few elements that lie one behind the other: a tile is moved between global and shared
 // memory as one stretch; there a thread has ITEMS neighbouring rows of one column. It keeps them in
 // registers, or reads them again when it knows what is before them. Blocks pass on what their columns have

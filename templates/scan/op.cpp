@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan: sums, products, maxima, minima or logical ors and ands of all elements up to each one, along an axis
 // of an array. An array is seen as outer x length x inner, with strides for the first two; the scan is along
 // `length`.

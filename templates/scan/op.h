@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the op scan share: the shape of a problem, the types, and the axes and rules that several
 // of its templates have.
 #pragma once
@@ -8,8 +9,8 @@
 #include <vector>
 
 #include "generator/op.h"
+#include "language/expression.h"
 #include "templates/axes.h"
-#include "templates/elementwise/expression.h"
 
 namespace tunesmith::scan_op {
 

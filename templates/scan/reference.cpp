@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan's reference, summed in twice the digits of double, and the error that the contract permits.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan along contiguous elements with a team of threads per line, which carries what the line has so far from
 // tile to tile: for many lines. The types, the function and the kind are compiled in.
 

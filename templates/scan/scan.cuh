@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan's functions, and how the elements of a tile are scanned by the threads of a warp. It has no kernel.
 #pragma once
 
 #include "common/float16.cuh"
+#include "common/functions.cuh"
 #include "common/hinted_access.cuh"
 #include "common/vector.cuh"
-#include "elementwise/functions.cuh"
 
 // What sums and products of T are computed in; integers wrap.
 template <typename T, bool wide>

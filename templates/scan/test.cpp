@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scan in particular: NumPy's numbers and rules, strides, what is refused, workspaces, the spaces.
 #include <gtest/gtest.h>
 
@@ -15,8 +16,8 @@
 #include "templates/scan/op.h"
 #include "tests/refusal.h"
 #include "tests/rules.h"
-#include "tuner/check_data.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/check_data.h"
+#include "tuner/device/device_memory.h"
 #include "tunesmith/scan.h"
 
 namespace tunesmith {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops as they are written, with extents, strides and function known at launch: what serves every
 // problem.
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor, the plain kernels: the loops as they are written, a thread for each element of the output, which
 // walk it in strides of the grid. Extents, strides and the function are runtime values, so they serve every
 // problem of their dtype. Dimension 0 is the innermost: the reduced ones come first, then the free ones.
 
-#include "elementwise/functions.cuh"
+#include "common/functions.cuh"
 
 #define TWELVE(name)                                                                                 \
   long long name##0, long long name##1, long long name##2, long long name##3, long long name##4,     \

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A problem is stored under names of its own: whoever reads it again has the same text, the same extents and
 // the same layouts, and its kernels compute what the caller's line says. On lines with terms of the factor 0,
 // terms that cancel, negative factors and offsets, which a stored text writes otherwise.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random expressions with 1 to 3 outputs, 1 to 4 reductions, windows, diagonals and 1 to 3 terms, and their
 // extents: for tests, and as problems that nobody thought of.
 #pragma once
@@ -12,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "templates/tensor/expression.h"
+#include "templates/tensor/notation/expression.h"
 
 namespace tunesmith::tensor_op {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long sums of f32 are not added one term after the other: what each template that takes them is off by.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor: a line of index notation, such as out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j].
 
 #include "templates/tensor/op.h"

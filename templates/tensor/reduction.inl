@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How generated kernels reduce terms, and stores of neighbours. Needs Compute.
 
 template <typename Element>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference of `tensor`: the loops themselves in double, and the error that a sum in the dtype may have
 // made.
 #include <algorithm>
@@ -6,8 +7,8 @@
 #include <limits>
 #include <numeric>
 
-#include "templates/elementwise/bounded.h"
-#include "templates/elementwise/builder.h"
+#include "language/bounded.h"
+#include "language/builder.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor problems such as users have: products of matrices and tensors, permutations, windows; and as often
 // some that nobody thought of.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sum of variables times numbers, as C++ text. Private to this folder.
 #pragma once
 

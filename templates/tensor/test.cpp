@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor's language, its problems, and its typed functions on the host.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread per element, straight from array to array: what serves every problem.
 
 #include "templates/transpose/op.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose, the plain kernel: one thread per element, straight from array to array. It depends on the
 // element's size alone, so it serves every problem.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small elements inside 32-bit registers: words shifted by bytes, and small squares of elements transposed.
 #pragma once
 

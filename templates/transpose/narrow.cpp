@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strips through shared memory where one side is short: few long rows, and one stretch in which their
 // elements alternate.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose where one side is short: one of the arrays has few long rows, the other is one stretch of memory
 // in which their elements alternate. A block moves STRIP elements of each long row; shared memory holds them
 // in the order of the stretch, so that both sides are read and written whole. TALL: the input is the stretch.

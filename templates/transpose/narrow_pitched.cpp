@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strips through shared memory where one side is short and the short rows have gaps between them.
 
 #include "templates/axes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose where one side is short and the short rows have gaps between them: strips of the long rows go
 // through shared memory, from or to which short rows are read or written one after the other, element by
 // element, so that each sector of theirs is touched once. TALL: the short rows are the input's. Of an element

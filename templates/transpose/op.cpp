@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose: each matrix of a batch, out of place, element by element without a change of its bits. Rows may
 // be a pitch apart; the gaps between them are neither read nor written.
 

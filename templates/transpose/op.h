@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What transpose's templates share. Private to this folder.
 #pragma once
 

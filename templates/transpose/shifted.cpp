@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles through shared memory for rows that begin anywhere: whole sectors are written nevertheless.
 
 #include "templates/axes.h"

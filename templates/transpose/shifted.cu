@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose of tiles through shared memory for rows that begin anywhere. Elements of 1 and 2 bytes are read
 // as words, two aligned ones shifted into one, and turned in registers. Each row of the output is written in
 // stretches that begin at multiples of WINDOW bytes in memory, so that two blocks never write the same

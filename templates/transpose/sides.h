@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What narrow and narrow_pitched share: a problem with one short side. Private to this folder.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strips of the few long rows of an array, to and from shared memory, where their elements alternate. Needs
 // T, BLOCK, ITEMS, STRIP, element_bytes, load_hint, store_hint and row_vector.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose's contract beyond what every op's tests check: numbers from NumPy, bits of NaN, gaps of a pitch,
 // rows that begin anywhere, bad input, and the typed function.
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 #include "runtime/toolchain.h"
 #include "tests/refusal.h"
 #include "tests/rules.h"
-#include "tuner/device.h"
+#include "tuner/device/device.h"
 #include "tunesmith/transpose.h"
 
 namespace tunesmith {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles through shared memory, turned in registers so that both sides move vectors: for rows of whole
 // vectors.
 

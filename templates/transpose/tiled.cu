@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose of tiles through shared memory. A thread loads TURN vectors of VECTOR_IN elements, one below the
 // other, turns them in registers into VECTOR_IN cells of TURN elements of an output row, and puts those into
 // shared memory; then vectors of VECTOR_OUT elements are stored along the output's rows. Of an element only

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Fails unless the whole text of ${file} stands in ${page}.
 file(READ "${page}" page_text)
 file(READ "${file}" file_text)

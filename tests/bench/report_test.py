@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How bench/report.py judges and shows what was measured, on made-up rows."""
 
 import csv
@@ -14,14 +15,34 @@ GOALS = "apart <= 1 CUB; cold <= 1.05 copy; apart <= 2.5 us; apart <= 1.05 best 
 
 
 def row(contender, kind, apart, cold, verdict="ok", case="a", goals=GOALS, graph=20, note=""):
-    values = ["sum", case, "n=1", goals, contender, kind, verdict, apart, apart, cold, "", graph, 9, "0.1", note]
+    values = [
+        "sum",
+        case,
+        "n=1",
+        goals,
+        contender,
+        kind,
+        verdict,
+        apart,
+        apart,
+        cold,
+        "",
+        graph,
+        9,
+        "0.1",
+        note,
+    ]
     return dict(zip(report.COLUMNS, map(str, values), strict=True))
 
 
 def rows(ours=2.0, cub=2.5, wrong="ok", **more):
-    return [row("Tunesmith", "ours", ours, 10.0, **more), row("CUB", "peer", cub, 12.0, **more),
-            row("PyTorch", "peer", 1.0, 1.0, verdict=wrong, note="why", **more), row("copy", "limit", 1.6, 9.6, **more),
-            row("empty kernel", "limit", 0.8, 2.0, **more)]
+    return [
+        row("Tunesmith", "ours", ours, 10.0, **more),
+        row("CUB", "peer", cub, 12.0, **more),
+        row("PyTorch", "peer", 1.0, 1.0, verdict=wrong, note="why", **more),
+        row("copy", "limit", 1.6, 9.6, **more),
+        row("empty kernel", "limit", 0.8, 2.0, **more),
+    ]
 
 
 def judged(of_rows):
@@ -31,20 +52,27 @@ def judged(of_rows):
 
 class Report(unittest.TestCase):
     def test_goals(self):
-        self.assertEqual(judged(rows(wrong="wrong")), {
-            "apart ≤ 1 × CUB": (True, "0.80"),
-            "cold ≤ 1.05 × copy": (True, "1.04"),
-            "apart ≤ 2.5 µs": (True, "2.00"),
-            "apart ≤ 1.05 × best peer": (True, "0.80"),
-        })
-        self.assertEqual(judged(rows())["apart ≤ 1.05 × best peer"], (False, "2.00"))  # PyTorch, now that it is right
+        self.assertEqual(
+            judged(rows(wrong="wrong")),
+            {
+                "apart ≤ 1 × CUB": (True, "0.80"),
+                "cold ≤ 1.05 × copy": (True, "1.04"),
+                "apart ≤ 2.5 µs": (True, "2.00"),
+                "apart ≤ 1.05 × best peer": (True, "0.80"),
+            },
+        )
+        self.assertEqual(
+            judged(rows())["apart ≤ 1.05 × best peer"], (False, "2.00")
+        )  # PyTorch, now that it is right
 
     def test_a_tie_is_met(self):
         self.assertTrue(judged(rows(ours=2.52))["apart ≤ 1 × CUB"][0])
         self.assertFalse(judged(rows(ours=2.54))["apart ≤ 1 × CUB"][0])
 
     def test_what_was_not_measured_is_neither_met_nor_missed(self):
-        self.assertEqual(judged([each for each in rows() if each["contender"] != "CUB"])["apart ≤ 1 × CUB"], (None, ""))
+        self.assertEqual(
+            judged([each for each in rows() if each["contender"] != "CUB"])["apart ≤ 1 × CUB"], (None, "")
+        )
         self.assertEqual(judged(rows(cub=""))["apart ≤ 1 × CUB"], (None, ""))
 
     def test_another_case_as_the_yardstick(self):
@@ -53,9 +81,10 @@ class Report(unittest.TestCase):
 
     def test_complaints(self):
         self.assertEqual(report.complaints(rows(wrong="failed")), [])
-        self.assertEqual(report.complaints(rows(ours=2.6, wrong="failed")), [
-            "sum, a: goal missed: apart ≤ 1 × CUB: 1.04", "sum, a: goal missed: apart ≤ 2.5 µs: 2.60"
-        ])
+        self.assertEqual(
+            report.complaints(rows(ours=2.6, wrong="failed")),
+            ["sum, a: goal missed: apart ≤ 1 × CUB: 1.04", "sum, a: goal missed: apart ≤ 2.5 µs: 2.60"],
+        )
         wrong = [row("Tunesmith", "ours", "", "", verdict="wrong", note="3 elements differ")] + rows()[1:]
         self.assertEqual(report.complaints(wrong), ["sum, a: Tunesmith wrong: 3 elements differ"])
         self.assertEqual(len(report.complaints(rows()[1:])), 1)
@@ -65,11 +94,19 @@ class Report(unittest.TestCase):
         of_rows = [run, *rows(wrong="wrong"), *rows(case="b", graph=0, goals="cold <= 2 copy")]
         page = report.markdown(of_rows, "results.svg")
         self.assertIn("- device: a GPU\n", page)
-        self.assertIn("| a | apart | 2.00 | 2.00 | 10.0 | CUB 2.50 | 0.80 | copy 1.60 | 1.25 | "
-                      "apart ≤ 1 × CUB: yes (0.80)<", page)
-        self.assertIn("| b | cold | 2.00 | 2.00 | 10.0 | PyTorch 1.00 | 10.00 | copy 9.60 | 1.04 | "
-                      "cold ≤ 2 × copy: yes", page)
-        self.assertIn("| a | 2.00 / 2.00 / 10.0 | 2.50 / 2.50 / 12.0 | **wrong** | 1.60 / 1.60 / 9.60 |", page)
+        self.assertIn(
+            "| a | apart | 2.00 | 2.00 | 10.0 | CUB 2.50 | 0.80 | copy 1.60 | 1.25 | "
+            "apart ≤ 1 × CUB: yes (0.80)<",
+            page,
+        )
+        self.assertIn(
+            "| b | cold | 2.00 | 2.00 | 10.0 | PyTorch 1.00 | 10.00 | copy 9.60 | 1.04 | "
+            "cold ≤ 2 × copy: yes",
+            page,
+        )
+        self.assertIn(
+            "| a | 2.00 / 2.00 / 10.0 | 2.50 / 2.50 / 12.0 | **wrong** | 1.60 / 1.60 / 9.60 |", page
+        )
         self.assertIn("| b | 2.00 / 2.00 / 10.0 † |", page)
         self.assertIn("\n\n- a: PyTorch wrong: why\n", page)
         picture = report.svg(of_rows)

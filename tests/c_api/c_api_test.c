@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Uses all of tunesmith.h on the host device, as it should be used and as it should not.
 #include <pthread.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which kernels serve a problem, on the op `smooth`: one template asks for aligned pointers, the base for
 // none.
 #include "choose/launch_set.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables that are extended with challengers.
 #include "choose/portfolio.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of the ranking, on a made-up op and made-up devices.
 #include "choose/select.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the model of times says of problems that it knows, of those between, and of those far away.
 #include "choose/time_model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of an anchor table, and the greedy choice of a portfolio, on the op `smooth`.
 #include "choose/timing_table.h"
 

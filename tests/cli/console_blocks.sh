@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs each line that begins with "$ " inside the ```console blocks of a page; a line that ends with a backslash goes
 # on. Fails at the first command that fails. What the page shows as output is not compared: it changes with the machine.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tunesmith derive`: what it prints, and what it says of wrong input.
 #include <gtest/gtest.h>
 

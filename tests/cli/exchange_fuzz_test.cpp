@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutated files for `replay`, `db import` and `db load`: each is read, or refused with a sentence; none
 // crashes, and none takes long. TUNESMITH_FUZZ_MUTATIONS says how many of each kind.
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 #include "generator/error.h"
 #include "tests/cli/run.h"
 #include "tests/rounds.h"
-#include "tuner/recorded.h"
+#include "tuner/search/recorded.h"
 
 namespace tunesmith {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recorded spaces of other tuners: replayed, imported, exported.
 #include <gtest/gtest.h>
 

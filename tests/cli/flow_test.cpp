@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole way of a user on the host device: tune, query, explain, export, move the database.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Ranks of a real mpirun tune their shards on the host; merged, finals choose the winners. Exit code 77: no mpirun.
 set -euo pipefail
 command -v mpirun >/dev/null || { echo "mpirun is not installed (Debian: openmpi-bin), so shards are not tried with it."; exit 77; }

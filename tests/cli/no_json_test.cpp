@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program says that was built without nlohmann-json or zlib, and what it reads and writes all the
 // same.
 #include <gmock/gmock.h>

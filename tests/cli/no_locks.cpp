@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loaded before the C library: a file system that has no locks.
 #include <dlfcn.h>
 #include <fcntl.h>

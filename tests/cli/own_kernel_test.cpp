@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel of a user's own, with a description, from the command line and in an application, on the host.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A reference of y = 2 x, as a program that `--reference` names: reference_program WHAT.
 #include <cstdio>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `regret` says of measured choices.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

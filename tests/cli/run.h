@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the program as a person would, through a shell, with a database and a folder of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An application that ships a kernel of its own, y = 2 x, as `tunesmith export twice.cu` wrote it: without a
 // database, a cache and a compiler.
 //

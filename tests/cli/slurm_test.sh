@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The job of docs/scaling.md, with two tasks on the host, where Slurm runs. Exit code 77: it does not.
 set -euo pipefail
 tunesmith=$(realpath "$1") page=$(realpath "$2")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans and launches through the installed headers and libraries alone, compiled without exceptions.
 #include <tunesmith/conv2d.h>
 #include <tunesmith/dispatcher.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels, and a CUDA device to load and launch them on; a test is skipped with the reason where there is
 // none.
 #pragma once
@@ -12,7 +13,7 @@
 #include "generator/error.h"
 #include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/device_memory.h"
 
 namespace tunesmith {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CUDA device: memory, comparison, parameters, and that it computes what the host does.
 #include <gtest/gtest.h>
 
@@ -15,8 +16,8 @@
 #include "tests/cuda/cuda_device.h"
 #include "tests/host_source.h"
 #include "tests/kernels.h"
-#include "tuner/check_data.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/check_data.h"
+#include "tuner/device/device_memory.h"
 
 namespace tunesmith {
 namespace {

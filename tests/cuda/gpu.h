@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // One CUDA device for all tests of a process; a test is skipped with the reason where there is none.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include "generator/error.h"
-#include "tuner/device.h"
+#include "tuner/device/device.h"
 
 namespace tunesmith {
 

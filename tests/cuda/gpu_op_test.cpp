@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every op's templates on the GPU against the op's reference: many configs, the problem each was rendered for
 // and its companions, once with NaN and infinities in the inputs and pointers that are only just aligned.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Templates on tensor cores with numbers that are hard to split into halves: sizes over many powers of two,
 // lone and tiny numbers, long tails, sums that only grow. The op's bound is that of a plain sum, so a part
 // that is lost shows where nothing else is in the sum.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays of more than 2^31 elements on a GPU: each template that serves one of the op's large examples, with
 // its default config, compared with the reference in samples: the ends, around 2^31, and elsewhere.
 #include <gtest/gtest.h>

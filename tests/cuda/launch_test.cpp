@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading and launching on the CUDA device: what is refused, what fails, what overlaps.
 #include <gtest/gtest.h>
 
@@ -10,7 +11,7 @@
 #include "runtime/toolchain.h"
 #include "tests/cuda/cuda_device.h"
 #include "tests/cuda/gpu.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/device_memory.h"
 
 namespace tunesmith {
 namespace {

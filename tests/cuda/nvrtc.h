@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVRTC for a test; the test is skipped with the reason where there is none.
 #pragma once
 

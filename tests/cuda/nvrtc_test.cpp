@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVRTC as a toolchain, and every op's templates compiled by it for several architectures. Needs no GPU.
 #include "tests/cuda/nvrtc.h"
 

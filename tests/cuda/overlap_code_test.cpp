@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiled code of overlapped kernels, for each architecture that has the wait: nothing touches global
 // memory before it, and no input is loaded by the read-only path, which a compiler may move across it. Reads
 // PTX, and with nvdisasm the machine code too. Needs no GPU.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overlapped variants of every template behind work that writes their inputs late: a kernel that lets them
 // start at once, one that does not, a copy, a filling and an event of another stream; in a stream and in a
 // graph. Until then inputs and outputs hold poison.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of a user's own, compiled for GPUs.
 #include "generator/ops.h"
 #include "kernel_file/add.h"

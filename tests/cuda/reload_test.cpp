@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interval that is stored with a time: of 20 that are made of a few loads each, at least 90 % hold the
 // median of all loads. Kernels of 1 us to 1 ms take turns, as finalists do, through what the worker runs.
 #include <gtest/gtest.h>
@@ -9,10 +10,10 @@
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
-#include "tuner/checker.h"
-#include "tuner/policy.h"
-#include "tuner/rendered_variant.h"
-#include "tuner/statistics.h"
+#include "tuner/check/checker.h"
+#include "tuner/check/rendered_variant.h"
+#include "tuner/search/policy.h"
+#include "tuner/search/statistics.h"
 
 namespace tunesmith {
 namespace {

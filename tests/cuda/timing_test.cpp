@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The times and the energy of launches that the CUDA device gives.
 #include <gtest/gtest.h>
 
@@ -6,8 +7,8 @@
 #include <numeric>
 
 #include "tests/cuda/cuda_device.h"
-#include "tuner/device_memory.h"
-#include "tuner/policy.h"
+#include "tuner/device/device_memory.h"
+#include "tuner/search/policy.h"
 
 namespace tunesmith {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every template's default config, and its best variant for each problem of a tuning database of this GPU, on
 // small problems: what compute-sanitizer is given (its tools slow a kernel down a hundredfold).
 // Skipped without TUNESMITH_WINNERS_DB.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What docs/database.md shows works, and it names every column that there is.
 #include <set>
 #include <sstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merging is a union: whatever the order, the same facts and the same winners. Random databases show it.
 #include <cstdlib>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A verdict must not outlive its kernel: histories of kernels that are edited, against a model in plain
 // loops.
 #include <algorithm>

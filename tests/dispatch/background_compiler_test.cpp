@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What goes on in the background, on the host device: compilation, kernels for unaligned pointers, plans that
 // leave.
 #include <gtest/gtest.h>

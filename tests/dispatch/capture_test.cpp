@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans that are made while a stream is captured into a graph, on a CUDA runtime that launches nothing.
 #include <gtest/gtest.h>
 

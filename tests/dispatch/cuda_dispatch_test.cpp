@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dispatcher on the first CUDA device; skipped where there is none.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dispatcher on the host device, with databases made here and every result checked against the reference.
 #include "tunesmith/dispatcher.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winners written by `tunesmith export`, and what the library makes of them.
 #include "cli/export.h"
 

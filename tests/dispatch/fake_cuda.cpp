@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stands for the CUDA runtime where a test needs a GPU that launches nothing: one H200, and what a capture
 // refuses. See fake_cuda.h.
 #include "fake_cuda.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CUDA runtime of a test's own: link fake_cuda.cpp, which stands before the static runtime library.
 #pragma once
 

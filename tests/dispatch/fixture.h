@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A database made here, a dispatcher over it, and launches that are checked against the reference; on the
 // host, or where a test says what memory its device has.
 #pragma once

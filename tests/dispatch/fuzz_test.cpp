@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutated databases, binaries, cache entries and texts: no crash, no hang, no wrong result; a mutated binary
 // is never run. Each in a process of its own. TUNESMITH_FUZZ_MUTATIONS says how many of each kind.
 #include <gtest/gtest.h>

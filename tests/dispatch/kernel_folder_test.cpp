@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel of a user's own that is exported for a GPU which is not here: its kernels are compiled, and an
 // application on that GPU would find them.
 #include "dispatch/kernel_folder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DispatcherOptions::most_bytes bounds what the heap holds, whatever is asked for.
 #include <malloc.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variants that are tried when a problem is first used: how they are ranked, what is kept, and when it
 // counts.
 #include "dispatch/online_tuner.h"

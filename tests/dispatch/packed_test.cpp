@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the build packs into the library, with the ops that it ships.
 #include "dispatch/packed.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a plan does with the pointers of a launch: aligned or not, null, overlapping; workspaces.
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems that nobody tuned, drawn at random: what is chosen for them is never wrong.
 #include <gtest/gtest.h>
 

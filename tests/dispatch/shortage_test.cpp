@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What fails for want of file numbers, memory or room does not fail for good.
 #include <sys/resource.h>
 #include <unistd.h>

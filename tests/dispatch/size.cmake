@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The size of the library with kernels for all GPUs, from this build's and a tenth of the kernels that it only names: at most 30 MB, and
 # what docs/packaging.md says, as far as a tenth can tell.
 execute_process(COMMAND "${pack}" "${generated}" "${folder}/size.cpp" "${folder}/size.bin" all portfolios=sampled ${targets}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library's threads: what happens where none can be made, and that those that are made take none of the
 // process's signals and no real-time scheduling.
 #include "generator/threads.h"

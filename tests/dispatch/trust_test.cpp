@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What dispatch trusts: files that nobody else may write, binaries that are what was stored, tables and no
 // views; and that an application without any of these still runs.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What dispatchers count, and what they write for `tune --problems`.
 #include "dispatch/uses.h"
 

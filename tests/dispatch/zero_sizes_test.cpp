@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems without elements: every op takes them and does nothing, or says that it has no meaning. On the
 // host, with the kernels that are built in.
 #include <gtest/gtest.h>

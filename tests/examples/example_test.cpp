@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The example application: its pictures, what it prints, and how it fails.
 #include <gtest/gtest.h>
 #include <stdlib.h>

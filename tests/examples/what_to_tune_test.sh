@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What an application saved is what the program tunes; then it has less to save.
 set -euxo pipefail
 application=$1 tunesmith=$2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A variant that does wrong costs its row; whatever ends a tuner or a worker costs what was in flight.
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -11,7 +12,7 @@
 #include <thread>
 
 #include "tests/faults/fixture.h"
-#include "tuner/worker.h"
+#include "tuner/check/worker.h"
 
 namespace tunesmith {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fault tests share: a database of their own, quick options, and tuners in processes of their own.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "db/store.h"
-#include "tuner/tune.h"
+#include "tuner/run/tune.h"
 
 namespace tunesmith {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several devices in one run, shards and finals alone; here all devices are the host.
 #include <gmock/gmock.h>
 
@@ -10,7 +11,7 @@
 #include "fixture.h"
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
-#include "tuner/table_run.h"
+#include "tuner/run/table_run.h"
 
 namespace tunesmith {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What processes hand over to each other, and what becomes of those that die.
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -14,9 +15,9 @@
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
 #include "tests/faults/fixture.h"
-#include "tuner/check_data.h"
-#include "tuner/compilers.h"
-#include "tuner/references.h"
+#include "tuner/check/compilers.h"
+#include "tuner/check/references.h"
+#include "tuner/device/check_data.h"
 
 namespace tunesmith {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Factors of random positive definite matrices, of sizes around the number of rows that are made at once.
 #include "generator/cholesky.h"
 

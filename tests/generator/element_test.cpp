@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of 16 bits against arithmetic that is slow and plain, and what inputs usually hold.
 #include "generator/element.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The examples of FIPS 180-4's companion document, and the padding's edges.
 #include "generator/hash.h"
 

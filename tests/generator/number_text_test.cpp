@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as text do not follow the process's locale. The suites run once more in one with a decimal comma
 // (tests/locale), so here is only what they do not reach, and that nobody prints in another way.
 #include "generator/number_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small op for the generator's tests: output[i] = factor * input[i], for a grid of blocks.
 #pragma once
 

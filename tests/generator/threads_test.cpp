@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every thread of the library and the tuner is made by generator/threads.h, so that it blocks signals and its
 // want is survived. What such threads do is tested in tests/dispatch/threads_test.cpp.
 #include "generator/threads.h"

@@ -1,4 +1,5 @@
-#include "tuner/check_data.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/check_data.h"
 
 #include <gtest/gtest.h>
 

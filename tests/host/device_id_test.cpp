@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices as people name them.
 #include "runtime/device_id.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tuner's host device: guards, comparison, timing.
 #include <gtest/gtest.h>
 
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "tests/host/loaded.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/device_memory.h"
 
 namespace tunesmith {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading a binary on the host.
 #include <gtest/gtest.h>
 

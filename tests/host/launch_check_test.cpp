@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a launch gives against what a kernel takes.
 #include "runtime/launch_check.h"
 

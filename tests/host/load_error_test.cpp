@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a load error says of its cause: the tuner's verdict and what a dispatcher does next depend on it.
 #include <gtest/gtest.h>
 

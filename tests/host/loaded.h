@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small kernel, compiled and loaded as any variant is, with one launch.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # An op of one's own from the installed package alone: an application and its tunesmith are built, the op is checked and
 # tuned, and its winners are built into the application.
 function(run)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A build whose shared library would have an unwinder of its own is not installed, and any other is.
 foreach(flags "" "-static-libgcc -static-libstdc++" "-static-libstdc++")
   set(folder "${packages}/two_unwinders")

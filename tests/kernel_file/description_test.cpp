@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Descriptions of users' kernels: what becomes of a good one, and the sentence for each bad one, in
 // tests/golden/descriptions.txt (TUNESMITH_UPDATE_GOLDEN=1 writes it anew).
 #include "kernel_file/description.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernel_file/kernel_source.h"
 
 #include <gtest/gtest.h>

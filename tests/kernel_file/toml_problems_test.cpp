@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems in TOML: what they are, and what is wrong with a file as a sentence with its line.
 #include "kernel_file/toml_problems.h"
 

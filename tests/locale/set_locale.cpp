@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linked into suites: where TUNESMITH_TEST_LOCALE is the folder of a locale, the suite runs in it, as an
 // application that has called setlocale(LC_ALL, "") and std::locale::global().
 #include <clocale>

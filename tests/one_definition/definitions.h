@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which types a C++ file defines for the whole program. It reads the layout that clang-format gives the
 // sources: what stands in a namespace is not indented, and namespaces are closed with their name.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No two files of one program define the same class: the linker would take the members of one of them for
 // both and say nothing.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditional axes: where an axis is declared to have no effect it has none, and no kernel has two names.
 #include <gtest/gtest.h>
 
@@ -6,8 +7,8 @@
 #include <sstream>
 
 #include "tests/op_cases.h"
-#include "tuner/check_data.h"
-#include "tuner/device_memory.h"
+#include "tuner/device/check_data.h"
+#include "tuner/device/device_memory.h"
 
 namespace tunesmith {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every op at the ends of what its parameters allow: what is not refused has arrays, a launch of the base
 // that CUDA takes, and companions. (The sanitizers' run sees what overflows on the way.)
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 #include "generator/ops.h"
 #include "generator/random.h"
 #include "kernel_file/find_op.h"
-#include "tuner/check_data.h"
+#include "tuner/device/check_data.h"
 
 namespace tunesmith {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the templates render to, against the files of tests/golden: a change of what is generated is seen and
 // judged, not found out later. A file has each template of an op, with its default config for the op's first
 // example that it serves: what render writes itself, the names of the files that it inlines, and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every op's templates on the host against the op's reference: as few kernels as show every value of every
 // axis and every word that is compiled in, and 8 at least, each on all problems that it was rendered for,
 // with the threads of a block in both orders, with the other sets of values, NaN and infinities among them,

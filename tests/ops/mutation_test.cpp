@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do the checks see what they are for? Each mutant is an op's kernel with one fault: a barrier removed, a
 // bound off by one, an index that is another one, a guarded statement or the last part of a division dropped.
 // It is compiled for the host and judged as the tuner judges a variant. One that gives the same code as the
@@ -33,8 +34,8 @@
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tests/op_cases.h"
-#include "tuner/check_memory.h"
-#include "tuner/checker.h"
+#include "tuner/check/check_memory.h"
+#include "tuner/check/checker.h"
 
 namespace tunesmith {
 namespace {

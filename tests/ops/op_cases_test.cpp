@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the op tests take of an op's problems and configs.
 #include "tests/op_cases.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems that are drawn: allowed, affordable, the same everywhere, and over all of an op's range.
 #include "generator/sample.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do the checks find what an author of a kernel gets wrong? bugs.txt has bugs for the kernels beside it, and
 // held_out.txt for kernels that the checks were not made for; each is judged on the host as `tunesmith check`
 // judges a variant, in configs drawn by a seed, in a process of its own. The kernels as they are must be
@@ -28,8 +29,8 @@
 #include "kernel_file/read.h"
 #include "kernel_file/user_kernel.h"
 #include "runtime/toolchain.h"
-#include "tuner/check_memory.h"
-#include "tuner/checker.h"
+#include "tuner/check/check_memory.h"
+#include "tuner/check/checker.h"
 
 namespace tunesmith {
 namespace {

@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every test has a database and a cache of its own. TUNESMITH_TEST_DEVICE=cuda: NumPy's arrays go to a GPU (words, filters, expressions, others)."""
 
 import os
 
 import pytest
-
 import tunesmith
 
 
@@ -17,4 +17,6 @@ def own_home(tmp_path_factory):
     device = os.environ.get("TUNESMITH_TEST_DEVICE", "")
     tunesmith.set_device(device or "host")  # also where there is a GPU
     if device:
-        tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))  # a better kernel midway may round otherwise
+        tunesmith.set_dispatcher(
+            tunesmith.Dispatcher(device, compile="now")
+        )  # a better kernel midway may round otherwise

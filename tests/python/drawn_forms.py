@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forms of calls as they are drawn: shapes, element types, layouts, numbers; and what is wrong with a result."""
 
 import math
@@ -9,7 +10,13 @@ integers = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 reals = ("float16", "float32", "float64")
 real_types = ("bool", *integers, *reals)
 all_types = (*real_types, "complex64", "complex128")
-units = {"float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53, "complex64": 2.0**-24, "complex128": 2.0**-53}
+units = {
+    "float16": 2.0**-11,
+    "float32": 2.0**-24,
+    "float64": 2.0**-53,
+    "complex64": 2.0**-24,
+    "complex128": 2.0**-53,
+}
 
 
 def poisoned(made: np.ndarray) -> np.ndarray:
@@ -52,7 +59,9 @@ class Draw:
         return int(self.random.integers(least, most, endpoint=True))
 
     def dtype(self, *among):
-        usual = [one for one in among if one in ("float32", "float64", "int32", "int64")]  # which are read where they lie
+        usual = [
+            one for one in among if one in ("float32", "float64", "int32", "int64")
+        ]  # which are read where they lie
         return self.one_of(*(usual if usual and self.chance(0.6) else among))
 
     def shape(self, least=1, most=4, empty=True):
@@ -70,7 +79,9 @@ class Draw:
         if dimensions == 0:
             return self.one_of(None, ())
         count = self.between(0, dimensions)
-        some = tuple(int(k) - dimensions * self.chance(0.3) for k in self.random.permutation(dimensions)[:count])
+        some = tuple(
+            int(k) - dimensions * self.chance(0.3) for k in self.random.permutation(dimensions)[:count]
+        )
         return self.one_of(None, some, some, self.axis(dimensions))
 
     def values(self, numbers, kind):
@@ -82,13 +93,31 @@ class Draw:
             return (random.standard_normal(shape) * 30 + 1j * random.standard_normal(shape)).astype(dtype)
         if dtype.kind == "f":
             if kind == "few":
-                return random.integers(-3, 4, shape).astype(dtype) * random.choice([-1, 1], shape).astype(dtype)  # with zeros of both signs
+                return random.integers(-3, 4, shape).astype(dtype) * random.choice([-1, 1], shape).astype(
+                    dtype
+                )  # with zeros of both signs
             if kind == "time":
-                return (1.7e9 + random.random(shape)).astype(dtype) if dtype.itemsize > 2 else (random.random(shape) + 7).astype(dtype)
+                return (
+                    (1.7e9 + random.random(shape)).astype(dtype)
+                    if dtype.itemsize > 2
+                    else (random.random(shape) + 7).astype(dtype)
+                )
             found = (random.standard_normal(shape) * 30).astype(dtype)
             limits = np.finfo(dtype)
             if kind == "ends":
-                special = random.choice([limits.max, limits.min, limits.tiny, limits.smallest_subnormal, 0, np.inf, -np.inf, np.nan], shape)
+                special = random.choice(
+                    [
+                        limits.max,
+                        limits.min,
+                        limits.tiny,
+                        limits.smallest_subnormal,
+                        0,
+                        np.inf,
+                        -np.inf,
+                        np.nan,
+                    ],
+                    shape,
+                )
                 return np.where(random.random(shape) < self.one_of(0.1, 0.5), special, found).astype(dtype)
             if kind == "infinite":
                 special = random.choice([np.inf, -np.inf], shape)
@@ -110,10 +139,16 @@ class Layout:
 
     def __init__(self, draw: Draw, dimensions: int, is_out: bool = False):
         plain = draw.chance(0.5)
-        self.order = tuple(range(dimensions)) if plain or draw.chance(0.4) else tuple(int(k) for k in draw.random.permutation(dimensions))
+        self.order = (
+            tuple(range(dimensions))
+            if plain or draw.chance(0.4)
+            else tuple(int(k) for k in draw.random.permutation(dimensions))
+        )
         self.steps = [1 if plain else draw.one_of(1, 1, 1, 1, 2, 3, -1, -2) for _ in range(dimensions)]
         self.more = [0 if plain else draw.one_of(0, 0, 0, 1, 2) for _ in range(dimensions)]
-        self.repeated = None if plain or is_out or not dimensions or draw.chance(0.9) else draw.between(0, dimensions - 1)
+        self.repeated = (
+            None if plain or is_out or not dimensions or draw.chance(0.9) else draw.between(0, dimensions - 1)
+        )
         self.place = None  # bytes off an aligned address
         self.offset = draw.one_of("aligned", "aligned", "aligned", "elements", "bytes")
 
@@ -123,7 +158,9 @@ class Layout:
             shape, values = values.shape, values.take([0], self.repeated)
         else:
             shape = values.shape
-        extents = [extent * abs(step) + more for extent, step, more in zip(values.shape, self.steps, self.more)]
+        extents = [
+            extent * abs(step) + more for extent, step, more in zip(values.shape, self.steps, self.more)
+        ]
         item = values.dtype.itemsize
         count = math.prod(extents)
         places = {"aligned": (0,), "elements": range(0, 16, item), "bytes": range(16)}[self.offset]
@@ -131,9 +168,15 @@ class Layout:
         offset = self.place
         memory = poisoned(np.empty(count + 64 // item, values.dtype)).view(np.uint8)
         offset += -memory.ctypes.data % 16
-        base = memory[offset : offset + count * item].view(values.dtype).reshape([extents[k] for k in self.order])
+        base = (
+            memory[offset : offset + count * item]
+            .view(values.dtype)
+            .reshape([extents[k] for k in self.order])
+        )
         base = base.transpose(np.argsort(self.order)) if self.order else base
-        part = tuple(slice(None, extent * abs(step), abs(step)) for extent, step in zip(values.shape, self.steps))
+        part = tuple(
+            slice(None, extent * abs(step), abs(step)) for extent, step in zip(values.shape, self.steps)
+        )
         mirrored = tuple(slice(None, None, -1 if step < 0 else 1) for step in self.steps)
         array = base[(*part, ...)][(*mirrored, ...)]
         array[...] = values
@@ -168,11 +211,17 @@ def difference(found, expected, error) -> str | None:
     if found.shape != expected.shape or found.dtype != expected.dtype:
         return f"{found.dtype}{found.shape}, not {expected.dtype}{expected.shape}"
     if found.dtype.kind == "b":
-        wrong = found.view(np.uint8) != (expected.view(np.uint8) != 0)  # SciPy's may be other bytes than 0 and 1
+        wrong = found.view(np.uint8) != (
+            expected.view(np.uint8) != 0
+        )  # SciPy's may be other bytes than 0 and 1
     elif found.dtype.kind in "iu":
-        apart = np.subtract(found, expected).view(found.dtype.str.replace("u", "i"))  # also where one of them has gone around
+        apart = np.subtract(found, expected).view(
+            found.dtype.str.replace("u", "i")
+        )  # also where one of them has gone around
         with np.errstate(over="ignore"):
-            wrong = ~(np.abs(apart) <= (0 if error is None else np.asarray(error))) | (apart == np.iinfo(apart.dtype).min)
+            wrong = ~(np.abs(apart) <= (0 if error is None else np.asarray(error))) | (
+                apart == np.iinfo(apart.dtype).min
+            )
     else:
         both, theirs = exact(found), exact(expected)
         with np.errstate(all="ignore"):
@@ -184,5 +233,9 @@ def difference(found, expected, error) -> str | None:
         return None
     place = tuple(int(k) for k in np.argwhere(np.atleast_1d(wrong))[0])
     at = (lambda array: np.atleast_1d(array)[place]) if wrong.shape else (lambda array: array[()])
-    allowed = "" if error is None else f" within {np.broadcast_to(error, found.shape)[place if found.shape else ()]:.3g}"
+    allowed = (
+        ""
+        if error is None
+        else f" within {np.broadcast_to(error, found.shape)[place if found.shape else ()]:.3g}"
+    )
     return f"{int(wrong.sum())} of {wrong.size} elements, as {at(found)!r} at {place}, not {at(expected)!r}{allowed}"

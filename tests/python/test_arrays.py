@@ -1,10 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where another library's array lies."""
 
 import ctypes
 
 import numpy as np
 import pytest
-
 import tunesmith
 from tunesmith import Array
 from tunesmith._core import kind_of
@@ -21,7 +21,10 @@ def test_a_numpy_array_is_read_without_a_copy():
     assert Array(x[::-1]).strides == (-12, 4, 1)
 
 
-@pytest.mark.parametrize("name", "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split())
+@pytest.mark.parametrize(
+    "name",
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split(),
+)
 def test_every_number_has_its_name(name):
     assert Array(np.zeros(3, name)).dtype == name
 
@@ -34,7 +37,14 @@ def test_it_keeps_the_array_alive():
 
 
 def test_a_library_is_known_by_its_module():
-    for module, kind in (("torch", "torch"), ("cupy._core.core", "cupy"), ("numba.cuda", "numba"), ("jaxlib._jax", "jax"), (None, "other"), ("cupyx", "other")):
+    for module, kind in (
+        ("torch", "torch"),
+        ("cupy._core.core", "cupy"),
+        ("numba.cuda", "numba"),
+        ("jaxlib._jax", "jax"),
+        (None, "other"),
+        ("cupyx", "other"),
+    ):
         assert kind_of(type("ndarray", (), {"__module__": module})()) == kind
 
 
@@ -82,7 +92,9 @@ def test_dlpack_of_any_version_is_read(kind):
     seen = Array(exported)
     assert (seen.kind, seen.dtype, seen.shape, seen.strides) == ("other", "float64", (4, 3), (1, 4))
     assert seen.pointer == x.ctypes.data
-    assert len(exported.asked) == 1 and (kind is OlderExported or exported.asked[0] == {"max_version": (1, 1)})
+    assert len(exported.asked) == 1 and (
+        kind is OlderExported or exported.asked[0] == {"max_version": (1, 1)}
+    )
     x.flags.writeable = False
     if kind is Exported:
         assert Array(Exported(x)).readonly
@@ -106,7 +118,13 @@ def test_pytorch_tensors():
     torch = pytest.importorskip("torch")
     x = torch.arange(12, dtype=torch.bfloat16).reshape(3, 4).T
     seen = Array(x)
-    assert (seen.kind, seen.dtype, seen.shape, seen.strides, seen.device) == ("torch", "bfloat16", (4, 3), (1, 4), -1)
+    assert (seen.kind, seen.dtype, seen.shape, seen.strides, seen.device) == (
+        "torch",
+        "bfloat16",
+        (4, 3),
+        (1, 4),
+        -1,
+    )
     with pytest.raises(TypeError, match="detach"):
         Array(torch.zeros(2, requires_grad=True))
     total = tunesmith.sum(torch.arange(10.0))

@@ -1,10 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where arrays in ordinary memory are worked on, and what the build says of itself."""
 
 import warnings
 
 import numpy as np
 import pytest
-
 import tunesmith
 from tunesmith import _arrays, _device
 
@@ -21,7 +21,11 @@ def one_gpu(monkeypatch):
 
     tunesmith.forget_dispatchers()
     monkeypatch.setattr(_device, "may_have_gpu", lambda: True)
-    for name, value in (("_dispatcher", dispatcher), ("has_gpu", lambda: True), ("may_have_gpu", lambda: True)):
+    for name, value in (
+        ("_dispatcher", dispatcher),
+        ("has_gpu", lambda: True),
+        ("may_have_gpu", lambda: True),
+    ):
         monkeypatch.setattr(_arrays, name, value)
     yield planned
     monkeypatch.undo()
@@ -29,8 +33,14 @@ def one_gpu(monkeypatch):
 
 
 def test_the_rule():
-    assert not _device.pays_on_gpu(0, 0) and not _device.pays_on_gpu(2**20 - 1, 0) and not _device.pays_on_gpu(0, 2**19 - 1)
-    assert _device.pays_on_gpu(2**20, 0) and _device.pays_on_gpu(0, 2**19) and _device.pays_on_gpu(2**19, 2**18)
+    assert (
+        not _device.pays_on_gpu(0, 0)
+        and not _device.pays_on_gpu(2**20 - 1, 0)
+        and not _device.pays_on_gpu(0, 2**19 - 1)
+    )
+    assert (
+        _device.pays_on_gpu(2**20, 0) and _device.pays_on_gpu(0, 2**19) and _device.pays_on_gpu(2**19, 2**18)
+    )
 
 
 def test_large_work_goes_to_a_gpu_and_small_work_does_not(one_gpu):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python blocks of the pages run, one after the other, in an empty folder: as files, and as a notebook's cells."""
 
 import ast
@@ -25,7 +26,9 @@ def as_a_cell(block, name, names):
 
 
 @pytest.mark.parametrize("run", [as_a_file, as_a_cell])
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/tensor.md", "docs/ndimage.md", "README.md", "python/README.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/python.md", "docs/tensor.md", "docs/ndimage.md", "README.md", "python/README.md"]
+)
 def test_its_blocks_run(page, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", (root / page).read_text(), re.M | re.S)

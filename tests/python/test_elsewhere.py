@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names that are not here: asked for as of any module, and a sentence that says what to use."""
 
 import contextlib
@@ -8,7 +9,6 @@ import re
 
 import numpy as np
 import pytest
-
 import tunesmith
 from tunesmith import _core
 from tunesmith._elsewhere import elsewhere
@@ -24,7 +24,10 @@ def test_they_are_asked_for_as_of_any_module():
                 exec(f"from {module} import {name}")
             with pytest.raises(AttributeError, match=name):
                 getattr(modules[module], name)
-    with pytest.raises(NotImplementedError, match=r"tunesmith has no median\(\); use the array's own library; tunesmith.ndimage.median_filter\(\)"):
+    with pytest.raises(
+        NotImplementedError,
+        match=r"tunesmith has no median\(\); use the array's own library; tunesmith.ndimage.median_filter\(\)",
+    ):
         tunesmith.median
     for module, name, instead in (
         ("tunesmith", "gaussian_filter", "tunesmith.ndimage.gaussian_filter()"), ("tunesmith.ndimage", "softmax", "tunesmith.softmax()"),
@@ -36,7 +39,9 @@ def test_they_are_asked_for_as_of_any_module():
 
 def test_each_op_has_a_function_or_a_sentence():
     for name in tunesmith.ops():
-        assert hasattr(tunesmith, name) or name in elsewhere["tunesmith"] or hasattr(tunesmith.ndimage, name), name
+        assert (
+            hasattr(tunesmith, name) or name in elsewhere["tunesmith"] or hasattr(tunesmith.ndimage, name)
+        ), name
 
 
 def first_call(text):
@@ -60,7 +65,13 @@ def test_what_the_sentences_say_is_there():
         **{name: (getattr(np, name), (x,)) for name in ("nansum", "nanmean", "nanmin", "nanmax")},
     }  # fmt: skip
     for name, (function, given) in right.items():
-        found = eval(first_call(elsewhere["tunesmith"][name]), {"tunesmith": tunesmith, "math": math, **dict(zip("ab", given))})
+        found = eval(
+            first_call(elsewhere["tunesmith"][name]),
+            {"tunesmith": tunesmith, "math": math, **dict(zip("ab", given))},
+        )
         np.testing.assert_allclose(found, function(*given))
     for name in ("clip", "elementwise", "gelu", "relu", "sigmoid", "where"):
-        assert isinstance(eval(first_call(elsewhere["tunesmith"][name].split(", as in ")[1]), {"tunesmith": tunesmith}), tunesmith.Vectorized)
+        assert isinstance(
+            eval(first_call(elsewhere["tunesmith"][name].split(", as in ")[1]), {"tunesmith": tunesmith}),
+            tunesmith.Vectorized,
+        )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every public word, in any form of its arrays, against NumPy and SciPy: each call is made twice with new numbers, so that the second is served from
 what the first one recorded. New memory is poisoned, and what lies around an array has to stay as it was.
 
@@ -11,11 +12,10 @@ import zlib
 
 import numpy as np
 import pytest
+import tunesmith
 from drawn_forms import Draw, Layout, difference, parts, poisoned
 from every_word import words
 from test_settings import function_of, without_arrays
-
-import tunesmith
 from tunesmith import _libraries
 
 forms_of_a_word = int(os.environ.get("TUNESMITH_TEST_FORMS", 60))
@@ -35,7 +35,9 @@ def memory():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_libraries.Log, "__init__", lambda self: (runs.append(1), begin(self))[1])
         patch.setattr(numpys, "empty", staticmethod(lambda shape, dtype, like: empty(shape, dtype)))
-        patch.setattr(numpys, "allocator", staticmethod(lambda like, shape, dtype: lambda: empty(shape, dtype)))
+        patch.setattr(
+            numpys, "allocator", staticmethod(lambda like, shape, dtype: lambda: empty(shape, dtype))
+        )
         tunesmith.forget_dispatchers()
         yield
     tunesmith.forget_dispatchers()
@@ -51,7 +53,11 @@ def attempt(function, /, *args, **kwargs):
 def compared(call, found, expected, copies) -> str | None:
     """What is wrong with a call's result, if anything."""
     if isinstance(found, Exception) or isinstance(expected, Exception):
-        return None if isinstance(found, Exception) and isinstance(expected, Exception) else f"{found!r}, not {expected!r}"
+        return (
+            None
+            if isinstance(found, Exception) and isinstance(expected, Exception)
+            else f"{found!r}, not {expected!r}"
+        )
     if call.same is not None:
         found, expected = call.same(found), call.same(expected)
     errors = None if call.error is None else call.error(expected, **copies, **call.settings)
@@ -88,14 +94,27 @@ def check(name: str, seed: int) -> tuple[list[str], bool]:
         if said is None and any(not np.array_equal(made[key][1], memory) for key, memory in before.items()):
             said = "memory of an argument has changed"
         if said is not None:
-            shown = {key: f"{kinds.get(key, '')} {one.dtype}{one.shape} strides {one.strides} at {one.ctypes.data % 16}" for key, (one, _) in made.items()}
+            shown = {
+                key: f"{kinds.get(key, '')} {one.dtype}{one.shape} strides {one.strides} at {one.ctypes.data % 16}"
+                for key, (one, _) in made.items()
+            }
             wrong.append(f"call {turn} of {name}, seed {seed}: {said}; {shown}, {call.settings}")
     return wrong, not runs and not isinstance(found, Exception)
 
 
 def test_no_word_is_missing():
-    public = {prefix + name for prefix, module in (("", tunesmith), ("ndimage.", tunesmith.ndimage), ("signal.", tunesmith.signal)) for name in module.__all__}
-    callable_ones = {name for name in public if callable(function_of(name)) and not isinstance(function_of(name), type)}
+    public = {
+        prefix + name
+        for prefix, module in (
+            ("", tunesmith),
+            ("ndimage.", tunesmith.ndimage),
+            ("signal.", tunesmith.signal),
+        )
+        for name in module.__all__
+    }
+    callable_ones = {
+        name for name in public if callable(function_of(name)) and not isinstance(function_of(name), type)
+    }
     assert callable_ones - (without_arrays - {"vectorize"}) == set(words)
 
 
@@ -106,5 +125,9 @@ def test_both_calls_are_right(name):
     found = [check(name, seed) for seed in range(start, start + forms_of_a_word)]
     wrong = [sentence for sentences, _ in found for sentence in sentences]
     assert not wrong, "\n".join([f"{len(wrong)} calls are wrong, such as", *wrong[:5]])
-    if forms_of_a_word >= 60 and not name.startswith("ndimage.generic") and tunesmith.current_device() == "host":
+    if (
+        forms_of_a_word >= 60
+        and not name.startswith("ndimage.generic")
+        and tunesmith.current_device() == "host"
+    ):
         assert any(served for _, served in found), "no second call is served from what the first one recorded"

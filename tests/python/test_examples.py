@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every example of examples/python runs, and finds its results right."""
 
 import os
@@ -15,6 +16,12 @@ needs = {"cells": "scipy", "image_convolution": "scipy", "torch_convolution": "t
 def test_it_agrees(name, tmp_path):
     if name in needs:
         pytest.importorskip(needs[name])
-    run = subprocess.run([sys.executable, str(folder / f"{name}.py")], cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, str(folder / f"{name}.py")],
+        cwd=tmp_path,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "agrees with" in run.stdout

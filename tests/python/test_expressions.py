@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tunesmith.vectorize against NumPy."""
 
 import ast
@@ -11,7 +12,6 @@ import warnings
 
 import numpy as np
 import pytest
-
 import tunesmith
 
 SCALE = 2.5
@@ -23,7 +23,9 @@ def test_an_expression_takes_any_names():
     assert distance.inputs == ("rho1", "rho2", "theta1", "theta2")
     random = np.random.default_rng(1)
     r1, r2, t1, t2 = random.random((4, 50, 3))
-    np.testing.assert_allclose(distance(r1, r2, t1, t2), np.sqrt(r1**2 + r2**2 - 2 * r1 * r2 * np.cos(t1 - t2)), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        distance(r1, r2, t1, t2), np.sqrt(r1**2 + r2**2 - 2 * r1 * r2 * np.cos(t1 - t2)), rtol=1e-9, atol=1e-9
+    )
     ordered = tunesmith.vectorize("x - y", inputs=("y", "x"))
     assert ordered(1.0, 5.0) == 4
     named = tunesmith.vectorize("arctan2(y, 1e-3 + x2) * pi")
@@ -87,7 +89,10 @@ def test_a_python_function_of_arithmetic():
 def test_a_function_without_source_is_refused():
     names = {}
     exec("def typed(x): return 2 * x", names)
-    with pytest.raises(ValueError, match="has no source that can be read: before Python 3.13 its prompt keeps none.*or give an expression as text"):
+    with pytest.raises(
+        ValueError,
+        match="has no source that can be read: before Python 3.13 its prompt keeps none.*or give an expression as text",
+    ):
         tunesmith.vectorize(names["typed"])
 
 
@@ -98,7 +103,10 @@ def test_a_function_is_read_however_its_statement_was_compiled(tmp_path):
         name, names = f"<cell {mode}>", {}
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
         for part in ast.parse(text).body if mode == "apart" else [None]:
-            exec(compile(ast.Interactive([part]), name, "single") if part else compile(text, name, "exec"), names)
+            exec(
+                compile(ast.Interactive([part]), name, "single") if part else compile(text, name, "exec"),
+                names,
+            )
         assert tunesmith.vectorize(names["f"])(0.0) == 1 and tunesmith.vectorize(names["g"])(0.0) == math.pi
 
 
@@ -123,14 +131,27 @@ def test_what_is_not_arithmetic_is_refused_with_its_line():
     def defaults(x, y=1):
         return x + y
 
-    for function, words in ((loops, "for _ in"), (calls, "open"), (unknown, "never_defined"), (bits, "operator"), (nothing, "returns nothing"), (defaults, "positional")):
+    for function, words in (
+        (loops, "for _ in"),
+        (calls, "open"),
+        (unknown, "never_defined"),
+        (bits, "operator"),
+        (nothing, "returns nothing"),
+        (defaults, "positional"),
+    ):
         with pytest.raises(ValueError, match=words) as caught:
             tunesmith.vectorize(function)
         assert "test_expressions.py" in str(caught.value) and "line " in str(caught.value)
 
 
 def test_wrong_expressions():
-    for text, words in (("x + * x", "value was expected"), ("2 + 3", "no input"), ("a+b+c+d+e+f+g", "more than 6"), ("system(x)", "system"), ("foo(x)", r'"foo\(x\)" cannot be computed, with its inputs named a\. .*There is no function .foo')):
+    for text, words in (
+        ("x + * x", "value was expected"),
+        ("2 + 3", "no input"),
+        ("a+b+c+d+e+f+g", "more than 6"),
+        ("system(x)", "system"),
+        ("foo(x)", r'"foo\(x\)" cannot be computed, with its inputs named a\. .*There is no function .foo'),
+    ):
         with pytest.raises(ValueError, match=words):
             tunesmith.vectorize(text)
     with pytest.raises(ValueError, match="none of its inputs"):
@@ -167,7 +188,14 @@ def test_two_functions_on_a_line_are_told_apart():
         lambda x: x + 1)
     nested = tunesmith.vectorize((lambda k: lambda x: x * k)(7))
     # fmt: on
-    assert (both["plus"](1), both["times"](1), alike[0](1), alike[1](1), last(1), nested(1)) == (2, 10, 2, 2, 2, 7)
+    assert (both["plus"](1), both["times"](1), alike[0](1), alike[1](1), last(1), nested(1)) == (
+        2,
+        10,
+        2,
+        2,
+        2,
+        7,
+    )
     assert alike[0](1).dtype == np.int64 and alike[1](1).dtype == np.float64 and nested.inputs == ("x",)
 
 
@@ -272,7 +300,10 @@ def test_types_of_results_are_numpys():
     ):
         # A scalar at a time, since `if`, `and` and min() are not of arrays.
         with np.errstate(divide="ignore"):
-            each = [function(*(one[k] if isinstance(one, np.ndarray) else one for one in arguments)) for k in range(2)]
+            each = [
+                function(*(one[k] if isinstance(one, np.ndarray) else one for one in arguments))
+                for k in range(2)
+            ]
         expected = np.array(each)
         found = tunesmith.vectorize(function)(*arguments)
         assert found.dtype == expected.dtype, inspect.getsource(function)
@@ -282,7 +313,12 @@ def test_types_of_results_are_numpys():
 
 
 def test_what_no_kernel_computes_is_refused():
-    i, f, b, large = np.array([3, -4], "i4"), np.array([1.5, -2.5], "f4"), np.array([True, False]), np.array([2**63 + 1], "u8")
+    i, f, b, large = (
+        np.array([3, -4], "i4"),
+        np.array([1.5, -2.5], "f4"),
+        np.array([True, False]),
+        np.array([2**63 + 1], "u8"),
+    )
     for function, arguments, error, says in (
         (lambda x: x + 2**40, (i,), OverflowError, "out of bounds"),
         ("x + y", (i, 2**40), OverflowError, "out of bounds"),
@@ -298,7 +334,9 @@ def test_what_no_kernel_computes_is_refused():
     ):
         with pytest.raises(error, match=says) as caught:
             tunesmith.vectorize(function)(*arguments)
-        assert error is OverflowError or isinstance(function, str) or "test_expressions.py" in str(caught.value)
+        assert (
+            error is OverflowError or isinstance(function, str) or "test_expressions.py" in str(caught.value)
+        )
     assert tunesmith.vectorize(lambda x: x / 2)(large).tolist() == [2.0**62]
 
 
@@ -331,7 +369,11 @@ def test_functions_drawn_at_random_are_numpys(tmp_path):
         f"lambda x, y, n: {first}, lambda x, y, n: {second},\n" for first, second in zip(bodies[::2], bodies[1::2])) + "]\n")  # fmt: skip
     names = {"__name__": "drawn"}
     exec(compile(file.read_text(), str(file), "exec"), names)
-    arrays = [random.uniform(-3, 3, 40).astype("f8"), random.uniform(-3, 3, 40).astype("f8"), random.integers(-3, 4, 40).astype("i4")]
+    arrays = [
+        random.uniform(-3, 3, 40).astype("f8"),
+        random.uniform(-3, 3, 40).astype("f8"),
+        random.integers(-3, 4, 40).astype("i4"),
+    ]
     computed = 0
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -346,7 +388,11 @@ def test_functions_drawn_at_random_are_numpys(tmp_path):
                 assert "truth values" in str(refused) or "boolean" in str(refused), body
                 continue
             computed += 1
-            one_type = not any(word in body for word in (" if ", " and ", " or ", "min(", "max("))  # else of either operand
-            assert found.dtype == expected.dtype if one_type else np.can_cast(expected.dtype, found.dtype), body
+            one_type = not any(
+                word in body for word in (" if ", " and ", " or ", "min(", "max(")
+            )  # else of either operand
+            assert found.dtype == expected.dtype if one_type else np.can_cast(expected.dtype, found.dtype), (
+                body
+            )
             np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7, err_msg=body)
     assert computed >= 16

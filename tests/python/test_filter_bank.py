@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """filter_bank(): against SciPy's correlate() with the products of the masks."""
 
 import numpy as np
 import pytest
 import scipy.ndimage
-
 import tunesmith
 
 boundaries = ("reflect", "constant", "nearest", "mirror", "wrap", "zero")
@@ -15,8 +15,14 @@ def test_each_sum_and_norm_are_scipys(seed):
     channels_last = bool(seed % 3 == 0)
     dtype = ("float32", "float64", "uint8", "int16", "int32", "float16")[seed % 6]
     leading = [int(one) for one in random.integers(1, 3, random.integers(0, 2))]
-    image = (random.standard_normal([*leading, *random.integers(1, 20, 2), *([3] if channels_last else [])]) * 50).astype(dtype)
-    filters, taps_y, taps_x = int(random.integers(1, 5)), int(random.integers(1, 8)), int(random.integers(1, 8))
+    image = (
+        random.standard_normal([*leading, *random.integers(1, 20, 2), *([3] if channels_last else [])]) * 50
+    ).astype(dtype)
+    filters, taps_y, taps_x = (
+        int(random.integers(1, 5)),
+        int(random.integers(1, 8)),
+        int(random.integers(1, 8)),
+    )
     columns, rows = random.standard_normal((filters, taps_y)), random.standard_normal((filters, taps_x))
     origin = tuple(int(random.integers(-(taps // 2), (taps - 1) // 2 + 1)) for taps in (taps_y, taps_x))
     boundary, value = boundaries[seed % len(boundaries)], 1.5
@@ -26,14 +32,25 @@ def test_each_sum_and_norm_are_scipys(seed):
     mode, cval = ("constant", 0.0) if boundary == "zero" else (boundary, value)
     each = np.stack(
         [
-            scipy.ndimage.correlate(image.astype("d"), np.outer(c, r).reshape(mask_shape), mode=mode, cval=cval, origin=origins)
+            scipy.ndimage.correlate(
+                image.astype("d"), np.outer(c, r).reshape(mask_shape), mode=mode, cval=cval, origin=origins
+            )
             for c, r in zip(columns, rows)
         ]
     )
     expected = {"each": each, "sum": each.sum(0), "norm": np.sqrt((each**2).sum(0))}
     wide = dtype in ("float64", "int32")
     for results, value_of in expected.items():
-        found = tunesmith.filter_bank(image, columns, rows, results, boundary=boundary, value=value, origin=origin, channels_last=channels_last)
+        found = tunesmith.filter_bank(
+            image,
+            columns,
+            rows,
+            results,
+            boundary=boundary,
+            value=value,
+            origin=origin,
+            channels_last=channels_last,
+        )
         assert found.dtype == (np.float64 if wide else np.float32) and found.shape == value_of.shape
         size = np.abs(columns).sum() * np.abs(rows).sum() * 200
         np.testing.assert_allclose(found, value_of, rtol=0, atol=size * (1e-14 if wide else 1e-6))
@@ -44,7 +61,9 @@ def test_a_second_call_takes_other_weights_and_values():
     for weights in ([[1.0, 2.0, 1.0]], [[0.5, 0.0, -0.5]]):
         for value in (0.0, 2.0):
             found = tunesmith.filter_bank(image, weights, np.array(weights), boundary="constant", value=value)
-            expected = scipy.ndimage.correlate(image.astype("d"), np.outer(weights, weights), mode="constant", cval=value)
+            expected = scipy.ndimage.correlate(
+                image.astype("d"), np.outer(weights, weights), mode="constant", cval=value
+            )
             np.testing.assert_allclose(found[0], expected, atol=1e-5)
 
 

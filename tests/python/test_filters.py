@@ -1,10 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """tunesmith.ndimage and tunesmith.signal against SciPy, over random shapes, types, modes and origins."""
 
 import numpy as np
 import pytest
 import scipy.ndimage
 import scipy.signal
-
 import tunesmith
 from tunesmith import ndimage, signal
 
@@ -31,7 +31,11 @@ def test_filters_are_scipys(seed):
     shape, mask_shape = tuple(random.integers(1, 9, dimensions)), tuple(random.integers(1, 5, dimensions))
     dtype, mode, cval = types[seed % len(types)], modes[seed % len(modes)], (0.0, 1.5)[seed % 2]
     x = image_of(random, shape, dtype)
-    weights = random.integers(-2, 3, mask_shape).astype(float) if seed % 3 == 0 else random.standard_normal(mask_shape)
+    weights = (
+        random.integers(-2, 3, mask_shape).astype(float)
+        if seed % 3 == 0
+        else random.standard_normal(mask_shape)
+    )
     # Where an integer is cut off, the order of SciPy's sums decides; whole weights leave nothing to cut.
     output = (None, np.float32, np.float64)[seed % 3] if np.dtype(dtype).kind in "iub" else None
     origin = [int(random.integers(-(extent // 2), (extent - 1) // 2 + 1)) for extent in mask_shape]
@@ -60,12 +64,24 @@ derivatives = {
     "prewitt": lambda of, x, axis, mode: of.prewitt(x, axis, mode=mode),
     "gaussian_filter1d": lambda of, x, axis, mode: of.gaussian_filter1d(x, 1.3, axis, 1, mode=mode),
     "of third order": lambda of, x, axis, mode: of.gaussian_filter1d(x, 1.3, axis, 3, mode=mode),
-    "gaussian_filter": lambda of, x, axis, mode: of.gaussian_filter(x, 1.3, [int(k == axis) for k in range(x.ndim)], mode=mode),
-    "of a wide Gaussian": lambda of, x, axis, mode: of.gaussian_filter(x, 7.0, [int(k == axis) for k in range(x.ndim)], mode=mode),
-    "gaussian_gradient_magnitude": lambda of, x, axis, mode: of.gaussian_gradient_magnitude(x, 1.5, mode=mode),
-    "correlate1d": lambda of, x, axis, mode: of.correlate1d(x, [-0.3, 0.7, 0, -0.7, 0.3], axis, mode=mode, origin=1),
-    "convolve1d": lambda of, x, axis, mode: of.convolve1d(x, [0.1, -0.3, 0, 0.3, -0.1], axis, mode=mode, cval=x.flat[0]),
-    "of even masks": lambda of, x, axis, mode: of.correlate1d(x, [-0.3, -0.7, 0.7, 0.3], axis, mode=mode),  # SciPy's are not 0
+    "gaussian_filter": lambda of, x, axis, mode: of.gaussian_filter(
+        x, 1.3, [int(k == axis) for k in range(x.ndim)], mode=mode
+    ),
+    "of a wide Gaussian": lambda of, x, axis, mode: of.gaussian_filter(
+        x, 7.0, [int(k == axis) for k in range(x.ndim)], mode=mode
+    ),
+    "gaussian_gradient_magnitude": lambda of, x, axis, mode: of.gaussian_gradient_magnitude(
+        x, 1.5, mode=mode
+    ),
+    "correlate1d": lambda of, x, axis, mode: of.correlate1d(
+        x, [-0.3, 0.7, 0, -0.7, 0.3], axis, mode=mode, origin=1
+    ),
+    "convolve1d": lambda of, x, axis, mode: of.convolve1d(
+        x, [0.1, -0.3, 0, 0.3, -0.1], axis, mode=mode, cval=x.flat[0]
+    ),
+    "of even masks": lambda of, x, axis, mode: of.correlate1d(
+        x, [-0.3, -0.7, 0.7, 0.3], axis, mode=mode
+    ),  # SciPy's are not 0
 }
 
 
@@ -94,7 +110,14 @@ def test_derivatives_of_flat_areas_are_exactly_0(name):
 
 def test_a_gaussian_leaves_equal_integers_as_they_are():
     """Also where SciPy's sums of weights are a last bit below 1, so that 7 becomes 5."""
-    for dtype, values in (("bool", (1,)), ("uint8", (7, 255)), ("int16", (-300, 32767)), ("uint16", (65535,)), ("int32", (-7, 10**9)), ("int64", (10**12,))):
+    for dtype, values in (
+        ("bool", (1,)),
+        ("uint8", (7, 255)),
+        ("int16", (-300, 32767)),
+        ("uint16", (65535,)),
+        ("int32", (-7, 10**9)),
+        ("int64", (10**12,)),
+    ):
         for value in values:
             x = np.full((7, 6), value, dtype)
             for sigma in (0.3, 0.5, 1.0, 2.0, 3.0, 5.5):
@@ -105,8 +128,12 @@ def test_a_gaussian_leaves_equal_integers_as_they_are():
 @pytest.mark.parametrize("seed", range(40))
 def test_convolutions_of_two_images_are_scipys(seed):
     random = np.random.default_rng(seed)
-    first = image_of(random, random.integers(1, 8, 2), ("float32", "float64", "complex128", "int32")[seed % 4])
-    second = image_of(random, random.integers(1, 8, 2), ("float64", "float32", "int16", "complex64")[seed // 4 % 4])
+    first = image_of(
+        random, random.integers(1, 8, 2), ("float32", "float64", "complex128", "int32")[seed % 4]
+    )
+    second = image_of(
+        random, random.integers(1, 8, 2), ("float64", "float32", "int16", "complex64")[seed // 4 % 4]
+    )
     for name in ("convolve2d", "correlate2d"):
         for mode in ("full", "same", "valid"):
             boundary, value = ("fill", "wrap", "symm")[seed % 3], (0, 2.5)[seed % 2]
@@ -117,7 +144,11 @@ def test_convolutions_of_two_images_are_scipys(seed):
                     getattr(signal, name)(first, second, mode, boundary, value)
                 continue
             single = expected.dtype in (np.float32, np.complex64)
-            agree(getattr(signal, name)(first, second, mode, boundary, value), expected, 1e-3 if single else 1e-9)
+            agree(
+                getattr(signal, name)(first, second, mode, boundary, value),
+                expected,
+                1e-3 if single else 1e-9,
+            )
 
 
 def test_the_smaller_image_may_be_the_first():
@@ -125,9 +156,17 @@ def test_the_smaller_image_may_be_the_first():
     for name in ("convolve2d", "correlate2d"):
         for first in ("float64", "complex128"):
             for second in ("float64", "complex128"):
-                x, y = (random.standard_normal(shape) + (1j * random.standard_normal(shape) if dtype[0] == "c" else 0) for shape, dtype in (((2, 3), first), ((4, 5), second)))
+                x, y = (
+                    random.standard_normal(shape)
+                    + (1j * random.standard_normal(shape) if dtype[0] == "c" else 0)
+                    for shape, dtype in (((2, 3), first), ((4, 5), second))
+                )
                 for _ in range(2):
-                    agree(getattr(signal, name)(x, y, "valid"), getattr(scipy.signal, name)(x, y, "valid"), 1e-12)
+                    agree(
+                        getattr(signal, name)(x, y, "valid"),
+                        getattr(scipy.signal, name)(x, y, "valid"),
+                        1e-12,
+                    )
 
 
 def test_axes_outputs_and_places():
@@ -136,7 +175,9 @@ def test_axes_outputs_and_places():
     weights = random.standard_normal((2, 3))
     for axes in ((0, 1), (2, 0), (-1, -2), (1, 2)):
         agree(ndimage.correlate(x, weights, axes=axes), scipy.ndimage.correlate(x, weights, axes=axes))
-    agree(ndimage.gaussian_filter(x, (1, 2), axes=(0, 2)), scipy.ndimage.gaussian_filter(x, (1, 2), axes=(0, 2)))
+    agree(
+        ndimage.gaussian_filter(x, (1, 2), axes=(0, 2)), scipy.ndimage.gaussian_filter(x, (1, 2), axes=(0, 2))
+    )
     out = np.zeros_like(x)
     assert ndimage.gaussian_filter(x, 1, output=out) is out
     agree(out, scipy.ndimage.gaussian_filter(x, 1))
@@ -144,7 +185,9 @@ def test_axes_outputs_and_places():
     assert ndimage.uniform_filter(x, 3, output=x) is x  # in place
     agree(x, expected)
     turned = x.transpose(2, 0, 1)[::-1]
-    agree(ndimage.correlate1d(turned, [1, 2, 3], axis=1), scipy.ndimage.correlate1d(turned, [1, 2, 3], axis=1))
+    agree(
+        ndimage.correlate1d(turned, [1, 2, 3], axis=1), scipy.ndimage.correlate1d(turned, [1, 2, 3], axis=1)
+    )
     assert ndimage.correlate(np.zeros((0, 3)), np.ones((3, 3))).shape == (0, 3)
     assert ndimage.gaussian_filter(np.ones(5), 0) is not None
 
@@ -158,7 +201,13 @@ def test_nothing_comes_through_a_weight_of_zero(seed):
     weights = random.integers(-1, 2, tuple(random.integers(1, 4, dimensions))).astype(float)
     mode, cval = modes[seed % len(modes)], (0.0, np.nan, np.inf, -1.0)[seed % 4]
     dtype = ("float32", "float64")[seed // 3 % 2]
-    for gaps in ((), (np.nan,), (np.inf, np.nan), (np.inf, -np.inf), ()):  # the same calls with and without: remembered ones too
+    for gaps in (
+        (),
+        (np.nan,),
+        (np.inf, np.nan),
+        (np.inf, -np.inf),
+        (),
+    ):  # the same calls with and without: remembered ones too
         x = random.standard_normal(shape).astype(dtype)
         for gap in gaps:
             x[tuple(random.integers(0, extent) for extent in shape)] = gap
@@ -170,7 +219,10 @@ def test_nothing_comes_through_a_weight_of_zero(seed):
                 assert getattr(ndimage, name)(x, weights, out, mode, cval) is out
                 agree(out, expected)
             line = np.ravel(weights)[:3]
-            agree(ndimage.correlate1d(x, line, mode=mode, cval=cval), scipy.ndimage.correlate1d(x, line, mode=mode, cval=cval))
+            agree(
+                ndimage.correlate1d(x, line, mode=mode, cval=cval),
+                scipy.ndimage.correlate1d(x, line, mode=mode, cval=cval),
+            )
 
 
 def test_sums_of_nothing_are_zero():
@@ -178,7 +230,10 @@ def test_sums_of_nothing_are_zero():
     for dtype in ("float32", "float64", "complex64"):
         for _ in range(20):
             np.full(x.shape, np.nan)  # memory that a result may be made in
-            agree(ndimage.correlate(x.astype(dtype), np.zeros((2, 2, 2))), scipy.ndimage.correlate(x.astype(dtype), np.zeros((2, 2, 2))))
+            agree(
+                ndimage.correlate(x.astype(dtype), np.zeros((2, 2, 2))),
+                scipy.ndimage.correlate(x.astype(dtype), np.zeros((2, 2, 2))),
+            )
     agree(ndimage.correlate(x[0], np.zeros((0, 3))), np.zeros((4, 5)))
 
 
@@ -209,7 +264,9 @@ def test_integers_wrap_as_scipys(dtype):
     for bits in (4, 7, 31, 40, 63):
         info = np.iinfo(dtype)
         low, high = max(info.min, -(2**bits)), min(info.max, 2**bits)
-        first, second = (random.integers(low, high, shape, dtype, endpoint=True) for shape in ((5, 6), (3, 2)))
+        first, second = (
+            random.integers(low, high, shape, dtype, endpoint=True) for shape in ((5, 6), (3, 2))
+        )
         for name in ("convolve2d", "correlate2d"):
             for mode in ("full", "same", "valid"):
                 for boundary in ("fill", "wrap"):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An array counts by its elements, in whatever form somebody has it, also when such a call is remembered."""
 
 import ctypes
@@ -8,9 +9,8 @@ import types
 import numpy as np
 import pytest
 import scipy.ndimage
-from test_settings import agree, cases, function_of
-
 import tunesmith
+from test_settings import agree, cases, function_of
 
 
 class Subclass(np.ndarray):
@@ -85,7 +85,10 @@ def test_every_function_takes_it(form, tmp_path):
         case, function = cases[name], function_of(name)
         needs = {key: value for key, value in case.needs.get("mode", {}).items() if key in ("size", "sigma")}
         for factor in (1, 1, 2):  # plain first, so that the call is remembered
-            arrays = {key: np.asarray(value) * np.asarray(value).dtype.type(factor) for key, value in case.arrays.items()}
+            arrays = {
+                key: np.asarray(value) * np.asarray(value).dtype.type(factor)
+                for key, value in case.arrays.items()
+            }
             expected = case.reference(**arrays, **needs)
             if name == "histogram":  # of its own limits
                 expected = tuple(map(np.asarray, expected))
@@ -137,7 +140,15 @@ def test_masks_and_matrices_are_refused():
     masked = np.ma.array([1, 2, 99], mask=[0, 0, 1])
     x = np.array([1, 2, 99])
     for function in (
-        *(tunesmith.sum, tunesmith.mean, tunesmith.min, tunesmith.max, tunesmith.transpose, tunesmith.histogram, tunesmith.bincount),
+        *(
+            tunesmith.sum,
+            tunesmith.mean,
+            tunesmith.min,
+            tunesmith.max,
+            tunesmith.transpose,
+            tunesmith.histogram,
+            tunesmith.bincount,
+        ),
         lambda x: tunesmith.convolve(x, [1, 2]),
         lambda x: tunesmith.ndimage.uniform_filter(x, 3),
         tunesmith.vectorize("x + 1"),
@@ -180,7 +191,13 @@ def test_errors_are_sentences():
 
     class Interface:
         def __init__(self, **fields):
-            self.__cuda_array_interface__ = {"typestr": "<f4", "shape": (3,), "data": (0, False), "version": 3, **fields}
+            self.__cuda_array_interface__ = {
+                "typestr": "<f4",
+                "shape": (3,),
+                "data": (0, False),
+                "version": 3,
+                **fields,
+            }
 
     class Traced:
         def __dlpack__(self):
@@ -196,16 +213,32 @@ def test_errors_are_sentences():
         (lambda: tunesmith.sum(np.ones(2, np.longdouble)), TypeError, "float128 cannot be used"),
         (lambda: tunesmith.sum(x, dtype="M8[s]"), TypeError, "not known here; allowed are bool"),
         (lambda: tunesmith.sum(x, axis=0, out=[1, 2, 3]), TypeError, "type list; it must be an array"),
-        (lambda: tunesmith.ndimage.uniform_filter(x, output=[1]), TypeError, "type list; it must be an array"),
+        (
+            lambda: tunesmith.ndimage.uniform_filter(x, output=[1]),
+            TypeError,
+            "type list; it must be an array",
+        ),
         (lambda: tunesmith.sum(Nowhere(x)), TypeError, "'nowhere', which is not a pair"),
         (lambda: tunesmith.sum(Traced()), TypeError, "lies nowhere"),
         (lambda: tunesmith.sum(Interface(typestr="<fx")), TypeError, '"<fx" cannot be used'),
         (lambda: tunesmith.sum(Interface(shape="a")), TypeError, "cannot be read"),
         (lambda: tunesmith.sum(Interface(data=3)), TypeError, "cannot be read"),
-        (lambda: tunesmith.dispatcher("host").plan("reduce", length=2**80), ValueError, "1208925819614629174706176; whole numbers from"),
-        (lambda: tunesmith.ndimage.gaussian_filter(x, 1, radius=1.1), ValueError, "nonnegative integer; it is 1.1"),
+        (
+            lambda: tunesmith.dispatcher("host").plan("reduce", length=2**80),
+            ValueError,
+            "1208925819614629174706176; whole numbers from",
+        ),
+        (
+            lambda: tunesmith.ndimage.gaussian_filter(x, 1, radius=1.1),
+            ValueError,
+            "nonnegative integer; it is 1.1",
+        ),
         (lambda: tunesmith.ndimage.gaussian_filter(x, 1, order=0.5), ValueError, "whole; it is 0.5"),
-        (lambda: tunesmith.ndimage.convolve1d(x, [1, 2, 3], axis=2), np.exceptions.AxisError, "out of bounds"),
+        (
+            lambda: tunesmith.ndimage.convolve1d(x, [1, 2, 3], axis=2),
+            np.exceptions.AxisError,
+            "out of bounds",
+        ),
         (lambda: tunesmith.bincount(np.array([2**63 - 1])), ValueError, "9223372036854775808 counts"),
         (lambda: tunesmith.bincount(np.array([2**64 - 1], "u8")), ValueError, "18446744073709551616 counts"),
     ):
@@ -224,7 +257,12 @@ def pytorch(monkeypatch):
         is_cpu, device = True, "cpu"
 
         def __init__(self, array, negative=False):
-            self.array, self.negative, self.dtype, self.shape = array, negative, f"torch.{array.dtype.name}", array.shape
+            self.array, self.negative, self.dtype, self.shape = (
+                array,
+                negative,
+                f"torch.{array.dtype.name}",
+                array.shape,
+            )
 
         def is_neg(self):
             return self.negative
@@ -280,7 +318,9 @@ def test_views_that_pytorch_negates_later(monkeypatch):
 
 
 real_functions = "argmin argmax ptp prod min_max mean_var cumprod softmax log_softmax logsumexp normalize layer_norm rms_norm".split()
-complex_functions = [name for name in functions if name not in ("min", "max", "histogram", "bincount", *real_functions)]
+complex_functions = [
+    name for name in functions if name not in ("min", "max", "histogram", "bincount", *real_functions)
+]
 
 
 @pytest.mark.parametrize("name", real_functions)
@@ -298,7 +338,10 @@ def check_conjugates(name, device):
     case, function = cases[name], function_of(name)
     needs = {key: value for key, value in case.needs.get("mode", {}).items() if key in ("size", "sigma")}
     for factor in (1, 1, 2):
-        arrays = {key: (np.asarray(value) * (1 + 2j) * factor).astype("complex64") for key, value in case.arrays.items()}
+        arrays = {
+            key: (np.asarray(value) * (1 + 2j) * factor).astype("complex64")
+            for key, value in case.arrays.items()
+        }
         expected = case.reference(**{key: value.conj() for key, value in arrays.items()}, **needs)
         plain = {key: torch.from_numpy(value.conj()).to(device) for key, value in arrays.items()}
         lazy = {key: torch.from_numpy(value).to(device).conj() for key, value in arrays.items()}
@@ -321,34 +364,60 @@ def check_rarer_calls(give, numbers):
         for there in (give(mask), mask):
             found = tunesmith.sum(give(x), axis=1, where=there, initial=2)
             np.testing.assert_allclose(numbers(found), x.sum(axis=1, where=mask, initial=2), rtol=1e-4)
-            np.testing.assert_allclose(numbers(tunesmith.mean(give(x), axis=0, where=there)), x.mean(axis=0, where=mask), rtol=1e-4)
-            np.testing.assert_allclose(numbers(tunesmith.max(give(x), where=there, initial=-1)), x.max(where=mask, initial=-1))
-        np.testing.assert_array_equal(numbers(tunesmith.mean(give(x * 10), axis=1, dtype=int)), (x * 10).mean(axis=1, dtype=int))
+            np.testing.assert_allclose(
+                numbers(tunesmith.mean(give(x), axis=0, where=there)), x.mean(axis=0, where=mask), rtol=1e-4
+            )
+            np.testing.assert_allclose(
+                numbers(tunesmith.max(give(x), where=there, initial=-1)), x.max(where=mask, initial=-1)
+            )
+        np.testing.assert_array_equal(
+            numbers(tunesmith.mean(give(x * 10), axis=1, dtype=int)), (x * 10).mean(axis=1, dtype=int)
+        )
         for kind in ("uint8", "uint16", "uint32", "uint64", "int32"):
             whole = np.abs(x * 60).astype(kind)
             for function in ("sum", "min", "max"):
                 expected = getattr(whole, function)(axis=1, initial=90, where=mask)
-                np.testing.assert_array_equal(numbers(getattr(tunesmith, function)(give(whole), axis=1, initial=90, where=mask)), expected)
-            np.testing.assert_array_equal(numbers(tunesmith.mean(give(whole), axis=1, dtype=kind)), whole.mean(axis=1, dtype=kind))
+                np.testing.assert_array_equal(
+                    numbers(getattr(tunesmith, function)(give(whole), axis=1, initial=90, where=mask)),
+                    expected,
+                )
+            np.testing.assert_array_equal(
+                numbers(tunesmith.mean(give(whole), axis=1, dtype=kind)), whole.mean(axis=1, dtype=kind)
+            )
         labels = random.integers(0, 10**6, 500)
         np.testing.assert_array_equal(numbers(tunesmith.bincount(give(labels))), np.bincount(labels))
         counts, edges = tunesmith.histogram(give(x), 70000, (-4.0, 4.0))
         np.testing.assert_array_equal(numbers(counts), np.histogram(x, 70000, (-4.0, 4.0))[0])
         large = labels.astype("u8") + np.uint64(2**63)
         for function in ("sum", "min", "max", "mean"):
-            np.testing.assert_allclose(numbers(getattr(tunesmith, function)(give(large))).astype("u8"), getattr(large, function)().astype("u8"), rtol=1e-12)
-        np.testing.assert_array_equal(numbers(tunesmith.histogram(give(large), 9, (0.0, 2.0**64))[0]), np.histogram(large, 9, (0.0, 2.0**64))[0])
+            np.testing.assert_allclose(
+                numbers(getattr(tunesmith, function)(give(large))).astype("u8"),
+                getattr(large, function)().astype("u8"),
+                rtol=1e-12,
+            )
+        np.testing.assert_array_equal(
+            numbers(tunesmith.histogram(give(large), 9, (0.0, 2.0**64))[0]),
+            np.histogram(large, 9, (0.0, 2.0**64))[0],
+        )
         wide = random.integers(-(2**62), 2**62, 30)
-        np.testing.assert_array_equal(numbers(tunesmith.convolve(give(wide), give(wide[:5]))), np.convolve(wide, wide[:5]))
+        np.testing.assert_array_equal(
+            numbers(tunesmith.convolve(give(wide), give(wide[:5]))), np.convolve(wide, wide[:5])
+        )
         for kind in ("uint8", "uint16", "uint32", "uint64"):
             cut = tunesmith.ndimage.correlate1d(give(x), [1.0, 2, 3], output=kind)
-            np.testing.assert_array_equal(numbers(cut), scipy.ndimage.correlate1d(x, [1.0, 2, 3], output=kind))
-        np.testing.assert_array_equal(numbers(tunesmith.ndimage.uniform_filter(give(mask), 3)), scipy.ndimage.uniform_filter(mask, 3))
+            np.testing.assert_array_equal(
+                numbers(cut), scipy.ndimage.correlate1d(x, [1.0, 2, 3], output=kind)
+            )
+        np.testing.assert_array_equal(
+            numbers(tunesmith.ndimage.uniform_filter(give(mask), 3)), scipy.ndimage.uniform_filter(mask, 3)
+        )
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_rarer_calls(library):
-    check_rarer_calls((lambda array: array) if library == "numpy" else pytest.importorskip("torch").from_numpy, np.asarray)
+    check_rarer_calls(
+        (lambda array: array) if library == "numpy" else pytest.importorskip("torch").from_numpy, np.asarray
+    )
 
 
 def test_pytorchs_types_parameters_and_places():
@@ -380,6 +449,8 @@ def test_bfloat16_everywhere():
         needs = {key: value for key, value in case.needs.get("mode", {}).items() if key in ("size", "sigma")}
         arrays = {key: np.rint(np.asarray(value, "f") * 8) / 8 for key, value in case.arrays.items()}  # exact
         expected = case.reference(**arrays, **needs)
-        found = function(**{key: torch.from_numpy(value).bfloat16() for key, value in arrays.items()}, **needs)
+        found = function(
+            **{key: torch.from_numpy(value).bfloat16() for key, value in arrays.items()}, **needs
+        )
         assert found.dtype == torch.bfloat16, name
         np.testing.assert_allclose(found.float(), expected, rtol=2**-7, atol=0.2, err_msg=name)

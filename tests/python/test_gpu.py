@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """On a GPU: arrays of PyTorch, CuPy, Numba and JAX; their streams and graphs; what is refused."""
 
 import importlib
@@ -6,10 +7,9 @@ import threading
 
 import numpy as np
 import pytest
+import tunesmith
 from test_forms import check_conjugates, check_rarer_calls, complex_functions
 from test_settings import cases, check_settings_of_a_library
-
-import tunesmith
 
 if tunesmith.first_device() != "cuda":
     pytest.skip("There is no GPU here.", allow_module_level=True)
@@ -56,15 +56,27 @@ words = {
     "min": (tunesmith.min, np.min),
     "max": (lambda x: tunesmith.max(x, axis=0, keepdims=True), lambda x: x.max(axis=0, keepdims=True)),
     "transpose": (tunesmith.transpose, np.transpose),
-    "convolve": (lambda x: tunesmith.convolve(x.reshape(-1), weights[0]), lambda x: np.convolve(x.reshape(-1), weights[0])),
-    "correlate": (lambda x: tunesmith.correlate(x.reshape(-1), weights[0], "same"), lambda x: np.correlate(x.reshape(-1), weights[0], "same")),
+    "convolve": (
+        lambda x: tunesmith.convolve(x.reshape(-1), weights[0]),
+        lambda x: np.convolve(x.reshape(-1), weights[0]),
+    ),
+    "correlate": (
+        lambda x: tunesmith.correlate(x.reshape(-1), weights[0], "same"),
+        lambda x: np.correlate(x.reshape(-1), weights[0], "same"),
+    ),
     "convolve2d": (
         lambda x: tunesmith.signal.convolve2d(x, weights, "full", "wrap"),
         lambda x: importlib.import_module("scipy.signal").convolve2d(x, weights, "full", "wrap"),
     ),
     "vectorize": (lambda x: tunesmith.vectorize("exp(-x * x) + 1")(x), lambda x: np.exp(-x * x) + 1),
-    "gaussian": (lambda x: tunesmith.ndimage.gaussian_filter(x, 1.5), lambda x: ndimage.gaussian_filter(x, 1.5)),
-    "uniform": (lambda x: tunesmith.ndimage.uniform_filter(x, 5, mode="wrap"), lambda x: ndimage.uniform_filter(x, 5, mode="wrap")),
+    "gaussian": (
+        lambda x: tunesmith.ndimage.gaussian_filter(x, 1.5),
+        lambda x: ndimage.gaussian_filter(x, 1.5),
+    ),
+    "uniform": (
+        lambda x: tunesmith.ndimage.uniform_filter(x, 5, mode="wrap"),
+        lambda x: ndimage.uniform_filter(x, 5, mode="wrap"),
+    ),
     **{
         mode: (
             lambda x, mode=mode: tunesmith.ndimage.correlate(x, weights, mode=mode, cval=1.5),
@@ -114,10 +126,16 @@ def test_ndimage_is_scipys(name, word):
     give = giver(name)
     given, settings = {**near_words, **same_words, **binary_words}[word]
     x = image > 0.3 if word in binary_words else image
-    there = [give(one) if isinstance(one, np.ndarray) else one for one in given], {key: give(one) if isinstance(one, np.ndarray) else one for key, one in settings.items()}
+    there = (
+        [give(one) if isinstance(one, np.ndarray) else one for one in given],
+        {key: give(one) if isinstance(one, np.ndarray) else one for key, one in settings.items()},
+    )
     for shift in (0, 1):  # the second with other elements
         x = np.roll(x, shift, 0)
-        found, expected = getattr(tunesmith.ndimage, word)(give(x), *there[0], **there[1]), getattr(ndimage, word)(x, *given, **settings)
+        found, expected = (
+            getattr(tunesmith.ndimage, word)(give(x), *there[0], **there[1]),
+            getattr(ndimage, word)(x, *given, **settings),
+        )
         if not isinstance(expected, (tuple, list)):
             found, expected = [found], [expected]
         for one, other in zip(found, expected):
@@ -134,14 +152,25 @@ def test_ndimage_of_narrow_types_and_outputs(name):
     give = giver(name)
     for dtype in ("uint8", "uint16", "int16", "int32", "float64"):
         x = np.abs(image * 20).astype(dtype)
-        for word, given in (("sobel", ()), ("laplace", ()), ("median_filter", (3,)), ("maximum_filter", (5,)), ("morphological_laplace", (3,)), ("white_tophat", (3,))):
+        for word, given in (
+            ("sobel", ()),
+            ("laplace", ()),
+            ("median_filter", (3,)),
+            ("maximum_filter", (5,)),
+            ("morphological_laplace", (3,)),
+            ("white_tophat", (3,)),
+        ):
             found = getattr(tunesmith.ndimage, word)(give(x), *given)
             np.testing.assert_array_equal(numbers(found), getattr(ndimage, word)(x, *given))
             out = give(np.zeros(image.shape, "f"))
             assert getattr(tunesmith.ndimage, word)(give(x), *given, output=out) is out
             expected = getattr(ndimage, word)(x, *given, output=np.zeros(image.shape, "f"))
-            np.testing.assert_allclose(numbers(out), expected if expected is not None else numbers(out), rtol=1e-5, atol=1e-3)
-        np.testing.assert_allclose(float(tunesmith.ndimage.center_of_mass(give(x))[0]), ndimage.center_of_mass(x)[0])
+            np.testing.assert_allclose(
+                numbers(out), expected if expected is not None else numbers(out), rtol=1e-5, atol=1e-3
+            )
+        np.testing.assert_allclose(
+            float(tunesmith.ndimage.center_of_mass(give(x))[0]), ndimage.center_of_mass(x)[0]
+        )
 
 
 @libraries
@@ -157,16 +186,27 @@ def test_counts(name):
     if name in ("cupy", "torch"):
         across = giver(name)(levels[::-1].copy())
         for bins, weights in ((16, None), ((5, [0, 10, 200]), levels * 0.5)):
-            found = tunesmith.histogram2d(x, across, bins, weights=None if weights is None else giver(name)(weights))[0]
-            np.testing.assert_array_equal(numbers(found), np.histogram2d(levels, levels[::-1], bins, weights=weights)[0])
+            found = tunesmith.histogram2d(
+                x, across, bins, weights=None if weights is None else giver(name)(weights)
+            )[0]
+            np.testing.assert_array_equal(
+                numbers(found), np.histogram2d(levels, levels[::-1], bins, weights=weights)[0]
+            )
 
 
 @both
 def test_strides_alignment_and_zero_sizes(name):
     give = giver(name)
     x = give(image)
-    for there, here in ((x[:, ::2], image[:, ::2]), (x.T, image.T), (x[1:, 3:], image[1:, 3:]), (x.reshape(-1)[1:], image.reshape(-1)[1:])):
-        np.testing.assert_allclose(numbers(tunesmith.sum(there, axis=0)), here.sum(axis=0), rtol=1e-4, atol=1e-4)
+    for there, here in (
+        (x[:, ::2], image[:, ::2]),
+        (x.T, image.T),
+        (x[1:, 3:], image[1:, 3:]),
+        (x.reshape(-1)[1:], image.reshape(-1)[1:]),
+    ):
+        np.testing.assert_allclose(
+            numbers(tunesmith.sum(there, axis=0)), here.sum(axis=0), rtol=1e-4, atol=1e-4
+        )
         np.testing.assert_array_equal(numbers(tunesmith.transpose(there)), here.T)
         np.testing.assert_allclose(numbers(tunesmith.vectorize("x + 1")(there)), here + 1)
     nothing = x[:0]
@@ -246,7 +286,10 @@ def test_pytorchs_stream_and_its_order():
 
 def test_cupys_stream_and_its_order():
     cupy = pytest.importorskip("cupy")
-    sleep = cupy.RawKernel('extern "C" __global__ void rest() { for (long long t = clock64(); clock64() - t < 100000000;); }', "rest")
+    sleep = cupy.RawKernel(
+        'extern "C" __global__ void rest() { for (long long t = clock64(); clock64() - t < 100000000;); }',
+        "rest",
+    )
     tunesmith.sum(cupy.zeros(1 << 20, "f"))
     tunesmith.dispatcher("cuda").wait_until_ready()
     stream = cupy.cuda.Stream(non_blocking=True)
@@ -370,7 +413,12 @@ def test_a_setting_that_follows_from_the_image(name):
         x = random.standard_normal((9, 8)).astype("f")
         there = give(x)
         found = tunesmith.ndimage.correlate(there, weights, mode="constant", cval=there.mean())
-        np.testing.assert_allclose(numbers(found), ndimage.correlate(x, weights, mode="constant", cval=x.mean()), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            numbers(found),
+            ndimage.correlate(x, weights, mode="constant", cval=x.mean()),
+            rtol=1e-4,
+            atol=1e-4,
+        )
 
 
 @both

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """out= and output= may lie in the memory of what is read, wherever: the result is that of separate memory, in the first call and in those that are remembered."""
 
 import inspect
@@ -5,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-
 import tunesmith
 from tunesmith import ndimage
 
@@ -24,13 +24,27 @@ needed = {
     "derivative": ndimage.sobel, "derivative2": lambda *given: ndimage.correlate1d(given[0], [1.0, -2, 1], *given[1:5]),
     "percentile": 30, "rank": 4, "sigma": 1.0, "size": 3,
 }  # fmt: skip
-has_size = ("rank_filter", "percentile_filter", "median_filter", "minimum_filter", "maximum_filter", "grey", "black", "white", "morphological")
+has_size = (
+    "rank_filter",
+    "percentile_filter",
+    "median_filter",
+    "minimum_filter",
+    "maximum_filter",
+    "grey",
+    "black",
+    "white",
+    "morphological",
+)
 
 
 def a_call(name, function, word):
     parameters = list(inspect.signature(function).parameters.values())
     first = parameters[0].name
-    more = {one.name: needed[one.name] for one in parameters[1:] if one.default is inspect.Parameter.empty and one.name != "weights"}
+    more = {
+        one.name: needed[one.name]
+        for one in parameters[1:]
+        if one.default is inspect.Parameter.empty and one.name != "weights"
+    }
     if any(one.name == "weights" for one in parameters):
         more["weights"] = [1.0, 2, 4] if name.endswith("1d") else [[1.0, 2, 4]] * 3
     if name.startswith(has_size):
@@ -46,7 +60,11 @@ calls = dict(own)
 for module in (tunesmith, ndimage, tunesmith.signal):
     for name in module.__all__:
         function = getattr(module, name)
-        words = {"out", "output"} & set(inspect.signature(function).parameters) if inspect.isfunction(function) else ()
+        words = (
+            {"out", "output"} & set(inspect.signature(function).parameters)
+            if inspect.isfunction(function)
+            else ()
+        )
         for word in words if name not in own else ():
             calls[f"{module.__name__.removeprefix('tunesmith.')}.{name}"] = a_call(name, function, word)
 
@@ -61,7 +79,16 @@ def test_the_result_may_lie_where_the_input_does(name):
         at = 32 + expected.nbytes // 8 * 8
         x = memory[at : at + square.nbytes].view("f4").reshape(square.shape)
         # Apart, on each other, by one element further on or before, on its end; and remembered ones in between.
-        for place in (0, at, 0, at + expected.itemsize, 0, at - expected.itemsize, at + square.nbytes // 16 * 8, 0):
+        for place in (
+            0,
+            at,
+            0,
+            at + expected.itemsize,
+            0,
+            at - expected.itemsize,
+            at + square.nbytes // 16 * 8,
+            0,
+        ):
             out = memory[place : place + expected.nbytes].view(expected.dtype).reshape(expected.shape)
             x[...] = square
             assert call(x, out) is out

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The words of tunesmith.ndimage that are made of others, against SciPy's, over random shapes, types, modes and settings."""
 
 import inspect
@@ -7,13 +8,24 @@ import re
 import numpy as np
 import pytest
 import scipy.ndimage
-
 import tunesmith
 from tunesmith import ndimage
 from tunesmith._elsewhere import elsewhere
 
 modes = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-constant")
-types = ("float32", "float64", "uint8", "int16", "int32", "uint16", "complex64", "int64", "int8", "bool", "uint32")
+types = (
+    "float32",
+    "float64",
+    "uint8",
+    "int16",
+    "int32",
+    "uint16",
+    "complex64",
+    "int64",
+    "int8",
+    "bool",
+    "uint32",
+)
 
 
 def image_of(random, shape, dtype):
@@ -38,12 +50,19 @@ def test_derivatives_are_scipys(seed):
     output = (None, np.float32, np.float64)[seed % 3] if dtype != "complex64" else None
     axis, sigma = int(random.integers(-dimensions, dimensions)), float(random.uniform(0.3, 2))
     calls = [("sobel", (axis,)), ("prewitt", (axis,)), ("laplace", ())]
-    if np.dtype(output or dtype).kind in "fc":  # where an integer is cut off, the order of SciPy's sums decides
+    if (
+        np.dtype(output or dtype).kind in "fc"
+    ):  # where an integer is cut off, the order of SciPy's sums decides
         calls += [("gaussian_laplace", (sigma,)), ("gaussian_gradient_magnitude", (sigma,))]
     for name, settings in calls:
         expected = getattr(scipy.ndimage, name)(x, *settings, output, edges, cval)
         single = expected.dtype in (np.float32, np.complex64)
-        agree(getattr(ndimage, name)(x, *settings, output, edges, cval), expected, 2e-4 if single else 1e-9, 2e-3 if single else 1e-9)
+        agree(
+            getattr(ndimage, name)(x, *settings, output, edges, cval),
+            expected,
+            2e-4 if single else 1e-9,
+            2e-3 if single else 1e-9,
+        )
 
 
 def test_derivatives_of_two_dimensions_take_one_launch():
@@ -60,9 +79,15 @@ def test_derivatives_of_two_dimensions_take_one_launch():
         (lambda: ndimage.gaussian_laplace(x, 3.0), 1),
         (lambda: ndimage.gaussian_gradient_magnitude(x, 1.0), 1),
         (lambda: ndimage.gaussian_gradient_magnitude(cube, 1.0, axes=(0, 1)), 1),  # ten channels
-        (lambda: ndimage.gaussian_gradient_magnitude(x, 1.0, mode=("reflect", "wrap")), 3),  # two derivatives and the root
+        (
+            lambda: ndimage.gaussian_gradient_magnitude(x, 1.0, mode=("reflect", "wrap")),
+            3,
+        ),  # two derivatives and the root
         (lambda: ndimage.laplace(cube), 2),
-        (lambda: ndimage.gaussian_laplace(cube, 1.0), 4),  # its second derivative along the first axis and all others, each along the last two together
+        (
+            lambda: ndimage.gaussian_laplace(cube, 1.0),
+            4,
+        ),  # its second derivative along the first axis and all others, each along the last two together
     ):
         with tunesmith.capture() as captured:
             call()
@@ -74,7 +99,11 @@ def test_gradients_are_taken_along_the_axes_alone():
     """SciPy 1.17 smooths along the others too."""
     x = np.random.default_rng(2).standard_normal((3, 8, 9))
     for axes, axis in (((1, 2), 0), ((0, -1), 1)):
-        for name, settings in (("gaussian_gradient_magnitude", (1.0,)), ("gaussian_laplace", (1.0,)), ("laplace", ())):
+        for name, settings in (
+            ("gaussian_gradient_magnitude", (1.0,)),
+            ("gaussian_laplace", (1.0,)),
+            ("laplace", ()),
+        ):
             found = getattr(ndimage, name)(x, *settings, axes=axes)
             expected = [getattr(scipy.ndimage, name)(one, *settings) for one in np.moveaxis(x, axis, 0)]
             agree(np.moveaxis(found, axis, 0), np.stack(expected), 1e-9, 1e-12)
@@ -88,8 +117,15 @@ def test_functions_of_python_along_each_axis():
         return ndimage.correlate1d(input, [factor, -2 * factor, factor], axis, output, mode, cval, shift)
 
     for name in ("generic_laplace", "generic_gradient_magnitude"):
-        expected = getattr(scipy.ndimage, name)(x, second, None, ["wrap", "nearest"], 0.0, (0.5,), {"shift": 1})
-        agree(getattr(ndimage, name)(x, second, None, ["wrap", "nearest"], 0.0, (0.5,), {"shift": 1}), expected, 1e-5, 1e-5)
+        expected = getattr(scipy.ndimage, name)(
+            x, second, None, ["wrap", "nearest"], 0.0, (0.5,), {"shift": 1}
+        )
+        agree(
+            getattr(ndimage, name)(x, second, None, ["wrap", "nearest"], 0.0, (0.5,), {"shift": 1}),
+            expected,
+            1e-5,
+            1e-5,
+        )
         assert getattr(ndimage, name)(x, second, out, extra_arguments=(1.0,)) is out
         agree(out, getattr(scipy.ndimage, name)(x, second, extra_arguments=(1.0,)), 1e-5, 1e-5)
         agree(getattr(ndimage, name)(x, second, axes=()), x)
@@ -114,7 +150,17 @@ def drawn(seed: int):
     extents = tuple(int(one) for one in random.integers(1, 4, dimensions))
     origin = [int(random.integers(-(extent // 2), (extent - 1) // 2 + 1)) for extent in extents]
     cval = float(random.choice([20 * dtype.startswith("u"), 20, 21.5]))
-    return random, x, extents, {"mode": str(random.choice(modes)), "cval": cval, "origin": origin, "output": (None, None, np.float32, np.float64)[seed % 4]}
+    return (
+        random,
+        x,
+        extents,
+        {
+            "mode": str(random.choice(modes)),
+            "cval": cval,
+            "origin": origin,
+            "output": (None, None, np.float32, np.float64)[seed % 4],
+        },
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -122,7 +168,12 @@ def test_ranks_and_grey_morphology_are_scipys(seed):
     random, x, extents, settings = drawn(seed)
     footprint, structure = random.random(extents) < 0.6, random.integers(-3, 4, extents).astype(float)
     footprint.flat[0] = True
-    for window in ({"size": extents}, {"footprint": footprint}, {"structure": structure}, {"structure": structure, "footprint": footprint}):
+    for window in (
+        {"size": extents},
+        {"footprint": footprint},
+        {"structure": structure},
+        {"structure": structure, "footprint": footprint},
+    ):
         calls = [(name, ()) for name in ("grey_erosion", "grey_dilation", "grey_opening", "grey_closing")]
         if "structure" in window:
             if x.dtype == bool:
@@ -130,17 +181,30 @@ def test_ranks_and_grey_morphology_are_scipys(seed):
                     ndimage.grey_erosion(x, **window)
                 continue
         else:
-            calls += [("minimum_filter", ()), ("maximum_filter", ()), ("median_filter", ()), ("percentile_filter", (float(random.uniform(-100, 100)),))]
+            calls += [
+                ("minimum_filter", ()),
+                ("maximum_filter", ()),
+                ("median_filter", ()),
+                ("percentile_filter", (float(random.uniform(-100, 100)),)),
+            ]
             calls += [("rank_filter", (rank,)) for rank in (0, -1)]
         if settings["output"] is None:
             calls += [("white_tophat", ()), ("black_tophat", ())]
-            calls += [("morphological_gradient", ()), ("morphological_laplace", ())] if x.dtype != bool else []
+            calls += (
+                [("morphological_gradient", ()), ("morphological_laplace", ())] if x.dtype != bool else []
+            )
         for name, given in calls:
-            same(getattr(ndimage, name)(x, *given, **window, **settings), getattr(scipy.ndimage, name)(x, *given, **window, **settings))
+            same(
+                getattr(ndimage, name)(x, *given, **window, **settings),
+                getattr(scipy.ndimage, name)(x, *given, **window, **settings),
+            )
     if extents[-1] > 1:
         line = {**settings, "origin": settings["origin"][-1]}
         for name in ("minimum_filter1d", "maximum_filter1d"):
-            same(getattr(ndimage, name)(x, extents[-1], **line), getattr(scipy.ndimage, name)(x, extents[-1], **line))
+            same(
+                getattr(ndimage, name)(x, extents[-1], **line),
+                getattr(scipy.ndimage, name)(x, extents[-1], **line),
+            )
 
 
 def test_a_median_of_one_axis_keeps_its_footprint():
@@ -158,7 +222,12 @@ def test_boundaries_and_outputs_of_each_axis():
         for output in (None, np.uint8, np.float32):  # of which the first cuts what is between the axes
             for cval in (0, -5, 300.5):
                 for mode in (settings["mode"], "constant"):
-                    same(getattr(ndimage, name)(x, **{**settings, "mode": mode}, output=output, cval=cval), getattr(scipy.ndimage, name)(x, **{**settings, "mode": mode}, output=output, cval=cval))
+                    same(
+                        getattr(ndimage, name)(x, **{**settings, "mode": mode}, output=output, cval=cval),
+                        getattr(scipy.ndimage, name)(
+                            x, **{**settings, "mode": mode}, output=output, cval=cval
+                        ),
+                    )
     assert ndimage.median_filter(x, 3, output=x) is x
     with tunesmith.capture() as captured:
         ndimage.maximum_filter(x, (3, 5))
@@ -170,7 +239,10 @@ def test_infinities_beside_a_structure_with_gaps():
     x = np.array([[np.inf, 1, 2, -np.inf], [3, 4, np.inf, 5]])
     structure, footprint = np.array([[1.0, 2, 3]]), np.array([[True, False, True]])
     for name in ("grey_erosion", "grey_dilation"):
-        same(getattr(ndimage, name)(x, footprint=footprint, structure=structure), getattr(scipy.ndimage, name)(x, footprint=footprint, structure=structure))
+        same(
+            getattr(ndimage, name)(x, footprint=footprint, structure=structure),
+            getattr(scipy.ndimage, name)(x, footprint=footprint, structure=structure),
+        )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -182,12 +254,26 @@ def test_binary_morphology_is_scipys(seed):
         origin = 0 if structure is None else settings["origin"]
         common = {"structure": structure, "origin": origin}
         for name in ("binary_erosion", "binary_dilation", "binary_opening", "binary_closing"):
-            given = {**common, "iterations": int(random.choice([1, 2, 3])), "border_value": border, "mask": mask}
+            given = {
+                **common,
+                "iterations": int(random.choice([1, 2, 3])),
+                "border_value": border,
+                "mask": mask,
+            }
             same(getattr(ndimage, name)(x, **given), getattr(scipy.ndimage, name)(x, **given))
-        same(ndimage.binary_hit_or_miss(x, structure, origin1=origin), scipy.ndimage.binary_hit_or_miss(x, structure, origin1=origin))
-        if structure is None or structure[tuple(extent // 2 + shift for extent, shift in zip(extents, origin))]:  # which ends
+        same(
+            ndimage.binary_hit_or_miss(x, structure, origin1=origin),
+            scipy.ndimage.binary_hit_or_miss(x, structure, origin1=origin),
+        )
+        if (
+            structure is None
+            or structure[tuple(extent // 2 + shift for extent, shift in zip(extents, origin))]
+        ):  # which ends
             same(ndimage.binary_fill_holes(x, **common), scipy.ndimage.binary_fill_holes(x, **common))
-            same(ndimage.binary_propagation(x > 0, mask=mask, **common), scipy.ndimage.binary_propagation(x > 0, mask=mask, **common))
+            same(
+                ndimage.binary_propagation(x > 0, mask=mask, **common),
+                scipy.ndimage.binary_propagation(x > 0, mask=mask, **common),
+            )
 
 
 def test_a_long_way_is_propagated_to_its_end():
@@ -202,7 +288,9 @@ def test_a_long_way_is_propagated_to_its_end():
             base = scipy.ndimage.generate_binary_structure(n, connectivity)
             same(ndimage.generate_binary_structure(n, connectivity), base)
             for iterations in (1, 2, 4):
-                found, expected = (one.iterate_structure(base, iterations, 1) for one in (ndimage, scipy.ndimage))
+                found, expected = (
+                    one.iterate_structure(base, iterations, 1) for one in (ndimage, scipy.ndimage)
+                )
                 same(found[0], expected[0])
                 assert iterations == 1 or list(found[1]) == list(expected[1])
 
@@ -246,7 +334,11 @@ def near(found, expected):
 def test_measurements_are_scipys(seed):
     random = np.random.default_rng(seed)
     dimensions, dtype = int(random.integers(1, 4)), (*real_types, "complex64")[seed % 11]
-    x = image_of(random, tuple(random.integers(1, 9, dimensions)), dtype) if dtype != "complex64" else image_of(random, (4, 5), dtype) * (1 + 2j)
+    x = (
+        image_of(random, tuple(random.integers(1, 9, dimensions)), dtype)
+        if dtype != "complex64"
+        else image_of(random, (4, 5), dtype) * (1 + 2j)
+    )
     if dtype.startswith("float"):
         x += np.arange(x.size).reshape(x.shape)  # so that nothing stands twice
     labels = random.integers(-2, 4, x.shape) if seed % 3 else random.choice([0.5, 1, 2.5], x.shape)
@@ -258,13 +350,20 @@ def test_measurements_are_scipys(seed):
             continue
         is_group = len(given) == 2 and given[1] is present
         for name in reductions if dtype != "complex64" else ("sum", "mean", "variance"):
-            if dtype == "complex64" and is_group or dtype == "bool" and name in ("variance", "standard_deviation"):
+            if (
+                dtype == "complex64"
+                and is_group
+                or dtype == "bool"
+                and name in ("variance", "standard_deviation")
+            ):
                 continue  # where SciPy has an error
             near(getattr(ndimage, name)(x, *given), getattr(scipy.ndimage, name)(x, *given))
         if dtype == "complex64":
             continue
         if dtype.startswith("float"):
-            assert np.array_equal(ndimage.minimum_position(x, *given), scipy.ndimage.minimum_position(x, *given))
+            assert np.array_equal(
+                ndimage.minimum_position(x, *given), scipy.ndimage.minimum_position(x, *given)
+            )
             for found, expected in zip(ndimage.extrema(x, *given), scipy.ndimage.extrema(x, *given)):
                 near(found, expected)
         total = scipy.ndimage.sum(x, *given)
@@ -276,7 +375,9 @@ def test_measurements_are_scipys(seed):
     if dtype != "complex64":
         for name in ("sum", "minimum", "maximum"):  # 0 of labels that are not there
             near(getattr(ndimage, name)(x, labels, several), getattr(scipy.ndimage, name)(x, labels, several))
-        assert [one is None for one in ndimage.histogram(x, 0, 9, 3, labels, several).ravel()] == [not (labels == one).any() for one in several.ravel()]
+        assert [one is None for one in ndimage.histogram(x, 0, 9, 3, labels, several).ravel()] == [
+            not (labels == one).any() for one in several.ravel()
+        ]
 
 
 def test_the_first_of_equal_elements_and_nan():
@@ -284,12 +385,25 @@ def test_the_first_of_equal_elements_and_nan():
     assert ndimage.minimum_position(x) == (0, 1) and ndimage.maximum_position(x) == (1, 0)
     assert ndimage.minimum_position(x, np.array([0, 0, 1])) == (0, 2)  # of labels that are broadcast
     x[1, 1] = np.nan
-    assert np.isnan(ndimage.median(x)) and np.isnan(ndimage.minimum(x)) and ndimage.minimum_position(x) == (1, 1)
+    assert (
+        np.isnan(ndimage.median(x)) and np.isnan(ndimage.minimum(x)) and ndimage.minimum_position(x) == (1, 1)
+    )
     assert np.isnan(ndimage.median(np.zeros(0)))
     with np.errstate(all="ignore"):
-        assert np.isnan(ndimage.mean(x, np.zeros_like(x))) and np.isnan(ndimage.variance(x, x, 77)) and ndimage.sum(x, x, 77) == 0
-        assert np.isnan(ndimage.median(x, np.ones_like(x), [2])) and np.isnan(ndimage.mean(x, np.ones_like(x), [2])).all()
-    for wrong in (lambda: ndimage.sum(x, np.ones(2)), lambda: ndimage.minimum_position(x, x, 77), lambda: ndimage.minimum(x, x, 77)):
+        assert (
+            np.isnan(ndimage.mean(x, np.zeros_like(x)))
+            and np.isnan(ndimage.variance(x, x, 77))
+            and ndimage.sum(x, x, 77) == 0
+        )
+        assert (
+            np.isnan(ndimage.median(x, np.ones_like(x), [2]))
+            and np.isnan(ndimage.mean(x, np.ones_like(x), [2])).all()
+        )
+    for wrong in (
+        lambda: ndimage.sum(x, np.ones(2)),
+        lambda: ndimage.minimum_position(x, x, 77),
+        lambda: ndimage.minimum(x, x, 77),
+    ):
         with pytest.raises(ValueError):
             wrong()
 
@@ -302,8 +416,12 @@ def test_what_is_not_there_says_what_to_use():
     for name, text in rows.items():
         if name in ndimage.__all__:
             assert callable(getattr(ndimage, name)) and not text.startswith("no:"), name
-            ours, theirs = (list(inspect.signature(getattr(one, name)).parameters) for one in (ndimage, scipy.ndimage))
-            assert ours[: len([one for one in theirs if one != "kwargs"])] == [one for one in theirs if one != "kwargs"], name
+            ours, theirs = (
+                list(inspect.signature(getattr(one, name)).parameters) for one in (ndimage, scipy.ndimage)
+            )
+            assert ours[: len([one for one in theirs if one != "kwargs"])] == [
+                one for one in theirs if one != "kwargs"
+            ], name
         else:
             with pytest.raises(NotImplementedError, match=name) as error:
                 getattr(ndimage, name)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Other people's tests, unmodified, of functions replaced by Tunesmith's: others/suites.toml says which, others/passed.txt what passed.
 
 Suites that take minutes (`long`) run with TUNESMITH_TEST_OTHERS=long."""
@@ -61,15 +62,23 @@ def test_they_pass(suite, tmp_path):
     assert run.returncode == 0, run.stdout[-5000:] + run.stderr[-2000:]
     tests = file.read_text().splitlines()
     names = collections.Counter(name.removesuffix(" launches").split("[")[0] for name in tests)
-    launching = collections.Counter(name.split("[")[0].removesuffix(" launches") for name in tests if name.endswith(" launches"))
+    launching = collections.Counter(
+        name.split("[")[0].removesuffix(" launches") for name in tests if name.endswith(" launches")
+    )
     lines = [f"{name} {count} {launching[name]}" for name, count in sorted(names.items())]
     if os.environ.get("TUNESMITH_UPDATE_PASSED"):
         found = {**known(), suite: lines}
         total, kernels = totals(found)
         found[""] = [f"What passed of other people's tests (test_others.py), with {versions}: {total} tests, of which {kernels} launch a kernel.",
                      "By name: how many passed, and how many of these launch a kernel; the others check refusals, empty arrays and functions beside ours."]  # fmt: skip
-        (here / "passed.txt").write_text("\n\n".join("\n".join(([f"[{name}]"] if name else []) + rest) for name, rest in found.items()) + "\n")
-    elif versions in known()[""][0] and suites[suite].get("version") in (None, pytest.importorskip(package).__version__):
+        (here / "passed.txt").write_text(
+            "\n\n".join("\n".join(([f"[{name}]"] if name else []) + rest) for name, rest in found.items())
+            + "\n"
+        )
+    elif versions in known()[""][0] and suites[suite].get("version") in (
+        None,
+        pytest.importorskip(package).__version__,
+    ):
         assert lines == known()[suite]
     else:
         assert lines
@@ -79,4 +88,7 @@ def test_the_pages_say_how_many():
     total, kernels = totals(known())
     assert f"{total} tests, of which {kernels} launch a kernel" in known()[""][0]
     page = (here.parents[2] / "docs" / "python.md").read_text()
-    assert f"{total} of SciPy's, NumPy's and scikit-image's own tests" in page and f"{kernels} of them launch a kernel" in page
+    assert (
+        f"{total} of SciPy's, NumPy's and scikit-image's own tests" in page
+        and f"{kernels} of them launch a kernel" in page
+    )

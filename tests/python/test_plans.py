@@ -1,10 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dispatchers and plans: the plain way."""
 
 import threading
 
 import numpy as np
 import pytest
-
 import tunesmith
 
 
@@ -33,7 +33,12 @@ def test_a_plan_launches(host):
 
 
 def test_wrong_problems_are_value_errors(host):
-    for op, problem in (("conv3d", ""), ("conv2d", "height=5"), ("conv2d", "height=-1 width=3 mask_height=1 mask_width=1"), ("reduce", "length=x")):
+    for op, problem in (
+        ("conv3d", ""),
+        ("conv2d", "height=5"),
+        ("conv2d", "height=-1 width=3 mask_height=1 mask_width=1"),
+        ("reduce", "length=x"),
+    ):
         with pytest.raises(ValueError, match=r"\."):
             host.plan(op, problem)
     with pytest.raises(TypeError, match="truth value"):
@@ -73,7 +78,9 @@ def test_arrays_that_cannot_be_are_refused_and_nothing_is_written(host):
 def test_a_words_result_is_as_large_as_what_is_written(host):
     plan, x = host.plan("reduce", outer=3, length=4), tunesmith.Array(np.ones((3, 4), "f"))
     for y in (np.zeros(4, "f"), np.zeros((3, 2), "f"), np.zeros(6, "f")[::2]):
-        with pytest.raises(RuntimeError, match=r"writes 12 bytes without gaps; this is a mistake in tunesmith"):
+        with pytest.raises(
+            RuntimeError, match=r"writes 12 bytes without gaps; this is a mistake in tunesmith"
+        ):
             plan._launch(x, tunesmith.Array(y))
         assert not y.any()
     with pytest.raises(ValueError, match="8 bytes; the plan's problem"):
@@ -123,8 +130,23 @@ def test_the_shared_dispatcher_and_the_device():
         tunesmith.set_device("gpu")
     with pytest.raises(ValueError, match="cuda:x"), tunesmith.device("cuda:x"):
         pass
-    assert set(tunesmith.ops()) >= {"conv1d", "conv2d", "transpose", "elementwise", "reduce", "histogram", "conv_covariance"}
-    assert tunesmith.ops()["reduce"]["parameters"]["function"]["words"][:6] == ["sum", "min", "max", "mean", "argmin", "argmax"]
+    assert set(tunesmith.ops()) >= {
+        "conv1d",
+        "conv2d",
+        "transpose",
+        "elementwise",
+        "reduce",
+        "histogram",
+        "conv_covariance",
+    }
+    assert tunesmith.ops()["reduce"]["parameters"]["function"]["words"][:6] == [
+        "sum",
+        "min",
+        "max",
+        "mean",
+        "argmin",
+        "argmax",
+    ]
 
 
 @pytest.mark.skipif(tunesmith.first_device() == "cuda", reason="there is a GPU")
@@ -134,7 +156,10 @@ def test_without_a_gpu_the_error_says_so():
     before = tunesmith.current_device()
     for use in (tunesmith.set_device, lambda word: tunesmith.device(word).__enter__()):
         for word in ("cuda", "cuda:1"):
-            with pytest.raises(ValueError, match=f"There is no device {word if word != 'cuda' else 'cuda:0'}, only the host. There is no CUDA device"):
+            with pytest.raises(
+                ValueError,
+                match=f"There is no device {word if word != 'cuda' else 'cuda:0'}, only the host. There is no CUDA device",
+            ):
                 use(word)
     assert tunesmith.current_device() == before
     assert tunesmith.sum(np.ones(3)) == 3

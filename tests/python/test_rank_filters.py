@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rank filters against SciPy: types, dimensions, footprints, boundaries, origins, and what is refused."""
 
 import itertools
@@ -5,13 +6,25 @@ import itertools
 import numpy as np
 import pytest
 import scipy.ndimage
-
 from tunesmith._arrays import InputArray
 from tunesmith._rank_filters import rank_all
 
 random = np.random.default_rng(5)
 boundaries = ["reflect", "constant", "nearest", "mirror", "wrap"]
-types = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+types = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+]
 
 
 def made(dtype, shape):
@@ -24,11 +37,19 @@ def made(dtype, shape):
 
 def expected(image, footprint, rank, boundary, value, origins):
     """By the definition, of an image that is continued far enough."""
-    padding = {"reflect": "symmetric", "nearest": "edge", "mirror": "reflect", "wrap": "wrap", "constant": "constant"}[boundary]
+    padding = {
+        "reflect": "symmetric",
+        "nearest": "edge",
+        "mirror": "reflect",
+        "wrap": "wrap",
+        "constant": "constant",
+    }[boundary]
     settings = {"constant_values": value} if boundary == "constant" else {}
     before = [size // 2 + origin for size, origin in zip(footprint.shape, origins)]
     around = [(b, size - 1 - b) for b, size in zip(before, footprint.shape)]
-    windows = np.lib.stride_tricks.sliding_window_view(np.pad(image, around, padding, **settings), footprint.shape)
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(image, around, padding, **settings), footprint.shape
+    )
     return np.sort(windows[..., footprint], axis=-1)[..., rank]
 
 
@@ -49,12 +70,22 @@ def test_every_type(dtype):
 
 @pytest.mark.parametrize("boundary", boundaries)
 def test_dimensions_footprints_and_origins(boundary):
-    for shape, size in (((30,), (5,)), ((9, 8), (4, 3)), ((5, 6, 7), (3, 2, 3)), ((2, 3, 6, 7), (1, 1, 3, 4)), ((6, 5, 4, 2), (3, 3, 1, 1))):
+    for shape, size in (
+        ((30,), (5,)),
+        ((9, 8), (4, 3)),
+        ((5, 6, 7), (3, 2, 3)),
+        ((2, 3, 6, 7), (1, 1, 3, 4)),
+        ((6, 5, 4, 2), (3, 3, 1, 1)),
+    ):
         image = made("float32", shape)
         footprint = random.random(size) < 0.6
         footprint[(0,) * len(size)] = True
         last = int(footprint.sum()) - 1
-        for origins in ([0] * len(size), [-(extent // 2) for extent in size], [(extent - 1) // 2 for extent in size]):
+        for origins in (
+            [0] * len(size),
+            [-(extent // 2) for extent in size],
+            [(extent - 1) // 2 for extent in size],
+        ):
             agree(image, footprint, last // 2, boundary, 0.5, origins)
             agree(image, np.ones(size, bool), 0, boundary, -0.5, origins)
 
@@ -65,7 +96,9 @@ def test_what_scipy_gives():
     for boundary in boundaries:
         for rank in (0, 11, int(disc.sum()) - 1):
             found = rank_all(InputArray(image), disc, rank, boundary=boundary, value=7.0, origins=[1, -2])
-            wanted = scipy.ndimage.rank_filter(image, rank, footprint=disc, mode=boundary, cval=7, origin=(1, -2))
+            wanted = scipy.ndimage.rank_filter(
+                image, rank, footprint=disc, mode=boundary, cval=7, origin=(1, -2)
+            )
             np.testing.assert_array_equal(found, wanted)
 
 
@@ -100,4 +133,6 @@ def test_what_is_refused():
     with pytest.raises(NotImplementedError, match="4096 places"):
         rank_all(image, large, 40, **settings)
     with pytest.raises(NotImplementedError, match="no order"):
-        rank_all(InputArray(np.zeros(3, "c8")), np.ones(3, bool), 1, boundary="reflect", value=0.0, origins=[0])
+        rank_all(
+            InputArray(np.zeros(3, "c8")), np.ones(3, bool), 1, boundary="reflect", value=0.0, origins=[0]
+        )

@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls that were seen before do the same as the first one, with their own arrays."""
 
 import numpy as np
 import pytest
 import scipy.ndimage
-
 import tunesmith
 from tunesmith import _libraries
 
@@ -29,7 +29,10 @@ cases = {
     "mean": lambda x: (tunesmith.mean(x, axis=(0, 1)), x.mean(axis=(0, 1))),
     "transpose": lambda x: (tunesmith.transpose(x), x.T),
     "convolve": lambda x: (tunesmith.convolve(x.reshape(-1), x[1]), np.convolve(x.reshape(-1), x[1])),
-    "correlate": lambda x: (tunesmith.ndimage.correlate(x, np.eye(3), mode="wrap"), x + np.roll(x, (1, 1), (0, 1)) + np.roll(x, (-1, -1), (0, 1))),
+    "correlate": lambda x: (
+        tunesmith.ndimage.correlate(x, np.eye(3), mode="wrap"),
+        x + np.roll(x, (1, 1), (0, 1)) + np.roll(x, (-1, -1), (0, 1)),
+    ),
     "identity": lambda x: (tunesmith.ndimage.correlate1d(x, [0, 2.0, 0]), 2 * x),
 }
 
@@ -53,7 +56,10 @@ def test_settings_contents_and_devices_count():
             for mode, cval in (("reflect", 0), ("constant", 0.0), ("constant", 5.0)):
                 for _ in range(2):
                     expected = scipy.ndimage.correlate1d(x, weights, 0, mode=mode, cval=cval, origin=origin)
-                    np.testing.assert_allclose(tunesmith.ndimage.correlate1d(x, weights, 0, mode=mode, cval=cval, origin=origin), expected)
+                    np.testing.assert_allclose(
+                        tunesmith.ndimage.correlate1d(x, weights, 0, mode=mode, cval=cval, origin=origin),
+                        expected,
+                    )
     scaled = tunesmith.vectorize("x * y")
     for factor in (2.0, 3.0, 2.0, 2, True):
         np.testing.assert_array_equal(scaled(x, factor), x * np.float32(factor))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report: its numbers against the database, its texts, and its looks in a real browser; and the queries for Datasette."""
 
 import base64
@@ -13,7 +14,6 @@ import subprocess
 import sys
 
 import pytest
-
 import tunesmith
 
 repository = pathlib.Path(__file__).parents[2]
@@ -31,7 +31,9 @@ titles = [
 
 
 def run(*arguments):
-    return subprocess.run([sys.executable, "-m", "tunesmith", *map(str, arguments)], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "tunesmith", *map(str, arguments)], capture_output=True, text=True
+    )
 
 
 def of_schema(path, text):
@@ -45,11 +47,20 @@ def of_schema(path, text):
 def tuned(tmp_path_factory):
     """Few variants on the host, one that failed, and texts that nobody should write."""
     path = tmp_path_factory.mktemp("report") / "tuned.db"
-    tunesmith.tune("conv2d", problem, device="host", budget="6", database=path, seed=3, progress=False, template="tiled")
+    tunesmith.tune(
+        "conv2d", problem, device="host", budget="6", database=path, seed=3, progress=False, template="tiled"
+    )
     sql = sqlite3.connect(path)
-    copied = [column[1] for column in sql.execute("PRAGMA table_info(measurement)") if column[1] not in ("id", "sequence", "problem_id")]
+    copied = [
+        column[1]
+        for column in sql.execute("PRAGMA table_info(measurement)")
+        if column[1] not in ("id", "sequence", "problem_id")
+    ]
     text = sql.execute("SELECT text FROM problem").fetchone()[0]
-    sql.execute("INSERT INTO problem (op, text) VALUES ('conv2d', ?)", (text.replace('value="0"', f'value="{hostile}"'),))
+    sql.execute(
+        "INSERT INTO problem (op, text) VALUES ('conv2d', ?)",
+        (text.replace('value="0"', f'value="{hostile}"'),),
+    )
     bad = sql.execute("SELECT max(id) FROM problem").fetchone()[0]
     for measurement in sql.execute("SELECT id FROM measurement ORDER BY id DESC LIMIT 4").fetchall():
         sql.execute(
@@ -105,7 +116,9 @@ class Page(html.parser.HTMLParser):
         return [attributes for each, attributes in self.tags if each == tag]
 
     def traces(self, name):
-        return [trace for figure in self.figures.values() for trace in figure["data"] if trace.get("name") == name]
+        return [
+            trace for figure in self.figures.values() for trace in figure["data"] if trace.get("name") == name
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -130,13 +143,19 @@ def test_it_has_every_section_and_no_empty_figure(page):
 
 
 def test_it_needs_nothing_else_and_runs_nothing_else(page, tuned):
-    assert not [name for _, attributes in page.tags for name in attributes if name == "src" or name.startswith("on")]
+    assert not [
+        name for _, attributes in page.tags for name in attributes if name == "src" or name.startswith("on")
+    ]
     assert {attributes["href"] for attributes in page.named("link")} == {"data:,"}
     policy = next(attributes["content"] for attributes in page.named("meta") if "content" in attributes)
     assert policy.startswith("default-src 'none'; script-src 'sha256-") and "unsafe-eval" not in policy
     for script in page.scripts[1:]:
         assert base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() in policy
-    assert "url(" not in next(iter(re.findall(r"<style>(.*?)</style>", tuned.with_suffix(".html").read_text(encoding="utf-8"), re.S)))
+    assert "url(" not in next(
+        iter(
+            re.findall(r"<style>(.*?)</style>", tuned.with_suffix(".html").read_text(encoding="utf-8"), re.S)
+        )
+    )
 
 
 def test_texts_of_a_database_are_texts(page, tuned):
@@ -156,22 +175,42 @@ def test_its_numbers_are_the_databases(page, tuned):
     ratios = sql.execute(
         "SELECT count(*) FROM finalist JOIN winners w ON w.measurement_id = winner_id WHERE finalist.measurement_id <> winner_id"
     ).fetchone()[0]
-    assert sum(len(trace["x"]) for name in ("cannot be told from the best", "slower") for trace in page.traces(name)) == ratios  # perhaps none: a race may have one runner
-    best = dict(sql.execute("SELECT problem, min(median_us) FROM results WHERE verdict = 'ok' AND is_current GROUP BY problem"))
+    assert (
+        sum(
+            len(trace["x"])
+            for name in ("cannot be told from the best", "slower")
+            for trace in page.traces(name)
+        )
+        == ratios
+    )  # perhaps none: a race may have one runner
+    best = dict(
+        sql.execute(
+            "SELECT problem, min(median_us) FROM results WHERE verdict = 'ok' AND is_current GROUP BY problem"
+        )
+    )
     assert sorted(page.traces("best that was found")[0]["y"])[0] == min(best.values())
-    assert page.traces("best that was found")[0]["x"][0] == 4 * (20 * 30 * 2 + 9)  # image, output and mask, f32
+    assert page.traces("best that was found")[0]["x"][0] == 4 * (
+        20 * 30 * 2 + 9
+    )  # image, output and mask, f32
     rank = [
         trace
         for figure in page.figures.values()
         if figure["layout"]["xaxis"]["title"]["text"] == "variants, the fastest first"
         for trace in figure["data"]
     ]
-    assert sorted(y for trace in rank if trace["mode"] == "markers" for y in trace["y"])[0] == min(best.values())
+    assert sorted(y for trace in rank if trace["mode"] == "markers" for y in trace["y"])[0] == min(
+        best.values()
+    )
     costs = next(
-        trace for figure in page.figures.values() for trace in figure["data"] if "customdata" in trace and trace["mode"] == "markers+text"
+        trace
+        for figure in page.figures.values()
+        for trace in figure["data"]
+        if "customdata" in trace and trace["mode"] == "markers+text"
     )
     shown = {(axis, value): ratio for axis, value, ratio in zip(costs["y"], costs["customdata"], costs["x"])}
-    text, template = sql.execute("SELECT problem, template FROM results WHERE verdict = 'ok' AND NOT is_base ORDER BY median_us LIMIT 1").fetchone()
+    text, template = sql.execute(
+        "SELECT problem, template FROM results WHERE verdict = 'ok' AND NOT is_base ORDER BY median_us LIMIT 1"
+    ).fetchone()
     for axis, value, us in sql.execute(
         "SELECT axis, value, min(median_us) FROM results JOIN axes USING (measurement_id) WHERE problem = ? AND template = ? AND verdict = 'ok' "
         "AND is_current GROUP BY axis, value",
@@ -179,8 +218,16 @@ def test_its_numbers_are_the_databases(page, tuned):
     ):
         assert shown.get((axis, value), us / min(best.values())) == pytest.approx(us / min(best.values()))
     assert len(shown) >= 4
-    assert sum(page.traces("wrong result")[0]["x"]) == sql.execute("SELECT count(*) FROM failures").fetchone()[0] == 1
-    spent = sum(sum(trace["x"]) for name in ("search", "finals", "table", "stage not known") for trace in page.traces(name))
+    assert (
+        sum(page.traces("wrong result")[0]["x"])
+        == sql.execute("SELECT count(*) FROM failures").fetchone()[0]
+        == 1
+    )
+    spent = sum(
+        sum(trace["x"])
+        for name in ("search", "finals", "table", "stage not known")
+        for trace in page.traces(name)
+    )
     assert spent == pytest.approx(sql.execute("SELECT sum(wall_ms) / 1000 FROM measurement").fetchone()[0])
     for trace in page.traces("predicted") + page.traces("exact"):
         assert all(us > 0 for us in trace["y"])
@@ -199,8 +246,15 @@ def test_what_an_older_body_measured_is_no_time_of_the_kernel(tuned, page, tmp_p
         "SELECT o.id, v.target, 'older' || v.source_hash, v.config, v.compiled_in, v.entry FROM variant v "
         "JOIN template t ON t.id = v.template_id JOIN template o ON o.op = t.op AND o.name = t.name AND o.body_hash = 'older'"
     )
-    copied = [column[1] for column in sql.execute("PRAGMA table_info(measurement)") if column[1] not in ("id", "sequence", "variant_id")]
-    values = ", ".join({"generation": "m.generation - 5", "median_us": "m.median_us / 1000"}.get(name, "m." + name) for name in copied)
+    copied = [
+        column[1]
+        for column in sql.execute("PRAGMA table_info(measurement)")
+        if column[1] not in ("id", "sequence", "variant_id")
+    ]
+    values = ", ".join(
+        {"generation": "m.generation - 5", "median_us": "m.median_us / 1000"}.get(name, "m." + name)
+        for name in copied
+    )
     sql.execute(
         f"INSERT INTO measurement (sequence, variant_id, {', '.join(copied)}) SELECT -m.sequence, o.id, {values} FROM measurement m "
         "JOIN variant v ON v.id = m.variant_id JOIN variant o ON o.source_hash = 'older' || v.source_hash"
@@ -208,8 +262,17 @@ def test_what_an_older_body_measured_is_no_time_of_the_kernel(tuned, page, tmp_p
     sql.commit()
     sql.close()
     of_edited = Page(tunesmith.report(tmp_path / "edited.html", database=edited))
-    for name in ("All variants by time", "What a choice costs", "best that was found", "wrong result", "winner, with interval", "base"):
-        assert [(trace["x"], trace.get("y")) for trace in of_edited.traces(name)] == [(trace["x"], trace.get("y")) for trace in page.traces(name)], name
+    for name in (
+        "All variants by time",
+        "What a choice costs",
+        "best that was found",
+        "wrong result",
+        "winner, with interval",
+        "base",
+    ):
+        assert [(trace["x"], trace.get("y")) for trace in of_edited.traces(name)] == [
+            (trace["x"], trace.get("y")) for trace in page.traces(name)
+        ], name
     rank = [
         [trace["y"] for trace in figure["data"] if trace["mode"] == "markers"]
         for each in (page, of_edited)
@@ -225,37 +288,65 @@ def test_another_devices_history_and_other_libraries(tmp_path):
     assert run("db", "load", repository / "db/nvidia_h200_conv2d.sql", "--db", database).returncode == 0
     results = repository / "docs/results.csv"
     made = run(
-        "report", "--db", database, "-o", tmp_path / "h200.html", "--results", results, "--problem", "mask_height=7", "--device", "h200"
+        "report",
+        "--db",
+        database,
+        "-o",
+        tmp_path / "h200.html",
+        "--results",
+        results,
+        "--problem",
+        "mask_height=7",
+        "--device",
+        "h200",
     )
     assert (made.returncode, made.stdout) == (0, f"{tmp_path}/h200.html\n"), made.stderr
     page = Page(tmp_path / "h200.html")
-    assert "Only problems with mask_height=7." in page.text and "mask_height=31" not in json.dumps(page.figures)
+    assert "Only problems with mask_height=7." in page.text and "mask_height=31" not in json.dumps(
+        page.figures
+    )
     rows = [
         row
         for row in csv.DictReader(results.open())
         if row["op"] == "conv2d" and row["verdict"] == "ok" and "mask_height=7" in row["problem"].split()
     ]
-    assert sorted(page.traces("PyTorch")[0]["y"]) == sorted(float(row["chained_us"]) for row in rows if row["contender"] == "PyTorch")
+    assert sorted(page.traces("PyTorch")[0]["y"]) == sorted(
+        float(row["chained_us"]) for row in rows if row["contender"] == "PyTorch"
+    )
     copies = [
         float(re.search(r"(\d+) bytes", row["note"])[1]) / float(row["cold_us"]) / 1e3
         for row in csv.DictReader(results.open())
         if row["contender"] == "copy" and row["verdict"] == "ok"
     ]
     assert f"The limit is {max(copies):.4g} GB/s" in page.text
-    other = run("report", "--db", tmp_path / "h200.db", "-o", tmp_path / "x.html", "--results", repository / "docs/measuring.csv")
+    other = run(
+        "report",
+        "--db",
+        tmp_path / "h200.db",
+        "-o",
+        tmp_path / "x.html",
+        "--results",
+        repository / "docs/measuring.csv",
+    )
     assert other.returncode == 2 and "is not a results file" in other.stderr
 
 
 def test_old_and_empty_databases(tmp_path, monkeypatch):
     pytest.importorskip("plotly")
     monkeypatch.setattr("tunesmith._report.between._SWEEP", 2)
-    monkeypatch.setattr("tunesmith._report.data._SCHEMA", 2)  # then the file is older, and the program reads it
+    monkeypatch.setattr(
+        "tunesmith._report.data._SCHEMA", 2
+    )  # then the file is older, and the program reads it
     old = of_schema(tmp_path / "1.db", (repository / "db/nvidia_h200_conv2d.sql").read_text(encoding="utf-8"))
     page = Page(tunesmith.report(tmp_path / "old.html", database=old, op="conv2d"))
     assert "All variants by time" in page.text and len(page.figures) >= 3
     empty = of_schema(tmp_path / "empty.db", (repository / "db/schema.sql").read_text(encoding="utf-8"))
     page = Page(tunesmith.report(tmp_path / "empty.html", database=empty))
-    assert page.figures == {} and "Nothing was measured yet." in page.text and all(title in page.text for title in titles)
+    assert (
+        page.figures == {}
+        and "Nothing was measured yet." in page.text
+        and all(title in page.text for title in titles)
+    )
 
 
 def test_what_is_wrong_is_a_sentence(tuned, tmp_path, monkeypatch):
@@ -265,7 +356,10 @@ def test_what_is_wrong_is_a_sentence(tuned, tmp_path, monkeypatch):
     for given, words in (
         ({"database": tmp_path / "none.db"}, "There is no database"),
         ({"database": other}, "not a database of Tunesmith"),
-        ({"database": newer}, "newer version of Tunesmith, or by one before 0.1.0 .schema 99; this one reads up to 1"),
+        (
+            {"database": newer},
+            "newer version of Tunesmith, or by one before 0.1.0 .schema 99; this one reads up to 1",
+        ),
         ({"database": __file__}, "could not be read"),
         ({"database": tuned, "op": "reduce"}, "no measurements of reduce"),
         ({"database": tuned, "device": "H9"}, "No device"),
@@ -286,7 +380,12 @@ def test_without_plotly_it_says_what_to_install(monkeypatch, tuned):
         tunesmith.report(database=tuned)
 
 
-browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None)
+browser = next(
+    filter(
+        None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))
+    ),
+    None,
+)
 
 # Boxes of the figures, and whether the page is wider than the window; in the title, where --dump-dom finds it.
 MEASURE = """addEventListener('load', () => setTimeout(() => {
@@ -342,16 +441,22 @@ def test_a_browser_shows_it(page, tuned, tmp_path):
     digest = base64.b64encode(hashlib.sha256(MEASURE.encode()).digest()).decode()
     measured = tmp_path / "measured.html"
     measured.write_text(
-        text.replace("script-src ", f"script-src 'sha256-{digest}' ").replace("</body>", f"<script>{MEASURE}</script></body>"),
+        text.replace("script-src ", f"script-src 'sha256-{digest}' ").replace(
+            "</body>", f"<script>{MEASURE}</script></body>"
+        ),
         encoding="utf-8",
     )
     images, boxes, themes = "", [], []
     for width, options in ((1300, []), (500, ["--blink-settings=preferredColorScheme=0"])):
         picture = tmp_path / f"{width}.png"
-        dom, console = browse(tmp_path, measured, f"--window-size={width},10000", f"--screenshot={picture}", *options)
+        dom, console = browse(
+            tmp_path, measured, f"--window-size={width},10000", f"--screenshot={picture}", *options
+        )
         assert console == []
         seen = json.loads(re.search(r"<title>(.*?)</title>", dom)[1])
-        assert len(seen["boxes"]) == len(page.figures) and seen["wider"] <= 0 and seen["height"] <= 10000, seen
+        assert len(seen["boxes"]) == len(page.figures) and seen["wider"] <= 0 and seen["height"] <= 10000, (
+            seen
+        )
         themes.append(seen["theme"])
         assert dom.count('class="main-svg"') >= len(page.figures)
         images += f'<img src="data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode()}">'
@@ -367,10 +472,15 @@ def test_a_browser_shows_it(page, tuned, tmp_path):
 
 def test_datasettes_queries_run(tuned):
     text = (repository / "db/datasette.yaml").read_text(encoding="utf-8")
-    queries = re.findall(r"^      (\w+):\n        title: .+\n        sql: \|-\n((?:          .*\n)+)", text, re.M)
+    queries = re.findall(
+        r"^      (\w+):\n        title: .+\n        sql: \|-\n((?:          .*\n)+)", text, re.M
+    )
     assert len(queries) >= 8 and len(queries) == text.count("sql:")
     sql = sqlite3.connect(f"file:{tuned}?mode=ro", uri=True)
-    found = {name: sql.execute(query, {"op": "conv2d", "problem": "height=20", "axis": "BLOCK_X"}).fetchall() for name, query in queries}
+    found = {
+        name: sql.execute(query, {"op": "conv2d", "problem": "height=20", "axis": "BLOCK_X"}).fetchall()
+        for name, query in queries
+    }
     assert all(found.values()), [name for name, rows in found.items() if not rows]
     shown = (repository / "docs/database.md").read_text(encoding="utf-8")
     assert "db/datasette.yaml" in shown

@@ -1,8 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scans against NumPy: values, element types, axes, views, settings, and what is refused."""
 
 import numpy as np
 import pytest
-
 import tunesmith
 
 random = np.random.default_rng(3)
@@ -15,7 +15,20 @@ accumulates = {
     "any": np.logical_or.accumulate,
     "all": np.logical_and.accumulate,
 }
-types = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+types = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+]
 
 
 def made(dtype, shape):
@@ -43,7 +56,9 @@ def test_every_type_gives_what_numpy_gives(function, dtype):
 
 @pytest.mark.parametrize("dtype", types)
 def test_exclusive_extremes_begin_with_the_ends_of_the_type(dtype):
-    first = {"b": lambda: (False, True), "f": lambda: (-np.inf, np.inf)}.get(np.dtype(dtype).kind, lambda: (np.iinfo(dtype).min, np.iinfo(dtype).max))()
+    first = {"b": lambda: (False, True), "f": lambda: (-np.inf, np.inf)}.get(
+        np.dtype(dtype).kind, lambda: (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    )()
     a = made(dtype, 3)
     for function, end in zip(("max", "min"), first):
         for reverse in (False, True):
@@ -55,7 +70,19 @@ def test_exclusive_extremes_begin_with_the_ends_of_the_type(dtype):
 
 def test_axes_and_views():
     a = made("float32", (6, 7, 8))
-    for view in (a, a[::2], a[:, ::3], a[:, 1:5, 2:6], a[..., ::2], a[::-1], a.T, a.transpose(1, 0, 2), a[:, :1], a[1:1], a[2, 3, 4]):
+    for view in (
+        a,
+        a[::2],
+        a[:, ::3],
+        a[:, 1:5, 2:6],
+        a[..., ::2],
+        a[::-1],
+        a.T,
+        a.transpose(1, 0, 2),
+        a[:, :1],
+        a[1:1],
+        a[2, 3, 4],
+    ):
         agree(tunesmith.cumsum(view), np.cumsum(view))
         for axis in range(-view.ndim, view.ndim):
             agree(tunesmith.cumsum(view, axis), np.cumsum(view, axis))
@@ -84,13 +111,24 @@ def test_exclusive():
     a = np.array([[3, 1, 2], [5, 7, 4]], np.int32)
     agree(tunesmith.scan(a, exclusive=True), np.array([[0, 3, 4], [0, 5, 12]]))
     agree(tunesmith.scan(a, "product", 0, exclusive=True), np.array([[1, 1, 1], [3, 1, 2]]))
-    agree(tunesmith.scan(a.astype("f4"), "max", exclusive=True), np.array([[-np.inf, 3, 3], [-np.inf, 5, 7]], "f4"))
+    agree(
+        tunesmith.scan(a.astype("f4"), "max", exclusive=True),
+        np.array([[-np.inf, 3, 3], [-np.inf, 5, 7]], "f4"),
+    )
     agree(tunesmith.scan(a.astype("u8"), "max", exclusive=True), np.array([[0, 3, 3], [0, 5, 7]], "u8"))
-    agree(tunesmith.scan(a > 3, "all", None, exclusive=True), np.array([True, False, False, False, False, False]))
+    agree(
+        tunesmith.scan(a > 3, "all", None, exclusive=True),
+        np.array([True, False, False, False, False, False]),
+    )
 
 
 def test_reverse():
-    for dtype, function, axis in (("int32", "sum", 0), ("float32", "max", 1), ("uint64", "min", 2), ("bool", "any", None)):
+    for dtype, function, axis in (
+        ("int32", "sum", 0),
+        ("float32", "max", 1),
+        ("uint64", "min", 2),
+        ("bool", "any", None),
+    ):
         a = made(dtype, (3, 20, 4))
         flat = a if axis is not None else a.ravel()
         wanted = np.flip(accumulates[function](np.flip(flat, axis or 0), axis or 0), axis or 0)
@@ -102,13 +140,21 @@ def test_expressions():
     nan = np.nan
     a = np.array([[nan, 1, nan, nan], [2, nan, 3, nan]], np.float32)
     agree(tunesmith.scan(a, "b == b ? b : a"), np.array([[nan, 1, 1, 1], [2, 2, 3, 3]], np.float32))
-    agree(tunesmith.scan(a, "b == b ? b : a", reverse=True), np.array([[1, 1, nan, nan], [2, 3, 3, nan]], np.float32))
+    agree(
+        tunesmith.scan(a, "b == b ? b : a", reverse=True),
+        np.array([[1, 1, nan, nan], [2, 3, 3, nan]], np.float32),
+    )
     b = made("float64", (5, 6, 70))
     for axis in (0, 1, 2):
-        agree(tunesmith.scan(b, "max(a, b) + log1p(exp(-abs(a - b)))", axis), np.logaddexp.accumulate(b, axis))
+        agree(
+            tunesmith.scan(b, "max(a, b) + log1p(exp(-abs(a - b)))", axis), np.logaddexp.accumulate(b, axis)
+        )
     c = np.array([65536, 65536, 3], np.int32)
     agree(tunesmith.scan(c, "a * b"), np.array([65536, 0, 0], np.int32))
-    agree(tunesmith.scan(c, "min(a, b)", exclusive=True, identity=2**31 - 1), np.array([2**31 - 1, 65536, 65536], np.int32))
+    agree(
+        tunesmith.scan(c, "min(a, b)", exclusive=True, identity=2**31 - 1),
+        np.array([2**31 - 1, 65536, 65536], np.int32),
+    )
     agree(tunesmith.scan([1, 2], "a + b", dtype="float32"), np.array([1, 3], np.float32))
     out = np.empty(3, np.int32)
     assert tunesmith.scan(c, "max(a, b)", out=out) is out and out[2] == 65536
@@ -164,7 +210,9 @@ def test_outputs_of_more_numbers(function, dtype):
     x = x.astype(dtype)
     for type_of_output in ("float64", "float32", ">f8"):
         for axis in (0, 1, None):
-            there, expected = (np.zeros_like(getattr(np, function)(x, axis), type_of_output) for _ in range(2))
+            there, expected = (
+                np.zeros_like(getattr(np, function)(x, axis), type_of_output) for _ in range(2)
+            )
             there, expected = np.asarray(there), np.asarray(expected)
             with np.errstate(over="ignore"):
                 getattr(np, function)(x, axis=axis, out=expected)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A setting counts by its value in every form that NumPy and SciPy take, in the first call and in those that are remembered."""
 
 import inspect
@@ -8,7 +9,6 @@ import pytest
 import scipy.ndimage
 import scipy.signal
 import scipy.special
-
 import tunesmith
 
 random = np.random.default_rng(23)
@@ -24,7 +24,14 @@ without_arrays = set(
     "vectorize winners write_kernel".split()
 )
 
-of_any_arrays = {"einsum", "filter_bank", "histogram2d", "reduction", "rows", "tensor"}  # whose parameters are in tests of their own
+of_any_arrays = {
+    "einsum",
+    "filter_bank",
+    "histogram2d",
+    "reduction",
+    "rows",
+    "tensor",
+}  # whose parameters are in tests of their own
 
 
 class Case:
@@ -32,12 +39,23 @@ class Case:
     which are not settings."""
 
     def __init__(self, reference, arrays, settings, needs=None, outputs=(), refused=()):
-        self.reference, self.arrays, self.settings, self.needs, self.outputs = reference, arrays, settings, needs or {}, outputs
+        self.reference, self.arrays, self.settings, self.needs, self.outputs = (
+            reference,
+            arrays,
+            settings,
+            needs or {},
+            outputs,
+        )
         self.refused = refused
 
 
 def filters(name, **settings):
-    weights = {"correlate": mask, "convolve": mask, "correlate1d": [1.0, 2, 4], "convolve1d": [1.0, 2, 4]}.get(name)
+    weights = {
+        "correlate": mask,
+        "convolve": mask,
+        "correlate1d": [1.0, 2, 4],
+        "convolve1d": [1.0, 2, 4],
+    }.get(name)
     arrays = {"input": image} | ({} if weights is None else {"weights": weights})
     settings = {"mode": ("reflect", "wrap"), "cval": (0.5, 3.0), "output": ("float32", "float64"), **settings}
     own = {"size": 3} if name == "uniform_filter1d" else {"sigma": 1.0} if name.startswith("gaussian") else {}
@@ -49,7 +67,12 @@ def filters(name, **settings):
 
 def reduction(name, **settings):
     where = (image > 0, image < 0.5)
-    return Case(getattr(np, name), {"a": image}, {"axis": (0, 1), "keepdims": (False, True), "where": where, **settings}, outputs=("out",))
+    return Case(
+        getattr(np, name),
+        {"a": image},
+        {"axis": (0, 1), "keepdims": (False, True), "where": where, **settings},
+        outputs=("out",),
+    )
 
 
 def statistic(name, reference=None, outputs=("out",), refused=("where",), **settings):
@@ -58,7 +81,9 @@ def statistic(name, reference=None, outputs=("out",), refused=("where",), **sett
 
 
 def pair(*functions):
-    return lambda a, axis=None, **rest: np.stack([one(a, axis, **(rest if one is np.var else {})) for one in functions], -1)
+    return lambda a, axis=None, **rest: np.stack(
+        [one(a, axis, **(rest if one is np.var else {})) for one in functions], -1
+    )
 
 
 def scanned(a, function="sum", axis=-1, exclusive=False, dtype=None, reverse=False, identity=0):
@@ -83,7 +108,15 @@ def counted(a, cumulative=False, **rest):
 
 
 def normed(x, normalized_shape=None, weight=None, bias=None, eps=1e-5, centered=True):
-    axes = (-1,) if normalized_shape is None else tuple(-1 - k for k, one in enumerate(np.ravel(np.array(normalized_shape, object))) if operator.index(one))
+    axes = (
+        (-1,)
+        if normalized_shape is None
+        else tuple(
+            -1 - k
+            for k, one in enumerate(np.ravel(np.array(normalized_shape, object)))
+            if operator.index(one)
+        )
+    )
     x = x - x.mean(axes, keepdims=True) if centered else x
     y = x / np.sqrt((x * x).mean(axes, keepdims=True) + float(eps))
     return ((y if weight is None else y * weight) + (0 if bias is None else bias)).astype(x.dtype)
@@ -109,31 +142,83 @@ cases = {
     "all": statistic("all"),
     "count_nonzero": statistic("count_nonzero", outputs=(), refused=()),
     "prod": statistic("prod", refused=("initial", "where"), **dtypes),
-    "var": statistic("var", refused=("mean",), where=(image > 0, image < 0.5), ddof=(1, 2), correction=(1, 2), dtype=("float64", "float32")),
-    "std": statistic("std", refused=("mean",), where=(image > 0, image < 0.5), ddof=(1, 2), correction=(1, 2), dtype=("float64", "float32")),
+    "var": statistic(
+        "var",
+        refused=("mean",),
+        where=(image > 0, image < 0.5),
+        ddof=(1, 2),
+        correction=(1, 2),
+        dtype=("float64", "float32"),
+    ),
+    "std": statistic(
+        "std",
+        refused=("mean",),
+        where=(image > 0, image < 0.5),
+        ddof=(1, 2),
+        correction=(1, 2),
+        dtype=("float64", "float32"),
+    ),
     "min_max": Case(pair(np.min, np.max), {"a": image}, {"axis": (0, 1)}),
-    "mean_var": Case(pair(np.mean, np.var), {"a": image}, {"axis": (0, 1), "ddof": (1, 2)}, refused=("dtype",)),
-    "norm": Case(np.linalg.norm, {"x": image}, {"ord": (1, 2), "axis": (0, 1), "keepdims": (False, True)}, {"ord": {"axis": 0}}),
+    "mean_var": Case(
+        pair(np.mean, np.var), {"a": image}, {"axis": (0, 1), "ddof": (1, 2)}, refused=("dtype",)
+    ),
+    "norm": Case(
+        np.linalg.norm,
+        {"x": image},
+        {"ord": (1, 2), "axis": (0, 1), "keepdims": (False, True)},
+        {"ord": {"axis": 0}},
+    ),
     "cumsum": Case(np.cumsum, {"a": image}, {"axis": (0, 1), **dtypes}, outputs=("out",)),
     "cumprod": Case(np.cumprod, {"a": image}, {"axis": (0, 1), **dtypes}, outputs=("out",)),
     "scan": Case(
-        scanned, {"a": image},
-        {"function": ("product", "max"), "axis": (0, 1), "exclusive": (False, True), "reverse": (False, True), "identity": (0.5, 3.0), **dtypes},
-        needs={"identity": {"function": "0 * a + b", "exclusive": True}}, outputs=("out",)
+        scanned,
+        {"a": image},
+        {
+            "function": ("product", "max"),
+            "axis": (0, 1),
+            "exclusive": (False, True),
+            "reverse": (False, True),
+            "identity": (0.5, 3.0),
+            **dtypes,
+        },
+        needs={"identity": {"function": "0 * a + b", "exclusive": True}},
+        outputs=("out",),
     ),
-    "softmax": Case(lambda x, axis=-1: scipy.special.softmax(x, operator.index(axis)), {"x": image}, {"axis": (0, 1)}, outputs=("out",)),
-    "log_softmax": Case(lambda x, axis=-1: scipy.special.log_softmax(x, operator.index(axis)), {"x": image}, {"axis": (0, 1)}, outputs=("out",)),
+    "softmax": Case(
+        lambda x, axis=-1: scipy.special.softmax(x, operator.index(axis)),
+        {"x": image},
+        {"axis": (0, 1)},
+        outputs=("out",),
+    ),
+    "log_softmax": Case(
+        lambda x, axis=-1: scipy.special.log_softmax(x, operator.index(axis)),
+        {"x": image},
+        {"axis": (0, 1)},
+        outputs=("out",),
+    ),
     "logsumexp": Case(
         lambda x, axis=-1, **rest: scipy.special.logsumexp(x, operator.index(axis), **rest),
         {"x": image},
-        {"axis": (0, 1), "keepdims": (False, True), "b": (np.abs(image), np.abs(image) * 2), "return_sign": (False, True)},
+        {
+            "axis": (0, 1),
+            "keepdims": (False, True),
+            "b": (np.abs(image), np.abs(image) * 2),
+            "return_sign": (False, True),
+        },
         outputs=("out",),
     ),
-    "normalize": Case(normalized, {"x": image}, {"axis": (0, 1), "p": (1, 2), "eps": (2, 5)}, outputs=("out",)),
+    "normalize": Case(
+        normalized, {"x": image}, {"axis": (0, 1), "p": (1, 2), "eps": (2, 5)}, outputs=("out",)
+    ),
     "layer_norm": Case(
         normed,
         {"x": image},
-        {"normalized_shape": ((9,), (7, 9)), "weight": (image[0], image[1]), "bias": (image[2], image[3]), "eps": (1, 2)},
+        {
+            "normalized_shape": ((9,), (7, 9)),
+            "weight": (image[0], image[1]),
+            "bias": (image[2], image[3]),
+            "eps": (1, 2),
+        },
         outputs=("out",),
     ),
     "rms_norm": Case(
@@ -143,7 +228,12 @@ cases = {
         outputs=("out",),
     ),
     "transpose": Case(np.transpose, {"a": cube}, {"axes": ((0, 2, 1), (2, 0, 1))}, outputs=("out",)),
-    "permute": Case(lambda x, axes=(2, 1, 0): np.transpose(x, axes), {"x": cube}, {"axes": ((0, 2, 1), (2, 0, 1))}, outputs=("out",)),
+    "permute": Case(
+        lambda x, axes=(2, 1, 0): np.transpose(x, axes),
+        {"x": cube},
+        {"axes": ((0, 2, 1), (2, 0, 1))},
+        outputs=("out",),
+    ),
     "convolve": Case(np.convolve, {"a": line, "v": line[:4]}, {"mode": ("full", "same")}),
     "correlate": Case(np.correlate, {"a": line, "v": line[:4]}, {"mode": ("full", "same")}),
     "histogram": Case(
@@ -156,9 +246,17 @@ cases = {
             "weights": (np.ones_like(image), image),
             "cumulative": (False, True),
         },
-        {"bins": {"range": (-1.0, 1.0)}, "density": {"range": (-1.0, 1.0)}, "cumulative": {"range": (-1.0, 1.0)}},
+        {
+            "bins": {"range": (-1.0, 1.0)},
+            "density": {"range": (-1.0, 1.0)},
+            "cumulative": {"range": (-1.0, 1.0)},
+        },
     ),
-    "bincount": Case(lambda x, **rest: np.bincount(x, **rest), {"x": levels}, {"minlength": (25, 30), "weights": (levels * 1.0, levels * 2.0)}),
+    "bincount": Case(
+        lambda x, **rest: np.bincount(x, **rest),
+        {"x": levels},
+        {"minlength": (25, 30), "weights": (levels * 1.0, levels * 2.0)},
+    ),
     "conv_covariance": Case(None, dict.fromkeys(("input", "gamma", "mu", "c")), {}),
     "ndimage.correlate": filters("correlate", **per_axis),
     "ndimage.convolve": filters("convolve", **per_axis),
@@ -166,13 +264,22 @@ cases = {
     "ndimage.convolve1d": filters("convolve1d", axis=(0, 1), origin=(0, 1)),
     "ndimage.uniform_filter1d": filters("uniform_filter1d", size=(2, 3), axis=(0, 1), origin=(0, 1)),
     "ndimage.uniform_filter": filters("uniform_filter", size=(2, 3), axes=((0, 1), (1,)), origin=(0, 1)),
-    "ndimage.gaussian_filter1d": filters("gaussian_filter1d", sigma=(1, 2), axis=(0, 1), order=(0, 1), truncate=(2.0, 3.0), radius=(1, 2)),
-    "ndimage.gaussian_filter": filters("gaussian_filter", sigma=(1, 2), axes=((0, 1), (1,)), order=(0, 1), truncate=(2.0, 3.0), radius=(1, 2)),
+    "ndimage.gaussian_filter1d": filters(
+        "gaussian_filter1d", sigma=(1, 2), axis=(0, 1), order=(0, 1), truncate=(2.0, 3.0), radius=(1, 2)
+    ),
+    "ndimage.gaussian_filter": filters(
+        "gaussian_filter", sigma=(1, 2), axes=((0, 1), (1,)), order=(0, 1), truncate=(2.0, 3.0), radius=(1, 2)
+    ),
     **{
         f"signal.{name}": Case(
             getattr(scipy.signal, name),
             {"in1": image, "in2": mask},
-            {"mode": ("full", "same"), "boundary": ("fill", "wrap"), "fillvalue": (0.5, 2.0), "in2": (mask, mask * 2)},
+            {
+                "mode": ("full", "same"),
+                "boundary": ("fill", "wrap"),
+                "fillvalue": (0.5, 2.0),
+                "in2": (mask, mask * 2),
+            },
         )
         for name in ("convolve2d", "correlate2d")
     },
@@ -199,7 +306,11 @@ def test_every_public_function_and_parameter_is_here():
         for name in module.__all__:
             if prefix == "ndimage." and prefix + name not in cases:
                 continue  # test_ndimage.py compares its parameters with SciPy's
-            if callable(getattr(module, name)) and not isinstance(getattr(module, name), type) and name not in without_arrays | of_any_arrays:
+            if (
+                callable(getattr(module, name))
+                and not isinstance(getattr(module, name), type)
+                and name not in without_arrays | of_any_arrays
+            ):
                 public.add(prefix + name)
     assert public == set(cases)
     for name, case in cases.items():
@@ -237,7 +348,9 @@ def forms(value):
 
 
 def agree(found, expected, what):
-    for one, other in zip(found, expected, strict=True) if isinstance(expected, tuple) else ((found, expected),):
+    for one, other in (
+        zip(found, expected, strict=True) if isinstance(expected, tuple) else ((found, expected),)
+    ):
         assert np.shape(one) == np.shape(other), what
         assert np.asarray(one).dtype == np.asarray(other).dtype, what
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5, err_msg=what)
@@ -270,7 +383,10 @@ def test_another_value_is_another_call(name, setting):
             if isinstance(expected, Exception):
                 continue
             taken += 1
-            found = attempt(function, {key: one.copy() if isinstance(one, np.ndarray) else one for key, one in arguments.items()})
+            found = attempt(
+                function,
+                {key: one.copy() if isinstance(one, np.ndarray) else one for key, one in arguments.items()},
+            )
             assert not isinstance(found, Exception), f"{name}, {setting}={value!r} ({form}): {found!r}"
             agree(found, expected, f"{name}, {setting}={value!r} ({form})")
     assert taken >= 5
@@ -280,16 +396,25 @@ def check_settings_of_a_library(name, give, numbers):
     """Numbers that are arrays of the library themselves, such as cval=image.mean(), on its own device."""
     case, function = cases[name], function_of(name)
     for setting, values in case.settings.items():
-        if setting == "radius" or not all(type(value) in (int, float) for value in values):  # SciPy's radius is an int
+        if setting == "radius" or not all(
+            type(value) in (int, float) for value in values
+        ):  # SciPy's radius is an int
             continue
         for value in (*values, *values):
             arguments = {**case.arrays, **case.needs.get(setting, {})}
             expected = case.reference(**arguments, **{setting: value})
-            given = {key: give(one.copy()) if isinstance(one, np.ndarray) else one for key, one in arguments.items()}
+            given = {
+                key: give(one.copy()) if isinstance(one, np.ndarray) else one
+                for key, one in arguments.items()
+            }
             found = function(**given, **{setting: give(np.array(value))})
             found = tuple(map(numbers, found)) if isinstance(expected, tuple) else numbers(found)
-            for one, other in zip(found, expected, strict=True) if isinstance(expected, tuple) else ((found, expected),):
-                np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5, err_msg=f"{name}, {setting}={value}")
+            for one, other in (
+                zip(found, expected, strict=True) if isinstance(expected, tuple) else ((found, expected),)
+            ):
+                np.testing.assert_allclose(
+                    one, other, rtol=1e-4, atol=1e-5, err_msg=f"{name}, {setting}={value}"
+                )
 
 
 @pytest.mark.parametrize("name", [name for name, case in cases.items() if case.reference])
@@ -301,10 +426,29 @@ def test_tensors_as_settings(name):
 def test_a_results_type_does_not_depend_on_earlier_calls():
     scaled = tunesmith.vectorize("x * y")
     for _ in range(2):
-        for value in (2.0, np.float64(2), np.float32(2), np.float64(3), 2, np.int64(2), np.array(3.0), np.array([2.0]), 3.0, True):
+        for value in (
+            2.0,
+            np.float64(2),
+            np.float32(2),
+            np.float64(3),
+            2,
+            np.int64(2),
+            np.array(3.0),
+            np.array([2.0]),
+            3.0,
+            True,
+        ):
             expected = line * value
             agree(scaled(line, value), expected, repr(value))
-        for dtype in ("float64", "float32", np.float64, np.float32, np.dtype("f8"), np.dtype("f4"), "float64"):
+        for dtype in (
+            "float64",
+            "float32",
+            np.float64,
+            np.float32,
+            np.dtype("f8"),
+            np.dtype("f4"),
+            "float64",
+        ):
             agree(scaled(line, 2.0, dtype=dtype), np.multiply(line, 2.0, dtype=dtype), repr(dtype))
     for _ in range(2):
         for value in (2, np.float64(2), np.float32(2), np.array(2.0), np.int64(3)):
@@ -315,4 +459,6 @@ def test_the_first_images_value_is_not_kept():
     for _ in range(4):
         y = random.standard_normal((6, 6)).astype("f")
         expected = scipy.ndimage.gaussian_filter(y, 1, mode="constant", cval=y.min())
-        np.testing.assert_allclose(tunesmith.ndimage.gaussian_filter(y, 1, mode="constant", cval=y.min()), expected, atol=1e-5)
+        np.testing.assert_allclose(
+            tunesmith.ndimage.gaussian_filter(y, 1, mode="constant", cval=y.min()), expected, atol=1e-5
+        )

@@ -1,14 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
 """argmin, argmax, moments, products, logical functions, ranges, norms and reductions of expressions against NumPy."""
 
 import warnings
 
 import numpy as np
 import pytest
-
 import tunesmith
 
 random = np.random.default_rng(5)
-types = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+types = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+]
 numbers = ("argmin", "argmax", "var", "std", "prod", "any", "all", "count_nonzero", "ptp")
 
 
@@ -24,7 +37,9 @@ def agree(found, wanted):
     assert np.shape(found) == np.shape(wanted)
     assert np.asarray(found).dtype == np.asarray(wanted).dtype
     if np.asarray(wanted).dtype.kind in "fc":
-        np.testing.assert_allclose(found, wanted, rtol=2e-2 if np.asarray(wanted).dtype == np.float16 else 1e-5, atol=1e-7)
+        np.testing.assert_allclose(
+            found, wanted, rtol=2e-2 if np.asarray(wanted).dtype == np.float16 else 1e-5, atol=1e-7
+        )
     else:
         np.testing.assert_array_equal(found, wanted)
 
@@ -54,11 +69,22 @@ def test_axes_and_views():
 
 
 def test_the_first_of_equals_and_the_first_nan_are_found():
-    a = np.array([[3, 7, 7, 1, 1], [np.nan, 9, np.nan, -9, 0], [-0.0, 0.0, -0.0, 0, 0], [-np.inf] * 5, [0, np.inf, np.nan, np.nan, 1]])
+    a = np.array(
+        [
+            [3, 7, 7, 1, 1],
+            [np.nan, 9, np.nan, -9, 0],
+            [-0.0, 0.0, -0.0, 0, 0],
+            [-np.inf] * 5,
+            [0, np.inf, np.nan, np.nan, 1],
+        ]
+    )
     for dtype in ("float32", "float64"):
         for function in ("argmin", "argmax"):
             agree(getattr(tunesmith, function)(a.astype(dtype), 1), getattr(np, function)(a.astype(dtype), 1))
-            agree(getattr(tunesmith, function)(a.astype(dtype).T, 0), getattr(np, function)(a.astype(dtype).T, 0))
+            agree(
+                getattr(tunesmith, function)(a.astype(dtype).T, 0),
+                getattr(np, function)(a.astype(dtype).T, 0),
+            )
             agree(getattr(tunesmith, function)(a.astype(dtype)), getattr(np, function)(a.astype(dtype)))
     with pytest.raises(ValueError, match="argmax of an empty sequence"):
         tunesmith.argmax(np.zeros((3, 0)), 1)
@@ -74,12 +100,20 @@ def test_a_variance_keeps_its_digits():
     np.testing.assert_allclose(tunesmith.var(x, 1, dtype="float64"), wanted, rtol=1e-14)
     y = (1e8 + random.standard_normal(4000)).astype("float64")
     y[0] = -1e8
-    np.testing.assert_allclose(tunesmith.var(y), np.var(y.astype(np.longdouble)).astype("float64"), rtol=1e-14)
+    np.testing.assert_allclose(
+        tunesmith.var(y), np.var(y.astype(np.longdouble)).astype("float64"), rtol=1e-14
+    )
 
 
 def test_moments_settings():
     a = made("float32", (6, 7))
-    for settings in ({"ddof": 1}, {"ddof": 2, "axis": 0}, {"correction": 1}, {"dtype": "float64"}, {"axis": 1, "dtype": "float64", "ddof": 1}):
+    for settings in (
+        {"ddof": 1},
+        {"ddof": 2, "axis": 0},
+        {"correction": 1},
+        {"dtype": "float64"},
+        {"axis": 1, "dtype": "float64", "ddof": 1},
+    ):
         agree(tunesmith.var(a, **settings), np.var(a, **settings))
         agree(tunesmith.std(a, **settings), np.std(a, **settings))
     out = np.empty(7, np.float32)
@@ -114,7 +148,9 @@ def test_norms(dtype):
     a = made(dtype, (4, 5, 6))
     for order in (None, 2, 1, 0, np.inf, -np.inf, 3):
         for axis in (0, 1, 2, -1) if order != 3 else (1,):
-            agree(tunesmith.norm(a, order, axis, keepdims=True), np.linalg.norm(a, order, axis, keepdims=True))
+            agree(
+                tunesmith.norm(a, order, axis, keepdims=True), np.linalg.norm(a, order, axis, keepdims=True)
+            )
     for order in (None, "fro", 1, -1, np.inf, -np.inf):
         for axes in ((0, 1), (2, 0), (1, 2)):
             agree(tunesmith.norm(a, order, axes), np.linalg.norm(a, order, axes))
@@ -125,7 +161,10 @@ def test_norms(dtype):
 def test_reductions_of_expressions():
     a, b = made("float32", (5, 40)), made("float32", (5, 1))
     agree(tunesmith.reduction("exp(a - b)", a, b, axis=1), np.exp(a - b).sum(1))
-    agree(tunesmith.reduction("(a - b) ** 2", a, a[::-1], finish="sqrt(out)"), np.sqrt(((a - a[::-1]) ** 2).sum()))
+    agree(
+        tunesmith.reduction("(a - b) ** 2", a, a[::-1], finish="sqrt(out)"),
+        np.sqrt(((a - a[::-1]) ** 2).sum()),
+    )
     agree(tunesmith.reduction("abs(a)", -a, function="max", axis=0, keepdims=True), a.max(0, keepdims=True))
     with pytest.raises(ValueError, match="2 arrays"):
         tunesmith.reduction("a + c", a, b)

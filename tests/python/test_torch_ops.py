@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators of PyTorch, also within torch.compile."""
 
 import pytest
@@ -18,7 +19,11 @@ def cases():
         (ops.convolve, (x, w, "nearest"), torch.nn.functional.conv2d(padded, w.flip(0, 1)[None, None])[0, 0]),
         (ops.uniform_filter, (x, 1), x),
         (ops.gaussian_filter, (torch.ones_like(x), 1.0), torch.ones_like(x)),
-        (ops.convolve1d, (x[0], w[0], "valid"), torch.nn.functional.conv1d(x[None, None, 0], w[0].flip(0)[None, None])[0, 0]),
+        (
+            ops.convolve1d,
+            (x[0], w[0], "valid"),
+            torch.nn.functional.conv1d(x[None, None, 0], w[0].flip(0)[None, None])[0, 0],
+        ),
         (ops.permute, (x, [1, 0]), x.T.contiguous()),
         (ops.sum, (x, [0]), x.sum(0)),
         (ops.sum, (x.int(), None), x.int().sum()),
@@ -27,8 +32,16 @@ def cases():
         (ops.min, (x,), x.amin()),
         (ops.elementwise, ("p * q + 1", [x, x[:1]]), x * x[:1] + 1),
         (ops.tensor, ("y[j,i] += x[i,k] * w[j,k+l]", [x, x], "l=1"), x @ x.T),
-        (ops.tensor, ("y[i] += x[i+j,0] * x[i+j,k]", [x], "j=2"), (x[:, :1] * x).sum(1).unfold(0, 2, 1).sum(1)),
-        (ops.tensor, ("y[j] max= x[i,j] + w[0,0]", [x.int(), w.double()]), x.int().amax(0).double() + w[0, 0].double()),
+        (
+            ops.tensor,
+            ("y[i] += x[i+j,0] * x[i+j,k]", [x], "j=2"),
+            (x[:, :1] * x).sum(1).unfold(0, 2, 1).sum(1),
+        ),
+        (
+            ops.tensor,
+            ("y[j] max= x[i,j] + w[0,0]", [x.int(), w.double()]),
+            x.int().amax(0).double() + w[0, 0].double(),
+        ),
         (ops.einsum, ("ij,...j->...i", [w[:, :3], x[:, :3]]), x[:, :3] @ w.T),
         (ops.einsum, ("ij,jk,k", [x.T, x, x[0]]), x.T @ x @ x[0]),
     ]

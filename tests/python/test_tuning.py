@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tuning, winners and captures."""
 
 import os
@@ -7,7 +8,6 @@ import sys
 
 import numpy as np
 import pytest
-
 import tunesmith
 from tunesmith import _tuning
 
@@ -26,7 +26,9 @@ def test_tuning_finds_winners_and_they_are_used(tmp_path, capfd):
     assert "Tuning on" in shown or "it/s" in shown or "variants" in shown
     assert len(rows(tunesmith.winners("conv2d", database=database))) == len(found)
     assert rows(tunesmith.winners("reduce", database=database)) == []
-    plan = tunesmith.Dispatcher("host", database=str(database), host_binaries=True, compile="now").plan("conv2d", problem)
+    plan = tunesmith.Dispatcher("host", database=str(database), host_binaries=True, compile="now").plan(
+        "conv2d", problem
+    )
     assert plan.match == "exact" and plan.expected_us > 0
 
 
@@ -41,12 +43,20 @@ def test_a_capture_says_what_to_tune(tmp_path):
     assert nothing.problems == []
     with pytest.raises(ValueError, match="captured"):
         tunesmith.tune(nothing)
-    found = rows(tunesmith.tune(captured, device="host", budget="2s", database=tmp_path / "captured.db", progress=False))
+    found = rows(
+        tunesmith.tune(
+            captured, device="host", budget="2s", database=tmp_path / "captured.db", progress=False
+        )
+    )
     assert found and found[0]["op"] == "reduce"
 
 
 def test_wrong_input_is_a_value_error_with_the_programs_words(tmp_path):
-    for what, given, words in (("conv3d", "a=1", "conv3d"), ("conv2d", "height=-1", "height"), ("conv2d", None, "no problem")):
+    for what, given, words in (
+        ("conv3d", "a=1", "conv3d"),
+        ("conv2d", "height=-1", "height"),
+        ("conv2d", None, "no problem"),
+    ):
         with pytest.raises(ValueError, match=words):
             tunesmith.tune(what, given, device="host", database=tmp_path / "x.db", progress=False)
     assert rows(tunesmith.winners(database=tmp_path / "none.db")) == []
@@ -73,9 +83,20 @@ __global__ void scaled(const float* x, float* y, int n) {
   if (i < n) y[i] = 3 * x[i];
 }
 """)
-    found = rows(tunesmith.tune(str(kernel), [{"n": 1000}], device="host", budget="2", database=tmp_path / "own.db", progress=False))
+    found = rows(
+        tunesmith.tune(
+            str(kernel),
+            [{"n": 1000}],
+            device="host",
+            budget="2",
+            database=tmp_path / "own.db",
+            progress=False,
+        )
+    )
     assert found[0]["op"] == "scaled"
-    plan = tunesmith.Dispatcher("host", kernels=[str(kernel)], database="", compile="now").plan("scaled", n=1000)
+    plan = tunesmith.Dispatcher("host", kernels=[str(kernel)], database="", compile="now").plan(
+        "scaled", n=1000
+    )
     x, y = np.arange(1000, dtype="f"), np.empty(1000, "f")
     plan.launch(x, y)
     assert (y == 3 * x).all()
@@ -98,7 +119,11 @@ def test_a_description_of_python_values(tmp_path):
         rules={"must": [lambda BLOCK: BLOCK <= 1024, "BLOCK % 32 == 0"]},  # noqa: N803
         launch={"grid": grid, "block": "BLOCK"},
     )
-    found = rows(tunesmith.tune(file, {"n": 500}, device="host", budget="2", database=tmp_path / "own.db", progress=False))
+    found = rows(
+        tunesmith.tune(
+            file, {"n": 500}, device="host", budget="2", database=tmp_path / "own.db", progress=False
+        )
+    )
     assert found[0]["op"] == "tripled"
     for wrong, error in (
         (dict(launch={"grid": lambda n: ceil_div(n, 2), "block": lambda n: not_known(n)}), ValueError),  # noqa: F821
@@ -150,7 +175,11 @@ def doubled(tmp_path):
         "#define BLOCK 64\n__global__ void doubled(const float* x, float* y, float* z, int n) {\n"
         "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < n) y[i] = 2 * x[i], z[i] = -x[i];\n}\n",
         problem={"n": [1, 1000]},
-        arrays={"x": ["n"], "y": {"extents": ["n"], "role": "output"}, "z": {"extents": ["n"], "role": "output"}},
+        arrays={
+            "x": ["n"],
+            "y": {"extents": ["n"], "role": "output"},
+            "z": {"extents": ["n"], "role": "output"},
+        },
         axes={"BLOCK": [64, 128]},
         launch={"grid": lambda n, BLOCK: ceil_div(n, BLOCK), "block": "BLOCK"},  # noqa: F821, N803
     )
@@ -180,7 +209,14 @@ def test_a_function_as_reference(doubled, tmp_path):
         with pytest.raises(RuntimeError, match=f"(?s){says}"):
             tuned(wrong)
     with pytest.raises(ValueError, match="has its reference built in"):
-        tunesmith.tune("transpose", "height=3 width=4", device="host", budget="2", database=tmp_path / "own.db", reference=reference)
+        tunesmith.tune(
+            "transpose",
+            "height=3 width=4",
+            device="host",
+            budget="2",
+            database=tmp_path / "own.db",
+            reference=reference,
+        )
 
 
 @pytest.fixture
@@ -208,21 +244,40 @@ def test_functions_give_inputs_and_integers_of_64_bits(row_keys, tmp_path):
         return np.uint64(1 << 60) + (sums[row_ptr[1:]] - sums[row_ptr[:-1]]).astype(np.uint64)
 
     def tuned(**functions):
-        return tunesmith.tune(row_keys, "rows=50 nnz=200", device="host", budget="all", database=tmp_path / "own.db", progress=False, **functions)
+        return tunesmith.tune(
+            row_keys,
+            "rows=50 nnz=200",
+            device="host",
+            budget="all",
+            database=tmp_path / "own.db",
+            progress=False,
+            **functions,
+        )
 
     # OFF=1 differs in the last of 61 bits, which no double has.
     assert [row["config"].split()[1] for row in rows(tuned(reference=reference, inputs=inputs))] == ["OFF=0"]
     with pytest.raises(RuntimeError, match="returned key as float64, but its elements are u64"):
         tuned(reference=lambda row_ptr, v: np.zeros(len(row_ptr) - 1), inputs=inputs)
-    with pytest.raises(RuntimeError, match="gave -1 as element 0 of row_ptr .* cannot hold|dict of some of the inputs"):
+    with pytest.raises(
+        RuntimeError, match="gave -1 as element 0 of row_ptr .* cannot hold|dict of some of the inputs"
+    ):
         tuned(reference=reference, inputs=lambda rows: [0] * (rows + 1))
     with pytest.raises(ValueError, match="says itself what its inputs hold"):
-        tunesmith.tune("transpose", "height=3 width=4", device="host", budget="2", database=tmp_path / "own.db", inputs=inputs)
+        tunesmith.tune(
+            "transpose",
+            "height=3 width=4",
+            device="host",
+            budget="2",
+            database=tmp_path / "own.db",
+            inputs=inputs,
+        )
 
 
 def test_a_program_as_reference(doubled, tmp_path):
     program = tmp_path / "reference.py"
-    program.write_text("import tunesmith\ntunesmith.serve_reference(lambda x: (print('asked'), (2 * x, -x))[1])\n")
+    program.write_text(
+        "import tunesmith\ntunesmith.serve_reference(lambda x: (print('asked'), (2 * x, -x))[1])\n"
+    )
     made = subprocess.run(
         [tunesmith.program(), "check", doubled, "--device", "host", "--random", "0", "--problem", "n=70",
          "--reference", f"{sys.executable} {program}"], capture_output=True, text=True, env=os.environ)  # fmt: skip
@@ -235,5 +290,7 @@ def test_the_command_line_comes_with_it():
 
 def test_a_failure_begins_with_its_sentence():
     said = ["search 1/2", "search 2/2", "tunesmith: The base kernel is wrong:", "y[0] is 1, expected 2."]
-    assert _tuning._why(said, "").startswith("The base kernel is wrong:\ny[0] is 1, expected 2.\n\nBefore that it said:\nsearch 1/2")
+    assert _tuning._why(said, "").startswith(
+        "The base kernel is wrong:\ny[0] is 1, expected 2.\n\nBefore that it said:\nsearch 1/2"
+    )
     assert _tuning._why([], "") == "" and _tuning._why(["killed"], "") == "killed"

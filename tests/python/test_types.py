@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a type checker is told: every public function is annotated, and mypy finds wrong words and missing arguments."""
 
 import inspect
@@ -9,11 +10,14 @@ import sys
 
 import numpy as np
 import pytest
-
 import tunesmith
 
 public = [(f"tunesmith.{name}", getattr(tunesmith, name)) for name in tunesmith.__all__]
-public += [(f"tunesmith.{part}.{name}", getattr(getattr(tunesmith, part), name)) for part in ("ndimage", "signal") for name in getattr(tunesmith, part).__all__]
+public += [
+    (f"tunesmith.{part}.{name}", getattr(getattr(tunesmith, part), name))
+    for part in ("ndimage", "signal")
+    for name in getattr(tunesmith, part).__all__
+]
 functions = {name: one for name, one in public if inspect.isfunction(one)}
 
 
@@ -22,7 +26,9 @@ def test_every_public_function_is_annotated():
     for name, function in functions.items():
         signature = inspect.signature(function)
         assert signature.return_annotation is not inspect.Signature.empty, name
-        assert all(one.annotation is not inspect.Parameter.empty for one in signature.parameters.values()), name
+        assert all(one.annotation is not inspect.Parameter.empty for one in signature.parameters.values()), (
+            name
+        )
         assert function.__doc__, name
     assert (pathlib.Path(tunesmith.__file__).parent / "py.typed").exists()
 
@@ -37,15 +43,28 @@ def test_docstrings_of_functions_of_arrays_say_what_is_raised():
             continue
         checked += 1
         assert "Raises" in function.__doc__ and re.search("array|float|integer", function.__doc__), name
-        more = {one.name: needed[one.name] for one in others if one.default is one.empty and one.kind == one.POSITIONAL_OR_KEYWORD}
+        more = {
+            one.name: needed[one.name]
+            for one in others
+            if one.default is one.empty and one.kind == one.POSITIONAL_OR_KEYWORD
+        }
         if "size" in (one.name for one in others):
             more["size"] = 3
         axis = next((one.name for one in others if one.name in ("axis", "axes")), None)
-        for given in ({first.name: np.array([["a", "b"]])}, *([{first.name: np.ones((3, 4)), axis: 9}] if axis and name not in ("tunesmith.transpose", "tunesmith.permute") else [])):
+        for given in (
+            {first.name: np.array([["a", "b"]])},
+            *(
+                [{first.name: np.ones((3, 4)), axis: 9}]
+                if axis and name not in ("tunesmith.transpose", "tunesmith.permute")
+                else []
+            ),
+        ):
             try:
                 function(**more | given)
             except Exception as error:
-                named = {one.__name__ for one in type(error).__mro__} & set(re.findall(r"\w+Error", function.__doc__))
+                named = {one.__name__ for one in type(error).__mro__} & set(
+                    re.findall(r"\w+Error", function.__doc__)
+                )
                 assert named, f"{name} raises {error!r}, which its docstring does not name"
             else:
                 raise AssertionError(f"{name} takes {given}")
@@ -94,6 +113,10 @@ def test_mypy_finds_what_is_wrong(tmp_path):
     environment = {**os.environ, "MYPYPATH": str(pathlib.Path(tunesmith.__file__).parents[1])}
     run = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(file)],
                          cwd=tmp_path, env=environment, capture_output=True, text=True)  # fmt: skip
-    found = {int(line.split(":")[1]) for line in run.stdout.splitlines() if line.startswith(str(file.name)) or line.startswith(str(file))}
+    found = {
+        int(line.split(":")[1])
+        for line in run.stdout.splitlines()
+        if line.startswith(str(file.name)) or line.startswith(str(file))
+    }
     first = 4 + len(right)
     assert found == set(range(first, first + len(wrong))), run.stdout + run.stderr

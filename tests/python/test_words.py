@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NumPy's words against NumPy, over random shapes, types and axes."""
 
 import math
@@ -5,11 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
+import tunesmith
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-
-import tunesmith
 
 few = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 real_types = ("float32", "float64")
@@ -36,14 +36,23 @@ def agree(found, expected, dtype):
 
 
 @few
-@given(st.data(), shapes, st.sampled_from(all_types), st.sampled_from(("sum", "mean", "min", "max")), st.booleans(), st.integers(0, 99))
+@given(
+    st.data(),
+    shapes,
+    st.sampled_from(all_types),
+    st.sampled_from(("sum", "mean", "min", "max")),
+    st.booleans(),
+    st.integers(0, 99),
+)
 def test_reductions(data, shape, dtype, function, keepdims, seed):
     x = numbers(shape, dtype, seed)
     if data.draw(st.booleans()):
         x = x.T
     if data.draw(st.booleans()):
         x = x[::-1]
-    axis = data.draw(st.none() | st.integers(-x.ndim, x.ndim - 1) | st.sets(st.integers(0, x.ndim - 1)).map(tuple))
+    axis = data.draw(
+        st.none() | st.integers(-x.ndim, x.ndim - 1) | st.sets(st.integers(0, x.ndim - 1)).map(tuple)
+    )
     expected = getattr(np, function)(x, axis=axis, keepdims=keepdims)
     agree(getattr(tunesmith, function)(x, axis=axis, keepdims=keepdims), expected, dtype)
 
@@ -54,11 +63,21 @@ def test_sums_as_float64_are_those_of_converted_arrays():
         for axis in (None, 0, 1, 2, (0, 2)):
             for function in ("sum", "mean"):
                 found = getattr(tunesmith, function)(x, axis, dtype="float64")
-                np.testing.assert_allclose(found, getattr(np, function)(x, axis, dtype="float64"), rtol=1e-12, atol=1e-12, strict=True)
+                np.testing.assert_allclose(
+                    found,
+                    getattr(np, function)(x, axis, dtype="float64"),
+                    rtol=1e-12,
+                    atol=1e-12,
+                    strict=True,
+                )
 
 
 def test_reductions_of_nothing_and_of_nan():
-    assert tunesmith.sum(np.zeros((0, 3))) == 0 and tunesmith.sum(np.zeros((0, 3)), axis=0).tolist() == [0, 0, 0]
+    assert tunesmith.sum(np.zeros((0, 3))) == 0 and tunesmith.sum(np.zeros((0, 3)), axis=0).tolist() == [
+        0,
+        0,
+        0,
+    ]
     assert tunesmith.sum(np.zeros((3, 0)), axis=0).shape == (0,)
     assert np.isnan(tunesmith.mean(np.zeros(0)))
     for function in (tunesmith.min, tunesmith.max):
@@ -87,23 +106,40 @@ def test_a_result_is_put_into_out():
 
 
 @few
-@given(st.data(), shapes, st.sampled_from((*all_types, "uint64", "complex128")), st.sampled_from(("sum", "mean", "min", "max")), st.booleans(), st.integers(0, 99))
+@given(
+    st.data(),
+    shapes,
+    st.sampled_from((*all_types, "uint64", "complex128")),
+    st.sampled_from(("sum", "mean", "min", "max")),
+    st.booleans(),
+    st.integers(0, 99),
+)
 def test_where_and_initial(data, shape, dtype, function, keepdims, seed):
     x = numbers(shape, "complex128" if dtype == "complex128" else dtype, seed)
     if dtype == "complex128" and function in ("min", "max"):
         return
-    axis = data.draw(st.none() | st.integers(-x.ndim, x.ndim - 1) | st.sets(st.integers(0, x.ndim - 1)).map(tuple))
+    axis = data.draw(
+        st.none() | st.integers(-x.ndim, x.ndim - 1) | st.sets(st.integers(0, x.ndim - 1)).map(tuple)
+    )
     settings = {"axis": axis, "keepdims": keepdims}
     if function != "mean" and data.draw(st.booleans()):
-        settings["initial"] = data.draw(st.sampled_from((0, 3, np.float32(2.5), np.int64(7), np.array(5.0), True)))
+        settings["initial"] = data.draw(
+            st.sampled_from((0, 3, np.float32(2.5), np.int64(7), np.array(5.0), True))
+        )
     if data.draw(st.booleans()) and ("initial" in settings or function in ("sum", "mean")):
-        settings["where"] = np.random.default_rng(seed).random(shape[data.draw(st.integers(0, len(shape) - 1)) :]) < 0.7
+        settings["where"] = (
+            np.random.default_rng(seed).random(shape[data.draw(st.integers(0, len(shape) - 1)) :]) < 0.7
+        )
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = getattr(np, function)(x, **settings)
         for _ in range(2):
             agree(getattr(tunesmith, function)(x, **settings), expected, dtype)
-            agree(getattr(tunesmith, function)(x.tolist(), **settings), getattr(np, function)(x.tolist(), **settings), dtype)
+            agree(
+                getattr(tunesmith, function)(x.tolist(), **settings),
+                getattr(np, function)(x.tolist(), **settings),
+                dtype,
+            )
 
 
 def test_where_and_initial_refuse():
@@ -130,21 +166,31 @@ def test_where_and_initial_refuse():
 
 def test_outputs_and_sums_of_another_type_are_numpys():
     for dtype in ("float32", "float64", "int32", "uint8", "int8"):
-        x = np.arange(1, 13).reshape(3, 4).astype(dtype) * np.dtype(dtype).type(1.3 if dtype.startswith("f") else 11)
+        x = np.arange(1, 13).reshape(3, 4).astype(dtype) * np.dtype(dtype).type(
+            1.3 if dtype.startswith("f") else 11
+        )
         for function in ("sum", "mean", "min", "max"):
             for other in ("float32", "float64", "int64", "int32", "int16", "uint8", "bool"):
                 expected, found = np.zeros(4, other), np.zeros(4, other)
-                if function == "mean" and not other.startswith("float"):  # NumPy lets the sum wrap in such an output
+                if function == "mean" and not other.startswith(
+                    "float"
+                ):  # NumPy lets the sum wrap in such an output
                     with pytest.raises(TypeError, match="same_kind"):
                         tunesmith.mean(x, axis=0, out=found)
                     continue
                 getattr(np, function)(x, axis=0, out=expected)
                 for _ in range(2):
                     assert getattr(tunesmith, function)(x, axis=0, out=found) is found
-                    np.testing.assert_allclose(found, expected, rtol=1e-6, err_msg=f"{function} of {dtype} into {other}")
+                    np.testing.assert_allclose(
+                        found, expected, rtol=1e-6, err_msg=f"{function} of {dtype} into {other}"
+                    )
             for other in ("float32", "float64", "int64", "int32", "int16", "uint8", "bool"):
                 if function in ("sum", "mean"):
-                    agree(getattr(tunesmith, function)(x, 0, other), getattr(np, function)(x, 0, other), "float32")
+                    agree(
+                        getattr(tunesmith, function)(x, 0, other),
+                        getattr(np, function)(x, 0, other),
+                        "float32",
+                    )
     # A ufunc of one's own, as NumPy's ufuncs, cuts nothing.
     half = tunesmith.vectorize("x * 1.5")
     for _ in range(2):
@@ -197,7 +243,12 @@ def test_wrong_axes_and_types():
 
 
 @few
-@given(st.data(), shapes, st.sampled_from(("uint8", "float16", "float32", "float64", "complex128", "int16")), st.integers(0, 99))
+@given(
+    st.data(),
+    shapes,
+    st.sampled_from(("uint8", "float16", "float32", "float64", "complex128", "int16")),
+    st.integers(0, 99),
+)
 def test_transpose(data, shape, dtype, seed):
     x = numbers(shape, "float64", seed).astype(dtype)
     if data.draw(st.booleans()):
@@ -230,7 +281,13 @@ def test_convolve_and_correlate(n, k, first, second, mode, function, seed):
 
 
 def test_convolve_refuses():
-    for a, v, mode in (([], [1], "full"), ([1], [], "full"), ([[1]], [1], "full"), ([1], [1], "most"), ([1], [1], 3)):
+    for a, v, mode in (
+        ([], [1], "full"),
+        ([1], [], "full"),
+        ([[1]], [1], "full"),
+        ([1], [1], "most"),
+        ([1], [1], 3),
+    ):
         with pytest.raises(ValueError):
             tunesmith.convolve(a, v, mode)
     assert tunesmith.convolve([1, 2, 3], [0, 1, 0.5]).tolist() == [0, 1, 2.5, 4, 1.5]
@@ -238,7 +295,13 @@ def test_convolve_refuses():
 
 
 @few
-@given(st.integers(1, 20), st.integers(1, 20), st.sampled_from(("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64")), st.integers(2, 64), st.integers(0, 99))
+@given(
+    st.integers(1, 20),
+    st.integers(1, 20),
+    st.sampled_from(("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64")),
+    st.integers(2, 64),
+    st.integers(0, 99),
+)
 def test_integers_wrap(n, k, dtype, bits, seed):
     random = np.random.default_rng(seed)
     info = np.iinfo(dtype)
@@ -263,7 +326,11 @@ def test_cumulative_counts():
 
 def test_many_bins():
     x = numbers(500, "float32", 6)
-    for bins, limits, density in ((70000, (-50.0, 50.0), False), (100000, (-1.0, 90.0), True), (70000, None, False)):
+    for bins, limits, density in (
+        (70000, (-50.0, 50.0), False),
+        (100000, (-1.0, 90.0), True),
+        (70000, None, False),
+    ):
         counts, edges = tunesmith.histogram(x, bins, limits, density)
         expected, expected_edges = np.histogram(x, bins, limits or (float(x.min()), float(x.max())), density)
         np.testing.assert_array_equal(counts, expected)
@@ -271,9 +338,13 @@ def test_many_bins():
     for dtype in ("int32", "int64", "uint32"):
         labels = np.random.default_rng(3).integers(0, 10**6, 300).astype(dtype)
         np.testing.assert_array_equal(tunesmith.bincount(labels), np.bincount(labels))
-        np.testing.assert_array_equal(tunesmith.bincount(labels % 9, minlength=70000), np.bincount(labels % 9, minlength=70000))
+        np.testing.assert_array_equal(
+            tunesmith.bincount(labels % 9, minlength=70000), np.bincount(labels % 9, minlength=70000)
+        )
     few_levels = labels.astype("u1")
-    np.testing.assert_array_equal(tunesmith.bincount(few_levels, minlength=70000), np.bincount(few_levels, minlength=70000))
+    np.testing.assert_array_equal(
+        tunesmith.bincount(few_levels, minlength=70000), np.bincount(few_levels, minlength=70000)
+    )
     with pytest.raises(ValueError, match="Too many bins"):
         tunesmith.histogram(np.array([1, 1.0000001], "f"), 70000)
 
@@ -291,16 +362,32 @@ def test_a_histogram_of_a_narrow_range_is_numpys():
                 expected, edges = np.histogram(x, 8, (float(x.min()), float(x.max())), weights=weights)
                 counts, own = tunesmith.histogram(x, 8, weights=weights)
                 np.testing.assert_array_equal(counts, expected, strict=True)
-                np.testing.assert_allclose(own, edges, rtol=0, atol=abs(np.spacing(edges[-1].astype(dtype if dtype == "f4" else "f8"))))
-                np.testing.assert_array_equal(tunesmith.histogram(x, edges, weights=weights)[0], np.histogram(x, edges, weights=weights)[0])
+                np.testing.assert_allclose(
+                    own,
+                    edges,
+                    rtol=0,
+                    atol=abs(np.spacing(edges[-1].astype(dtype if dtype == "f4" else "f8"))),
+                )
+                np.testing.assert_array_equal(
+                    tunesmith.histogram(x, edges, weights=weights)[0],
+                    np.histogram(x, edges, weights=weights)[0],
+                )
     for none in ([2**53], [2**60, 2**60 + 1], [1.0, np.nextafter(1, 2)]):
         for library in (np, tunesmith):
-            with pytest.raises(ValueError, match="Too many bins for data range. Cannot create 10 finite-sized bins"):
+            with pytest.raises(
+                ValueError, match="Too many bins for data range. Cannot create 10 finite-sized bins"
+            ):
                 library.histogram(none)
 
 
 @few
-@given(st.integers(1, 400), st.integers(1, 50), st.sampled_from(("float32", "float64", "int32", "uint8", "int16", "int64")), st.booleans(), st.integers(0, 99))
+@given(
+    st.integers(1, 400),
+    st.integers(1, 50),
+    st.sampled_from(("float32", "float64", "int32", "uint8", "int16", "int64")),
+    st.booleans(),
+    st.integers(0, 99),
+)
 def test_histogram(n, bins, dtype, ranged, seed):
     x = numbers(n, "float64", seed).astype(dtype)
     limits = (-20.5, 30.25) if ranged else None
@@ -318,12 +405,20 @@ def test_histogram(n, bins, dtype, ranged, seed):
 def test_pairs_are_counted_as_numpy_counts_them(seed):
     random = np.random.default_rng(seed)
     dtypes = ("float32", "float64", "int32", "uint8", "int64")
-    x, y = ((random.random(seed * 5) * 7 - 3 * (dtype != "uint8")).astype(dtype) for dtype in (dtypes[seed % 5], dtypes[seed // 5 % 5]))
+    x, y = (
+        (random.random(seed * 5) * 7 - 3 * (dtype != "uint8")).astype(dtype)
+        for dtype in (dtypes[seed % 5], dtypes[seed // 5 % 5])
+    )
     x[::3] = np.rint(x[::3])  # on edges
     if seed % 4 == 1 and x.dtype.kind == "f":
         x[::7] = np.nan
     few = int(random.integers(1, 9))
-    bins = (few, (few, int(random.integers(1, 300))), (np.array([-2, -1.5, 0, 3]), few), np.linspace(-2, 2, 9))[seed % 4]
+    bins = (
+        few,
+        (few, int(random.integers(1, 300))),
+        (np.array([-2, -1.5, 0, 3]), few),
+        np.linspace(-2, 2, 9),
+    )[seed % 4]
     limits = ((-2, 2), (-1, 3)) if seed % 4 == 1 else ((0, 3), None) if seed % 4 == 0 else None
     weights, density = random.random(x.size) if seed % 3 == 1 else None, seed % 3 == 2 and seed > 20
     with np.errstate(all="ignore"):
@@ -369,7 +464,9 @@ def test_histogram_and_bincount_refuse_what_would_be_wrong():
             for array in (x, x[::3], x.reshape(10, 10).T, x.astype(">f4"), x.astype("f2"), x > 0):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    (counts, edges), (expected, expected_edges) = (of.histogram(array, 7, limits) for of in (tunesmith, np))
+                    (counts, edges), (expected, expected_edges) = (
+                        of.histogram(array, 7, limits) for of in (tunesmith, np)
+                    )
                 np.testing.assert_array_equal(counts, expected)
                 np.testing.assert_allclose(edges, expected_edges, rtol=1e-3 if array.dtype == "f2" else 1e-6)
         edges[:] = 0
@@ -406,23 +503,57 @@ def test_weights_and_bins_of_unequal_width(library):
         cupy = pytest.importorskip("cupy")
         if not cupy.cuda.is_available():
             pytest.skip("no GPU")
-    give = {"numpy": lambda: np.asarray, "torch": lambda: pytest.importorskip("torch").from_numpy, "cupy": lambda: cupy.asarray}[library]()
+    give = {
+        "numpy": lambda: np.asarray,
+        "torch": lambda: pytest.importorskip("torch").from_numpy,
+        "cupy": lambda: cupy.asarray,
+    }[library]()
     back = (lambda array: array.get()) if library == "cupy" else np.asarray
     x, weights = numbers(300, "float32", 4), numbers(300, "float64", 5)
     whole = np.round(weights * 10).astype("int64")
-    for bins, limits in ((7, None), (7, (-20.0, 20.0)), ([-30.0, -1, 0, 5, 40], None), ([-30, -1, 0, 5, 40], None)):
-        for given in (None, weights, weights.astype("float32"), whole, whole.astype("int16"), weights + 1j * weights[::-1]):
+    for bins, limits in (
+        (7, None),
+        (7, (-20.0, 20.0)),
+        ([-30.0, -1, 0, 5, 40], None),
+        ([-30, -1, 0, 5, 40], None),
+    ):
+        for given in (
+            None,
+            weights,
+            weights.astype("float32"),
+            whole,
+            whole.astype("int16"),
+            weights + 1j * weights[::-1],
+        ):
             for density in (False, True):
-                counts, edges = tunesmith.histogram(give(x), bins, limits, density, None if given is None else give(given))
+                counts, edges = tunesmith.histogram(
+                    give(x), bins, limits, density, None if given is None else give(given)
+                )
                 expected, expected_edges = np.histogram(x, bins, limits, density, given)
                 assert type(counts) is type(give(x)) and back(counts).dtype == expected.dtype
                 single = given is not None and given.dtype == "float32"
-                np.testing.assert_allclose(back(counts), expected, rtol=1e-6 if density or single else 1e-12, atol=1e-4 if single else 1e-12)
+                np.testing.assert_allclose(
+                    back(counts),
+                    expected,
+                    rtol=1e-6 if density or single else 1e-12,
+                    atol=1e-4 if single else 1e-12,
+                )
                 np.testing.assert_allclose(edges, expected_edges, rtol=1e-6)
-    table, sums = x.reshape(20, 15), whole.reshape(15, 20)  # of different orders in memory; sums of whole numbers are exact
-    for values, given in ((table, sums.T), (table.T, sums), (table[::2], sums.T[:10]), (np.abs(table).astype("uint8"), sums.T)):
+    table, sums = (
+        x.reshape(20, 15),
+        whole.reshape(15, 20),
+    )  # of different orders in memory; sums of whole numbers are exact
+    for values, given in (
+        (table, sums.T),
+        (table.T, sums),
+        (table[::2], sums.T[:10]),
+        (np.abs(table).astype("uint8"), sums.T),
+    ):
         for bins in (9, np.array([-7, 0.25, 0.25, 31.5]), np.array([-np.inf, 3, np.inf])):
-            counts, expected = (of.histogram(a, bins, weights=w)[0] for of, a, w in ((tunesmith, give(values), give(given)), (np, values, given)))
+            counts, expected = (
+                of.histogram(a, bins, weights=w)[0]
+                for of, a, w in ((tunesmith, give(values), give(given)), (np, values, given))
+            )
             np.testing.assert_array_equal(back(counts), expected)
     counted = np.arange(300, dtype="int32") % 17
     for given in (weights, weights.astype("float32"), whole):
@@ -430,7 +561,12 @@ def test_weights_and_bins_of_unequal_width(library):
         assert back(counts).dtype == expected.dtype
         np.testing.assert_allclose(back(counts), expected, rtol=1e-12, atol=1e-12)
     for values in (x, x.astype("float64"), x.astype("float16"), x.astype("int64"), x.astype("int8")):
-        for edges in ([-3, 0, 1, 9], np.array([-3.3, 0.1, 1.7, 9], "float32"), np.array([-3.3, 0.1, 1.7, 9]), np.array([-3, 0, 1, 9], "int16")):
+        for edges in (
+            [-3, 0, 1, 9],
+            np.array([-3.3, 0.1, 1.7, 9], "float32"),
+            np.array([-3.3, 0.1, 1.7, 9]),
+            np.array([-3, 0, 1, 9], "int16"),
+        ):
             expected = np.histogram(values, edges)[0]
             np.testing.assert_array_equal(back(tunesmith.histogram(give(values), edges)[0]), expected)
     with pytest.raises(TypeError, match="Cannot cast array data"):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run by scripts/wheels.sh in an environment that has nothing but an installed wheel: that all is in it, and works."""
 
 import importlib.metadata
@@ -7,7 +8,6 @@ import pickle
 import sys
 
 import numpy as np
-
 import tunesmith
 
 folder = pathlib.Path(tunesmith.__file__).parent
@@ -16,7 +16,9 @@ names = {file.name for file in folder.iterdir()}
 assert sys.version_info < (3, 12) or "_core.abi3.so" in names, names
 assert {"py.typed", "_core.pyi", "tunesmith", "ndimage.py", "signal.py", "torch_ops.py"} <= names, names
 assert importlib.metadata.version("tunesmith") == tunesmith.__version__
-assert importlib.metadata.entry_points(group="console_scripts")["tunesmith"].value == "tunesmith.__main__:main"
+assert (
+    importlib.metadata.entry_points(group="console_scripts")["tunesmith"].value == "tunesmith.__main__:main"
+)
 wheel = next(file for file in importlib.metadata.files("tunesmith") if file.name == "WHEEL").read_text()
 assert "Tag: cp3" in wheel and "manylinux_2_35" in wheel and "Root-Is-Purelib: false" in wheel, wheel
 

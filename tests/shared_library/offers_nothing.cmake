@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A program that links the static library exports none of its names.
 execute_process(COMMAND "${nm}" --dynamic --demangle --defined-only "${program}" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "[][;]" "" symbols "${symbols}")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What headers of C++ say to a standard that is too old, and that code with other containers does not link.
 function(compile expected)
   execute_process(COMMAND "${compiler}" ${flags} ${ARGN} OUTPUT_VARIABLE words ERROR_VARIABLE words RESULT_VARIABLE code)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that links the static library, beside a library that links the shared one: each calls its own.
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two versions of the shared library in one process, each used through a library of its own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

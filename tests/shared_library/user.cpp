@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Uses the version of the library that it was compiled and linked with, by C++ and by C.
 #include <cstring>
 #include <stdexcept>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* For LD_PRELOAD: the time of day jumps by up to ten years, each time that it is read. The monotonic clock is left alone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tunes on one database while processes are killed, files cannot grow, locks are held and clocks jump.
 
     soak.py TUNESMITH
@@ -8,6 +9,7 @@ $TUNESMITH_SOAK_SECONDS says for how long (default: 20), $TUNESMITH_SOAK_SEED in
 Afterwards every verdict that was ever seen is there as it was, the file is sound, no process and no temporary
 folder is left, and a plain run ends well. Prints what was done; exit code 1 where something is wrong.
 """
+
 import collections
 import os
 import pathlib
@@ -26,7 +28,9 @@ chance = random.Random(int(os.environ.get("TUNESMITH_SOAK_SEED", "1")))
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="tunesmith-soak-"))
 database, temporary = scratch / "soak.db", scratch / "tmp"
 temporary.mkdir()
-environment = dict(os.environ, TMPDIR=str(temporary), XDG_CACHE_HOME=str(scratch / "cache"), SOAK=str(scratch))
+environment = dict(
+    os.environ, TMPDIR=str(temporary), XDG_CACHE_HOME=str(scratch / "cache"), SOAK=str(scratch)
+)
 done, wrong = collections.Counter(), []
 seen = {}
 
@@ -39,11 +43,30 @@ def check(right, sentence):
 
 def start(budget="2s", **options):
     size = chance.randint(8, 14)
-    command = [TUNESMITH, "tune", "conv2d", "--device", "host", "--db", str(database), "--budget", budget, "--seed",
-               str(chance.randint(1, 10**6)), "--problem", f"height={size} width={size} mask_height=3 mask_width=3"]
+    command = [
+        TUNESMITH,
+        "tune",
+        "conv2d",
+        "--device",
+        "host",
+        "--db",
+        str(database),
+        "--budget",
+        budget,
+        "--seed",
+        str(chance.randint(1, 10**6)),
+        "--problem",
+        f"height={size} width={size} mask_height=3 mask_width=3",
+    ]
     done["runs"] += 1
-    return subprocess.Popen(command, env=dict(environment, **options.pop("env", {})), stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, text=True, **options)
+    return subprocess.Popen(
+        command,
+        env=dict(environment, **options.pop("env", {})),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
 
 
 def end(process, codes, what):
@@ -60,8 +83,12 @@ def rows():
         return {}
     try:
         with sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=20) as db:
-            return {row[0]: row for row in db.execute(
-                "SELECT id, session_id, sequence, variant_id, problem_id, verdict, median_us, samples_us FROM measurement")}
+            return {
+                row[0]: row
+                for row in db.execute(
+                    "SELECT id, session_id, sequence, variant_id, problem_id, verdict, median_us, samples_us FROM measurement"
+                )
+            }
     except sqlite3.OperationalError as error:
         if "no such table" in str(error):  # it is being made
             return {}
@@ -101,7 +128,9 @@ def kill_workers():
         if workers and run.poll() is None:
             os.kill(chance.choice(workers), signal.SIGKILL)
             done["workers killed"] += 1
-    end(run, {0, 1}, "a run whose workers are killed")  # 1: too many deaths in a row look like a broken device
+    end(
+        run, {0, 1}, "a run whose workers are killed"
+    )  # 1: too many deaths in a row look like a broken device
     return "runs with killed workers"
 
 
@@ -164,8 +193,19 @@ def inspect():
     check(not left, f"processes are left: {left}")
 
 
-subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", scratch / "clock.so", pathlib.Path(__file__).with_name("clock.c"), "-ldl"],
-               check=True)
+subprocess.run(
+    [
+        "cc",
+        "-shared",
+        "-fPIC",
+        "-O1",
+        "-o",
+        scratch / "clock.so",
+        pathlib.Path(__file__).with_name("clock.c"),
+        "-ldl",
+    ],
+    check=True,
+)
 end(start(), {0}, "the first run")
 deadline = time.time() + SECONDS
 ways = [kill_tuner, kill_workers, interrupt, lock, full, two, clock]

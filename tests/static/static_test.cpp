@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tunesmith export --static` from the tuning to the application: the exported library has neither SQLite nor
 // NVRTC, gives right results, and chooses what a dispatcher with the database chooses.
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // What puts two accesses of a launch in order, told step by step.
-#include "tuner/access_order.h"
+#include "tuner/check/access_order.h"
 
 #include <gtest/gtest.h>
 

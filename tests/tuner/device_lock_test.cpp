@@ -1,4 +1,5 @@
-#include "tuner/device_lock.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/device_lock.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

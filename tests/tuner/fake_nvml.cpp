@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A management library whose answers the test sets.
 extern "C" {
 unsigned fake_clock_mhz = 0;

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who takes part in the finals, what is asked of the device, and which winner replaces which, with scripted
 // verdicts.
-#include "tuner/finals.h"
+#include "tuner/run/finals.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,16 +27,16 @@ class FinalsTest : public testing::Test {
   }
 
   // A trial of the search; 0 us: it failed.
-  Ticket add(double median_us, std::int64_t alignment_bytes = 4) {
-    const auto ticket = static_cast<Ticket>(findings_.trials.size());
+  TrialId add(double median_us, std::int64_t alignment_bytes = 4) {
+    const auto trial_id = static_cast<TrialId>(findings_.trials.size());
     Trial& trial = findings_.trials.emplace_back();
-    trial.variant = variant_of(point(ticket));
-    trial.variant.is_base = ticket == 0;
+    trial.variant = variant_of(point(trial_id));
+    trial.variant.is_base = trial_id == 0;
     trial.variant.alignment_bytes = alignment_bytes;
     trial.median_us = median_us;
     trial.checked = median_us > 0;
     if (median_us > 0) trial.binary = "binary";
-    return ticket;
+    return trial_id;
   }
   // A winner in the database.
   void won_before(const std::string& hash, std::int64_t alignment_bytes = 4, double median_us = 10,
@@ -69,25 +70,25 @@ class FinalsTest : public testing::Test {
   }
   // Compiles what is missing and answers all questions; a variant that has no time here keeps its own.
   void answer_all(Finals& finals) {
-    for (const Ticket ticket : finals.uncompiled()) {
+    for (const TrialId trial_id : finals.uncompiled()) {
       CompileResult result;
-      result.ticket = ticket;
+      result.ticket = trial_id;
       result.binary = "binary";
       finals.compiled(std::move(result));
     }
     while (const auto question = finals.next()) {
       questions_.push_back(*question);
-      if (question->other_inputs ? wrong_later_.contains(question->ticket)
-                                 : wrong_.contains(question->ticket)) {
+      if (question->other_inputs ? wrong_later_.contains(question->trial_id)
+                                 : wrong_.contains(question->trial_id)) {
         finals.answered(failed(Verdict::wrong_result, "y[3] is 1."));
         continue;
       }
-      const auto now = times_us_.find(question->ticket);
-      const double us = now != times_us_.end() ? now->second : findings_.trial(question->ticket).median_us;
+      const auto now = times_us_.find(question->trial_id);
+      const double us = now != times_us_.end() ? now->second : findings_.trial(question->trial_id).median_us;
       MeasureReply reply = ok(std::vector<double>(static_cast<std::size_t>(question->samples), us));
       reply.clock_mhz = clock_mhz_;
       if (std::exchange(clock_mhz_, 1980) < 1980) reply.throttled = "power cap";
-      if (question->energy) reply.energy_uj = energies_uj_[question->ticket];
+      if (question->energy) reply.energy_uj = energies_uj_[question->trial_id];
       finals.answered(std::move(reply));
       now_s_ += load_s_;
     }
@@ -98,9 +99,9 @@ class FinalsTest : public testing::Test {
   std::vector<WinnerRow> previous_;
   std::vector<std::string> built_in_;
   std::set<std::string> illegal_, changed_;  // hashes of winners whose space or template changed
-  std::map<Ticket, double> times_us_;        // in the finals
-  std::map<Ticket, double> energies_uj_;     // 0: the device does not tell
-  std::set<Ticket> wrong_, wrong_later_;
+  std::map<TrialId, double> times_us_;       // in the finals
+  std::map<TrialId, double> energies_uj_;    // 0: the device does not tell
+  std::set<TrialId> wrong_, wrong_later_;
   Objective objective_ = Objective::time;
   bool energy_ = false;
   double now_s_ = 0, load_s_ = 0.005;
@@ -162,7 +163,7 @@ TEST_F(FinalsTest, WhatIsBuiltInTakesPartHoweverSlowButNotWhereItFailed) {
   Finals all = finals();
   EXPECT_THAT(all.finalists(), ElementsAre(0, 1, 2));
   answer_all(all);
-  EXPECT_EQ(all.decide().winners.front().ticket, 2) << "the search was mistaken";
+  EXPECT_EQ(all.decide().winners.front().trial_id, 2) << "the search was mistaken";
 }
 
 TEST_F(FinalsTest, AnEarlierWinnerThatThisRunDidNotSearchTakesPart) {
@@ -230,8 +231,8 @@ TEST_F(FinalsTest, TheTimeEndsTheRoundsButNotBeforeTheThird) {
 TEST_F(FinalsTest, OfThoseThatAreTiedTheStoredOneStaysAndAllAreSaid) {
   add(100);
   add(10);
-  const Ticket stored = add(10.01);
-  const Ticket slower = add(10.4);
+  const TrialId stored = add(10.01);
+  const TrialId slower = add(10.4);
   won_before("2");
   findings_.trial(stored).reply.registers = 255;  // by what it asks for it would lose
   policy_.final_rounds = 60;
@@ -240,12 +241,12 @@ TEST_F(FinalsTest, OfThoseThatAreTiedTheStoredOneStaysAndAllAreSaid) {
   const Decision decision = all.decide();
   EXPECT_THAT(decision.winners, ElementsAre(Winner{stored, 4, false}));
   ASSERT_EQ(decision.finalists.size(), 4U);
-  EXPECT_EQ(decision.finalists[0].ticket, 1);
-  EXPECT_EQ(decision.finalists[1].ticket, stored);
+  EXPECT_EQ(decision.finalists[0].trial_id, 1);
+  EXPECT_EQ(decision.finalists[1].trial_id, stored);
   EXPECT_NEAR(decision.finalists[0].ratio.middle, 1 / 1.001, 1e-9);
   EXPECT_EQ(decision.finalists[1].ratio, (Interval{1, 1, 1}));
   EXPECT_TRUE(decision.finalists[1].tied);
-  EXPECT_EQ(decision.finalists[2].ticket, slower);
+  EXPECT_EQ(decision.finalists[2].trial_id, slower);
   EXPECT_FALSE(decision.finalists[2].tied);
   for (const Decision::Finalist& each : decision.finalists) EXPECT_EQ(each.winner, stored);
 }
@@ -271,9 +272,9 @@ TEST_F(FinalsTest, EnergyIsAskedForTheBaseAndThoseThatAreTied) {
   policy_.final_rounds = 60;
   Finals all = finals();
   answer_all(all);
-  std::vector<Ticket> asked;
+  std::vector<TrialId> asked;
   for (const auto& question : questions_) {
-    if (question.energy) asked.push_back(question.ticket);
+    if (question.energy) asked.push_back(question.trial_id);
   }
   EXPECT_THAT(asked, ElementsAre(0, 1, 2));
   for (const Written::Row& row : written_.rows) {
@@ -296,11 +297,11 @@ TEST_F(FinalsTest, TheObjectiveChooses) {
     answer_all(all);
     return all.decide();
   };
-  EXPECT_EQ(chosen(Objective::time).winners.front().ticket, 1);
-  EXPECT_EQ(chosen(Objective::energy).winners.front().ticket, 3);
+  EXPECT_EQ(chosen(Objective::time).winners.front().trial_id, 1);
+  EXPECT_EQ(chosen(Objective::energy).winners.front().trial_id, 3);
   const Decision edp = chosen(Objective::edp);
-  EXPECT_EQ(edp.winners.front().ticket, 2);
-  EXPECT_EQ(edp.finalists.front().ticket, 2);
+  EXPECT_EQ(edp.winners.front().trial_id, 2);
+  EXPECT_EQ(edp.finalists.front().trial_id, 2);
   EXPECT_NEAR(edp.finalists[1].ratio.middle, 10.0 * 100 / (10.4 * 95), 1e-9);
   EXPECT_FALSE(edp.finalists[1].tied);
 }
@@ -320,15 +321,15 @@ TEST_F(FinalsTest, WithoutACounterOnlyAnObjectiveThatNeedsItFails) {
 
 TEST_F(FinalsTest, AFinalistWithoutABinaryIsOut) {
   add(100);
-  const Ticket slow = add(10);
+  const TrialId slow = add(10);
   findings_.trial(slow).binary.clear();
   Finals all = finals();
   EXPECT_THAT(all.uncompiled(), ElementsAre(1));
   CompileResult broken;
-  broken.ticket = slow;
+  broken.trial_id = slow;
   broken.verdict = Verdict::compile_error;
   all.compiled(std::move(broken));
-  EXPECT_EQ(all.next()->ticket, 0);
+  EXPECT_EQ(all.next()->trial_id, 0);
   EXPECT_THAT(all.finalists(), ElementsAre(0));
 }
 
@@ -340,8 +341,8 @@ TEST_F(FinalsTest, OneThatFailsInARoundIsWrittenAndAskedNoMore) {
   Finals all = finals();
   answer_all(all);
   EXPECT_THAT(written_.verdicts(), ElementsAre("1 wrong_result", "0 ok", "2 ok"));
-  EXPECT_EQ(std::count_if(questions_.begin(), questions_.end(), [](const auto& q) { return q.ticket == 1; }),
-            1);
+  EXPECT_EQ(
+      std::count_if(questions_.begin(), questions_.end(), [](const auto& q) { return q.trial_id == 1; }), 1);
   EXPECT_THAT(all.decide().winners, ElementsAre(Winner{2, 4, false}));
   EXPECT_EQ(findings_.failed, 1);
   EXPECT_EQ(findings_.trial(1).median_us, 0);
@@ -450,7 +451,7 @@ TEST_F(FinalsTest, AStaleWinnerWhoseAlignmentNobodyHasIsDropped) {
 
 TEST_F(FinalsTest, WhatTwoStreamsCannotRunDoesNotWin) {
   add(100);
-  const Ticket stateful = add(10);
+  const TrialId stateful = add(10);
   findings_.trial(stateful).variant.work.steps = {ConstantCopy{"table", 0, 16}};
   Finals all = finals();
   EXPECT_THAT(all.finalists(), ElementsAre(0));

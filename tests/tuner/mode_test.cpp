@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the modes of a run say, and what they change of the policy.
-#include "tuner/mode.h"
+#include "tuner/run/mode.h"
 
 #include <gtest/gtest.h>
 
-#include "tuner/station.h"
+#include "tuner/run/problem_session.h"
 
 namespace tunesmith {
 namespace {
@@ -24,13 +25,13 @@ TEST(ModeTest, OnlyATableRepeatsLoadsAndOnlyChecksTakeOneSample) {
 
 TEST(ModeTest, ASearchHearsOthersOnlyWhereThereAreSome) {
   const Problem problem;
-  Turn turn{.problem = problem, .mode = modes::search};
-  EXPECT_FALSE(turn.hears_others());
-  turn.task.parts = 2;
-  EXPECT_TRUE(turn.hears_others());
-  turn.mode = modes::tuning;  // a shard's part: its parts write to files of their own
-  EXPECT_TRUE(turn.in_parts());
-  EXPECT_FALSE(turn.hears_others());
+  ProblemTask task{.problem = problem, .mode = modes::search};
+  EXPECT_FALSE(task.hears_others());
+  task.part.parts = 2;
+  EXPECT_TRUE(task.hears_others());
+  task.mode = modes::tuning;  // a shard's part: its parts write to files of their own
+  EXPECT_TRUE(task.in_parts());
+  EXPECT_FALSE(task.hears_others());
 }
 
 }  // namespace

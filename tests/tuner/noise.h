@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times of loads with the noise that was seen on an H200, and worse: nothing here is measured.
 #pragma once
 

@@ -1,4 +1,5 @@
-#include "tuner/nvml.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/nvml.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run says and stores of its findings, with scripted findings and decisions.
-#include "tuner/outcome.h"
+#include "tuner/run/outcome.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,19 +23,19 @@ class OutcomeTest : public testing::Test {
   }
 
   // 0 us: it failed.
-  Ticket add(double median_us, std::int64_t alignment_bytes = 4) {
-    const auto ticket = static_cast<Ticket>(findings_.trials.size());
+  TrialId add(double median_us, std::int64_t alignment_bytes = 4) {
+    const auto trial_id = static_cast<TrialId>(findings_.trials.size());
     Trial& trial = findings_.trials.emplace_back();
-    trial.variant = variant_of(point(ticket));
+    trial.variant = variant_of(point(trial_id));
     trial.variant.tmpl = &template_;
-    trial.variant.is_base = ticket == 0;
+    trial.variant.is_base = trial_id == 0;
     trial.variant.alignment_bytes = alignment_bytes;
     trial.median_us = median_us;
-    trial.measurement = 100 + ticket;
+    trial.measurement = 100 + trial_id;
     if (median_us <= 0) trial.reply = failed(Verdict::wrong_result, "It is wrong.");
-    return ticket;
+    return trial_id;
   }
-  std::vector<Ticket> provisional(bool in_parts = false) const {
+  std::vector<TrialId> provisional(bool in_parts = false) const {
     return provisional_winners(findings_, space_, in_parts, 4);
   }
 

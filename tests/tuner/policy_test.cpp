@@ -1,4 +1,5 @@
-#include "tuner/policy.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/search/policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

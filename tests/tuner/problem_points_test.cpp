@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each mode tries on a problem, from what is stored, listed and built in.
-#include "tuner/problem_points.h"
+#include "tuner/run/problem_points.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-#include "tuner/progress.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/run/progress.h"
 
 #include <gtest/gtest.h>
 

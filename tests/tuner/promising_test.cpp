@@ -1,4 +1,5 @@
-#include "tuner/promising.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/search/promising.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

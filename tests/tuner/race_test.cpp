@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who runs in which round, who cannot be told from the best, and, over simulated noise, how well the winner
 // is chosen.
-#include "tuner/race.h"
+#include "tuner/search/race.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

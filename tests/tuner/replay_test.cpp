@@ -1,4 +1,5 @@
-#include "tuner/replay.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/search/replay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +7,7 @@
 #include <array>
 
 #include "kernel_file/find_op.h"
-#include "tuner/ablation.h"
+#include "tuner/search/ablation.h"
 
 namespace tunesmith {
 namespace {

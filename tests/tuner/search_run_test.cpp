@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a search proposes, measures, takes over and writes down, with scripted compilers, device and clock.
-#include "tuner/search_run.h"
+#include "tuner/run/search_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,35 +68,35 @@ class SearchRunTest : public testing::Test {
   }
 
   // Takes proposals to the end, and answers with those that should be compiled.
-  std::vector<Ticket> propose_all() {
-    std::vector<Ticket> tickets;
+  std::vector<TrialId> propose_all() {
+    std::vector<TrialId> trial_ids;
     while (const auto proposal = run().propose()) {
-      if (proposal->compile) tickets.push_back(proposal->ticket);
+      if (proposal->compile) trial_ids.push_back(proposal->trial_id);
     }
-    return tickets;
+    return trial_ids;
   }
-  void compile(Ticket ticket) {
+  void compile(TrialId trial_id) {
     CompileResult result;
-    result.ticket = ticket;
+    result.trial_id = trial_id;
     result.binary = "binary";
     run().compiled(std::move(result));
   }
   void compile_all() {
-    for (const Ticket ticket : propose_all()) compile(ticket);
+    for (const TrialId trial_id : propose_all()) compile(trial_id);
   }
   // The next one on the device; -1: none.
-  Ticket begin() {
+  TrialId begin() {
     const auto wanted = run().to_measure();
-    return wanted ? wanted->ticket : -1;
+    return wanted ? wanted->trial_id : -1;
   }
   void answer(MeasureReply reply, bool died = false) {
     run().measured(std::move(reply), died);
     run().write_down();
   }
-  Ticket measure(MeasureReply reply, bool died = false) {
-    const Ticket ticket = begin();
+  TrialId measure(MeasureReply reply, bool died = false) {
+    const TrialId trial_id = begin();
     answer(std::move(reply), died);
-    return ticket;
+    return trial_id;
   }
   void know(const std::string& hash, Verdict verdict, double median_us = 0) {
     KnownVerdict known;
@@ -139,7 +140,7 @@ TEST_F(SearchRunTest, FewWaitForTheDeviceWhereTheSearchLearns) {
     int count = 0;
     while (const auto proposal = run.propose()) {
       CompileResult result;
-      result.ticket = proposal->ticket;
+      result.trial_id = proposal->trial_id;
       run.compiled(std::move(result));
       ++count;
     }
@@ -152,10 +153,10 @@ TEST_F(SearchRunTest, FewWaitForTheDeviceWhereTheSearchLearns) {
 TEST_F(SearchRunTest, MeasuresEveryVariantOnceAndThenIsIdle) {
   EXPECT_THAT(propose_all(), ElementsAre(0, 1, 2, 3, 4));
   EXPECT_TRUE(run().exhausted());
-  for (const Ticket ticket : {0, 1, 2, 3, 4}) compile(ticket);
-  for (const Ticket ticket : {0, 1, 2, 3, 4}) {
+  for (const TrialId trial_id : {0, 1, 2, 3, 4}) compile(trial_id);
+  for (const TrialId trial_id : {0, 1, 2, 3, 4}) {
     EXPECT_FALSE(run().idle());
-    EXPECT_EQ(measure(ok({10.0 + static_cast<double>(ticket)})), ticket);
+    EXPECT_EQ(measure(ok({10.0 + static_cast<double>(trial_id)})), trial_id);
   }
   EXPECT_TRUE(run().idle());
   EXPECT_EQ(begin(), -1);
@@ -185,7 +186,7 @@ TEST_F(SearchRunTest, ABaseThatFailsIsSettledToo) {
   propose_all();
   compile(1);
   CompileResult broken;
-  broken.ticket = 0;
+  broken.trial_id = 0;
   broken.verdict = Verdict::compile_error;
   broken.reason = "It does not compile.";
   run().compiled(std::move(broken));
@@ -197,7 +198,7 @@ TEST_F(SearchRunTest, AtMost32VariantsWaitForTheDevice) {
   search_ = Counting(50);
   for (int n = 0; n < 50; ++n) {
     const auto proposal = run().propose();
-    if (proposal) compile(proposal->ticket);
+    if (proposal) compile(proposal->trial_id);
   }
   EXPECT_EQ(findings_.trials.size(), 32U);
   EXPECT_FALSE(run().exhausted());
@@ -317,7 +318,7 @@ TEST_F(Deaths, FiveInARowMakeTheBaseProveItself) {
   const std::size_t rows = written_.rows.size();
   const auto probe = run().to_measure();
   ASSERT_TRUE(probe);
-  EXPECT_EQ(probe->ticket, 0);
+  EXPECT_EQ(probe->trial_id, 0);
   EXPECT_EQ(probe->give_up_above_us, 0);
   answer(ok({10}));
   EXPECT_EQ(written_.rows.size(), rows) << "a probe is no measurement";
@@ -377,9 +378,9 @@ TEST_F(SearchRunTest, CutsOffCompilationsThatTakeFarLongerThanTheOthers) {
   search_ = Counting(40);
   budget_ = Budget::parse("20s");
   const auto compile_all_in = [&](double milliseconds) {
-    for (const Ticket ticket : propose_all()) {
+    for (const TrialId trial_id : propose_all()) {
       CompileResult result;
-      result.ticket = ticket;
+      result.trial_id = trial_id;
       result.binary = "binary";
       result.milliseconds = milliseconds;
       run().compiled(std::move(result));

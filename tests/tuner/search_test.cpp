@@ -1,4 +1,5 @@
-#include "tuner/search.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/search/search.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-#include "tuner/shard.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/search/shard.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 
 #include "generator/error.h"
 #include "kernel_file/find_op.h"
-#include "tuner/tune.h"
+#include "tuner/run/tune.h"
 
 namespace tunesmith {
 namespace {

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intervals over loads cover what they say, at the noise that was measured (docs/measuring.md) and at worse.
-#include "tuner/statistics.h"
+#include "tuner/search/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variants without an op: what SearchRun and Finals are given in their tests. The variant of "N=7" has the
 // hash "7".
 #pragma once
@@ -8,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tuner/findings.h"
+#include "tuner/run/findings.h"
 
 namespace tunesmith {
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the watcher makes of accesses, told by hand.
-#include "tuner/watcher.h"
+#include "tuner/check/watcher.h"
 
 #include <gmock/gmock.h>
 

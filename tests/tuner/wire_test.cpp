@@ -1,4 +1,5 @@
-#include "tuner/wire.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/wire.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -7,7 +8,7 @@
 #include <array>
 #include <thread>
 
-#include "tuner/messages.h"
+#include "tuner/check/messages.h"
 
 namespace tunesmith {
 namespace {

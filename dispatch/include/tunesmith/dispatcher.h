@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses, loads and launches the best known kernel for a problem. An application links tunesmith::dispatch
 // and nothing else; no CUDA or SQLite header is needed. Exceptions are std::runtime_error whose what() is a
 // sentence; attempt() makes a Status of them.

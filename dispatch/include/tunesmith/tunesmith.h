@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C interface: a dispatcher knows the fastest kernels for one device, a plan is its choice for one
 // problem, ready to launch. Nothing is thrown through it. What is not said here is said in
 // tunesmith/dispatcher.h.

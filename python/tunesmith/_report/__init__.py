@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tuning database as a page to look at: tunesmith.report() and `python -m tunesmith report`."""
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def report(file="report.html", *, op=None, problem=None, device=None, database=N
         runs.failures(page, data)
         text = page.text(get_plotlyjs())
     except sqlite3.Error as error:
-        raise ValueError(f"{path} could not be read: {error}. `tunesmith db status --db` says whether it is intact.") from error
+        raise ValueError(
+            f"{path} could not be read: {error}. `tunesmith db status --db` says whether it is intact."
+        ) from error
     finally:
         data.sql.close()
     with open(file, "w", encoding="utf-8") as out:
@@ -47,18 +50,35 @@ def report(file="report.html", *, op=None, problem=None, device=None, database=N
 
 def main(arguments: list[str]) -> int:
     """python -m tunesmith report."""
-    parser = argparse.ArgumentParser(prog="tunesmith report", description="Write a tuning database as one HTML page of tables and figures.")
-    parser.add_argument("-o", "--output", default="report.html", metavar="FILE", help="the page (default: report.html)")
+    parser = argparse.ArgumentParser(
+        prog="tunesmith report", description="Write a tuning database as one HTML page of tables and figures."
+    )
+    parser.add_argument(
+        "-o", "--output", default="report.html", metavar="FILE", help="the page (default: report.html)"
+    )
     parser.add_argument("--op", action="append", help="only this op; may be repeated")
     parser.add_argument("--problem", help='only problems with these values, such as "height=1000 width=2000"')
-    parser.add_argument("--device", help="part of a device's name (default: the device with the most measurements)")
+    parser.add_argument(
+        "--device", help="part of a device's name (default: the device with the most measurements)"
+    )
     parser.add_argument("--db", help="database file (default: $TUNESMITH_DB, else in the user's data folder)")
     parser.add_argument(
-        "--results", metavar="CSV", help="of bench/bench.py, such as docs/results.csv: times of other libraries and of copies"
+        "--results",
+        metavar="CSV",
+        help="of bench/bench.py, such as docs/results.csv: times of other libraries and of copies",
     )
     given = parser.parse_args(arguments)
     try:
-        print(report(given.output, op=given.op, problem=given.problem, device=given.device, database=given.db, results=given.results))
+        print(
+            report(
+                given.output,
+                op=given.op,
+                problem=given.problem,
+                device=given.device,
+                database=given.db,
+                results=given.results,
+            )
+        )
     except (ValueError, ImportError, OSError) as error:
         print(f"tunesmith: {error}", file=sys.stderr)
         return 2 if isinstance(error, ValueError) else 1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What dispatch would choose between what was measured."""
 
 from __future__ import annotations
@@ -33,10 +34,14 @@ def between(page: Page, data: Data) -> None:
             page.say("Its problems have no size that could be swept.")
             continue
         name, values, problem = swept
-        answers = _explained(data, op, [(value, as_text({**problem["values"], name: str(value)})) for value in values])
+        answers = _explained(
+            data, op, [(value, as_text({**problem["values"], name: str(value)})) for value in values]
+        )
         good = [one for one in answers if one["us"] is not None]
         if not good:
-            page.say(f"Dispatch gives no time for these problems{': ' + answers[0]['words'] if answers and answers[0]['words'] else '.'}")
+            page.say(
+                f"Dispatch gives no time for these problems{': ' + answers[0]['words'] if answers and answers[0]['words'] else '.'}"
+            )
             continue
         page.note(
             f"{name} from {values[0]:,} to {values[-1]:,}; else {as_text({key: value for key, value in problem['values'].items() if key != name})}"
@@ -57,7 +62,9 @@ def between(page: Page, data: Data) -> None:
         along = [
             one
             for one in data.problems[op]
-            if one["best_us"] and one["values"].get(name, "").isdigit() and {**one["values"], name: ""} == {**problem["values"], name: ""}
+            if one["best_us"]
+            and one["values"].get(name, "").isdigit()
+            and {**one["values"], name: ""} == {**problem["values"], name: ""}
         ]
         if along:
             figure.add_scatter(
@@ -76,7 +83,11 @@ def between(page: Page, data: Data) -> None:
                 "Expected time",
                 f"Of {count(len(answers), 'problem')}: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}; "
                 f"{count(variants, 'different variant')}."
-                + (f" {count(len(answers) - len(good), 'answer')} without a time." if len(good) < len(answers) else ""),
+                + (
+                    f" {count(len(answers) - len(good), 'answer')} without a time."
+                    if len(good) < len(answers)
+                    else ""
+                ),
                 figure,
                 False,
             )
@@ -93,11 +104,18 @@ def between(page: Page, data: Data) -> None:
                     hovertemplate=f"{plain(name)}=%{{x}}: %{{y:.0f}} %<extra></extra>",
                 )
             )
-            layout(loss, plain(name), "expected loss, %", height=380, legend=False).update_yaxes(rangemode="tozero")
+            layout(loss, plain(name), "expected loss, %", height=380, legend=False).update_yaxes(
+                rangemode="tozero"
+            )
             log(loss, "x")
             mean = statistics.fmean(one["loss"] for one in losing)
             figures.append(
-                ("Expected loss", f"{100 * mean:.1f} % in the mean, {100 * max(one['loss'] for one in losing):.0f} % at most.", loss, False)
+                (
+                    "Expected loss",
+                    f"{100 * mean:.1f} % in the mean, {100 * max(one['loss'] for one in losing):.0f} % at most.",
+                    loss,
+                    False,
+                )
             )
         page.figures(*figures)
         if not losing:
@@ -116,19 +134,36 @@ def _sweep(data: Data, op: str):
     if not seen:
         return None
     name = max(seen, key=lambda each: (len(seen[each]), max(seen[each])))
-    problem = max((one for one in problems if one["values"].get(name, "").isdigit()), key=lambda one: (one["ok"], one["text"]))
+    problem = max(
+        (one for one in problems if one["values"].get(name, "").isdigit()),
+        key=lambda one: (one["ok"], one["text"]),
+    )
     low, high = min(seen[name]), max(seen[name])
     if len(seen[name]) < 3:  # around what is there
         low, high = max(1, low // 8), high * 8
     step = (high / low) ** (1 / (_SWEEP - 1))
-    return name, sorted({round(low * step**i) for i in range(_SWEEP)} | {int(problem["values"][name])}), problem
+    return (
+        name,
+        sorted({round(low * step**i) for i in range(_SWEEP)} | {int(problem["values"][name])}),
+        problem,
+    )
 
 
 def _explained(data: Data, op: str, problems: list[tuple[int, str]]) -> list[dict]:
     def ask(given: tuple[int, str]) -> dict:
         at, text = given
         asked = subprocess.run(
-            [program(), "explain", op, "--device", "host" if data.is_host else data.device, "--problem", text, "--db", data.path],
+            [
+                program(),
+                "explain",
+                op,
+                "--device",
+                "host" if data.is_host else data.device,
+                "--problem",
+                text,
+                "--db",
+                data.path,
+            ],
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,

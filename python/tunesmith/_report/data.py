@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a report is made of: a database's views, the bytes and operations of problems, and the times of other libraries."""
 
 from __future__ import annotations
@@ -75,23 +76,32 @@ class Data:
         try:
             self._select(ops, problem, device)
         except sqlite3.Error as error:
-            raise ValueError(f"{path} could not be read: {error}. `tunesmith db status --db` says whether it is intact.") from error
+            raise ValueError(
+                f"{path} could not be read: {error}. `tunesmith db status --db` says whether it is intact."
+            ) from error
 
     def rows(self, sql: str, *given) -> list[sqlite3.Row]:
         return self.sql.execute(sql, given).fetchall()
 
     def _select(self, ops: list[str], problem: str, device: str | None) -> None:
-        devices = self.rows("SELECT device, count(*) AS n FROM results GROUP BY device ORDER BY n DESC, device")
+        devices = self.rows(
+            "SELECT device, count(*) AS n FROM results GROUP BY device ORDER BY n DESC, device"
+        )
         names = [row["device"] for row in devices]
         found = [name for name in names if device is None or device.lower() in name.lower()]
         if device is not None and not found:
-            raise ValueError(f'No device in {self.path} has "{device}" in its name; there are {", ".join(names) or "none"}.')
+            raise ValueError(
+                f'No device in {self.path} has "{device}" in its name; there are {", ".join(names) or "none"}.'
+            )
         self.device = next((name for name in found if name == device), found[0] if found else "")
         self.other_devices = [name for name in names if name != self.device]
         facts = self.rows("SELECT * FROM device WHERE name = ? ORDER BY id LIMIT 1", self.device)
         self.l2_bytes = facts[0]["l2_bytes"] if facts else 0
         self.is_host = bool(facts) and facts[0]["kind"] == "host"
-        known = self.rows("SELECT op, count(*) AS n FROM results WHERE device = ? GROUP BY op ORDER BY n DESC, op", self.device)
+        known = self.rows(
+            "SELECT op, count(*) AS n FROM results WHERE device = ? GROUP BY op ORDER BY n DESC, op",
+            self.device,
+        )
         for name in ops:
             if name not in [row["op"] for row in known]:
                 raise ValueError(
@@ -103,8 +113,12 @@ class Data:
         self.ops = self.ops[:OPS]
         self.wanted = values_of(problem)
         if problem and not self.wanted:
-            raise ValueError(f'"{problem}" is not a problem: give names with values, such as "height=1000 width=2000".')
-        self.how: dict[str, tuple[str, str]] = {}  # caches and launches of an op: times of others do not compare
+            raise ValueError(
+                f'"{problem}" is not a problem: give names with values, such as "height=1000 width=2000".'
+            )
+        self.how: dict[
+            str, tuple[str, str]
+        ] = {}  # caches and launches of an op: times of others do not compare
         self.problems: dict[str, list[dict]] = {}
         for name in self.ops:
             how = self.rows(
@@ -143,7 +157,9 @@ class Data:
             self._varied[op] = {name for name, found in given.items() if len(found) > 1}
         kept = {name: value for name, value in values.items() if name in self._varied[op]}
         if not any(value.isdigit() and value != "0" for value in kept.values()):
-            kept |= {name: value for name, value in values.items() if value.isdigit() and value not in ("0", "1")}
+            kept |= {
+                name: value for name, value in values.items() if value.isdigit() and value not in ("0", "1")
+            }
             kept = {name: value for name, value in values.items() if name in kept}
         return " ".join(f"{name}={value}" for name, value in (kept or values).items())
 
@@ -170,7 +186,9 @@ def _open(path: str) -> sqlite3.Connection:
         )
     if version < _SCHEMA:  # its views are older too: the program migrates a copy
         sql.close()
-        dumped = subprocess.run([program(), "db", "dump", "--db", path], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        dumped = subprocess.run(
+            [program(), "db", "dump", "--db", path], capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
         if dumped.returncode != 0:
             raise ValueError(dumped.stderr.strip() or f"{path} could not be migrated.")
         sql = sqlite3.connect(":memory:")
@@ -212,20 +230,32 @@ class Peers:
                 rows = list(csv.DictReader(file))
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise ValueError(f"{path} could not be read as a results file: {error}.") from error
-        if not rows or not {"op", "problem", "contender", "kind", "verdict", "apart_us", "note"} <= rows[0].keys():
+        if (
+            not rows
+            or not {"op", "problem", "contender", "kind", "verdict", "apart_us", "note"} <= rows[0].keys()
+        ):
             raise ValueError(
                 f"{path} is not a results file: columns such as op, problem, contender, kind, verdict, apart_us and note are missing."
             )
         self.name = os.path.basename(os.fspath(path))
-        self.device = next((row["note"] for row in rows if row["op"] == "run" and row["case"] == "device"), "an unknown device")
+        self.device = next(
+            (row["note"] for row in rows if row["op"] == "run" and row["case"] == "device"),
+            "an unknown device",
+        )
         self.here = bool(data.device) and self.device.startswith(data.device)
-        self.rows = [row for row in rows if row["op"] in data.ops and data.matches({**values_of(row["problem"])})] if self.here else []
+        self.rows = (
+            [row for row in rows if row["op"] in data.ops and data.matches({**values_of(row["problem"])})]
+            if self.here
+            else []
+        )
         self.wrong = sum(row["verdict"] != "ok" for row in self.rows)
         self.rows = [row for row in self.rows if row["verdict"] == "ok" and row["problem"]]
         every = [row for row in rows if self.here and row["kind"] == "limit" and row["verdict"] == "ok"]
         self.bandwidth = self._rate(every, "copy", r"([\d.e+]+) bytes", 1)
         self.arithmetic = self._rate(every, "FFMA", r"([\d.e+]+) multiply-adds", 2)
-        empty = [float(row["apart_us"]) for row in every if row["contender"] == "empty kernel" and row["apart_us"]]
+        empty = [
+            float(row["apart_us"]) for row in every if row["contender"] == "empty kernel" and row["apart_us"]
+        ]
         self.empty_us = statistics.median(empty) if empty else None
 
     @staticmethod
@@ -242,5 +272,7 @@ class Peers:
         """(contender, kind, problem, microseconds) for the same caches and launches."""
         column = "cold_us" if how[0] == "cold" else "chained_us" if how[1] == "chained" else "apart_us"
         return [
-            (row["contender"], row["kind"], row["problem"], float(row[column])) for row in self.rows if row["op"] == op and row.get(column)
+            (row["contender"], row["kind"], row["problem"], float(row[column]))
+            for row in self.rows
+            if row["op"] == op and row.get(column)
         ]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How times depend on the choices."""
 
 from __future__ import annotations
@@ -56,13 +57,17 @@ def _landscape_of(page: Page, data: Data, op: str) -> None:
             False,
         )
     ]
-    template = next((row for row in rows if not row["is_base"]), rows[0])["template"]  # the base has no axes to compare
+    template = next((row for row in rows if not row["is_base"]), rows[0])[
+        "template"
+    ]  # the base has no axes to compare
     own = [(row["median_us"], values_of(row["config"])) for row in rows if row["template"] == template]
     cost: dict[str, dict[str, float]] = collections.defaultdict(dict)
     for us, axes in own:
         for axis, value in axes.items():
             cost[axis][value] = min(cost[axis].get(value, math.inf), us / best)
-    varied = sorted((axis for axis in cost if len(cost[axis]) > 1), key=lambda axis: -max(cost[axis].values()))
+    varied = sorted(
+        (axis for axis in cost if len(cost[axis]) > 1), key=lambda axis: -max(cost[axis].values())
+    )
     if not varied:
         page.figures(*figures)
         page.say(f"The variants of {template}, the fastest template but the base, do not differ in an axis.")
@@ -80,10 +85,17 @@ def _landscape_of(page: Page, data: Data, op: str) -> None:
     if len(varied) > 1:
         heat = _pairs(own, best, cost, *varied[:2])
         # As tall as the two figures beside it, as far as its rows can fill that.
-        choices.update_layout(height=max(choices.layout.height, min(420 + heat.layout.height, 110 + 90 * len(varied[:_AXES]))))
+        choices.update_layout(
+            height=max(choices.layout.height, min(420 + heat.layout.height, 110 + 90 * len(varied[:_AXES])))
+        )
         figures[0] = [
             figures[0],
-            ("The two axes that cost most", "Best time in microseconds of each pair; empty: none was ok or tried.", heat, False),
+            (
+                "The two axes that cost most",
+                "Best time in microseconds of each pair; empty: none was ok or tried.",
+                heat,
+                False,
+            ),
         ]
     page.figures(*figures)
 
@@ -92,7 +104,11 @@ def _order(rows: list[sqlite3.Row], step: int):
     """All variants, the fastest first."""
     order = plotly().Figure()
     for number, template in enumerate(sorted({row["template"] for row in rows})):
-        points = [(place + 1, row) for place, row in enumerate(rows) if row["template"] == template and place % step == 0]
+        points = [
+            (place + 1, row)
+            for place, row in enumerate(rows)
+            if row["template"] == template and place % step == 0
+        ]
         if points:
             order.add_scatter(
                 x=[place for place, _ in points],
@@ -122,12 +138,22 @@ def _order(rows: list[sqlite3.Row], step: int):
 def _choices(cost: dict[str, dict[str, float]], shown: list[str]):
     """The best time with each value of each axis."""
     choices = plotly().Figure()
-    points = [(axis, value, ratio) for axis in shown for value, ratio in sorted(cost[axis].items(), key=lambda item: item[1])]
+    points = [
+        (axis, value, ratio)
+        for axis in shown
+        for value, ratio in sorted(cost[axis].items(), key=lambda item: item[1])
+    ]
     most = math.log(max(ratio for _, _, ratio in points)) or 0.01
     labels: list[str] = []
     first = 0
-    for place, (axis, value, ratio) in enumerate(points):  # values that lie close to each other have one label
-        if place and points[first][0] == axis and math.log(ratio / points[first][2]) < most * (0.04 + 0.018 * len(labels[first])):
+    for place, (axis, value, ratio) in enumerate(
+        points
+    ):  # values that lie close to each other have one label
+        if (
+            place
+            and points[first][0] == axis
+            and math.log(ratio / points[first][2]) < most * (0.04 + 0.018 * len(labels[first]))
+        ):
             labels[first] += ", " + value
             labels.append("")
         else:
@@ -148,9 +174,9 @@ def _choices(cost: dict[str, dict[str, float]], shown: list[str]):
         },
         hovertemplate="%{y}=%{customdata}: %{x:.3f} of the best time<extra></extra>",
     )
-    layout(choices, "best time with this value / best of all", "", height=110 + 46 * len(shown), legend=False).update_yaxes(
-        autorange="reversed"
-    )
+    layout(
+        choices, "best time with this value / best of all", "", height=110 + 46 * len(shown), legend=False
+    ).update_yaxes(autorange="reversed")
     log(choices, "x")
     choices.update_xaxes(range=[-0.02 * most / math.log(10), 1.2 * most / math.log(10)])
     return choices

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One HTML page of sections with tables and figures. It loads nothing: scripts and data stand in it, and the page's own
 policy forbids all other scripts and all requests. Every text that is given to it is shown as it is, never read as HTML."""
 
@@ -65,7 +66,10 @@ def plain(text) -> str:
 
 
 def _policy(*scripts: str) -> str:
-    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts)
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+        for script in scripts
+    )
     return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
@@ -103,9 +107,13 @@ class Page:
             return f"<td{' class=longer' if size > 90 else ' class=long' if size > 40 else ''}>{html(value)}</td>"
 
         right = [bool(rows) and isinstance(value, tuple) for value in (rows[0] if rows else columns)]
-        head = "".join(f"<th{' class=number' if at else ''}>{html(column)}</th>" for column, at in zip(columns, right))
+        head = "".join(
+            f"<th{' class=number' if at else ''}>{html(column)}</th>" for column, at in zip(columns, right)
+        )
         lines = "\n".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
-        self._body.append(f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{lines}\n</tbody></table></div>')
+        self._body.append(
+            f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{lines}\n</tbody></table></div>'
+        )
 
     def figures(self, *given) -> None:
         """Each is (title, sentence, plotly figure, wide), or a list of them to stand below each other."""
@@ -126,12 +134,23 @@ class Page:
     def text(self, plotly_js: str) -> str:
         contents = "".join(
             f'<li><a href="#{name}">{html(title)}</a>'
-            + (": " + ", ".join(f'<a href="#{part}">{html(word)}</a>' for part, word in parts) if parts else "")
+            + (
+                ": " + ", ".join(f'<a href="#{part}">{html(word)}</a>' for part, word in parts)
+                if parts
+                else ""
+            )
             + "</li>"
             for name, title, parts in self._contents
         )
-        data = json.dumps(self._figures, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-        plotly_js = plotly_js.replace("\r\n", "\n").replace("\r", "\n")  # as a browser reads it, whose hash must be the same
+        data = (
+            json.dumps(self._figures, ensure_ascii=True)
+            .replace("<", "\\u003c")
+            .replace(">", "\\u003e")
+            .replace("&", "\\u0026")
+        )
+        plotly_js = plotly_js.replace("\r\n", "\n").replace(
+            "\r", "\n"
+        )  # as a browser reads it, whose hash must be the same
         return f"""<!DOCTYPE html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{_policy(plotly_js, _SCRIPT)}">

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the figures of the page have in common."""
 
 from __future__ import annotations
@@ -39,4 +40,6 @@ def bytes_axis(figure) -> None:
     """Decades alone where there are many, else 2 and 5 too: labels such as 500kB, or 9kB beside 10kB, would overlap."""
     x = [each for trace in figure.data for each in trace.x]
     ratio = max(x) / min(x)
-    figure.update_xaxes(tickformat="~s", ticksuffix="B", dtick=1 if ratio > 300 else "D2" if ratio > 4 else None)
+    figure.update_xaxes(
+        tickformat="~s", ticksuffix="B", dtick=1 if ratio > 300 else "D2" if ratio > 4 else None
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each run, and what failed."""
 
 from __future__ import annotations
@@ -17,8 +18,13 @@ _REASONS = 60
 
 
 def runs(page: Page, data: Data) -> None:
-    page.section("Runs", "Each run of a command that measures: how its best improved while it went on, and where its time went.")
-    sessions = data.rows("SELECT * FROM sessions WHERE device = ? ORDER BY started_at DESC, id DESC", data.device)
+    page.section(
+        "Runs",
+        "Each run of a command that measures: how its best improved while it went on, and where its time went.",
+    )
+    sessions = data.rows(
+        "SELECT * FROM sessions WHERE device = ? ORDER BY started_at DESC, id DESC", data.device
+    )
     if not sessions:
         page.say("There was no run.")
         return
@@ -42,17 +48,29 @@ def runs(page: Page, data: Data) -> None:
                 height=360 + 22 * len(figure.data),
             )
             log(figure, "y")
-            more = f" The {len(top)} of its {row['problems']} problems with the most verdicts." if row["problems"] > len(top) else ""
+            more = (
+                f" The {len(top)} of its {row['problems']} problems with the most verdicts."
+                if row["problems"] > len(top)
+                else ""
+            )
             figures.append(
-                (f"Best so far, run of {label}", "Each step is a variant that was faster than all before it." + more, figure, False)
+                (
+                    f"Best so far, run of {label}",
+                    "Each step is a variant that was faster than all before it." + more,
+                    figure,
+                    False,
+                )
             )
         stages = {
             each["stage"]: each["s"]
             for each in data.rows(
-                "SELECT stage, sum(wall_ms) / 1000 AS s FROM results WHERE session_id = ? AND wall_ms IS NOT NULL GROUP BY stage", row["id"]
+                "SELECT stage, sum(wall_ms) / 1000 AS s FROM results WHERE session_id = ? AND wall_ms IS NOT NULL GROUP BY stage",
+                row["id"],
             )
         }
-        compiling = data.rows("SELECT sum(compile_ms) / 1000 AS s FROM results WHERE session_id = ?", row["id"])[0]["s"]
+        compiling = data.rows(
+            "SELECT sum(compile_ms) / 1000 AS s FROM results WHERE session_id = ?", row["id"]
+        )[0]["s"]
         spent.append((label, _length(row), stages, compiling))
     timed = [one for one in spent if one[1] and one[2]]
     if timed:
@@ -71,7 +89,9 @@ def runs(page: Page, data: Data) -> None:
     else:
         page.say("No run has a variant that was ok.")
     if drawn and not timed:
-        told = ", ".join(f"{seconds(compiling)} in the run of {label}" for label, _, _, compiling in spent if compiling)
+        told = ", ".join(
+            f"{seconds(compiling)} in the run of {label}" for label, _, _, compiling in spent if compiling
+        )
         page.say(
             "Where the time went is not recorded for these runs: they were made before the database kept it."
             + (f" Only the compilers' time is known; they run in parallel: {told}." if told else "")
@@ -82,11 +102,24 @@ def runs(page: Page, data: Data) -> None:
 
 def _sessions(page: Page, sessions: list[sqlite3.Row]) -> None:
     page.table(
-        ["started, UTC", "command", "state", "took", "verdicts", "ok", "problems", "strategy", "version", "toolchain"],
+        [
+            "started, UTC",
+            "command",
+            "state",
+            "took",
+            "verdicts",
+            "ok",
+            "problems",
+            "strategy",
+            "version",
+            "toolchain",
+        ],
         [
             [
                 row["started_at"][:19].replace("T", " "),
-                re.sub(r"[^\s\"']*/(?=[^/\s\"']+\.cu\b)", "", row["command"]),  # a kernel's file without its folders
+                re.sub(
+                    r"[^\s\"']*/(?=[^/\s\"']+\.cu\b)", "", row["command"]
+                ),  # a kernel's file without its folders
                 row["state"],
                 (seconds(_length(row)) if _length(row) is not None else "–",),
                 (f"{row['measurements']:,}",),
@@ -132,7 +165,13 @@ def _progress(data: Data, row: sqlite3.Row, started: datetime.datetime, top: lis
                 mode="lines+markers",
                 line={"shape": "hv", "color": COLOURS[number % len(COLOURS)]},
                 marker={"size": 6},
-                name=plain(shorter((f"{one['op']} " if len(data.ops) > 1 else "") + data.short(one["op"], one["problem"]), 44)),
+                name=plain(
+                    shorter(
+                        (f"{one['op']} " if len(data.ops) > 1 else "")
+                        + data.short(one["op"], one["problem"]),
+                        44,
+                    )
+                ),
                 text=text,
                 customdata=y,
                 hovertemplate="after %{x:.2f} s: %{customdata:.4g} µs<br>%{text}<extra></extra>",
@@ -144,7 +183,9 @@ def _spent(timed: list[tuple]):
     """Of each run the seconds by stage."""
     bars = plotly().Figure()
     labels = [one[0] for one in timed]
-    for number, (stage, name) in enumerate((("search", "search"), ("finals", "finals"), ("table", "table"), ("", "stage not known"))):
+    for number, (stage, name) in enumerate(
+        (("search", "search"), ("finals", "finals"), ("table", "table"), ("", "stage not known"))
+    ):
         values = [one[2].get(stage, 0.0) for one in timed]
         if any(values):
             bars.add_bar(
@@ -164,12 +205,18 @@ def _spent(timed: list[tuple]):
         marker={"color": COLOURS[6]},
         hovertemplate="%{x:.2f} s<extra></extra>",
     )
-    layout(bars, "seconds", "", height=190 + 50 * len(timed), barmode="stack").update_yaxes(type="category", autorange="reversed")
+    layout(bars, "seconds", "", height=190 + 50 * len(timed), barmode="stack").update_yaxes(
+        type="category", autorange="reversed"
+    )
     return bars
 
 
 def _length(row) -> float | None:
-    return None if row["ended_at"] is None else (_moment(row["ended_at"]) - _moment(row["started_at"])).total_seconds()
+    return (
+        None
+        if row["ended_at"] is None
+        else (_moment(row["ended_at"]) - _moment(row["started_at"])).total_seconds()
+    )
 
 
 def _moment(text: str) -> datetime.datetime:
@@ -180,13 +227,18 @@ def _moment(text: str) -> datetime.datetime:
 
 
 def failures(page: Page, data: Data) -> None:
-    page.section("What failed, and why", "Variants whose newest verdict is not ok. They are never dispatched; each costs its run one row.")
+    page.section(
+        "What failed, and why",
+        "Variants whose newest verdict is not ok. They are never dispatched; each costs its run one row.",
+    )
     rows = []
     for op in data.ops:
         rows += [
             row
             for row in data.rows(
-                "SELECT op, template, verdict, reason, problem, config FROM failures WHERE op = ? AND device = ?", op, data.device
+                "SELECT op, template, verdict, reason, problem, config FROM failures WHERE op = ? AND device = ?",
+                op,
+                data.device,
             )
             if data.matches(values_of(row["problem"]))
         ]
@@ -194,7 +246,10 @@ def failures(page: Page, data: Data) -> None:
         page.say("Nothing failed." if data.ops else "There is nothing to show.")
         return
     counts = collections.Counter((f"{row['op']}/{row['template']}", row["verdict"]) for row in rows)
-    places = sorted({place for place, _ in counts}, key=lambda place: -sum(n for (at, _), n in counts.items() if at == place))[:30]
+    places = sorted(
+        {place for place, _ in counts},
+        key=lambda place: -sum(n for (at, _), n in counts.items() if at == place),
+    )[:30]
     figure = plotly().Figure()
     for number, verdict in enumerate(sorted({verdict for _, verdict in counts})):
         figure.add_bar(
@@ -205,11 +260,22 @@ def failures(page: Page, data: Data) -> None:
             marker={"color": COLOURS[(number + 3) % len(COLOURS)]},
             hovertemplate="%{x} variants<extra>%{fullData.name}</extra>",
         )
-    layout(figure, "variants", "", height=170 + 30 * len(places), barmode="stack").update_yaxes(type="category", autorange="reversed")
-    page.figures(("Failed variants by template and verdict", f"{count(len(rows), 'variant')} of problems.", figure, True))
+    layout(figure, "variants", "", height=170 + 30 * len(places), barmode="stack").update_yaxes(
+        type="category", autorange="reversed"
+    )
+    page.figures(
+        (
+            "Failed variants by template and verdict",
+            f"{count(len(rows), 'variant')} of problems.",
+            figure,
+            True,
+        )
+    )
     reasons: dict[tuple, list] = collections.defaultdict(list)
     for row in rows:
-        reasons[row["op"], row["template"], row["verdict"], re.sub(r"\d+(\.\d+)?", "…", row["reason"])].append(row)
+        reasons[
+            row["op"], row["template"], row["verdict"], re.sub(r"\d+(\.\d+)?", "…", row["reason"])
+        ].append(row)
     most = sorted(reasons.items(), key=lambda item: -len(item[1]))
     page.table(
         ["op", "template", "verdict", "variants", "reason, for example", "with", "problem"],

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time against size, and what limits it."""
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ def sizes(page: Page, data: Data, peers: Peers | None) -> None:
     if not data.ops:
         page.say("There is nothing to show.")
     work = Work()
-    known = {op: [(one, work.of(op, one["text"])) for one in data.problems[op] if one["best_us"]] for op in data.ops}
+    known = {
+        op: [(one, work.of(op, one["text"])) for one in data.problems[op] if one["best_us"]]
+        for op in data.ops
+    }
     limits = Limits(*_bandwidth(data, known, peers), peers.arithmetic if peers else None)
     winners = {
         (row["op"], row["problem"]): row["median_us"]
@@ -48,13 +52,24 @@ def sizes(page: Page, data: Data, peers: Peers | None) -> None:
         )
 
 
-def _sizes_of(page: Page, data: Data, op: str, known: list, work: Work, winners: dict, limits: Limits, peers: Peers | None) -> None:
+def _sizes_of(
+    page: Page,
+    data: Data,
+    op: str,
+    known: list,
+    work: Work,
+    winners: dict,
+    limits: Limits,
+    peers: Peers | None,
+) -> None:
     points = [(one, done) for one, done in known if done and done[0] > 0]
     if not known:
         page.say("No variant of it was ok.")
         return
     if not points:
-        page.say("The bytes of its problems are not known here: it is not built into this package, or the problems are of another version.")
+        page.say(
+            "The bytes of its problems are not known here: it is not built into this package, or the problems are of another version."
+        )
         return
     unknown = len(known) - len(points)
     step = math.ceil(len(points) / _POINTS)
@@ -66,7 +81,11 @@ def _sizes_of(page: Page, data: Data, op: str, known: list, work: Work, winners:
     rate = limits.rate
     if rate:
         floor = peers.empty_us if peers and peers.empty_us else min(one["best_us"] for one, _ in points)
-        line = [min(x) * (max(x) / min(x)) ** (i / 60) for i in range(61)] if max(x) > min(x) else [x[0] / 4, x[0], x[0] * 4]
+        line = (
+            [min(x) * (max(x) / min(x)) ** (i / 60) for i in range(61)]
+            if max(x) > min(x)
+            else [x[0] / 4, x[0], x[0] * 4]
+        )
         figure.add_scatter(
             x=line,
             y=[max(floor, each / rate * 1e6) for each in line],
@@ -78,11 +97,21 @@ def _sizes_of(page: Page, data: Data, op: str, known: list, work: Work, winners:
     if data.l2_bytes and min(x) < data.l2_bytes < max(x):
         figure.add_vline(x=data.l2_bytes, line={"dash": "dot", "width": 1, "color": COLOURS[6]})
         figure.add_annotation(
-            x=math.log10(data.l2_bytes), y=0, yref="paper", text="L2 cache", showarrow=False, xanchor="right", yanchor="bottom"
+            x=math.log10(data.l2_bytes),
+            y=0,
+            yref="paper",
+            text="L2 cache",
+            showarrow=False,
+            xanchor="right",
+            yanchor="bottom",
         )
     log(layout(figure, "bytes read and written", "microseconds per launch"))
     bytes_axis(figure)
-    of_all = count(len(points), "problem") + (f", every {step}th of those that there are" if step > 1 else "") + "."
+    of_all = (
+        count(len(points), "problem")
+        + (f", every {step}th of those that there are" if step > 1 else "")
+        + "."
+    )
     of_all += f" Of {count(unknown, 'other')} the bytes are not known here." if unknown else ""
     about = (
         f"The limit is {rate / 1e9:.4g} GB/s, {limits.where}; below, {'an empty kernel' if peers and peers.empty_us else 'the fastest time of this op'}. "
@@ -141,7 +170,9 @@ def _add_peers(figure, data: Data, op: str, work: Work, peers: Peers | None) -> 
     for contender, kind, problem, us in peers.times(op, data.how[op]) if peers else []:
         done = work.of(op, problem)
         if done and done[0] > 0 and contender not in ("empty kernel", "FFMA"):
-            of_peers[f"{contender}, {peers.name}" if kind == "ours" else contender].append((done[0], us, problem))
+            of_peers[f"{contender}, {peers.name}" if kind == "ours" else contender].append(
+                (done[0], us, problem)
+            )
     for number, (contender, times) in enumerate(of_peers.items()):
         figure.add_scatter(
             x=[one[0] for one in times],
@@ -162,18 +193,28 @@ def _bandwidth(data: Data, known: dict, peers: Peers | None) -> tuple[float | No
     """Bytes per second, and where that is from."""
     if peers and peers.bandwidth:
         return peers.bandwidth, f"the highest of a copy in {peers.name}, with cold caches"
-    every = [(done[0], done[0] / one["best_us"] * 1e6) for of in known.values() for one, done in of if done and done[0] > 0]
+    every = [
+        (done[0], done[0] / one["best_us"] * 1e6)
+        for of in known.values()
+        for one, done in of
+        if done and done[0] > 0
+    ]
     large = [rate for size, rate in every if data.l2_bytes and size > 2 * data.l2_bytes]
     if large:
         return max(large), "the highest that was reached here by a problem of more than twice the L2 cache"
     return (
-        (max(rate for _, rate in every), "the highest that was reached here by any problem: the true one may be higher")
+        (
+            max(rate for _, rate in every),
+            "the highest that was reached here by any problem: the true one may be higher",
+        )
         if every
         else (None, "")
     )
 
 
-def _roofline(op: str, points: list, names: list[str], rate: float | None, arithmetic: float | None, peers: Peers | None):
+def _roofline(
+    op: str, points: list, names: list[str], rate: float | None, arithmetic: float | None, peers: Peers | None
+):
     """Operations against operations per byte, or where none are counted, bytes per second against bytes."""
     figure = plotly().Figure()
     counted = [i for i, (_, done) in enumerate(points) if done[1]]
@@ -224,7 +265,12 @@ def _roofline(op: str, points: list, names: list[str], rate: float | None, arith
     if rate:
         ends = [min(x) / 1.5, max(x) * 1.5]
         figure.add_scatter(
-            x=ends, y=[rate / 1e9] * 2, mode="lines", name="roof", line={"dash": "dash", "color": COLOURS[3]}, hoverinfo="skip"
+            x=ends,
+            y=[rate / 1e9] * 2,
+            mode="lines",
+            name="roof",
+            line={"dash": "dash", "color": COLOURS[3]},
+            hoverinfo="skip",
         )
     log(layout(figure, "bytes read and written", "GB per second"))
     bytes_axis(figure)

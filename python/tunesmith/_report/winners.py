@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is here, and what dispatch uses."""
 
 from __future__ import annotations
@@ -21,28 +22,39 @@ def summary(page: Page, data: Data, peers: Peers | None) -> None:
     made = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     page.section("What is here", f"The database {data.path} on {data.device or 'no device'}, read {made}.")
     if data.is_host:
-        page.say("The host runs kernels on an emulator of a GPU: these times rank variants on this machine and say nothing of a GPU.")
+        page.say(
+            "The host runs kernels on an emulator of a GPU: these times rank variants on this machine and say nothing of a GPU."
+        )
     if data.other_devices:
         page.say(f"It also has measurements on {', '.join(data.other_devices)}: choose with --device.")
     if data.left_out:
-        page.say(f"Shown are the {OPS} ops with the most measurements; left out, for --op: {', '.join(data.left_out)}.")
+        page.say(
+            f"Shown are the {OPS} ops with the most measurements; left out, for --op: {', '.join(data.left_out)}."
+        )
     if data.wanted:
         page.say(f"Only problems with {as_text(data.wanted)}.")
     if not data.ops:
         page.say("Nothing was measured yet. `tunesmith tune` measures.")
         return
-    page.note("In figures: point at a mark to see its variant, drag to enlarge, double-click to go back, click on a name to hide it.")
+    page.note(
+        "In figures: point at a mark to see its variant, drag to enlarge, double-click to go back, click on a name to hide it."
+    )
     counts = {
         (row["op"], row["ok"]): row["n"]
         for row in data.rows(
-            "SELECT op, verdict = 'ok' AS ok, count(*) AS n FROM results WHERE device = ? AND NOT is_stale GROUP BY 1, 2", data.device
+            "SELECT op, verdict = 'ok' AS ok, count(*) AS n FROM results WHERE device = ? AND NOT is_stale GROUP BY 1, 2",
+            data.device,
         )
     }
     lines = []
     for op in data.ops:
         winners = [
             row
-            for row in data.rows("SELECT problem, speedup_over_base AS ratio FROM winners WHERE op = ? AND device = ?", op, data.device)
+            for row in data.rows(
+                "SELECT problem, speedup_over_base AS ratio FROM winners WHERE op = ? AND device = ?",
+                op,
+                data.device,
+            )
             if data.matches(values_of(row["problem"]))
         ]
         best: dict[str, float] = {}
@@ -62,14 +74,19 @@ def summary(page: Page, data: Data, peers: Peers | None) -> None:
                 ", ".join(data.how[op]),
             ]
         )
-    page.table(["op", "problems", "verdicts", "of them failed", "winners", "faster than base, mean", "times are"], lines)
+    page.table(
+        ["op", "problems", "verdicts", "of them failed", "winners", "faster than base, mean", "times are"],
+        lines,
+    )
     page.note(
         "Mean: geometric, over problems with a winner and a base. Warm: what fits into the L2 cache stays there between launches; cold: "
         "nothing that a launch reads is there. Apart: a launch between ordinary kernels, as in an application; chained: back to back with the same "
         "variant. Times of different kinds are never compared: each op is shown with the kind that it has most of."
     )
     if peers is not None and not peers.here:
-        page.say(f"The results file {peers.name} is of {peers.device}, not of {data.device}: its times are left out.")
+        page.say(
+            f"The results file {peers.name} is of {peers.device}, not of {data.device}: its times are left out."
+        )
     elif peers is not None and peers.wrong:
         page.say(
             f"Of the results file {peers.name}, {count(peers.wrong, 'row')} without a right result {'is' if peers.wrong == 1 else 'are'} left out."
@@ -84,7 +101,9 @@ def winners(page: Page, data: Data) -> None:
     )
     every = _stored(data)
     if not every:
-        page.say("No winner is stored here: `tunesmith tune OP --problem …` names them. A table of anchors alone has none.")
+        page.say(
+            "No winner is stored here: `tunesmith tune OP --problem …` names them. A table of anchors alone has none."
+        )
         return
     _table(page, data, every)
     shown = sorted(every, key=lambda row: (row["op"], row["median_us"]))
@@ -137,7 +156,9 @@ def _stored(data: Data) -> list[sqlite3.Row]:
 def _table(page: Page, data: Data, every: list[sqlite3.Row]) -> None:
     lines = []
     for row in every[:_WINNERS]:
-        interval = f"{row['low_us']:.4g} to {row['high_us']:.4g} µs" if row["low_us"] is not None else "one load"
+        interval = (
+            f"{row['low_us']:.4g} to {row['high_us']:.4g} µs" if row["low_us"] is not None else "one load"
+        )
         runner = f"{row['runner_up']} ({row['runner_up_ratio']:.3f}×)" if row["runner_up"] else "–"
         state = [] if row["newest_verdict"] == "ok" else [f"failed since: {row['newest_verdict']}"]
         state += ["provisional: no finals yet"] if row["provisional"] else []
@@ -206,7 +227,9 @@ def _times(data: Data, shown: list[sqlite3.Row]):
         hovertemplate="%{x:.4g} µs<br>%{text}<extra></extra>",
     )
     tall = 130 + 70 * len(shown)
-    layout(times, "microseconds per launch", "", height=tall).update_yaxes(tickvals=at, ticktext=labels, range=[len(shown) - 0.5, -0.5])
+    layout(times, "microseconds per launch", "", height=tall).update_yaxes(
+        tickvals=at, ticktext=labels, range=[len(shown) - 0.5, -0.5]
+    )
     log(times, "x")
     return times
 
@@ -215,7 +238,9 @@ def _ratios(data: Data, finals: list[tuple[sqlite3.Row, list]]):
     ratios = plotly().Figure()
     ratios.add_vline(x=1, line={"width": 2, "color": COLOURS[1]})
     for tied, name, colour in ((1, "cannot be told from the best", COLOURS[2]), (0, "slower", COLOURS[3])):
-        points = [(place, one) for place, (_, beside) in enumerate(finals) for one in beside if one["tied"] == tied]
+        points = [
+            (place, one) for place, (_, beside) in enumerate(finals) for one in beside if one["tied"] == tied
+        ]
         if points:
             spread = collections.Counter()
             y = []

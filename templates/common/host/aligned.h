@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a GPU asks of the address of a wide access.
 #pragma once
 

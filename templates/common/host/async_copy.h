@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host twin of common/async_copy.cuh: copies that arrive at the wait, at addresses that a GPU would take.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Atomic operations. Two variants may run at once on the same memory, so these are real ones.
 #pragma once
 

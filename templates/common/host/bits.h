@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer intrinsics, and the bits of a number as another type.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block and its barriers.
 //
 // The threads run in order (or in reverse), each to its first barrier, so that a missing barrier reads poison

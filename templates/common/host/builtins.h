@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUDA's built-in vector types and variables.
 #pragma once
 

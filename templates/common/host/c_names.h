@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The twin of common/c_names.cuh.
 #pragma once
 

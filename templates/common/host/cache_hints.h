@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and stores with a cache hint, which a CPU has no use for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host twin of common/copy_groups.cuh.
 #pragma once
 

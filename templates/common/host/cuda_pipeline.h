@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host twin of <cuda_pipeline.h>'s functions for one thread.
 #pragma once
 

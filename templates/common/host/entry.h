@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a binary exports for each of its kernels; the executable that loads it finds these by name.
 #pragma once
 

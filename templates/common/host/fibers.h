@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block's threads as fibers. A fiber runs one thread after the other until one of them waits, so kernels
 // without barriers pay for no switches. Knows how to start and resume a fiber; warp.h and block.h know when.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What kernels commonly use of <cuda_fp16.h> and <cuda_bf16.h>: conversions, arithmetic and comparisons of
 // one number and of two. An operation is done in float and rounded once more, which gives the same as
 // rounding once: a float has more than twice the digits (Figueroa 1995).

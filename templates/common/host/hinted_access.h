@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host twin of common/hinted_access.cuh: no hints, at addresses that a GPU would take.
 #pragma once
 

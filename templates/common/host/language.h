@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What CUDA's language has beyond C++: qualifiers, fences, and what ends a launch from within a kernel.
 //
 // Stands after every header of the C library, which uses some of these words itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One launch of one kernel: its blocks, one after the other, in the order that is asked for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUDA's mathematical functions, by those of the C library. <math.h> is not included: it alone would double
 // the time to compile a variant.
 #pragma once

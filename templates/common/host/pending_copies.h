@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies from global to shared memory that arrive when their thread waits for them, and not before: until
 // then the target holds poison, so that a missing wait shows. Groups are those of cp.async.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared memory: a section of the binary for what kernels declare, and one block of memory between guards for
 // dynamic shared memory. launch.h poisons both before every block.
 #pragma once

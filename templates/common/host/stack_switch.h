@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The switch from one stack to another, in assembly for x86-64 and AArch64. Elsewhere fibers.h uses ucontext,
 // which costs a system call per switch, for the signal mask.
 #pragma once

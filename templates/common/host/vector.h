@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host twin of common/vector.cuh: element by element, because a host compiler may assume that no float is
 // read as a Vector; an address that a GPU would refuse ends the launch.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Warps and their collectives (shuffles, votes, matches, reductions).
 //
 // A warp is 32 neighbouring threads, started together. Those that meet at a collective wait until all that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a watched launch tells: each access to memory, barriers, fences, and what the sanitizers of the
 // compiler find. TUNESMITH_WATCHED is defined where the text is compiled with -fsanitize=thread, alignment
 // and signed-integer-overflow; their functions are defined here, and no library of theirs is linked. Without

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numpy.convolve and numpy.correlate of each signal of a batch with one kernel, in all their modes; the
 // kernel may be longer than the signals. With another boundary than zero, scipy.ndimage's convolve1d and
 // correlate1d.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two-dimensional correlation or convolution of a batch of images with one mask. Without more words: zero
 // outside, output of the image's size, and the mask's centre that of scipy.ndimage.correlate and convolve
 // (mode="constant").

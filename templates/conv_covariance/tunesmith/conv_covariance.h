@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a two-dimensional convolution adds to the covariance of its output, from the covariance and the mean
 // of its input, in place.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One function of up to six arrays, element by element, with NumPy's broadcasting: out = function(a, b, …).
 // The functions and their accuracy: templates/elementwise/README.md.
 #pragma once

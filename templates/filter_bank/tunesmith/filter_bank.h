@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several separable filters of an image in one pass: each by itself, their sum, or the root of the sum of
 // their squares, such as the derivatives of a Gaussian, its Laplacian and its gradient's magnitude.
 #pragma once

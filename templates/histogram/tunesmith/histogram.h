@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts of values: by bins of equal width as numpy.histogram has them, or by the values themselves as
 // numpy.bincount has them.
 #pragma once

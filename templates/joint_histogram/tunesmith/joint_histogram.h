@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts of pairs of values in a grid of bins, as numpy.histogram2d has them, sums of weights by bins, and
 // bins between edges that are given.
 #pragma once

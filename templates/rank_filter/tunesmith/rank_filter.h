@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The minimum, median, maximum, or the element of any other rank, of a window around each element of an
 // image, as scipy.ndimage's rank_filter, median_filter, percentile_filter, minimum_filter and maximum_filter.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums, extremes and their places, moments, products, norms and logical functions over all elements of an
 // array, or over one of its axes, as numpy.sum, min, argmax, var, … compute them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results of the elements of matrices and of reductions over each of their rows, in one launch: softmax,
 // layer_norm, or any expression such as "y = x / sum(x)". The language and its accuracy:
 // templates/rows/README.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums, products, maxima, minima and logical ors and ands of all elements of an axis up to each one, as
 // numpy.cumsum, cumprod and accumulate() of maximum, minimum, logical_or and logical_and compute them.
 #pragma once

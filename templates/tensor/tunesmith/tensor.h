@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A line of index notation over arrays of any strides: products of matrices and tensors, permutations,
 // windows, diagonals. The language and its accuracy: templates/tensor/README.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposes of a batch of matrices, out of place, for elements of 1, 2, 4, 8 or 16 bytes, copied exactly.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // average, the plain kernel: each thread takes ITEMS elements, a block apart.
 extern "C" __global__ void ENTRY(average_base)(const T* left, const T* right, T* mean, long long n) {
   const long long first = static_cast<long long>(blockIdx.x) * BLOCK * ITEMS + threadIdx.x;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // average: the mean of two arrays, element by element.
 #include "generator/op.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer intrinsics and reinterpretations.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-in variables and vector types, and loads of them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stacks of the fibers, with the switch in assembly and with ucontext.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's twin of the types of 16 bits (common/float16.cuh).
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@
 #include "generator/random.h"
 #include "tests/host/loaded.h"
 #include "tests/kernels.h"
-#include "tuner/check_data.h"
+#include "tuner/device/check_data.h"
 
 namespace tunesmith {
 namespace {

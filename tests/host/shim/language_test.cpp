@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constant symbols, and what ends a launch from within a kernel.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launches: grids of any size, and one launch at a time.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel in which each thread reads what another wrote to shared memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared memory is poisoned before each block, and dynamic shared memory is guarded.
 #include <gtest/gtest.h>
 

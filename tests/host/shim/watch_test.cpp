@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A watched launch, and the order of blocks.
 #include "runtime/watch.h"
 

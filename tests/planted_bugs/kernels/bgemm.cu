@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C[b] = A[b] B[b] for a batch of row-major matrices of half, sums in float, the result in half.
 /* tunesmith
 kernel = "bgemm"

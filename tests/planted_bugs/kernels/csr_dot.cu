@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of a sparse matrix in CSR form and a vector: a warp takes a row; the largest row's length too.
 /* tunesmith
 kernel = "csr_dot"

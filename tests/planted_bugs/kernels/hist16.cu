@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts of 16-bit keys by their upper bits: a block counts its part in shared memory, two bins of 16 bits in a word; the
 // block that ends last finds the fullest bin.
 /* tunesmith

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An image at another size, between its four neighbours; rows staged in shared memory by asynchronous copies.
 /* tunesmith
 kernel = "resample"

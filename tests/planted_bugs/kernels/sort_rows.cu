@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorts each row and says where each element came from: a stable bitonic sort of pairs in shared memory.
 /* tunesmith
 kernel = "sort_rows"

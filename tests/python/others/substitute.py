@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A pytest plugin: other people's tests, unmodified, of functions that are replaced by Tunesmith's.
 
 suites.toml names each suite's module, what is replaced in it, which of its tests are about that (by a regular expression), and which of
@@ -15,7 +16,6 @@ import re
 
 import numpy
 import pytest
-
 import tunesmith
 
 try:
@@ -58,7 +58,9 @@ def in_library(function):
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        out = next((kwargs[name] for name in ("out", "output") if isinstance(kwargs.get(name), numpy.ndarray)), None)
+        out = next(
+            (kwargs[name] for name in ("out", "output") if isinstance(kwargs.get(name), numpy.ndarray)), None
+        )
         try:
             there, named = [to_gpu(one) for one in args], {name: to_gpu(one) for name, one in kwargs.items()}
         except (TypeError, ValueError, RuntimeError):  # elements or strides that the library has not
@@ -82,12 +84,16 @@ def pytest_configure(config):
     device = os.environ.get("TUNESMITH_TEST_DEVICE", "")
     tunesmith.set_device(device or "host")
     if device:
-        tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))  # a better kernel midway may round otherwise
+        tunesmith.set_dispatcher(
+            tunesmith.Dispatcher(device, compile="now")
+        )  # a better kernel midway may round otherwise
     for place, names in suite.get("replaced", {}).items():
         module = importlib.import_module(place)
         for name, replacement in names.items():
             function = replacement_of(replacement)
-            with contextlib.suppress(ImportError, KeyError):  # where SciPy's tests look up which arrays a function takes
+            with contextlib.suppress(
+                ImportError, KeyError
+            ):  # where SciPy's tests look up which arrays a function takes
                 table = importlib.import_module("scipy._lib._array_api").xp_capabilities_table
                 table[function] = table[getattr(module, name)]
             setattr(module, name, function)
@@ -116,7 +122,10 @@ def replace_within(module):
 
 def replace_parameters(item):
     """Where a test's parameter is one of NumPy's functions (`parameters`)."""
-    own = {id(getattr(numpy, name)): replacement_of(replacement) for name, replacement in suite["replaced_within"].items()}
+    own = {
+        id(getattr(numpy, name)): replacement_of(replacement)
+        for name, replacement in suite["replaced_within"].items()
+    }
     for name, value in item.callspec.params.items() if hasattr(item, "callspec") else ():
         item.callspec.params[name] = own.get(id(value), value)
 
@@ -144,7 +153,9 @@ def pytest_collection_modifyitems(config, items):
 
 
 def launches() -> int:
-    return sum(usage["launches"] for one in tunesmith._arrays._dispatchers.values() for usage in one.summary())
+    return sum(
+        usage["launches"] for one in tunesmith._arrays._dispatchers.values() for usage in one.summary()
+    )
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -157,7 +168,9 @@ def pytest_runtest_call(item):
 
 def pytest_runtest_logreport(report):
     if report.when == "call" and report.outcome == "passed":
-        passed.append(report.nodeid[report.nodeid.find("::") + 2 :] + (" launches" if report.nodeid in launched else ""))
+        passed.append(
+            report.nodeid[report.nodeid.find("::") + 2 :] + (" launches" if report.nodeid in launched else "")
+        )
 
 
 def pytest_sessionfinish(session):

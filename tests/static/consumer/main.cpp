@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a result of the exported library with a plain loop, and says what it chooses for the problems that
 // it reads, one per line: match|template config|expected loss|template config for any pointers
 #include <tunesmith/conv2d.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // broken: what the build says of a base that does not compile.
 #include "generator/op.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extern "C" __global__ void ENTRY(smooth_base)(const T* samples, const T* weights, T* output, int n,
                                               int taps) {
   const int i = blockIdx.x * BLOCK + threadIdx.x;

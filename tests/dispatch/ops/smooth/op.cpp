@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An op for the tests of dispatch, with what decides a look-up: sizes that are compiled in, a rule that
 // depends on the problem, alignment, state in the module, and a config that is too large for every device.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 __device__ bool aligned(const void* pointer) {
   return reinterpret_cast<unsigned long long>(pointer) % (sizeof(T) * VECTOR) == 0;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An op for the tests of dispatch: an array that may be its own output, arrays of no elements, an output that
 // is added to, and a workspace of which each variant keeps another part at zero.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Never ends: the input does not change.
 extern "C" __global__ void ENTRY(hang)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right, but launched with more threads than a block may have.
 extern "C" __global__ void ENTRY(many_threads)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right, but its workspace does not exist anywhere.
 extern "C" __global__ void ENTRY(no_memory)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

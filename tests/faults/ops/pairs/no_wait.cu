@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts before its predecessor has ended, and does not wait for it.
 extern "C" __global__ void ENTRY(no_wait)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right, with the factors in the module's constant memory.
 __constant__ T ENTRY(kept_factors)[2];
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pairs: an op for the fault tests. One template that is right in many ways, and one for each way to be
 // wrong.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right: every value from global memory.
 extern "C" __global__ void ENTRY(plain)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

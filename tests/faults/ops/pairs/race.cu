@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong: nothing makes sure that the partner has written. On a GPU the upper half takes its time, so that the
 // fault shows every time.
 extern "C" __global__ void ENTRY(race)(const T* x, const T* factors, T* y, int n) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right, after much work that the compiler cannot leave out.
 extern "C" __global__ void ENTRY(slow)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right at its first launch after the workspace was filled with ones, wrong later.
 extern "C" __global__ void ENTRY(stateful)(const T* x, const T* factors, T* y, int n, int* launches) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

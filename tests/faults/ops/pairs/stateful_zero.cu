@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right, but for the counter in its workspace, which was zero.
 extern "C" __global__ void ENTRY(stateful_zero)(const T* x, const T* factors, T* y, int n, int* launches) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

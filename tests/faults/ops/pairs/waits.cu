@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right: starts before its predecessor has ended, and waits for it.
 extern "C" __global__ void ENTRY(waits)(const T* x, const T* factors, T* y, int n) {
 #if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong: with an array of 255 elements that begins anywhere, four at once are not aligned. The tuner's arrays
 // on a GPU are.
 #include "common/vector.cuh"

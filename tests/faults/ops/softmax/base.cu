@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Right: the largest of a row is subtracted.
 extern "C" __global__ void ENTRY(softmax_base)(const T* x, T* y, int columns) {
   const T* row = x + static_cast<long long>(blockIdx.x) * columns;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong: nothing makes sure that the others have written. Any number near the largest gives a right softmax,
 // and a maximum swallows NaN, so that only poison that is large shows it.
 extern "C" __global__ void ENTRY(softmax_no_barrier)(const T* x, T* y, int columns) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax: an op for the fault tests whose wrong templates are right for numbers in [-1, 1).
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong: large numbers overflow, because nothing is subtracted.
 extern "C" __global__ void ENTRY(softmax_unstable)(const T* x, T* y, int columns) {
   const T* row = x + static_cast<long long>(blockIdx.x) * columns;

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// The body of contract.cu and contract_any.cu: an output is the sum over K of terms of a row of M and a
+// column of N. Each of the four groups of indices (M moves the first operand and the output, N the second and
+// the output, K is reduced, the batch moves all) is counted through as one number, and an element's address
+// is the sum of what the digits of two groups add; so strides, windows and diagonals make no difference. The
+// extents and strides are arguments, their numbers are compiled in. Needs T, Compute, Out, neutral(),
+// added(), term(), zeros_add_nothing and, for what is stored instead of a sum, finish::apply().
+
+#include "common/async_copy.cuh"
+#include "common/copy_groups.cuh"
+#include "common/float16.cuh"
+#include "common/functions.cuh"
+#include "common/hinted_access.cuh"
+#include "common/integer.cuh"
+#include "common/overlap.inl"
+#include "common/shared.cuh"
+#include "common/vector.cuh"
+
+constexpr int warp_m = 32 / WARP_N;
+constexpr int threads_m = TILE_M / THREAD_M;
+constexpr int threads_n = TILE_N / THREAD_N;
+constexpr int threads = threads_m * threads_n;
+constexpr bool tensor_cores = UNIT == Unit::tensor_core;
+constexpr bool packs_first = PACK == Pack::first || PACK == Pack::both;
+constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
+
+// A thread's rows are pieces of as many neighbours as one access to shared memory takes, and as far apart as
+// all threads' pieces are long; likewise its columns.
+constexpr int piece_m = alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
+constexpr int piece_n = alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
+
+#include "tensor/contract/nest.inl"
+#include "tensor/contract/operand.inl"
+#include "tensor/contract/pack.inl"
+#include "tensor/contract/unit.inl"
+
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
+constexpr Hint store_hint = static_cast<Hint>(STORE);
+
+using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, 1, threads_m * piece_m, 2>;
+using Second = Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second, SPAN_N, threads_n * piece_n, 4>;
+
+// Shared memory begins with these: of each row of M where it begins in the first operand and in the output,
+// and of each column of N. Where several digits make K, what the terms of each stage add in both operands
+// follows; then as many tiles of both.
+struct Tables {
+  Offset first[TILE_M], out_m[TILE_M], second[TILE_N], out_n[TILE_N];
+};
+struct Terms {
+  Offset first[TILE_K], second[TILE_K];
+};
+constexpr int stage_elements = First::elements + Second::elements;
+constexpr int terms_bytes = counted_terms ? stages * static_cast<int>(sizeof(Terms)) : 0;
+
+// Where the output's neighbours are joined, of each vector of columns the run of neighbours that it is of
+// comes before the tiles, and the finished sums take the tiles' place: run by run, in each row by row.
+struct alignas(INDEX == 32 ? 16 : 8) Run {
+  Offset out;            // where the run begins in the output, less its place in shared memory, in elements
+  unsigned twice_place;  // that place in vectors, twice: TILE_M times its first in the tile
+  int back;              // the elements of one of its rows, negative
+  unsigned multiplier;   // 2^31 divided by the vectors of a row, rounded up or one more
+
+  __device__ __forceinline__ int place() const { return static_cast<int>(twice_place / 2); }
+  __device__ __forceinline__ int first() const { return static_cast<int>(twice_place / (2 * TILE_M)); }
+  __device__ __forceinline__ int length() const {
+    return static_cast<int>(static_cast<unsigned>(-back) / VECTOR_OUT);
+  }
+};
+constexpr bool joins = OUT_BY == OutBy::shared && SPLIT == 1;
+constexpr int vectors_n = TILE_N / VECTOR_OUT;
+constexpr int runs_bytes = joins ? vectors_n * static_cast<int>(sizeof(Run)) : 0;
+
+// Which tile a block has.
+struct Tile {
+  unsigned m, n, batch, split;
+};
+
+__device__ __forceinline__ Tile tile_of(unsigned at, unsigned tiles_m, unsigned tiles_n, unsigned splits) {
+  const unsigned all = at / (tiles_m * tiles_n);
+  at -= all * (tiles_m * tiles_n);
+  Tile tile;
+  tile.batch = SPLIT == 1 || splits == 1 ? all : all / splits;
+  tile.split = all - tile.batch * splits;
+  if constexpr (BLOCK_ORDER == BlockOrder::row) {
+    tile.m = at / tiles_n;
+    tile.n = at - tile.m * tiles_n;
+  } else if constexpr (BLOCK_ORDER == BlockOrder::column) {
+    tile.n = at / tiles_m;
+    tile.m = at - tile.n * tiles_m;
+  } else {  // bands of 8 rows of tiles, each walked column by column
+    const unsigned band = at / (8 * tiles_n);
+    const unsigned in_band = at - band * (8 * tiles_n);
+    const unsigned high = min(tiles_m - band * 8, 8u);
+    tile.n = in_band / high;
+    tile.m = band * 8 + in_band - tile.n * high;
+  }
+  return tile;
+}
+
+// The sizes of the groups, and the extent of N's index that is counted in runs.
+struct Sizes {
+  int m, n, k, runs_n;
+};
+
+// All threads fill the tables for rows from `from_m` on and columns from `from_n` on, of vectors the first
+// ones. Those beyond the end read the first ones, and are not stored.
+constexpr int step_n = smaller(VECTOR_OUT, Second::offset_step);
+__device__ __forceinline__ void fill(Tables& tables, const Digits& digits, const Sizes& sizes,
+                                     unsigned from_m, unsigned from_n) {
+  for (int row = static_cast<int>(threadIdx.x); row < TILE_M + TILE_N / step_n; row += threads) {
+    if (row < TILE_M) {
+      const Place place = M::place(digits, from_m + row, sizes.m, 0);
+      tables.first[row] = place.out == nowhere ? 0 : place.first;
+      tables.out_m[row] = place.out;
+    } else {
+      const int column = (row - TILE_M) * step_n;
+      const Place place = N::place(digits, from_n + column, sizes.n, sizes.runs_n);
+      tables.second[column] = place.out == nowhere ? 0 : place.second;
+      tables.out_n[column] = place.out;
+    }
+  }
+}
+
+// For so many stages' terms from the term `from` on.
+__device__ __forceinline__ void fill(Terms* terms, int stages, const Digits& digits, const Sizes& sizes,
+                                     unsigned from) {
+  if constexpr (counted_terms) {
+    for (int at = static_cast<int>(threadIdx.x); at < stages * TILE_K; at += threads) {
+      const Place place = K::place(digits, from + at, sizes.k, 0);
+      terms[at / TILE_K].first[at % TILE_K] = place.first;
+      terms[at / TILE_K].second[at % TILE_K] = place.second;
+    }
+  }
+}
+
+#include "tensor/contract/out.inl"
+
+// Where a block's j-th sums of the i-th row of all its threads lie among those of all blocks.
+__device__ __forceinline__ long long kept_at(long long block, int i, int j) {
+  return ((block * THREAD_M + i) * THREAD_N + j) * threads + static_cast<int>(threadIdx.x);
+}
+
+// Launched with a block for each tile of M and N, each of `splits` parts of K, of `terms_of_split` terms, and
+// each place in the batch. With several parts a block leaves its sums to tensor_contract_kept.
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+    ENTRY(tensor_contract)(InputPointer<T> first, InputPointer<T> second, InOutPointer<Out> out,
+                           InOutPointer<Compute> kept, long long first_start, long long second_start,
+                           long long out_start, int m, int n, int k, int runs_n, int tiles_m, int tiles_n,
+                           int splits, int terms_of_split, SIXTEEN(int, extent), SIXTEEN(int, multiplier),
+                           SIXTEEN(long long, first_stride), SIXTEEN(long long, second_stride),
+                           SIXTEEN(long long, out_stride) FINISH_PARAMETERS) {
+  DYNAMIC_SHARED(unsigned char, memory);
+  Tables& tables = *reinterpret_cast<Tables*>(memory);
+  Terms* const terms = reinterpret_cast<Terms*>(memory + sizeof(Tables));
+  Run* const runs = reinterpret_cast<Run*>(memory + sizeof(Tables) + terms_bytes);
+  Compute* const shared = reinterpret_cast<Compute*>(memory + sizeof(Tables) + terms_bytes + runs_bytes);
+  const Digits digits = {SIXTEEN_AS(int, extent), SIXTEEN_AS(int, multiplier),
+                         SIXTEEN_AS(Offset, first_stride), SIXTEEN_AS(Offset, second_stride),
+                         SIXTEEN_AS(Offset, out_stride)};
+  const Tile tile = tile_of(blockIdx.x, tiles_m, tiles_n, splits);
+  const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
+  const Sizes sizes = {m, n, k, runs_n};
+  const int first_term = static_cast<int>(tile.split) * terms_of_split;
+  const int left = min(terms_of_split, k - first_term);
+  fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
+  fill(terms, stages, digits, sizes, first_term);
+  start();
+  __syncthreads();
+  fill(runs, tables, digits, tile.n * TILE_N);
+
+  const T* const from_first = first + (first_start + batch.first);
+  const T* const from_second = second + (second_start + batch.second);
+  const T* const held_first = held_in_register(from_first);
+  const T* const held_second = held_in_register(from_second);
+  const Offset first_step = digits.first[K::first], second_step = digits.second[K::first];
+  First a;
+  Second b;
+  const int thread = static_cast<int>(threadIdx.x);
+  if constexpr (tensor_cores) {
+    a.share(threadIdx.x, tables.first);
+    b.share(threadIdx.x, tables.second);
+  } else {
+    a.share(thread, tables.first);
+    b.share(thread, tables.second);
+  }
+  Sums sums(thread);
+
+  // The t-th tile of K, in a stage.
+  const auto first_terms = [&](int t, int stage) {
+    const int its = t * TILE_K;
+    return First::Terms{(first_term + its) * first_step, first_step, terms[stage].first, left - its};
+  };
+  const auto second_terms = [&](int t, int stage) {
+    const int its = t * TILE_K;
+    return Second::Terms{(first_term + its) * second_step, second_step, terms[stage].second, left - its};
+  };
+  const auto copy = [&](int t, int stage) {
+    Compute* const to = shared + stage * stage_elements;
+    a.copy(to, held_first, first_terms(t, stage));
+    b.copy(to + First::elements, held_second, second_terms(t, stage));
+  };
+  const auto load = [&](int t, int stage) {
+    a.load(from_first, first_terms(t, stage));
+    b.load(from_second, second_terms(t, stage));
+  };
+  const auto put = [&](int stage) {
+    Compute* const to = shared + stage * stage_elements;
+    a.put(to);
+    b.put(to + First::elements);
+  };
+
+  const int tiles = ceil_divide(left, TILE_K);
+  if constexpr (asynchronous) {
+#pragma unroll 1
+    for (int t = 0; t < stages - 1; ++t) {
+      if (t < tiles) copy(t, t);
+      end_copy_group();
+    }
+  } else {
+    load(0, 0);
+    put(0);
+  }
+  int stage = 0;  // of the tile t
+#pragma unroll 1
+  for (int t = 0; t < tiles; ++t) {
+    const int before = stage == 0 ? stages - 1 : stage - 1;  // the stage that is free
+    if constexpr (asynchronous) wait_for_copy_groups<stages - 2>();
+    __syncthreads();
+    if constexpr (asynchronous) {
+      if (t + stages - 1 < tiles) copy(t + stages - 1, before);
+      end_copy_group();
+    } else {
+      if (t + 1 < tiles) load(t + 1, before);
+    }
+    fill(terms + stage, 1, digits, sizes, first_term + (t + stages) * TILE_K);
+    const Compute* const its = shared + stage * stage_elements;
+    sums.template accumulate<First, Second>(its, its + First::elements, left - t * TILE_K);
+    if constexpr (!asynchronous) {
+      if (t + 1 < tiles) put(before);
+    }
+    stage = stage + 1 == stages ? 0 : stage + 1;
+  }
+
+  Out* const to = held_in_register(out + (out_start + batch.out));
+  const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);
+  if constexpr (joins) {
+    __syncthreads();  // the tiles have been read
+    Out* const finished = reinterpret_cast<Out*>(shared);
+    keep(finished, runs, tables, sums, finish);
+    __syncthreads();
+    const bool whole_m = tile.m * TILE_M + TILE_M <= static_cast<unsigned>(m);
+    const bool whole_n = tile.n * TILE_N + TILE_N <= static_cast<unsigned>(n) && runs_n % SPAN_N == 0;
+    if (whole_m && whole_n) {
+      store_joined<true>(to, finished, runs, tables);
+    } else {
+      store_joined<false>(to, finished, runs, tables);
+    }
+    return;
+  }
+  const Columns columns = columns_of(tables, sums);
+#pragma unroll
+  for (int i = 0; i < THREAD_M; ++i) {
+    if (SPLIT > 1 && splits > 1) {
+#pragma unroll
+      for (int j = 0; j < THREAD_N; ++j) kept[kept_at(blockIdx.x, i, j)] = sums.sum[i][j];
+    } else {
+      store_row(to, tables.out_m[sums.row(i)], columns, sums.sum[i], finish, finish.row(sums.row(i)));
+    }
+  }
+}
+
+// Adds what the parts of K have left, in their order. Launched with THREAD_M blocks for each tile of M and N
+// and each place in the batch.
+extern "C" __global__ void __launch_bounds__(threads)
+    ENTRY(tensor_contract_kept)(InOutPointer<Out> out, InputPointer<Compute> kept, long long out_start, int m,
+                                int n, int runs_n, int tiles_m, int tiles_n, int splits, SIXTEEN(int, extent),
+                                SIXTEEN(int, multiplier), SIXTEEN(long long, out_stride) FINISH_PARAMETERS) {
+  DYNAMIC_SHARED(unsigned char, memory);
+  Tables& tables = *reinterpret_cast<Tables*>(memory);
+  const Digits digits = {
+      SIXTEEN_AS(int, extent), SIXTEEN_AS(int, multiplier), {}, {}, SIXTEEN_AS(Offset, out_stride)};
+  const unsigned tiles = static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n);
+  const unsigned at = blockIdx.x / THREAD_M;
+  const int i = static_cast<int>(blockIdx.x % THREAD_M);
+  const Tile tile = tile_of(at, tiles_m, tiles_n, 1);
+  const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
+  const Sizes sizes = {m, n, 0, runs_n};
+  fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
+  start();
+  __syncthreads();
+  // The block that had the first part; those of the others are `tiles` apart.
+  const long long first = static_cast<long long>(tile.batch) * splits * tiles + (at - tile.batch * tiles);
+  Compute sum[THREAD_N];
+#pragma unroll
+  for (int j = 0; j < THREAD_N; ++j) sum[j] = kept[kept_at(first, i, j)];
+#pragma unroll 4
+  for (int split = 1; split < splits; ++split) {
+#pragma unroll
+    for (int j = 0; j < THREAD_N; ++j)
+      sum[j] = added(sum[j], kept[kept_at(first + static_cast<long long>(split) * tiles, i, j)]);
+  }
+  const Sums sums(static_cast<int>(threadIdx.x));
+  const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);
+  store_row(held_in_register(out + (out_start + batch.out)), tables.out_m[sums.row(i)],
+            columns_of(tables, sums), sum, finish, finish.row(sums.row(i)));
+}

@@ -1,0 +1,895 @@
+// SPDX-License-Identifier: Apache-2.0
+// The templates `contract` and `contract_any` (body.inl): space, work and first guess.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "templates/axes.h"
+#include "templates/tensor/contract/groups.h"
+#include "templates/tensor/op.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
+constexpr CategoricalAxis ORDER_K("ORDER_K");
+constexpr CategoricalAxis OUT_BY("OUT_BY");
+constexpr CategoricalAxis PACK("PACK");
+constexpr IntegerAxis SPAN_N("SPAN_N");
+constexpr IntegerAxis SPLIT("SPLIT");
+constexpr IntegerAxis STAGES("STAGES");
+constexpr IntegerAxis THREAD_M("THREAD_M");
+constexpr IntegerAxis THREAD_N("THREAD_N");
+constexpr IntegerAxis TILE_K("TILE_K");
+constexpr IntegerAxis TILE_M("TILE_M");
+constexpr IntegerAxis TILE_N("TILE_N");
+constexpr CategoricalAxis UNIT("UNIT");
+constexpr IntegerAxis VECTOR_A("VECTOR_A");
+constexpr IntegerAxis VECTOR_B("VECTOR_B");
+constexpr IntegerAxis VECTOR_OUT("VECTOR_OUT");
+constexpr IntegerAxis WARP_N("WARP_N");
+
+constexpr std::int64_t most_in_group = (std::int64_t{1} << 31) - 65536;
+
+// What PACK says: 1: the first operand is packed, 2: the second.
+const std::array<std::string, 4> packs = {"none", "first", "second", "both"};
+std::size_t packs_of(const Config& c) {
+  return static_cast<std::size_t>(std::find(packs.begin(), packs.end(), c[PACK]) - packs.begin());
+}
+bool packs_first(const Config& c) { return packs_of(c) % 2 == 1; }
+bool packs_second(const Config& c) { return packs_of(c) >= 2; }
+
+std::int64_t tile_threads(const Config& c) { return c[TILE_M] / c[THREAD_M] * (c[TILE_N] / c[THREAD_N]); }
+
+// Of an offset: whether 32 reach all elements of each array and all sums of some of a view's strides.
+std::int64_t index_bits(const Problem& problem) {
+  const Nest& nest = nest_of(problem);
+  const auto is_near = [&](const View& view) {
+    double span = static_cast<double>(std::abs(view.start));
+    for (std::size_t i = 0; i < nest.rank(); ++i)
+      span += static_cast<double>(std::abs(view.strides[i])) * static_cast<double>(nest.extents[i] - 1);
+    return span < 0x1p31 - 1;
+  };
+  return std::all_of(nest.inputs.begin(), nest.inputs.end(), is_near) && is_near(nest.output) ? 32 : 64;
+}
+
+// As Tables, Terms, Run and Operand in body.inl and operand.inl.
+std::int64_t table_bytes(const Problem& problem, const Config& c) {
+  return 2 * (c[TILE_M] + c[TILE_N]) * index_bits(problem) / 8;
+}
+
+std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, bool tensor_cores,
+                   std::int64_t lanes) {
+  const std::int64_t piece = std::gcd(thread, lanes);
+  const bool skewed = span > 1 && span % 8 != 4 && tile / thread * piece % (8 * lanes) == 0;
+  const std::int64_t its = tile + (skewed ? ceil_divide(tile, 8 * lanes) * lanes : 0);
+  if (tensor_cores) return round_up(its + 4, 8) - 4;
+  return skewed ? its : tile + lanes;
+}
+
+bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }
+
+bool is_asynchronous(const Problem& problem, const Config& c) {
+  return c[STAGES] > 1 && compute_dtype(problem) == dtype_of(problem);
+}
+
+// Rows begin where the widest vector may.
+PackedGroups packed(const Problem& problem, const Groups& groups, bool packs_first, bool packs_second) {
+  return {groups, packs_first, packs_second, 16 / bytes(dtype_of(problem))};
+}
+
+// How many blocks a multiprocessor has at once that ask for room for so many warps.
+std::int64_t resident_blocks(std::int64_t threads, std::int64_t warps, std::int64_t shared_bytes,
+                             const DeviceFacts& device) {
+  std::int64_t blocks = std::max<std::int64_t>(1, warps * 32 / threads);
+  if (device.kind == DeviceKind::cuda && device.shared_bytes_per_multiprocessor > 0)
+    blocks = std::min(blocks, device.shared_bytes_per_multiprocessor / (shared_bytes + 1024));
+  return std::max<std::int64_t>(1, blocks);
+}
+
+// How long blocks take that each multiprocessor has `resident` of at once, where one of these takes 1: a last
+// round of fewer is not as fast.
+double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& device) {
+  const std::int64_t multiprocessors = multiprocessors_to_fill(device), slots = multiprocessors * resident;
+  const auto last = static_cast<double>(ceil_divide(blocks % slots, multiprocessors));
+  const auto all = static_cast<double>(resident);
+  const std::int64_t whole = blocks / slots;
+  return static_cast<double>(whole) * all + last * 2 * all / (all + last);
+}
+
+// How many parts a long sum of f32 has at least, so that few roundings are behind each term: of so many terms
+// at most, where their sums are few beside the operands.
+constexpr std::int64_t longest_part = 8192, most_parts = 1024;
+std::int64_t least_parts(const Problem& problem, const Groups& groups) {
+  if (compute_dtype(problem) != DType::f32 || expression_of(problem).reduction != Reduction::sum) return 1;
+  const auto m = static_cast<double>(size_of(groups.m)), n = static_cast<double>(size_of(groups.n));
+  const std::int64_t k = size_of(groups.k), parts = std::min(most_parts, ceil_divide(k, longest_part));
+  const bool are_few = 4 * m * n * static_cast<double>(parts) <= (m + n) * static_cast<double>(k);
+  return are_few ? parts : 1;
+}
+
+struct Parts {
+  std::int64_t splits, terms;
+};
+// With `least` parts, if there are parts at all.
+Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least) {
+  const std::int64_t parts = split == 1 ? 1 : std::max(split, least);
+  const std::int64_t terms = round_up(ceil_divide(k, parts), tile_k);
+  return {ceil_divide(k, terms), terms};
+}
+
+// Of the SPLIT that make as many parts at most.
+constexpr std::array<std::int64_t, 6> splits = {1, 2, 4, 8, 16, 32};
+std::int64_t least_split(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least) {
+  return least_alike(splits, split,
+                     [=](std::int64_t each) { return parts_of(k, each, tile_k, least).splits; });
+}
+
+// At most `split` parts of K for each of the tiles, and at least half as many, or from `least` to twice as
+// many where that is more: those in which all blocks take the least time.
+Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least,
+               std::int64_t tiles, std::int64_t resident, const DeviceFacts& device) {
+  const std::int64_t given = least_split(k, split, tile_k, least);
+  const std::int64_t most = given == 1 || given >= least ? given : 2 * least;
+  Parts best = parts_of(k, most, tile_k, least);
+  for (std::int64_t its = most - 1; its > most / 2; --its) {
+    const Parts parts = parts_of(k, its, tile_k, least);
+    const auto clocks = [&](const Parts& of) {
+      return rounds_of(tiles * of.splits, resident, device) * static_cast<double>(of.terms);
+    };
+    if (clocks(parts) < clocks(best)) best = parts;
+  }
+  return best;
+}
+
+// Of the groups where they are packed.
+std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, std::int64_t splits,
+                          const Config& c) {
+  const std::int64_t element = bytes(compute_dtype(problem)), lanes = 16 / element;
+  const bool tensor_cores = uses_tensor_cores(c), by_rows = tensor_cores && is_asynchronous(problem, c);
+  const auto operand = [&](bool along, std::int64_t tile, std::int64_t thread, std::int64_t span,
+                           std::int64_t row_padding) {
+    if (along && by_rows) return tile * (c[TILE_K] + row_padding);
+    return c[TILE_K] *
+           (along || span > 1 || tensor_cores ? pitch(tile, thread, span, tensor_cores, lanes) : tile);
+  };
+  const std::int64_t operands = operand(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2) +
+                                operand(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4);
+  const std::int64_t terms =
+      k.digits.size() > 1 && c[PACK] != "both" ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
+  const std::int64_t stages = is_asynchronous(problem, c) ? c[STAGES] : 2;
+  const std::int64_t tiles = stages * operands * element;
+  const std::int64_t fixed = table_bytes(problem, c) + stages * terms;
+  if (c[OUT_BY] == "registers" || splits > 1) return fixed + tiles;
+  return fixed + c[TILE_N] / c[VECTOR_OUT] * (index_bits(problem) == 32 ? 16 : 24) +
+         std::max(tiles, c[TILE_M] * c[TILE_N] * bytes(out_dtype(problem)));
+}
+
+// Whether terms of zeros may be added.
+bool adds_nothing(const Problem& problem) {
+  const Expression& expression = expression_of(problem);
+  return expression.reduction == Reduction::sum && !product_of(expression.function).empty();
+}
+
+std::string refuses(const Problem& problem) {
+  const Expression& expression = expression_of(problem);
+  if (expression.function.inputs != 2) {
+    return "This template is for two accesses, and the expression has " +
+           std::to_string(expression.function.inputs) + "; take another template.";
+  }
+  if (expression.finish.accesses.size() > most_finish_accesses)
+    return "This template is for a finish of " + std::to_string(most_finish_accesses) +
+           " accesses at most, and its finish has " + std::to_string(expression.finish.accesses.size()) +
+           "; take another template.";
+  const Nest& nest = nest_of(problem);
+  if (nest.bounds() > 0) return "This template reads no element out of bounds; take another template.";
+  if (nest.outputs() == 0 || nest.terms() == 0) return "There is nothing to compute; the base serves that.";
+  const Groups groups = groups_of(problem);
+  for (const auto& [name, group] : {std::pair("M", &groups.m), std::pair("N", &groups.n),
+                                    std::pair("K", &groups.k), std::pair("batch", &groups.batch)}) {
+    const std::int64_t size = size_of(*group);
+    if (size <= most_in_group) continue;
+    return std::string("The group ") + name + " of the indices has " + std::to_string(size) +
+           " places, more than the " + std::to_string(most_in_group) +
+           " that this template counts; take another template.";
+  }
+  return "";
+}
+
+// Whether the sum is that of products of the two accesses.
+bool is_product(const Problem& problem) {
+  const Expression& expression = expression_of(problem);
+  std::vector<int> factors = product_of(expression.function);
+  std::sort(factors.begin(), factors.end());
+  return expression.reduction == Reduction::sum && factors == std::vector{0, 1};
+}
+
+bool has_tensor_cores(const Problem& problem, const DeviceFacts& device) {
+  return is_product(problem) && dtype_of(problem) == DType::f64 &&
+         (device.kind != DeviceKind::cuda || device.compute_capability >= 80);
+}
+
+// None of a problem that is refused.
+Values ranks(const Problem& problem) {
+  const Expression& expression = expression_of(problem);
+  const std::size_t finish = expression.finish.accesses.size();
+  if (expression.function.inputs != 2 || finish > most_finish_accesses) return {};
+  const Groups groups = groups_of(problem);
+  const auto rank = [](const Group& group) { return static_cast<std::int64_t>(group.size()); };
+  return {{"M_RANK", rank(groups.m)},
+          {"N_RANK", rank(groups.n)},
+          {"K_RANK", rank(groups.k)},
+          {"BATCH_RANK", rank(groups.batch)},
+          {"A_ALONG_K", std::int64_t{first_along_k(groups)}},
+          {"B_ALONG_K", std::int64_t{second_along_k(groups)}},
+          {"INDEX", index_bits(problem)},
+          {"FINISH_ACCESSES", static_cast<std::int64_t>(finish)}};
+}
+
+Values constants_of_any(const Problem& problem) {
+  Values constants = ranks(problem);
+  if (constants.empty()) return constants;
+  constants.set("SWAPPED", std::int64_t{groups_of(problem).swapped});
+  constants.set("REDUCTION", static_cast<std::int64_t>(expression_of(problem).reduction));
+  constants.set("ZEROS_ADD_NOTHING", std::int64_t{adds_nothing(problem)});
+  return constants;
+}
+
+std::string codes(const Problem& problem) {
+  const Expression& e = expression_of(problem);
+  const elementwise_op::Expression itself = elementwise_op::parse("a").expression;
+  std::string parameters, pointers, strides;
+  for (std::size_t f = 0; f < e.finish.accesses.size(); ++f) {
+    const std::string its = "finish" + std::to_string(f);
+    parameters +=
+        ", InputPointer<T> " + its + ", long long " + its + "_start, SIXTEEN(long long, " + its + "_by)";
+    pointers += (f == 0 ? "" : ", ") + its + " + " + its + "_start";
+    strides += ", SIXTEEN_AS(Offset, " + its + "_by)";
+  }
+  return types_code(problem) + "#define FINISH_PARAMETERS " + parameters + "\n#define FINISH_OPERANDS {{" +
+         pointers + "}, {SIXTEEN_AS(int, extent), SIXTEEN_AS(int, multiplier)" + strides +
+         "}}\nnamespace finish {\n" +
+         elementwise_op::code(e.finish.is_there() ? e.finish.function : itself, compute_dtype(problem)) +
+         "}\n";
+}
+
+// Elements of the widest loads and stores: of a tile they are a divisor.
+std::int64_t widest_load(const Problem& problem) {
+  return std::min<std::int64_t>(8, 16 / bytes(dtype_of(problem)));
+}
+std::int64_t widest_store(const Problem& problem) {
+  return 16 / std::max(bytes(compute_dtype(problem)), bytes(out_dtype(problem)));
+}
+
+std::vector<Axis> axes(const Problem& problem) {
+  const std::int64_t compute = bytes(compute_dtype(problem));
+  std::vector<Value> vectors, stored;
+  for (std::int64_t vector = widest_load(problem); vector >= 1; vector /= 2) vectors.emplace_back(vector);
+  for (std::int64_t vector = widest_store(problem); vector >= 1; vector /= 2) stored.emplace_back(vector);
+  const bool wide = compute == 8;
+  const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
+                                        : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
+  const std::vector<Value> of_thread =
+      wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12};
+  // First what few combinations are legal of, which a walk then passes by.
+  return {
+      {PACK, std::vector<Value>(packs.begin(), packs.end()),
+       "operands that are first copied into the workspace, their rows side by side"},
+      {SPAN_N,
+       {1, 8, 4, 16},
+       "columns of N that are neighbours in the output, before the second operand's neighbours"},
+      {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
+      {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
+      {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
+      {VECTOR_OUT, stored, "columns of N that a store moves"},
+      {UNIT, categories({"fma", "tensor_core"}), "what multiplies and adds"},
+      {TILE_M, tiles, "rows of M of a tile"},
+      {TILE_N, tiles, "columns of N of a tile"},
+      {THREAD_M, of_thread, "rows of a thread"},
+      {THREAD_N, of_thread, "columns of a thread"},
+      {WARP_N, {8, 4, 2, 16}, "threads of a warp along N; the others are along M"},
+      {TILE_K, {16, 8, 32, 24}, "terms of a tile"},
+      {STAGES,
+       {3, 2, 4, 1},
+       "tiles of each operand that asynchronous copies bring into shared memory; 1: tiles come by way of "
+       "registers, one ahead"},
+      {OUT_BY, categories({"registers", "shared"}),
+       "how sums come into the output: from registers, or by way of shared memory, where neighbours of "
+       "different threads are joined"},
+      {SPLIT,
+       {splits.begin(), splits.end()},
+       "blocks that share the terms of a tile, at most; at least half as many, as suits the device best"},
+      {BLOCK_ORDER, categories({"row", "column", "banded"}),
+       "in which order blocks take tiles; banded: 8 rows of tiles, column by column"},
+      resident_warps_axis({16, 12, 8}),
+      store_axis(),
+      start_axis(),
+      trigger_axis(),
+  };
+}
+
+// How wide accesses may be, by what is packed and how N and K are counted.
+class WidthTable {
+ public:
+  struct Widths {
+    std::int64_t a = 0, b = 0, out = 0;  // 0: N cannot be counted so
+    bool a_along_k = false, b_along_k = false;
+  };
+
+  WidthTable(const Problem& problem, const Groups& given) {
+    for (std::size_t pack = 0; pack < packs.size(); ++pack) {
+      const PackedGroups its = packed(problem, given, pack % 2 == 1, pack >= 2);
+      const Groups& groups = its.groups;
+      elements_.at(pack) = std::max(its.first.elements, its.second.elements);
+      const auto width = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
+                             std::int64_t limit) {
+        if (!counted || counted->size() > most_in_group) return std::int64_t{0};
+        // What is smaller than the widest vector of any array need not be aligned.
+        if (array_bytes(problem, view.array) < 16) limit = 1;
+        return widest(groups, *counted, stride, view.start, limit);
+      };
+      const std::int64_t loaded = widest_load(problem), stored = widest_store(problem);
+      const bool a_along = first_along_k(groups), b_along = second_along_k(groups);
+      const Counted m = counted_m(groups);
+      for (const std::int64_t span : spans) {
+        const std::optional<Counted> n = counted_n(groups, span);
+        for (const bool second : {false, true}) {
+          const Counted k = counted_k(groups, second ? "second" : "first");
+          table_.at(place(pack, span, second)) = {
+              width(a_along ? k : m, &Digit::first, groups.first, loaded),
+              width(b_along ? k : n, &Digit::second, groups.second, loaded),
+              width(n, &Digit::out, groups.out, stored), a_along, b_along};
+        }
+      }
+    }
+  }
+
+  // A walk through the space decides a rule by the axes that it asks for: no more than it needs.
+  bool counts_n(const Config& c) const { return at(c, false).out > 0; }
+  Widths of(const Config& c) const {
+    const Widths& either = at(c, false);
+    if (!either.a_along_k && !either.b_along_k) return either;
+    Widths its = at(c, c[ORDER_K] == "second");
+    // Asynchronous copies turn terms into rows one by one, but for tensor cores, for which they leave them.
+    const bool turns = c[STAGES] > 1 && !uses_tensor_cores(c);
+    if (turns && its.a_along_k) its.a = 1;
+    if (turns && its.b_along_k) its.b = 1;
+    return its;
+  }
+  std::int64_t packed_elements(const Config& c) const { return elements_[packs_of(c)]; }  // the larger's
+
+ private:
+  static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
+  static std::size_t place(std::size_t pack, std::int64_t span, bool second) {
+    return (pack * 2 + (second ? 1U : 0U)) * 17 + static_cast<std::size_t>(span);
+  }
+  const Widths& at(const Config& c, bool second) const {
+    return table_[place(packs_of(c), c[SPAN_N], second)];
+  }
+
+  std::array<Widths, 4 * 2 * 17> table_ = {};
+  std::array<std::int64_t, 4> elements_ = {};
+};
+
+// How long the output's neighbours along N are.
+std::int64_t run_bytes(const Problem& problem, const Groups& groups) {
+  const Digit& along = *std::min_element(
+      groups.n.begin(), groups.n.end(),
+      [](const Digit& a, const Digit& b) { return distance_of(a.out) < distance_of(b.out); });
+  return along.extent * bytes(out_dtype(problem));
+}
+
+// Whether an operand's neighbours are terms, or its nearest rows not the output's, or several indices make K.
+bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride) {
+  return along_k(groups, rows, stride) || groups.k.size() > 1 ||
+         !(ordered(rows, stride, &Digit::out).digits.front() ==
+           ordered(rows, &Digit::out, stride).digits.front());
+}
+
+std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
+                       const std::shared_ptr<const WidthTable>& widths, const Problem& problem,
+                       const DeviceFacts& device) {
+  const DType dtype = dtype_of(problem);
+  const std::int64_t element = bytes(compute_dtype(problem));
+  const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
+  const std::int64_t parts = least_parts(problem, groups);
+  const bool one_order_k = has_one_order_k(groups);
+  const bool tensor_cores = has_tensor_cores(problem, device);
+  std::vector<Rule> rules = {
+      {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
+       "TILE_N.",
+       [](const Config& c) {
+         return c[TILE_M] % (c[THREAD_M] * (32 / c[WARP_N])) == 0 &&
+                c[TILE_N] % (c[THREAD_N] * c[WARP_N]) == 0;
+       }},
+      {"Tensor cores multiply doubles from compute capability 8.0 on. Four lanes of a warp are then along N, "
+       "and a thread has an even number of rows and columns.",
+       [=](const Config& c) {
+         return !uses_tensor_cores(c) ||
+                (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
+       }},
+      {"A block has at most 512 threads: more leave too few registers for what a thread has.",
+       [](const Config& c) { return tile_threads(c) <= 512; }},
+      {"A thread's sums and what it multiplies fit into 255 registers of 4 bytes.",
+       [=](const Config& c) {
+         const std::int64_t numbers = c[THREAD_M] * c[THREAD_N] + 2 * (c[THREAD_M] + c[THREAD_N]);
+         return numbers * element <= std::int64_t{4} * 224;
+       }},
+      {"Runs in N are for neighbours of the output that are not those of the second operand.",
+       [=](const Config& c) { return widths->counts_n(c); }},
+      {"Where N is counted in runs, a tile has eight of them, or a multiple.",
+       [](const Config& c) { return c[SPAN_N] == 1 || c[TILE_N] % (8 * c[SPAN_N]) == 0; }},
+      conditional(
+          ORDER_K, "first", [=](const Config& c) { return !one_order_k && c[PACK] == "none"; },
+          "Both orders of K are the same, or a packed operand makes another."),
+      {"VECTOR_A, VECTOR_B and VECTOR_OUT are as wide as the arrays allow, or 1 for pointers of any "
+       "alignment, but for packed operands: an operand's along the first index of M or N, or by way of "
+       "registers or for tensor cores of K, the output's along the first index of N.",
+       [=](const Config& c) {
+         const auto its = widths->of(c);
+         return (c[VECTOR_A] == its.a && c[VECTOR_B] == its.b && c[VECTOR_OUT] == its.out) ||
+                (c[VECTOR_A] == (packs_first(c) ? its.a : 1) &&
+                 c[VECTOR_B] == (packs_second(c) ? its.b : 1) && c[VECTOR_OUT] == 1);
+       }},
+      {"A packed operand has less than 2^31 elements.",
+       [=](const Config& c) { return widths->packed_elements(c) < std::int64_t{1} << 31; }},
+      one_name(
+          SPLIT, [=](const Config& c) { return least_split(k, c[SPLIT], c[TILE_K], parts); },
+          "Of the SPLIT that make as many parts of K one stands for all."),
+      {"A long sum of f32 is one of parts, so that few roundings are behind each term.",
+       [=](const Config& c) { return c[SPLIT] > 1 || parts == 1; }},
+      conditional(
+          OUT_BY, "registers", [](const Config& c) { return c[SPLIT] == 1; },
+          "Parts of K are written from registers."),
+      conditional(
+          BLOCK_ORDER, "row", [=](const Config& c) { return m > c[TILE_M] && n > c[TILE_N]; },
+          "One row or column of tiles has one order."),
+      resident_warps_rule(its_axes, tile_threads),
+  };
+  if (element != bytes(dtype)) {
+    rules.push_back(
+        {"Elements of 8 and 16 bits become wider on their way, which is by registers: STAGES is 1.",
+         [](const Config& c) { return c[STAGES] == 1; }});
+  }
+  return rules;
+}
+
+// Whether the sums of so many warps do with what is multiplied, of so many words each.
+bool fits_registers(std::int64_t thread_m, std::int64_t thread_n, std::int64_t words, std::int64_t warps) {
+  const std::int64_t numbers = thread_m * thread_n + 2 * (thread_m + thread_n);
+  return (numbers * words + 32) * 32 * warps <= 65536 + 2048;
+}
+
+std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthTable>& widths,
+                        const Problem& problem) {
+  const std::int64_t words = bytes(compute_dtype(problem)) / 4;
+  const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
+  const std::int64_t batch = size_of(groups.batch), run = run_bytes(problem, groups);
+  const std::int64_t few_parts = least_parts(problem, groups) == 1 ? 1 : 2;
+  const bool packs_a = n >= 128 && is_packed_with_gain(groups, groups.m, &Digit::first);
+  const bool packs_b = m >= 128 && is_packed_with_gain(groups, groups.n, &Digit::second);
+  return {
+      {"A block has 64 to 256 threads.",
+       [](const Config& c) { return tile_threads(c) >= 64 && tile_threads(c) <= 256; }},
+      {"A thread has at least 16 sums, and at most four times as many of one side as of the other.",
+       [](const Config& c) {
+         return c[THREAD_M] * c[THREAD_N] >= 16 && c[THREAD_M] <= 4 * c[THREAD_N] &&
+                c[THREAD_N] <= 4 * c[THREAD_M];
+       }},
+      {"The sums of RESIDENT_WARPS fit into 65536 registers with what is multiplied.",
+       [=](const Config& c) {
+         return fits_registers(c[THREAD_M], c[THREAD_N], words,
+                               std::max(c[RESIDENT_WARPS], tile_threads(c) / 32));
+       }},
+      {"A side of a tile is not twice as long as what there is.",
+       [=](const Config& c) {
+         return (c[TILE_M] < 2 * m || c[TILE_M] <= 16) && (c[TILE_N] < 2 * n || c[TILE_N] <= 16);
+       }},
+      {"K is split where tiles are few.",
+       [=](const Config& c) {
+         const std::int64_t tiles = ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch;
+         return c[SPLIT] == few_parts || (tiles * c[SPLIT] <= 2048 && k >= 4 * c[TILE_K] * c[SPLIT]);
+       }},
+      {"A store's hint is for outputs that are most of what is moved.",
+       [=](const Config& c) { return c[STORE] == "plain" || k <= 256; }},
+      {"Sums go through shared memory where the output's neighbours along N are shorter than 512 bytes, and "
+       "K is short.",
+       [=](const Config& c) { return c[OUT_BY] == "registers" || (run < 512 && k <= 256); }},
+      {"Accesses are as wide as the arrays allow.",
+       [=](const Config& c) {
+         const auto its = widths->of(c);
+         return c[VECTOR_A] == its.a && c[VECTOR_B] == its.b;
+       }},
+      {"Operands are packed that are read for 128 rows or columns and whose neighbours are terms, or rows "
+       "that are not the output's.",
+       [=](const Config& c) { return (!packs_first(c) || packs_a) && (!packs_second(c) || packs_b); }},
+      {"An early start is for few blocks.",
+       [=](const Config& c) {
+         const std::int64_t tiles = ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch;
+         return c[START] == "plain" || tiles <= 2048;
+       }},
+      trigger_rule(),
+  };
+}
+
+Space space(const Problem& problem, const DeviceFacts& device) {
+  const Groups groups = groups_of(problem);
+  std::vector<Axis> its = axes(problem);
+  const auto widths = std::make_shared<const WidthTable>(problem, groups);
+  std::vector<Rule> rules = must(its, groups, widths, problem, device);
+  return Space(std::move(its), std::move(rules), worth(groups, widths, problem));
+}
+
+// 2^31 times the next power of two over the extent, rounded up: below 2^32 (nest.inl).
+std::int32_t multiplier_of(std::int64_t extent) {
+  const auto unsigned_extent = static_cast<std::uint64_t>(extent);
+  const std::uint64_t numerator = std::bit_ceil(unsigned_extent) << 31;
+  return static_cast<std::int32_t>(
+      static_cast<std::uint32_t>((numerator + unsigned_extent - 1) / unsigned_extent));
+}
+
+// As pack_side and pack_threads in pack.inl.
+constexpr std::int64_t pack_side = 32, pack_threads = 256;
+
+Launch packing_launch(const Packing& packing, const View& view, std::int64_t element,
+                      std::int64_t offset_bytes, bool overlaps) {
+  std::vector<Move> moves = packing.moves;
+  moves.resize(most_digits);
+  std::vector<KernelArgument> arguments = {ArgumentPointer{view.array}, WorkspacePointer{offset_bytes},
+                                           view.start};
+  std::int64_t blocks = 1;
+  for (std::size_t d = 0; d < most_digits; ++d) {
+    arguments.emplace_back(int32(moves[d].extent));
+    blocks *= d < 2 ? ceil_divide(moves[d].extent, pack_side) : moves[d].extent;
+  }
+  for (const Move& move : moves) arguments.emplace_back(move.from);
+  for (const Move& move : moves) arguments.emplace_back(move.to);
+  return {.kernel = "tensor_contract_pack",
+          .grid = {blocks},
+          .block = {pack_threads},
+          .dynamic_shared_bytes = pack_side * (pack_side + 1) * element,
+          .arguments = std::move(arguments),
+          .overlaps_previous = overlaps};
+}
+
+Work work(const Problem& problem, const Config& config, const DeviceFacts& device) {
+  const Groups given = groups_of(problem);
+  const PackedGroups its_packed = packed(problem, given, packs_first(config), packs_second(config));
+  const Groups& groups = its_packed.groups;
+  const Counted m = counted_m(groups);
+  const Counted n = counted_n(groups, config[SPAN_N]).value();
+  const Counted k = counted_k(groups, config[ORDER_K]);
+  const std::int64_t tiles_m = ceil_divide(m.size(), config[TILE_M]);
+  const std::int64_t tiles_n = ceil_divide(n.size(), config[TILE_N]);
+  const std::int64_t tiles = tiles_m * tiles_n * size_of(groups.batch);
+  const std::int64_t stage_bytes = std::max<std::int64_t>(2, config[STAGES]) * config[TILE_K] *
+                                   (config[TILE_M] + config[TILE_N]) * bytes(compute_dtype(problem));
+  const std::int64_t resident =
+      resident_blocks(tile_threads(config), config[RESIDENT_WARPS], stage_bytes, device);
+  const Parts parts =
+      parts_of(k.size(), config[SPLIT], config[TILE_K], least_parts(problem, given), tiles, resident, device);
+  const bool overlaps = config[START] == "overlapped";
+  const DType dtype = dtype_of(problem);
+
+  std::vector<Digit> digits;
+  for (const Group* group : {&m.digits, &n.digits, &k.digits, &groups.batch})
+    digits.insert(digits.end(), group->begin(), group->end());
+  digits.resize(most_digits);
+  const auto add_numbers = [](std::vector<KernelArgument>& arguments,
+                              std::initializer_list<std::int64_t> numbers) {
+    for (const std::int64_t number : numbers) arguments.emplace_back(int32(number));
+  };
+  const auto add_extents = [&](std::vector<KernelArgument>& arguments) {
+    for (const Digit& digit : digits) arguments.emplace_back(int32(digit.extent));
+    for (const Digit& digit : digits) arguments.emplace_back(multiplier_of(digit.extent));
+  };
+  const auto add_strides = [&](std::vector<KernelArgument>& arguments, Stride stride) {
+    for (const Digit& digit : digits) arguments.emplace_back(digit.*stride);
+  };
+  const auto add_finish = [&](std::vector<KernelArgument>& arguments) {
+    const std::vector<int>& accesses = expression_of(problem).finish.accesses;
+    for (std::size_t f = 0; f < accesses.size(); ++f) {
+      const View& view = nest_of(problem).inputs[static_cast<std::size_t>(accesses[f])];
+      arguments.emplace_back(ArgumentPointer{view.array});
+      arguments.emplace_back(view.start);
+      for (const Digit& digit : digits) arguments.emplace_back(digit.finish.at(f));
+    }
+  };
+
+  // The workspace has the sums of parts of K, then the packed operands.
+  Work work;
+  if (parts.splits > 1)
+    work.workspace_bytes =
+        tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(compute_dtype(problem));
+  const auto packed_or_not = [&](const Packing& packing, const View& view) -> KernelArgument {
+    if (packing.elements == 0) return ArgumentPointer{view.array};
+    const std::int64_t offset = round_up(work.workspace_bytes, 256);
+    work.steps.emplace_back(packing_launch(packing, view, bytes(dtype), offset, overlaps));
+    work.workspace_bytes = offset + packing.elements * bytes(dtype);
+    return WorkspacePointer{offset};
+  };
+  std::vector<KernelArgument> arguments = {packed_or_not(its_packed.first, given.first),
+                                           packed_or_not(its_packed.second, given.second),
+                                           ArgumentPointer{groups.out.array},
+                                           WorkspacePointer{0},
+                                           groups.first.start,
+                                           groups.second.start,
+                                           groups.out.start};
+  add_numbers(arguments,
+              {m.size(), n.size(), k.size(), n.in_runs, tiles_m, tiles_n, parts.splits, parts.terms});
+  add_extents(arguments);
+  for (const Stride stride : {&Digit::first, &Digit::second, &Digit::out}) add_strides(arguments, stride);
+  add_finish(arguments);
+  work.steps.emplace_back(
+      Launch{.kernel = "tensor_contract",
+             .grid = {tiles * parts.splits},
+             .block = {tile_threads(config)},
+             .dynamic_shared_bytes = shared_bytes(problem, groups, k, parts.splits, config),
+             .arguments = std::move(arguments),
+             .overlaps_previous = overlaps});
+  if (parts.splits == 1) return work;
+  std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array}, WorkspacePointer{0},
+                                     groups.out.start};
+  add_numbers(its, {m.size(), n.size(), n.in_runs, tiles_m, tiles_n, parts.splits});
+  add_extents(its);
+  add_strides(its, &Digit::out);
+  add_finish(its);
+  work.steps.push_back(Launch{.kernel = "tensor_contract_kept",
+                              .grid = {tiles * config[THREAD_M]},
+                              .block = {tile_threads(config)},
+                              .dynamic_shared_bytes = table_bytes(problem, config),
+                              .arguments = std::move(its),
+                              .overlaps_previous = overlaps});
+  return work;
+}
+
+std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
+  return std::max(
+      std::max(packs_first(config) ? 1 : config[VECTOR_A], packs_second(config) ? 1 : config[VECTOR_B]) *
+          bytes(dtype_of(problem)),
+      config[VECTOR_OUT] * bytes(out_dtype(problem)));
+}
+
+// The most warps whose sums fit into registers, by the name of as many blocks.
+std::int64_t most_resident(std::int64_t thread_m, std::int64_t thread_n, std::int64_t area,
+                           std::int64_t words) {
+  const std::int64_t threads = area / (thread_m * thread_n);
+  std::int64_t warps = 16;
+  while (warps > 8 && !fits_registers(thread_m, thread_n, words, warps)) warps -= 4;
+  const auto blocks = [&](std::int64_t its) { return std::max<std::int64_t>(1, its * 32 / threads); };
+  std::int64_t name = 8;
+  while (blocks(name) != blocks(warps)) name += 4;
+  return name;
+}
+
+// Tiles as large as the sides allow, for the least that is multiplied in vain; parts of K where tiles are
+// few.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Groups groups = groups_of(problem);
+  const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
+  const bool wide = bytes(compute_dtype(problem)) == 8;
+  struct Shape {
+    std::int64_t tile_m, tile_n, thread_m, thread_n, warp_n;
+    double rate;  // of multiplications, as a part of the best
+  };
+  static const std::vector<Shape> of_words = {
+      {96, 64, 12, 8, 8, 1.01},  {128, 128, 8, 8, 8, 1},    {96, 128, 8, 8, 8, 0.97},
+      {128, 96, 8, 12, 8, 0.97}, {64, 128, 8, 8, 8, 0.95},  {128, 64, 8, 8, 8, 0.95},
+      {64, 64, 8, 4, 8, 0.8},    {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 4, 16, 0.85},
+      {256, 48, 8, 12, 4, 0.9},  {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},
+      {32, 256, 8, 8, 8, 0.85},  {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},
+      {16, 256, 4, 8, 8, 0.6}};
+  // Where storing takes as long as multiplying: many small blocks, some of which store at any time.
+  static const std::vector<Shape> of_few_words = {
+      {64, 64, 8, 8, 8, 0.99},    {32, 128, 8, 8, 16, 1},    {96, 64, 16, 4, 16, 0.9},
+      {24, 256, 12, 4, 16, 0.87}, {48, 256, 12, 4, 16, 0.8}, {256, 24, 8, 12, 2, 0.65},
+      {256, 48, 8, 12, 4, 0.65},  {16, 128, 8, 4, 16, 0.75}, {128, 32, 8, 4, 8, 0.65},
+      {32, 32, 4, 4, 8, 0.4},     {256, 16, 8, 4, 4, 0.5}};
+  // Where M or N is small.
+  static const std::vector<Shape> of_thin_words = {
+      {48, 128, 12, 8, 8, 1.16}, {32, 128, 8, 8, 16, 1.1}, {24, 128, 12, 4, 16, 1},
+      {16, 128, 8, 4, 16, 0.85}, {128, 32, 4, 8, 4, 0.95}, {256, 24, 8, 12, 2, 0.8},
+      {256, 16, 8, 4, 4, 0.75},  {32, 32, 4, 4, 8, 0.5},   {32, 64, 4, 4, 8, 0.8},
+      {64, 32, 4, 4, 8, 0.8},    {16, 64, 4, 4, 16, 0.6},  {32, 16, 4, 4, 4, 0.4},
+      {64, 128, 8, 8, 16, 1},    {64, 64, 8, 4, 8, 0.9},   {32, 256, 8, 8, 16, 1}};
+  static const std::vector<Shape> of_doubles = {
+      {64, 64, 4, 4, 8, 1},    {128, 64, 8, 4, 8, 1},   {64, 128, 4, 8, 8, 1},    {128, 32, 4, 4, 8, 0.9},
+      {32, 128, 4, 4, 8, 0.9}, {32, 32, 4, 2, 8, 0.6},  {128, 24, 4, 6, 4, 0.9},  {24, 128, 6, 4, 8, 0.9},
+      {128, 16, 4, 4, 4, 0.7}, {16, 128, 4, 4, 8, 0.7}, {256, 48, 8, 6, 4, 0.95}, {48, 256, 6, 8, 8, 0.95}};
+  static const std::vector<Shape> of_tensor_cores = {
+      {128, 64, 8, 8, 4, 1},   {64, 128, 8, 8, 4, 1},   {64, 64, 8, 4, 4, 0.92},  {128, 32, 4, 8, 4, 0.7},
+      {32, 256, 4, 8, 4, 0.7}, {48, 128, 6, 8, 4, 0.8}, {128, 48, 8, 4, 4, 0.75}, {32, 32, 2, 4, 4, 0.5},
+      {128, 16, 4, 4, 4, 0.5}, {16, 128, 2, 8, 4, 0.5}, {80, 64, 10, 4, 4, 0.85}};
+  static const std::vector<Shape> of_few_in_tensor_cores = {
+      {64, 64, 8, 8, 4, 1.05},  {32, 64, 4, 8, 4, 1},    {64, 64, 4, 4, 4, 0.95},  {64, 128, 4, 8, 4, 0.95},
+      {32, 256, 4, 8, 4, 0.95}, {128, 32, 4, 8, 4, 0.8}, {48, 128, 6, 8, 4, 0.85}, {32, 32, 2, 4, 4, 0.5},
+      {128, 16, 4, 4, 4, 0.5},  {16, 128, 2, 8, 4, 0.5}};
+  // Runs that leave sectors of 32 bytes half empty are joined with the next ones, best by tiles of whole
+  // runs.
+  const std::int64_t run = run_bytes(problem, groups);
+  const bool joins = run < 128 && run % 32 != 0;
+  const bool few = k <= 64, thin = std::min(m, n) <= 128;
+  const bool in_tensor_cores = has_tensor_cores(problem, device);
+  const std::vector<Shape>& shapes = in_tensor_cores ? (few ? of_few_in_tensor_cores : of_tensor_cores)
+                                     : wide          ? of_doubles
+                                     : few           ? of_few_words
+                                     : thin          ? of_thin_words
+                                                     : of_words;
+  // The neighbours of windows are rarely aligned.
+  const bool asynchronous = bytes(dtype_of(problem)) >= 4 && (few || !has_windows(expression_of(problem)));
+  // Tiles of K are short where it is, so that few terms are multiplied in vain.
+  const bool short_k = !few && 20 * round_up(k, 16) > 21 * k;
+  // And where copies of single elements turn them, of which code for many takes too many registers.
+  const bool turned = thin && counted_n(groups, 8);
+  // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
+  // and one where each operand's neighbours are other terms.
+  const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
+  const bool one_order = has_one_order_k(groups);
+  const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
+  const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
+  const bool packs_second =
+      (both >= 800 || (std::min(m, n) >= 128 && !one_order && first_along && second_along)) &&
+      is_packed_with_gain(groups, groups.n, &Digit::second);
+  const bool packed_before = packs_first || packs_second;
+  // Tensor cores' operands that lie along K are left row by row.
+  const bool by_rows = in_tensor_cores && !packed_before && (first_along || second_along);
+  const std::int64_t tile_k = few || short_k || turned || by_rows ? 8 : 16;
+  const std::int64_t stages = !asynchronous                     ? 1
+                              : few                             ? (k <= 32 ? 4 : 2)
+                              : short_k && !turned              ? 4
+                              : in_tensor_cores && tile_k == 16 ? 2
+                                                                : 3;
+  const auto resident_warps = [&](const Shape& shape) -> std::int64_t {
+    const std::int64_t sums = shape.thread_m * shape.thread_n, area = shape.tile_m * shape.tile_n;
+    if (in_tensor_cores && few) return sums == 64 ? 8 : 16;
+    if (in_tensor_cores && area == 128 * sums) return 12;
+    return most_resident(shape.thread_m, shape.thread_n, area, wide ? 2 : 1);
+  };
+  // Sixteen warps on each multiprocessor multiply at the full rate, or as many as there is room for; parts of
+  // sums are written and read again.
+  const double products_per_clock = wide && !in_tensor_cores ? 64 : 128, bytes_per_clock = 13, launch = 2000;
+  // Single elements are copied to turn an operand; of large tiles there are fewer for each product.
+  const bool copies_single =
+      &shapes == &of_words && ((first_along && !packs_first) || (second_along && !packs_second));
+  const Shape* best = nullptr;
+  const std::int64_t long_parts = least_parts(problem, groups), first_split = long_parts == 1 ? 1 : 2;
+  std::int64_t split = first_split;
+  double least = 0;
+  for (const Shape& shape : shapes) {
+    const std::int64_t area = shape.tile_m * shape.tile_n,
+                       warps = ceil_divide(area, 32 * shape.thread_m * shape.thread_n);
+    const std::int64_t tiles =
+        ceil_divide(m, shape.tile_m) * ceil_divide(n, shape.tile_n) * size_of(groups.batch);
+    const std::int64_t its_warps = resident_warps(shape),
+                       bytes_k = (shape.tile_m + shape.tile_n) * (wide ? 8 : 4),
+                       resident =
+                           resident_blocks(32 * warps, its_warps,
+                                           std::max<std::int64_t>(2, stages) * tile_k * bytes_k, device);
+    const double full =
+        static_cast<double>(std::min<std::int64_t>(16, its_warps)) / static_cast<double>(warps);
+    for (std::int64_t its_split = first_split;
+         its_split == first_split || (its_split <= 32 && k >= its_split * 64 && tiles * its_split <= 4096);
+         its_split *= 2) {
+      const Parts its = parts_of(k, its_split, tile_k, long_parts, tiles, resident, device);
+      const double filled = std::max(rounds_of(tiles * its.splits, resident, device), full);
+      const double products = filled * static_cast<double>(area * its.terms),
+                   parts = static_cast<double>(tiles * area * its.splits) / multiprocessors_to_fill(device);
+      const double rate = shape.rate * (copies_single && area < 8192 ? 0.94 : 1);
+      double clocks = products / rate / products_per_clock;
+      if (its_split > 1) clocks += parts * 2 * (wide ? 8 : 4) / bytes_per_clock + launch;
+      if (best != nullptr && clocks >= least) continue;
+      best = &shape;
+      split = its_split;
+      least = clocks;
+    }
+  }
+  // Longer runs of the operand's neighbours in a tile, where they are not the output's.
+  Shape shape = *best;
+  if (turned && shape.tile_m <= 48 && shape.tile_m <= shape.thread_m * shape.thread_n)  // 256 threads
+    shape.tile_n = std::max<std::int64_t>(shape.tile_n, 256);
+  Values values = {{std::string(TILE_M.name), shape.tile_m},
+                   {std::string(TILE_N.name), shape.tile_n},
+                   {std::string(THREAD_M.name), shape.thread_m},
+                   {std::string(THREAD_N.name), shape.thread_n},
+                   {std::string(WARP_N.name), shape.warp_n}};
+  values.set(UNIT.name, in_tensor_cores ? "tensor_core" : "fma");
+  values.set(RESIDENT_WARPS.name, resident_warps(shape));
+  if (few) values.set(STORE.name, "streaming");
+  if (few || thin) values.set(START.name, "overlapped");
+  // Where the operands are more than a second-level cache holds, blocks that run at the same time read as few
+  // rows and columns as they can.
+  const std::int64_t tiles_m = ceil_divide(m, shape.tile_m), tiles_n = ceil_divide(n, shape.tile_n);
+  const std::int64_t operand_bytes = (m + n) * k * size_of(groups.batch) * bytes(dtype_of(problem));
+  if (tiles_m > 1 && tiles_n > 1 && operand_bytes > std::int64_t{32} << 20) {
+    const std::int64_t blocks = std::int64_t{2} * multiprocessors_to_fill(device);
+    const auto read = [&](std::int64_t along, std::int64_t side, std::int64_t across, std::int64_t other) {
+      return std::min(blocks, along) * side + std::min(ceil_divide(blocks, along), across) * other;
+    };
+    const std::int64_t by_row = read(tiles_n, shape.tile_n, tiles_m, shape.tile_m),
+                       by_column = read(tiles_m, shape.tile_m, tiles_n, shape.tile_n),
+                       banded = read(8, shape.tile_m, tiles_n, shape.tile_n);
+    if (by_column < by_row) values.set(BLOCK_ORDER.name, "column");
+    if (!in_tensor_cores && tiles_m > 8 && 5 * banded < 4 * std::min(by_row, by_column))
+      values.set(BLOCK_ORDER.name, "banded");
+  }
+  values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
+  if (few && packed_before) values.set(TRIGGER.name, "early");
+  // Where the output's neighbours leave sectors of 32 bytes half empty.
+  if (joins && k <= 256 && split == 1) values.set(OUT_BY.name, "shared");
+  // Runs of about eight neighbours of the output, of which few are beyond its end.
+  std::int64_t span_n = 1;
+  double least_waste = 0;
+  for (const std::int64_t span : {8, 4, 16}) {
+    const std::optional<Counted> n_in_runs = packs_second ? std::nullopt : counted_n(groups, span);
+    if (!n_in_runs || shape.tile_n % (8 * span) != 0) continue;
+    const auto columns = static_cast<double>(n_in_runs->in_runs);
+    const double waste = static_cast<double>(round_up(n_in_runs->in_runs, span)) / columns;
+    if (span_n != 1 && waste >= least_waste - 0.05) continue;
+    span_n = span;
+    least_waste = waste;
+  }
+  values.set(SPAN_N.name, span_n);
+  // K is counted in the order of the larger operand that has its neighbours there.
+  if (!packed_before && second_along && (!first_along || n > m) && !one_order)
+    values.set(ORDER_K.name, "second");
+  values.set(STAGES.name, stages);
+  values.set(TILE_K.name, tile_k);
+  values.set(SPLIT.name, split);
+  return values;
+}
+
+}  // namespace
+
+Template contract() {
+  return {
+      .name = "contract",
+      .room = "contract/",
+      .what =
+          "Sums of products of two accesses as products of matrices: tiles of both in shared memory, sums "
+          "in registers.",
+      .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack"},
+      .compiled_in = {"dtype", "finish", "out_dtype"},
+      .constants = ranks,
+      .preamble = codes,
+      .refuses = [](const Problem& problem) -> std::string {
+        if (is_product(problem)) return refuses(problem);
+        return "This template is for sums of products of two accesses; take another template.";
+      },
+      .untuned = untuned,
+      .space = space,
+      .work = work,
+      .alignment_bytes = alignment_bytes};
+}
+
+Template contract_any() {
+  return {.name = "contract_any",
+          .room = "contract/",
+          .what = "Any function of two accesses as a product of matrices, as in contract.",
+          .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack"},
+          .compiled_in = {"expression", "dtype", "finish", "out_dtype"},
+          .constants = constants_of_any,
+          .preamble =
+              [](const Problem& problem) {
+                return codes(problem) +
+                       elementwise_op::code(expression_of(problem).function, compute_dtype(problem));
+              },
+          .refuses = [](const Problem& problem) -> std::string {
+            if (!is_product(problem)) return refuses(problem);
+            return "Sums of products are for the template contract.";
+          },
+          .untuned = untuned,
+          .space = space,
+          .work = work,
+          .alignment_bytes = alignment_bytes};
+}
+
+}  // namespace tunesmith::tensor_op

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/tensor/contract/groups.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "generator/work.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+std::int64_t nearest(const Group& group, Stride stride) {
+  std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
+  for (const Digit& digit : group) nearest = std::min(nearest, distance_of(digit.*stride));
+  return nearest;
+}
+
+// First a run of `span` neighbours in the output, then the second operand's neighbours, then the other runs,
+// then the rest. Nothing, if these neighbours are the same or there are none.
+std::optional<Counted> in_runs(const Group& group, std::int64_t span) {
+  Group rest = ordered(group, &Digit::out, &Digit::second).digits;
+  const auto other = std::min_element(rest.begin(), rest.end(), [&](const Digit& a, const Digit& b) {
+    return distance_of(a.second) < distance_of(b.second);
+  });
+  if (other == rest.begin() || rest.front().out == 0 || other->second == 0) return std::nullopt;
+  Digit run = rest.front(), runs = rest.front();
+  run.extent = span;
+  runs.extent = ceil_divide(runs.extent, span);
+  for (const Stride its : {&Digit::first, &Digit::second, &Digit::out}) runs.*its *= span;
+  for (std::int64_t& its : runs.finish) its *= span;
+  Counted counted = {{run, *other, runs}, rest.front().extent};
+  rest.erase(other);
+  counted.digits.insert(counted.digits.end(), rest.begin() + 1, rest.end());
+  return counted;
+}
+
+Counted counted_rows(const Groups& groups, const Group& rows, Stride operand) {
+  return along_k(groups, rows, operand) ? ordered(rows, &Digit::out, operand)
+                                        : ordered(rows, operand, &Digit::out);
+}
+
+void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector, Packing& packing) {
+  rows = ordered(rows, &Digit::out, stride).digits;
+  std::int64_t pitch = 1;
+  for (Group* group : {&rows, &groups.k, &groups.batch}) {
+    for (Digit& digit : *group) {
+      packing.moves.push_back({digit.extent, digit.*stride, pitch});
+      digit.*stride = pitch;
+      pitch *= digit.extent;
+    }
+    pitch = round_up(pitch, vector);
+  }
+  packing.elements = pitch;
+  // The nearest in the array is the second, or else the longest.
+  auto& moves = packing.moves;
+  const auto nearest = std::min_element(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
+    return distance_of(a.from) < distance_of(b.from);
+  });
+  const auto longest = std::max_element(moves.begin() + 1, moves.end(),
+                                        [](const Move& a, const Move& b) { return a.extent < b.extent; });
+  std::iter_swap(moves.begin() + 1, nearest == moves.begin() ? longest : nearest);
+  view.start = 0;
+}
+
+}  // namespace
+
+std::int64_t size_of(const Group& group) {
+  return std::accumulate(group.begin(), group.end(), std::int64_t{1},
+                         [](std::int64_t size, const Digit& digit) { return size * digit.extent; });
+}
+
+std::int64_t distance_of(std::int64_t stride) {
+  return stride == 0 ? std::numeric_limits<std::int64_t>::max() : std::abs(stride);
+}
+
+Groups::Groups(const Nest& nest, const std::vector<int>& finish)
+    : first(nest.inputs.at(0)), second(nest.inputs.at(1)), out(nest.output) {
+  for (std::size_t i = 0; i < nest.rank(); ++i) {
+    Digit digit = {nest.extents[i], first.strides[i], second.strides[i], out.strides[i]};
+    for (std::size_t f = 0; f < finish.size(); ++f)
+      digit.finish.at(f) = nest.inputs[static_cast<std::size_t>(finish[f])].strides[i];
+    if (nest.is_reduced(i)) {
+      k.push_back(digit);
+    } else if (digit.first != 0 && digit.second != 0) {
+      batch.push_back(digit);
+    } else {
+      (digit.first != 0 ? m : n).push_back(digit);
+    }
+  }
+  // The output's nearest elements are made neighbours in N: vectors are stored along it.
+  if (nearest(m, &Digit::out) < nearest(n, &Digit::out)) {
+    swapped = true;
+    std::swap(m, n);
+    std::swap(first, second);
+    for (Group* group : {&m, &n, &k, &batch}) {
+      for (Digit& digit : *group) std::swap(digit.first, digit.second);
+    }
+  }
+  for (Group* group : {&m, &n, &k, &batch}) {
+    if (group->empty()) group->emplace_back();
+  }
+}
+
+Groups groups_of(const Problem& problem) {
+  return {fused(nest_of(problem)), expression_of(problem).finish.accesses};
+}
+
+bool along_k(const Groups& groups, const Group& rows, Stride stride) {
+  return nearest(groups.k, stride) < nearest(rows, stride);
+}
+bool first_along_k(const Groups& groups) { return along_k(groups, groups.m, &Digit::first); }
+bool second_along_k(const Groups& groups) { return along_k(groups, groups.n, &Digit::second); }
+
+Counted ordered(Group group, Stride stride, Stride then) {
+  std::stable_sort(group.begin(), group.end(), [&](const Digit& a, const Digit& b) {
+    return std::pair(distance_of(a.*stride), distance_of(a.*then)) <
+           std::pair(distance_of(b.*stride), distance_of(b.*then));
+  });
+  return {std::move(group)};
+}
+
+Counted counted_m(const Groups& groups) { return counted_rows(groups, groups.m, &Digit::first); }
+std::optional<Counted> counted_n(const Groups& groups, std::int64_t span) {
+  if (span == 1) return counted_rows(groups, groups.n, &Digit::second);
+  return second_along_k(groups) ? std::nullopt : in_runs(groups.n, span);
+}
+
+Counted counted_k(const Groups& groups, std::string_view order) {
+  return order == "first" ? ordered(groups.k, &Digit::first, &Digit::second)
+                          : ordered(groups.k, &Digit::second, &Digit::first);
+}
+bool has_one_order_k(const Groups& groups) {
+  return counted_k(groups, "first").digits == counted_k(groups, "second").digits;
+}
+
+std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, std::int64_t start,
+                    std::int64_t widest) {
+  const Digit& along = group.digits.front();
+  const auto is_off = [&](const Group& others, std::int64_t vector) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const Digit& digit) { return digit.*stride != 1 && digit.*stride % vector != 0; });
+  };
+  const auto fits = [&](std::int64_t vector) {
+    if (vector == 1) return true;
+    if (along.*stride != 1 || along.extent % vector != 0 || group.in_runs % vector != 0) return false;
+    if (start % vector != 0) return false;
+    std::int64_t neighbours = 0;  // whatever moves by one element moves off, but for the digit itself
+    for (const Group* others : {&groups.m, &groups.n, &groups.k, &groups.batch}) {
+      for (const Digit& digit : *others) neighbours += digit.*stride == 1 ? 1 : 0;
+      if (is_off(*others, vector)) return false;
+    }
+    return neighbours == 1;
+  };
+  while (!fits(widest)) widest /= 2;
+  return widest;
+}
+
+PackedGroups::PackedGroups(Groups given, bool packs_first, bool packs_second, std::int64_t vector)
+    : groups(std::move(given)) {
+  if (!packs_first && !packs_second) return;
+  groups.k = packs_second ? ordered(groups.k, &Digit::first, &Digit::second).digits
+                          : ordered(groups.k, &Digit::second, &Digit::first).digits;
+  if (packs_first) pack(groups, groups.m, &Digit::first, groups.first, vector, first);
+  if (packs_second) pack(groups, groups.n, &Digit::second, groups.second, vector, second);
+  if (!packs_first || !packs_second) return;
+  const Digit all = {size_of(groups.k), groups.k.front().first, groups.k.front().second, 0};
+  groups.k.assign(groups.k.size(), Digit());
+  groups.k.front() = all;
+}
+
+}  // namespace tunesmith::tensor_op

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The groups of a contraction's indices as contract.cu sees them. Needs INDEX, M_RANK, N_RANK, K_RANK,
+// BATCH_RANK and SPAN_N: of the at most 16 digits those of M come first, then those of N, K and the batch, in
+// each group the fastest first. A span, if it is not 1, is a digit more: the first digit is a place in a run
+// of so many of an index, the third says which run.
+
+template <int BITS>
+struct OffsetOf {
+  using type = long long;
+};
+template <>
+struct OffsetOf<32> {
+  using type = int;
+};
+using Offset = typename OffsetOf<INDEX>::type;  // in elements
+constexpr Offset nowhere =
+    INDEX == 32 ? static_cast<Offset>(-2147483647 - 1) : static_cast<Offset>(-9223372036854775807ll - 1);
+
+// Of each digit its extent, 2^31 times the next power of two over the extent rounded up, and how far it moves
+// the two operands and the output.
+struct Digits {
+  int extents[16];
+  int multipliers[16];
+  Offset first[16], second[16], out[16];
+};
+
+// clang-format off
+#define SIXTEEN(type, name)                                                                             \
+  type name##0, type name##1, type name##2, type name##3, type name##4, type name##5, type name##6,     \
+  type name##7, type name##8, type name##9, type name##10, type name##11, type name##12, type name##13, \
+  type name##14, type name##15
+#define SIXTEEN_AS(type, name)                                                           \
+  {static_cast<type>(name##0), static_cast<type>(name##1), static_cast<type>(name##2),   \
+   static_cast<type>(name##3), static_cast<type>(name##4), static_cast<type>(name##5),   \
+   static_cast<type>(name##6), static_cast<type>(name##7), static_cast<type>(name##8),   \
+   static_cast<type>(name##9), static_cast<type>(name##10), static_cast<type>(name##11), \
+   static_cast<type>(name##12), static_cast<type>(name##13), static_cast<type>(name##14), \
+   static_cast<type>(name##15)}
+// clang-format on
+
+// `at`, below 2^31, by the extent.
+__device__ __forceinline__ unsigned divided(unsigned at, int extent, int multiplier) {
+  const int shift = 31 + 32 - __clz(extent - 1);
+  return static_cast<unsigned>(static_cast<unsigned long long>(at) * static_cast<unsigned>(multiplier) >>
+                               shift);
+}
+
+// What a number in a group adds in each array; nowhere, if it is beyond an index that is counted in runs.
+struct Place {
+  Offset first, second, out;
+};
+
+template <int FIRST, int RANK, int SPAN>
+struct Counted {
+  static constexpr int first = FIRST;
+  static constexpr int end = FIRST + RANK + (SPAN > 1 ? 1 : 0);
+
+  // `size` is the numbers of the group, `in_runs` the extent of what is counted in runs.
+  static __device__ __forceinline__ Place place(const Digits& digits, unsigned at, int size, int in_runs) {
+    Place place = {0, 0, 0};
+    bool inside = at < static_cast<unsigned>(size);
+    int run = 0;
+#pragma unroll
+    for (int d = first; d < end; ++d) {
+      const unsigned rest = d + 1 < end ? divided(at, digits.extents[d], digits.multipliers[d]) : 0;
+      const int digit = static_cast<int>(at - rest * static_cast<unsigned>(digits.extents[d]));
+      if (SPAN > 1 && d == first) run = digit;
+      if (SPAN > 1 && d == first + 2) inside = inside && run + digit * SPAN < in_runs;
+      place.first += digit * digits.first[d];
+      place.second += digit * digits.second[d];
+      place.out += digit * digits.out[d];
+      at = rest;
+    }
+    return inside ? place : Place{nowhere, nowhere, nowhere};
+  }
+};
+
+using M = Counted<0, M_RANK, 1>;
+using N = Counted<M::end, N_RANK, SPAN_N>;
+using K = Counted<N::end, K_RANK, 1>;
+using Batch = Counted<K::end, BATCH_RANK, 1>;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a block brings an operand's tile into shared memory. Needs nest.inl, STAGES, TILE_K,
+// T, Compute, `threads`.
+
+constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Compute);
+constexpr int stages = asynchronous ? STAGES : 2;
+// Else a term is so many strides of K's one index.
+constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
+constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Compute));  // elements of 16 bytes
+
+// TILE rows of TILE_K terms, in shared memory term by term. A copy moves VECTOR neighbours.
+// ALONG_K: they are terms of a row, and so are those of neighbouring threads: eight, and four rows a warp,
+// so that with padding all 32 write to different banks. Copied asynchronously for
+// tensor cores, they stay where they are, row by row at a pitch with which their reads hit different banks.
+// Else they are rows of a term; where the rows are counted in runs of SPAN neighbours of the output, eight
+// threads have the rows that are as many apart, and four the neighbours in the run, for which the padding is
+// within a term. REACH: where a thread's next piece of the tile begins.
+template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int REACH, int ROW_PADDING>
+struct Operand {
+  static constexpr bool padded = ALONG_K || SPAN > 1 || tensor_cores;
+  static constexpr bool skewed = padded && SPAN > 1 && SPAN % 8 != 4 && REACH % (8 * bank_lanes) == 0;
+  static __device__ __forceinline__ constexpr int place_of(int row) {
+    return skewed ? row + row / (8 * bank_lanes) * bank_lanes : row;
+  }
+  static constexpr int reach = skewed ? REACH + REACH / (8 * bank_lanes) * bank_lanes : REACH;
+  static constexpr int skewed_tile = TILE + (skewed ? ceil_divide(TILE, 8 * bank_lanes) * bank_lanes : 0);
+  // Tensor cores' lanes read four rows of each of four terms at once.
+  static constexpr int pitch = !padded        ? TILE
+                               : tensor_cores ? round_up(skewed_tile + 4, 8) - 4
+                               : skewed       ? skewed_tile
+                                              : TILE + bank_lanes;
+  static constexpr bool by_rows = ALONG_K && tensor_cores && asynchronous;
+  static constexpr int row_pitch = TILE_K + ROW_PADDING;
+  static constexpr int elements = by_rows ? TILE * row_pitch : TILE_K * pitch;
+  static __device__ __forceinline__ constexpr int place_of(int row, int term) {
+    return by_rows ? row * row_pitch + term : place_of(row) + term * pitch;
+  }
+  // Between a thread's pieces, neighbouring rows and neighbouring terms.
+  static constexpr int piece_step = by_rows ? REACH * row_pitch : reach;
+  static constexpr int row_step = by_rows ? row_pitch : 1, term_step = by_rows ? 1 : pitch;
+
+  static constexpr int offset_step = ALONG_K || SPAN > 1 ? 1 : VECTOR;  // between rows whose offsets are read
+  static constexpr int vector_k = ALONG_K ? VECTOR : 1;
+  static constexpr int units = TILE / (ALONG_K ? 1 : VECTOR);  // of a term
+  static constexpr int units_k = TILE_K / vector_k;
+  static constexpr int spare = larger(1, threads / units);  // so many terms if each thread copies one unit
+  static constexpr int lanes_k = smaller(units_k, ALONG_K ? (spare < 16 ? 8 : 16) : spare);
+  static constexpr int lanes = smaller(units, threads / lanes_k);
+  static constexpr int rows = ceil_divide(units, lanes);       // units of a thread,
+  static constexpr int steps = ceil_divide(units_k, lanes_k);  // and terms of each
+  static constexpr bool all_busy = lanes * lanes_k == threads;
+
+  Offset offset[rows];  // of its units from the operand's start
+  int unit, unit_k;     // the first of them
+  bool idle;
+  Vector<T, VECTOR> held[asynchronous ? 1 : steps][rows];
+
+  static __device__ __forceinline__ constexpr int row_of(int at) {
+    if constexpr (SPAN > 1) return (at % 8 + at / (8 * SPAN) * 8) * SPAN + at / 8 % SPAN;
+    return at * (ALONG_K ? 1 : VECTOR);
+  }
+  // Where its unit and term are in a tile: so far behind its first, if the mapping turns in whole rounds.
+  static constexpr bool rounds = SPAN == 1 || lanes % (8 * SPAN) == 0;
+  static constexpr bool places_rounds = !skewed || row_of(lanes) % (8 * bank_lanes) == 0;
+  __device__ __forceinline__ int place_of_unit(int r) const {
+    if constexpr (rounds && places_rounds) return place_of(row_of(unit)) + place_of(row_of(r * lanes));
+    return place_of(row_of(unit + r * lanes));
+  }
+  __device__ __forceinline__ int its_term(int s) const { return unit_k * vector_k + s * lanes_k * vector_k; }
+  __device__ __forceinline__ bool has_unit(int r) const {
+    return units % lanes == 0 || unit + r * lanes < units;
+  }
+  __device__ __forceinline__ bool has_term(int s) const {
+    return units_k % lanes_k == 0 || unit_k + s * lanes_k < units_k;
+  }
+
+  // `row_offsets` holds those of all rows of the tile; `thread` is signed or not, as takes fewer registers.
+  template <typename Number>
+  __device__ __forceinline__ void share(Number thread, const Offset* row_offsets) {
+    unit = static_cast<int>(ALONG_K ? thread / lanes_k : thread % lanes);
+    unit_k = static_cast<int>(ALONG_K ? thread % lanes_k : thread / lanes);
+    idle = !all_busy && (unit >= lanes || unit_k >= lanes_k);
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      offset[r] = idle || !has_unit(r) ? 0 : row_offsets[row_of(unit + r * lanes)];
+  }
+
+  // What the terms add: they begin `base` from the operand's start and are `stride` apart, or offsets[term]
+  // from it; `left` of them exist.
+  struct Terms {
+    Offset base, stride;
+    const Offset* offsets;
+    int left;
+  };
+
+  // visit(step, unit's number, place in the tile, place in the array, whether that exists).
+  template <bool FULL, typename Visit>
+  __device__ __forceinline__ void each(const T* source, const Terms& terms, Visit visit) const {
+#pragma unroll
+    for (int s = 0; s < steps; ++s) {
+      if (!has_term(s)) break;
+      const int term = its_term(s);
+      const Offset along = counted_terms ? terms.offsets[term] : terms.base + term * terms.stride;
+      const bool exists = FULL || term < terms.left;
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+        if (!has_unit(r)) break;
+        visit(s, r, term * term_step + place_of_unit(r) * row_step, source + (exists ? offset[r] + along : 0),
+              exists);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void copy(Compute* tile, const T* source, const Terms& terms) const {
+    if (!all_busy && idle) return;
+    if constexpr (asynchronous) {
+      const auto visit = [&](int, int, int to, const T* from, bool exists) {
+        copy_async<VECTOR>(reinterpret_cast<T*>(tile) + to, from, exists);
+      };
+      if (terms.left >= TILE_K) {
+        each<true>(source, terms, visit);
+      } else {
+        each<false>(source, terms, visit);
+      }
+    }
+  }
+
+  // The same in two steps, by way of registers.
+  __device__ __forceinline__ void load(const T* source, const Terms& terms) {
+    if (!all_busy && idle) return;
+    each<false>(source, terms, [&](int s, int r, int, const T* from, bool exists) {
+      held[s][r] = {};
+      if (exists) held[s][r] = load_vector<VECTOR>(from);
+    });
+  }
+  __device__ __forceinline__ void put(Compute* tile) const {
+    if (!all_busy && idle) return;
+#pragma unroll
+    for (int s = 0; s < steps; ++s) {
+      if (!has_term(s)) break;
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+        if (!has_unit(r)) break;
+        Compute* const to = tile + its_term(s) * pitch + place_of_unit(r);
+        Vector<Compute, VECTOR> wide;
+#pragma unroll
+        for (int e = 0; e < VECTOR; ++e) wide.element[e] = to_float(held[s][r].element[e]);
+        if constexpr (ALONG_K) {
+#pragma unroll
+          for (int e = 0; e < VECTOR; ++e) to[e * pitch] = wide.element[e];
+        } else {
+          store_vector<VECTOR>(to, wide);
+        }
+      }
+    }
+  }
+};
+
+// Where it is anyway, so that an address is one multiplication away from an offset of 32 bits.
+template <typename Pointer>
+__device__ __forceinline__ Pointer held_in_register(Pointer pointer) {
+#ifndef TUNESMITH_HOST
+  asm("" : "+l"(pointer));
+#endif
+  return pointer;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a thread multiplies: THREAD_M x THREAD_N sums in registers, rows and columns read from the tiles in
+// vectors. Needs UNIT, TILE_M, TILE_N, TILE_K, THREAD_M, THREAD_N, WARP_N, Compute, added(), term() and
+// common/{integer,vector}.cuh.
+
+#ifndef TUNESMITH_HOST
+// Adds to a lane's sums of two rows, a and b, and two columns. From compute capability 9.0 on only the
+// instruction for both rows reaches the tensor cores' rate; before, there is none.
+template <typename X>
+__device__ __forceinline__ void multiply_in_tensor_cores(X& a0, X& a1, X& b0, X& b1, X row_a, X row_b,
+                                                         X column) {
+  double sums[4] = {a0, a1, b0, b1};
+  const double rows[2] = {row_a, row_b}, columns = column;
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
+      : "d"(rows[0]), "d"(rows[1]), "d"(columns));
+#else
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(sums[2 * r]), "+d"(sums[2 * r + 1])
+        : "d"(rows[r]), "d"(columns));
+  }
+#endif
+  a0 = static_cast<X>(sums[0]);
+  a1 = static_cast<X>(sums[1]);
+  b0 = static_cast<X>(sums[2]);
+  b1 = static_cast<X>(sums[3]);
+}
+#endif
+
+struct Sums {
+  int m, n;  // the first row and column
+  Compute sum[THREAD_M][THREAD_N];
+
+  // Of a warp's threads the lowest bit is a column and the next a row: neighbours and neighbours but one then
+  // read the same rows and columns, and two accesses of 16 bytes pass shared memory at once. Tensor cores
+  // have four lanes along N. (With signed numbers the compiler needs fewer registers.)
+  __device__ __forceinline__ explicit Sums(int thread) {
+    const int warp = thread / 32, lane = thread % 32;
+    int lane_m, lane_n;
+    if constexpr (WARP_N > 1 && warp_m > 1 && !tensor_cores) {
+      lane_n = lane % 2 + lane / 4 % (WARP_N / 2) * 2;
+      lane_m = lane / 2 % 2 + lane / (2 * WARP_N) * 2;
+    } else {
+      lane_n = lane % WARP_N;
+      lane_m = lane / WARP_N;
+    }
+    m = (warp / (threads_n / WARP_N) * warp_m + lane_m) * piece_m;
+    n = (warp % (threads_n / WARP_N) * WARP_N + lane_n) * piece_n;
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i) {
+#pragma unroll
+      for (int j = 0; j < THREAD_N; ++j) sum[i][j] = neutral();
+    }
+  }
+
+  __device__ __forceinline__ int row(int i) const {
+    return m + i / piece_m * threads_m * piece_m + i % piece_m;
+  }
+  __device__ __forceinline__ int column(int j) const {
+    return n + j / piece_n * threads_n * piece_n + j % piece_n;
+  }
+
+  // Pieces that are STRIDE apart, of numbers that are STEP apart.
+  template <int PIECE, int STRIDE, int STEP = 1, int N>
+  static __device__ __forceinline__ void read(Compute (&numbers)[N], const Compute* from) {
+#pragma unroll
+    for (int p = 0; p < N / PIECE; ++p) {
+      Vector<Compute, PIECE> vector;
+      if constexpr (STEP == 1) {
+        vector = load_vector<PIECE>(from + p * STRIDE);
+      } else {
+#pragma unroll
+        for (int e = 0; e < PIECE; ++e) vector.element[e] = from[p * STRIDE + e * STEP];
+      }
+#pragma unroll
+      for (int e = 0; e < PIECE; ++e) numbers[p * PIECE + e] = vector.element[e];
+    }
+  }
+
+  __device__ __forceinline__ void multiply(const Compute (&rows)[THREAD_M],
+                                           const Compute (&columns)[THREAD_N]) {
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i) {
+#pragma unroll
+      for (int j = 0; j < THREAD_N; ++j) sum[i][j] = added(sum[i][j], term(rows[i], columns[j]));
+    }
+  }
+
+  // The first `depth` terms of the operands' tiles; all TILE_K of them where a term of zeros adds nothing. Of
+  // TURN terms each is read while the one before is multiplied.
+  template <typename First, typename Second>
+  __device__ __forceinline__ void accumulate(const Compute* first, const Compute* second, int depth) {
+    if constexpr (tensor_cores) return accumulate_in_tensor_cores<First, Second>(first, second);
+    constexpr int turn = smaller(TILE_K, larger(2, alignment_of(TILE_K, 1024 / (THREAD_M * THREAD_N))));
+    const Compute* rows = first + First::place_of(m);
+    const Compute* columns = second + Second::place_of(n);
+    if (!zeros_add_nothing && depth < TILE_K) {
+#pragma unroll 1
+      for (int k = 0; k < depth; ++k) {
+        Compute row[THREAD_M], column[THREAD_N];
+        read<piece_m, First::reach>(row, rows + k * First::pitch);
+        read<piece_n, Second::reach>(column, columns + k * Second::pitch);
+        multiply(row, column);
+      }
+      return;
+    }
+#pragma unroll 1
+    for (int begin = 0; begin < TILE_K; begin += turn) {
+      Compute row[2][THREAD_M], column[2][THREAD_N];
+      read<piece_m, First::reach>(row[0], rows);
+      read<piece_n, Second::reach>(column[0], columns);
+#pragma unroll
+      for (int k = 0; k < turn; ++k) {
+        if (k + 1 < turn) {
+          read<piece_m, First::reach>(row[(k + 1) % 2], rows + (k + 1) * First::pitch);
+          read<piece_n, Second::reach>(column[(k + 1) % 2], columns + (k + 1) * Second::pitch);
+        }
+        multiply(row[k % 2], column[k % 2]);
+      }
+      rows += turn * First::pitch;
+      columns += turn * Second::pitch;
+    }
+  }
+
+  // The same by a warp's tensor cores, four terms at a time. Of eight lanes q and four lanes t, a lane brings
+  // term t of its two rows and of the column q, and gets the sums of these rows and two columns.
+  template <typename First, typename Second>
+  __device__ __forceinline__ void accumulate_in_tensor_cores(const Compute* first, const Compute* second) {
+#ifdef TUNESMITH_HOST
+    for (int k = 0; k < TILE_K; ++k) {
+      for (int i = 0; i < THREAD_M; ++i) {
+        for (int j = 0; j < THREAD_N; ++j) {
+          sum[i][j] = added(sum[i][j],
+                            term(first[First::place_of(row(i), k)], second[Second::place_of(column(j), k)]));
+        }
+      }
+    }
+#else
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const Compute* rows = first + First::place_of(m, lane % 4);
+    const Compute* columns = second + Second::place_of(n - lane % 4 * 2 + lane / 4, lane % 4);
+    Compute row[2][THREAD_M], column[2][THREAD_N / 2];
+    read<2, First::piece_step, First::row_step>(row[0], rows);
+    read<1, Second::piece_step>(column[0], columns);
+#pragma unroll
+    for (int k = 0; k < TILE_K / 4; ++k) {
+      if (k + 1 < TILE_K / 4) {
+        read<2, First::piece_step, First::row_step>(row[(k + 1) % 2], rows + (k + 1) * 4 * First::term_step);
+        read<1, Second::piece_step>(column[(k + 1) % 2], columns + (k + 1) * 4 * Second::term_step);
+      }
+#pragma unroll
+      for (int i = 0; i < THREAD_M; i += 2) {
+#pragma unroll
+        for (int j = 0; j < THREAD_N; j += 2) {
+          multiply_in_tensor_cores(sum[i][j], sum[i][j + 1], sum[i + 1][j], sum[i + 1][j + 1], row[k % 2][i],
+                                   row[k % 2][i + 1], column[k % 2][j / 2]);
+        }
+      }
+    }
+#endif
+  }
+};

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extents of indices and layouts of arrays, as texts and as numbers. Private to this folder.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/problem.h"
+#include "templates/tensor/notation/expression.h"
+
+namespace tunesmith::tensor_op {
+
+/// An array's extents, outermost first, and the strides that they are taken with, in elements.
+struct Layout {
+  std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> strides;
+};
+
+/// "8x100x50" as numbers; "" has none. Nothing where it is not of that form, or a number is beyond 2^40.
+std::optional<std::vector<std::int64_t>> extents_of(std::string_view text);
+std::optional<std::vector<std::int64_t>> shape_of(std::string_view layout);  ///< without its strides
+std::string joined(const std::vector<std::int64_t>& extents);
+std::vector<std::int64_t> dense_strides(std::span<const std::int64_t> extents);
+std::int64_t volume(std::span<const std::int64_t> extents);
+
+/// 0 to count - 1 by rising `key`; those of the same key stay in this order.
+std::vector<std::size_t> sorted_by(std::size_t count, const auto& key) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  return order;
+}
+
+/// Why the text is no list of extents, or no layout ("24x64", "24x64:80x1", dense); empty if it is one.
+std::string refuses_extents(const std::string& text);
+std::string refuses_layout(const std::string& text);
+
+/// The layout of such a text; of dense the `least` extents, which the expression reaches.
+Layout layout_of(std::string_view text, const std::vector<std::int64_t>& least);
+
+/// The text under which a layout is stored: without strides that say what none say or by which nothing is
+/// moved, and dense where the extents are the `least` ones. A text that is no layout stays as it is.
+std::string stored_layout(const std::string& text, const std::vector<std::int64_t>& least);
+
+/// The least and the largest place that an access reaches along a dimension; of no iteration 0 and -1.
+struct Reach {
+  std::int64_t least = 0, most = 0;
+};
+Reach reach_of(const Affine& dimension, const std::vector<std::int64_t>& extents);
+
+/// Elements of an array that are read: what its accesses span together, or reach one by one if that is less.
+double elements_read(const std::vector<Access>& accesses, int array,
+                     const std::vector<std::int64_t>& extents);
+
+/// The extents that an array has at least, from all its accesses.
+std::vector<std::int64_t> least_extents(const Expression& expression, int array,
+                                        const std::vector<std::int64_t>& extents);
+
+/// What is known of an index's extent.
+struct Extents {
+  std::vector<std::int64_t> values;
+  std::string error;  ///< a sentence; empty if every index has an extent and none contradicts
+};
+
+/// From extents that are `given` (-1: it is not), one for each index, and the arrays' shapes where they are
+/// known (nullptr: not). An index that stands alone along a dimension has its extent; one that stands there
+/// with others, as in y+i, the largest that fits.
+Extents infer_extents(const Expression& expression, std::vector<std::int64_t> given,
+                      const std::vector<const std::vector<std::int64_t>*>& shapes);
+
+}  // namespace tunesmith::tensor_op

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor problem as a nest of loops: each access reads its array at start + the sum of stride * index. All
+// that kernels and references need of a problem. Pure. Private to this folder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+#include "templates/tensor/notation/expression.h"
+#include "templates/tensor/notation/layout.h"
+
+namespace tunesmith::tensor_op {
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;  ///< of an array's memory and of the output
+
+/// Of an index among those of each; -1: of none, which moves nothing.
+inline std::int64_t along(const std::vector<std::int64_t>& strides, int index) {
+  return index < 0 ? 0 : strides[static_cast<std::size_t>(index)];
+}
+
+/// A dimension along which an access may be out of its array's bounds: it reads 0 where start + the sum of
+/// stride * index is not from 0 to extent - 1.
+struct Bound {
+  std::int64_t start = 0, extent = 0;
+  std::vector<std::int64_t> strides;  ///< one for each index of the nest
+};
+
+/// What one access does. Strides are of any sign; start is such that no offset is below 0, within the bounds.
+struct View {
+  int array = 0;                      ///< place among the op's arguments: x0 … x5, out
+  std::int64_t start = 0;             ///< in elements
+  std::vector<std::int64_t> strides;  ///< in elements, one for each index of the nest; 0: it does not move it
+  std::vector<Bound> bounds = {};
+
+  std::int64_t stride(int index) const { return along(strides, index); }
+  std::vector<std::vector<std::int64_t>*> all_strides();  ///< its own and those of its bounds
+};
+
+/// What an access to an array of this layout does, with a stride for each index of these extents.
+View view_of(const Access& access, const Layout& layout, const std::vector<std::int64_t>& extents,
+             bool is_zero_outside);
+
+/// Indices of extent 1 are left out. Free indices, which the output moves along, come first.
+struct Nest {
+  std::vector<std::int64_t> extents;
+  std::vector<std::string>
+      names;  ///< as in the problem's expression; of fused ones all letters, such as "ab"
+  std::size_t free = 0;
+  std::vector<View> inputs;  ///< one for each access
+  View output;
+
+  std::size_t rank() const { return extents.size(); }
+  std::int64_t extent(int index) const {  ///< -1: of none
+    return index < 0 ? 1 : extents[static_cast<std::size_t>(index)];
+  }
+  bool is_reduced(std::size_t index) const { return index >= free; }
+  std::int64_t outputs() const;  ///< elements that are written: the product of the free extents
+  std::int64_t terms() const;    ///< the product of the reduced extents
+  std::size_t bounds() const;    ///< of all accesses
+
+  std::vector<std::vector<std::int64_t>*> all_strides();               ///< of the output and the inputs
+  void insert(std::size_t at, std::string name, std::int64_t extent);  ///< an index that moves nothing yet
+  void erase(std::size_t index);
+  void erase_ones();  ///< all indices of extent 1
+};
+
+/// Of a complete problem of the op; kept for as long as the thread asks for the same one.
+const Expression& expression_of(const Problem& problem);
+const Nest& nest_of(const Problem& problem);
+
+/// Free indices by falling stride of the output, then reduced ones by falling stride of the first access that
+/// moves; neighbours that every access steps over as one are one index. The order of sums may change with it.
+Nest fused(const Nest& nest);
+
+}  // namespace tunesmith::tensor_op

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what a caller wrote to a problem of the op, and the arrays that a problem
+// has. Private to tensor.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "generator/op.h"
+#include "templates/tensor/notation/expression.h"
+#include "templates/tensor/notation/layout.h"
+
+namespace tunesmith::tensor_op {
+
+inline constexpr std::array<std::string_view, most_arrays> array_names = {"x0", "x1", "x2", "x3", "x4", "x5"};
+constexpr int output_argument = static_cast<int>(most_arrays);
+constexpr std::string_view argument_name(int array) {  ///< -1: the output
+  return array < 0 ? "out" : array_names[static_cast<std::size_t>(array)];
+}
+
+constexpr const char* same_dtype = "same";  ///< as out_dtype: the inputs'
+
+/// Layouts of the inputs and, last, the output, as the problem has them.
+Layout array_layout(const Problem& problem, int array);  ///< -1: the output
+
+/// From a first element to the last that the layout has, both included.
+std::int64_t memory(const Layout& layout);
+
+/// What a caller wrote, with names of their own, as the op's parameters (Op::rewritten).
+Problem rewritten(const Problem& given);
+
+/// Takes the names of arrays, joined by commas, or no_arrays. Throws UsageError.
+void set_zero_outside(Expression& expression, std::string_view names);
+constexpr const char* no_arrays = "none";
+std::string zero_outside_text(const Expression& expression);  ///< as a problem stores it
+
+}  // namespace tunesmith::tensor_op

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/check/access_order.h"
+
+#include <algorithm>
+
+namespace tunesmith {
+namespace {
+
+constexpr std::size_t most_releases = 1 << 17;  // of one word
+
+}  // namespace
+
+void AccessOrder::begin() {
+  time_ = 0;
+  fences_.clear();
+  releases_.clear();
+}
+
+void AccessOrder::begin_block(std::uint32_t block) {
+  block_ = block;
+  barrier();
+  warp_full_.fill(0);
+  met_.clear();
+  acquired_.clear();
+  acquired_of_.clear();
+  acquired_within_.clear();
+}
+
+void AccessOrder::collective(std::uint32_t warp, unsigned lanes) {
+  const std::uint64_t now = tick();
+  if (lanes == ~0u) {
+    warp_full_[warp & 31] = now;
+    return;
+  }
+  for (std::uint32_t a = 0; a < 32; ++a) {
+    if ((lanes >> a & 1) == 0) continue;
+    for (std::uint32_t b = a + 1; b < 32; ++b) {
+      if ((lanes >> b & 1) != 0) met_[warp << 10 | a << 5 | b] = now;
+    }
+  }
+}
+
+void AccessOrder::fence(std::uint16_t thread, bool of_device) {
+  fences_[block_].push_back({tick(), barrier_, thread, of_device});
+}
+
+bool AccessOrder::is_before(const Access& earlier, std::uint16_t second) const {
+  const auto& [block, first, time] = earlier;
+  if (block != block_) return is_released(earlier);
+  if (first == second || barrier_ > time) return true;
+  const std::uint32_t warp = first / 32;
+  if (warp == second / 32) {
+    if (warp_full_[warp & 31] > time) return true;
+    const std::uint32_t a = std::min(first, second) % 32, b = std::max(first, second) % 32;
+    const auto met = met_.find(warp << 10 | a << 5 | b);
+    if (met != met_.end() && met->second > time) return true;
+  }
+  // The last warp of a block, by a counter.
+  const auto fences = fences_.find(block_);
+  if (fences == fences_.end()) return false;
+  for (const auto& [by, release] : acquired_within_) {
+    if (by != second / 32) continue;
+    for (const Fence& fence : fences->second) {
+      const bool own =
+          fence.thread == first || (fence.thread / 32 == first / 32 && warp_full_[warp & 31] > time);
+      if (own && fence.time > time && fence.time < release.time) return true;
+    }
+  }
+  return false;
+}
+
+// Has the block that runs learned of what a thread of another had done at that time?
+bool AccessOrder::is_released(const Access& access) const {
+  const auto& [block, thread, time] = access;
+  const auto fences = fences_.find(block);
+  if (fences == fences_.end()) return false;
+  const auto acquired = acquired_.find(block);
+  if (acquired == acquired_.end()) return false;
+  for (const Release& release : acquired->second) {
+    for (const Fence& fence : fences->second) {
+      if (!fence.of_device || fence.time < time || fence.time > release.time) continue;
+      const bool by_releaser = fence.thread == release.thread || fence.time < release.barrier;
+      const bool covers = fence.thread == thread || fence.barrier > time;
+      if (by_releaser && covers) return true;
+    }
+  }
+  return false;
+}
+
+void AccessOrder::release(const char* at, std::uint16_t thread) {
+  if (!fences_.contains(block_)) return;
+  std::vector<Release>& all = releases_[at];
+  const auto add = [&](Release one) {
+    one.word = at;
+    if (all.size() < most_releases) all.push_back(one);
+  };
+  add({block_, thread, time_, barrier_, at});
+  for (const auto& [block, releases] : acquired_) {
+    for (const Release& one : releases)
+      if (one.word != at) add(one);
+  }
+}
+
+void AccessOrder::acquire(const char* at, std::uint16_t thread) {
+  const auto found = releases_.find(at);
+  if (found == releases_.end()) return;
+  std::size_t& known = acquired_of_[at];
+  for (; known < found->second.size(); ++known) {
+    const Release& one = found->second[known];
+    if (one.block != block_) acquired_[one.block].push_back(one);
+  }
+  for (auto one = found->second.rbegin(); one != found->second.rend() && one->block == block_; ++one)
+    acquired_within_.emplace_back(thread / 32, *one);
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that compile, each one source at a time. Processes and not threads: a compiler that hangs or
+// crashes costs one variant, and NVRTC compiles more in 16 processes than in 16 threads.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/render.h"
+#include "tuner/check/messages.h"
+#include "tuner/device/child.h"
+
+namespace tunesmith {
+
+struct CompileResult {
+  std::int64_t ticket = 0;
+  Verdict verdict = Verdict::ok;
+  std::string reason;  ///< a sentence, then the compiler's output; empty when ok
+  std::string binary;
+  std::optional<double> milliseconds;  ///< none if an earlier run has compiled it
+};
+
+class Compilers {
+ public:
+  /// Starts the first process and waits for its first message. Throws Error when there is no compiler.
+  /// Binaries are kept in a folder of the toolchain in `cache_folder`; empty: they are not.
+  Compilers(const std::string& target, int processes, double timeout_s,
+            const std::filesystem::path& cache_folder);
+  ~Compilers();  ///< gives running compilations a moment to end and to remove their files
+  Compilers(const Compilers&) = delete;
+  Compilers& operator=(const Compilers&) = delete;
+
+  const std::string& identity() const { return identity_; }  ///< of the toolchain
+
+  bool has_room() const;  ///< for one more source
+  int at_work() const;    ///< compilations whose results are wanted
+  /// With a limit above 0 it may take no longer than that; the time-out of all compilations holds anyway.
+  void begin(std::int64_t ticket, const Source& source, double limit_s = 0);
+  /// Only for the folder, where begin() then finds it.
+  void begin_ahead(const Source& source, double limit_s);
+  std::vector<CompileResult> update();  ///< what ended since the last call
+  void drop_all();                      ///< the results of running compilations are not wanted any more
+
+  int processes() const { return static_cast<int>(processes_.size()); }
+  double busy_s() const { return busy_s_; }  ///< of all processes together, so far
+
+  void descriptors(std::vector<int>& add_to) const;
+  /// The earliest moment at which something takes too long; far away if nothing is at work.
+  Clock::time_point deadline() const;
+
+ private:
+  struct Process {
+    std::unique_ptr<Child> child;
+    bool greeted = false;
+    bool at_work = false;
+    bool wanted = true;  // the result of what it is at work on
+    std::int64_t ticket = 0;
+    CompileRequest request;
+    bool again = false;  // a process has died of it before
+    double limit_s = 0;
+    Clock::time_point began, deadline;
+  };
+  Process& give(const Source& source, double limit_s);
+  void start(Process& process);
+  void take(Process& process, const Frame& frame, std::vector<CompileResult>& results);
+  void send(Process& process);
+  void rest(Process& process);
+
+  std::string target_;
+  double timeout_s_;
+  std::string identity_;
+  std::filesystem::path cache_folder_;
+  std::vector<Process> processes_;
+  double busy_s_ = 0;
+};
+
+}  // namespace tunesmith

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/check/problem_arrays.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tuner/device/check_data.h"
+
+namespace tunesmith {
+namespace {
+
+// Guard bytes and alignment of workspaces cost memory, so few sizes are kept.
+constexpr std::size_t kept_workspaces = 12;
+
+bool is_input(Role role) { return role != Role::output; }
+bool is_output(Role role) { return role != Role::input; }
+
+// The element with that index.
+std::string text_at(Device& device, const DeviceMemory& array, DType dtype, std::int64_t index) {
+  std::array<char, 16> element{};
+  device.download(element.data(), static_cast<const char*>(array.get()) + bytes(dtype) * index, bytes(dtype));
+  return element_text(dtype, element.data());
+}
+
+}  // namespace
+
+std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& extents) {
+  std::string text;
+  for (std::size_t axis = extents.size(); axis-- > 0;) {
+    const std::int64_t extent = std::max<std::int64_t>(extents[axis], 1);
+    text = std::to_string(axis == 0 ? index : index % extent) + (text.empty() ? "" : ", ") + text;
+    index /= extent;
+  }
+  return "[" + text + "]";
+}
+
+std::string outside_text(const Outside& written, std::int64_t element, const std::string& unit,
+                         const std::string& what) {
+  const auto counted = [&](std::int64_t bytes) {
+    const std::int64_t count = (bytes + element - 1) / element;
+    return std::to_string(count) + " " + unit + (count == 1 ? "" : "s");
+  };
+  if (written.after > 0) return counted(written.after) + " beyond the end of " + what;
+  if (written.before > 0) return counted(written.before) + " before the start of " + what;
+  return "";
+}
+
+ProblemArrays::ProblemArrays(Device& device, const Op& op, const CheckPart& part)
+    : device_(&device), op_(&op), problem_(part.problem), set_(part.set) {
+  const auto uploaded = [&](const auto& values) {
+    const auto size = static_cast<std::int64_t>(values.size_bytes());
+    DeviceMemory memory(device, size);
+    device.upload(memory.get(), values.data(), size);
+    return memory;
+  };
+  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+    const Argument& argument = op.arguments[i];
+    const DType dtype = argument.dtype(part.problem);
+    const std::int64_t count = elements(argument, part.problem);
+    Array array{count,        dtype,        argument.role, DeviceMemory(device, count * bytes(dtype)),
+                std::nullopt, std::nullopt, std::nullopt};
+    if (is_input(argument.role)) {
+      array.initial = uploaded(part.arrays[i].initial);
+      restore(array);
+    }
+    if (is_output(argument.role)) {
+      array.expected = uploaded(part.arrays[i].expected);
+      array.permitted = uploaded(part.arrays[i].permitted);
+    }
+    if (argument.role == Role::inout) repeatable_ = false;
+    pointers_.push_back(array.live.get());
+    arrays_.push_back(std::move(array));
+  }
+}
+
+std::string ProblemArrays::where() const {
+  return problem_.text() + (set_ > 0 ? ", where " + describe_inputs(*op_, set_) : "");
+}
+
+void ProblemArrays::align(std::int64_t bytes) {
+  alignment_ = bytes;
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    Array& array = arrays_[i];
+    const std::int64_t size = array.live.bytes(), element = tunesmith::bytes(array.dtype);
+    array.live = DeviceMemory(*device_, size, size < bytes ? element : std::max(bytes, element));
+    if (array.initial) restore(array);
+    pointers_[i] = array.live.get();
+  }
+}
+
+void ProblemArrays::restore(Array& array) {
+  device_->copy(array.live.get(), array.initial->get(), array.live.bytes());
+}
+
+void ProblemArrays::restore_inputs() {
+  for (Array& array : arrays_)
+    if (array.role == Role::input) restore(array);
+}
+
+void ProblemArrays::reset(Poison poison) {
+  for (Array& array : arrays_) {
+    if (array.role == Role::output) device_->fill(array.live.get(), byte_of(poison), array.live.bytes());
+    if (array.role == Role::inout) restore(array);
+  }
+}
+
+std::string ProblemArrays::written_beyond() const {
+  std::string beyond;
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    const Outside written = device_->written_outside(arrays_[i].live.get());
+    if (beyond.empty())
+      beyond = outside_text(written, bytes(arrays_[i].dtype), "element", op_->arguments[i].name);
+  }
+  return beyond;
+}
+
+Comparison ProblemArrays::compare(std::size_t argument) const {
+  const Array& array = arrays_[argument];
+  return device_->compare(array.live.get(), is_exact(*op_, array.dtype) ? DType::b64 : array.dtype,
+                          static_cast<const double*>(array.expected->get()), array.permitted->get(),
+                          array.elements);
+}
+
+std::string ProblemArrays::element_name(std::size_t argument, std::int64_t element) const {
+  const Argument& described = op_->arguments[argument];
+  return described.name + coordinates(element, described.extents(problem_));
+}
+
+std::string ProblemArrays::difference(std::size_t argument, const Comparison& comparison) const {
+  const Array& array = arrays_[argument];
+  const std::int64_t at = comparison.first_wrong, each = permitted_bytes(array.dtype);
+  std::array<char, sizeof(double)> permitted{};
+  device_->download(permitted.data(), static_cast<const char*>(array.permitted->get()) + each * at, each);
+  return element_name(argument, at) + " is " + text_at(*device_, array.live, array.dtype, at) +
+         ", expected " +
+         text_at(*device_, *array.expected, is_exact(*op_, array.dtype) ? array.dtype : DType::f64, at) +
+         " within " + number_text(unpack_permitted(array.dtype, permitted.data())) + "; " +
+         std::to_string(comparison.wrong) + " of " + std::to_string(array.elements) +
+         (comparison.wrong == 1 ? " elements is wrong" : " elements are wrong");
+}
+
+CheckFailure ProblemArrays::fault(const void* address, const void* workspace,
+                                  std::int64_t workspace_bytes) const {
+  const auto beyond = [&](const void* memory, std::int64_t bytes, std::int64_t element,
+                          const std::string& unit, const std::string& what) {
+    const std::int64_t at = static_cast<const char*>(address) - static_cast<const char*>(memory);
+    const std::string is = at < 0 ? "before the start of " + what
+                                  : unit + " " + std::to_string(at / element) + " of " + what +
+                                        ", which has " + std::to_string(bytes / element);
+    return CheckFailure{Verdict::out_of_bounds, "The variant accessed " + is + ", on " + where() + "."};
+  };
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    const Array& array = arrays_[i];
+    if (device_->guards(array.live.get(), address))
+      return beyond(array.live.get(), array.live.bytes(), bytes(array.dtype), "element",
+                    op_->arguments[i].name);
+  }
+  if (workspace_bytes > 0 && device_->guards(workspace, address))
+    return beyond(workspace, workspace_bytes, 1, "byte", "the workspace");
+  return {Verdict::crash, "The kernel accessed memory that is not there, on " + where() + "."};
+}
+
+void* Workspaces::get(std::int64_t bytes) {
+  if (bytes <= 0) return nullptr;
+  auto found = all_.find(bytes);
+  if (found == all_.end()) {
+    if (all_.size() >= kept_workspaces) all_.clear();
+    found = all_.emplace(bytes, DeviceMemory(device_, bytes)).first;
+  }
+  return found->second.get();
+}
+
+void Workspaces::prepare(const Work& work, Poison poison) {
+  void* const space = get(work.workspace_bytes);
+  if (space == nullptr) return;
+  device_.fill(space, byte_of(poison), work.workspace_bytes);
+  device_.fill(space, 0, work.zeroed_bytes);
+}
+
+bool Workspaces::zeroed_part_is_zero(const Work& work) {
+  if (work.zeroed_bytes == 0) return true;
+  std::string part(static_cast<std::size_t>(work.zeroed_bytes), '\0');
+  device_.download(part.data(), get(work.workspace_bytes), work.zeroed_bytes);
+  return part.find_first_not_of('\0') == std::string::npos;
+}
+
+std::string Workspaces::written_beyond(std::int64_t bytes) {
+  if (bytes <= 0) return "";
+  return outside_text(device_.written_outside(get(bytes)), 1, "byte", "the workspace");
+}
+
+std::string Workspaces::written_beyond_any() {
+  std::string beyond;
+  for (const auto& [bytes, memory] : all_) {
+    const Outside written = device_.written_outside(memory.get());
+    if (beyond.empty()) beyond = outside_text(written, 1, "byte", "the workspace");
+  }
+  return beyond;
+}
+
+bool serves(const Op& op, const Template& tmpl, const Config& config, const Problem& problem,
+            const DeviceFacts& device, const Values& constants) {
+  return !why_not(tmpl, problem, device) && tmpl.space(problem, device).find(config.values()) &&
+         compiled_in(op, tmpl, problem) == constants;
+}
+
+}  // namespace tunesmith

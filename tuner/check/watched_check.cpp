@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/check/watched_check.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <utility>
+
+#include "generator/ops.h"
+#include "kernel_file/add.h"
+
+namespace tunesmith {
+namespace {
+
+// A watched launch is slow, and where something is wrong it says so early.
+constexpr std::chrono::duration<double> companions_limit{0.3}, problem_limit{0.6};
+
+// More elements than 32 bits count.
+constexpr std::int64_t most_of_32_bits = std::int64_t{1} << 31;
+
+// An array of zeros of which only what is touched becomes memory.
+class SparseMemory {
+ public:
+  explicit SparseMemory(std::int64_t bytes)
+      : bytes_(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))),
+        start_(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                      -1, 0)) {}
+  ~SparseMemory() {
+    if (start_ != MAP_FAILED) ::munmap(start_, bytes_);
+  }
+  SparseMemory(SparseMemory&& other) noexcept
+      : bytes_(other.bytes_), start_(std::exchange(other.start_, MAP_FAILED)) {}
+  SparseMemory& operator=(SparseMemory&&) = delete;
+  char* get() const { return start_ == MAP_FAILED ? nullptr : static_cast<char*>(start_); }
+
+ private:
+  std::size_t bytes_;
+  void* start_;
+};
+
+std::int64_t largest_array(const Op& op, const Problem& problem) {
+  std::int64_t largest = 0;
+  for (const Argument& argument : op.arguments) largest = std::max(largest, elements(argument, problem));
+  return largest;
+}
+
+bool is_allowed(const Op& op, const Problem& problem) {
+  try {
+    static_cast<void>(complete_problem(op, problem));
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+// The largest problem of those that the description names as usual, with what `constants` fixes as it is; of
+// parameters without a range nothing is claimed.
+std::optional<Problem> largest_problem(const Op& op, const Problem& asked, const Values& constants) {
+  constexpr std::int64_t no_maximum = std::int64_t{1} << 31;
+  for (const std::int64_t multiple : {1, 64}) {
+    Problem problem = asked;
+    for (const Parameter& parameter : op.parameters) {
+      if (!parameter.is_integer() || constants.find(parameter.name) != nullptr) continue;
+      if (!parameter.usual && parameter.maximum >= no_maximum) continue;
+      const std::int64_t declared = parameter.usual ? parameter.usual->most : parameter.maximum;
+      const std::int64_t most = std::min(declared, parameter.maximum) / multiple * multiple;
+      problem.set(parameter.name, std::max(most, parameter.minimum));
+    }
+    if (problem != asked && is_allowed(op, problem)) return problem;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config& config,
+                                              ProblemArrays& asked, std::span<ProblemArrays> companions,
+                                              bool& lost) {
+  if (!toolchain_) toolchain_ = make_watched_toolchain();
+  if (!toolchain_) return std::nullopt;
+  const Source source = render(op_, tmpl, asked.problem(), config, "host");
+  const Compilation compiled = toolchain_->compile(source);
+  // What this compiler does not know how to watch is checked without.
+  if (!compiled.ok) return std::nullopt;
+  const auto start = std::chrono::steady_clock::now();
+  blocks_wait_ = false;
+  overflows_.clear();
+  const Variant variant{tmpl, config, source, compiled.bytes};
+  const Values constants = compiled_in(op_, tmpl, asked.problem());
+  for (ProblemArrays& companion : companions) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    if (spent > companions_limit) break;
+    if (companion.set() > 0 || !serves(op_, tmpl, config, companion.problem(), device_.facts(), constants))
+      continue;
+    if (auto failure = run_on(companion, variant, companions_limit, lost)) return failure;
+  }
+  if (auto failure = run_on(asked, variant, problem_limit, lost)) return failure;
+  return check_large(variant, asked.problem(), constants);
+}
+
+// As small as passes 2^31 well, so that a block has less to do.
+Problem WatchedCheck::smaller(Problem large, const Variant& variant, const Values& constants) const {
+  for (const Parameter& parameter : op_.parameters) {
+    while (parameter.is_integer() && constants.find(parameter.name) == nullptr) {
+      Problem smaller = large;
+      smaller.set(parameter.name, std::get<std::int64_t>(*large.find(parameter.name)) / 2);
+      if (!is_allowed(op_, smaller) || largest_array(op_, smaller) < most_of_32_bits * 3 / 2 ||
+          !variant.tmpl.space(smaller, device_.facts()).find(variant.config.values()))
+        break;
+      large = smaller;
+    }
+  }
+  return large;
+}
+
+// Some blocks of a launch on arrays of more elements than 32 bits count, where the description has them in
+// its ranges: does arithmetic overflow that does not on small problems, and does an access miss its array?
+// Where the largest problem cannot be launched that is told, of the untuned kernel.
+std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, const Problem& asked,
+                                                      const Values& constants) {
+  constexpr std::int64_t most_of_a_block = 1 << 16;  // threads and more than that it takes to pass it
+  const auto& [tmpl, config, source, binary] = variant;
+  const std::optional<Problem> largest = largest_problem(op_, asked, constants);
+  if (!largest || why_not(tmpl, *largest, device_.facts())) return std::nullopt;
+  if (!tmpl.space(*largest, device_.facts()).find(config.values())) return std::nullopt;
+  if (const auto why = exceeds(tmpl.work(*largest, config, device_.facts()), device_.facts())) {
+    if (config.values() != base_config(op_, *largest, device_.facts()).values()) return std::nullopt;
+    return CheckFailure{Verdict::launch_error,
+                        "It cannot be launched on " + largest->text() +
+                            ", which is in the description's range: " + *why +
+                            " Give a parameter a smaller maximum, or let a block do more."};
+  }
+  if (largest_array(op_, *largest) < most_of_32_bits - most_of_a_block) return std::nullopt;
+  const Problem large = smaller(*largest, variant, constants);
+  const Work work = tmpl.work(large, config, device_.facts());
+  const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
+  std::vector<SparseMemory> memory;
+  std::vector<Watcher::Array> arrays;
+  std::vector<void*> pointers;
+  for (const Argument& argument : op_.arguments) {
+    const std::int64_t element = bytes(argument.dtype(large)), size = elements(argument, large) * element;
+    char* const start = memory.emplace_back(size).get();
+    if (start == nullptr) return std::nullopt;
+    arrays.push_back({argument.name, start, size, element});
+    pointers.push_back(start);
+  }
+  Watcher watcher;
+  watcher.choose = [](std::int64_t blocks) {
+    std::vector<std::int64_t> some = {blocks - 1, 0, blocks / 2, blocks / 2 + 1, blocks * 3 / 4, 1};
+    std::erase_if(some, [&](std::int64_t block) { return block >= blocks; });
+    return some;
+  };
+  executable->emulate(false, Poison::nan);
+  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), false, problem_limit);
+  executable->launch(pointers.data(), nullptr, nullptr);
+  watcher.end();
+  set_watch(*executable, nullptr, binary);
+  for (const Watcher::Spot& spot : watcher.overflows()) {
+    if (overflows_.contains(spot)) continue;
+    const std::string line = spot.first + ":" + std::to_string(spot.second);
+    // A twin of what wraps on a GPU.
+    if (located(line, source.text, files_of(op_)).starts_with("common/")) continue;
+    return CheckFailure{Verdict::wrong_result,
+                        located(line, source.text) + ": Arithmetic on signed integers overflows on " +
+                            large.text() +
+                            ", which is in the description's range: compute it in 64 bits, as "
+                            "size_t, or give a parameter a smaller maximum."};
+  }
+  const Watcher::Finding& found = watcher.finding();
+  if (found.kind == Watcher::Kind::outside)
+    return CheckFailure{Verdict::out_of_bounds,
+                        found.sentence + ", on " + large.text() + ", which is in the description's range."};
+  return std::nullopt;
+}
+
+std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Variant& variant,
+                                                 std::chrono::duration<double> limit, bool& lost) {
+  const auto& [tmpl, config, source, binary] = variant;
+  const Work work = tmpl.work(on.problem(), config, device_.facts());
+  if (exceeds(work, device_.facts())) return std::nullopt;
+  const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
+  // Each array lies at a multiple of the alignment that the variant asks for, and of no more.
+  constexpr std::int64_t most_aligned = 256;
+  std::vector<Watcher::Array> arrays;
+  std::vector<DeviceMemory> memory;
+  std::vector<void*> pointers;
+  for (std::size_t i = 0; i < on.arrays().size(); ++i) {
+    const ProblemArrays::Array& array = on.arrays()[i];
+    const std::int64_t size = array.live.bytes(), element = bytes(array.dtype);
+    // Of a smaller array no more than its size allows: other arrays may be of wider types.
+    const std::int64_t alignment = std::max(
+        element, std::min(on.alignment(),
+                          static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size)))));
+    DeviceMemory& one = memory.emplace_back(device_, size + alignment, most_aligned);
+    char* const start = one.as<char>() + alignment % most_aligned;
+    if (array.initial) {
+      device_.copy(start, array.initial->get(), size);
+    } else {
+      device_.fill(start, byte_of(Poison::nan), size);
+    }
+    arrays.push_back({op_.arguments[i].name, start, size, element});
+    pointers.push_back(start);
+  }
+  Watcher watcher;
+  executable->emulate(false, Poison::nan);
+  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), true, limit);
+  const int error = executable->launch(pointers.data(), nullptr, nullptr);
+  watcher.end();
+  set_watch(*executable, nullptr, binary);
+  overflows_.insert(watcher.overflows().begin(), watcher.overflows().end());
+  const Watcher::Finding& found = watcher.finding();
+  if (found.kind != Watcher::Kind::none)
+    return CheckFailure{found.kind == Watcher::Kind::outside ? Verdict::out_of_bounds : Verdict::wrong_result,
+                        located(found.sentence, source.text) + ", on " + on.where() + "."};
+  if (error == host_fault) {
+    lost = true;  // the kernel was left where it was
+    return on.fault(host_fault_address(), nullptr, 0);
+  }
+  if (watcher.waits()) blocks_wait_ = blocks_wait_ || !ends_in_reverse(on, *executable, binary);
+  return std::nullopt;
+}
+
+// A kernel whose blocks wait for blocks with lower numbers never ends with the highest first. A GPU starts
+// them in order, which is not promised.
+bool WatchedCheck::ends_in_reverse(ProblemArrays& on, Executable& executable, const std::string& binary) {
+  Watcher watcher;
+  on.reset(Poison::nan);
+  executable.emulate(false, Poison::nan);
+  watcher.choose = [](std::int64_t blocks) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(blocks));
+    for (std::size_t n = 0; n < all.size(); ++n) all[n] = blocks - 1 - static_cast<std::int64_t>(n);
+    return all;
+  };
+  std::vector<Watcher::Array> arrays;
+  for (const ProblemArrays::Array& array : on.arrays())
+    arrays.push_back({"", array.live.as<char>(), array.live.bytes(), bytes(array.dtype)});
+  watcher.begin(set_watch(executable, watcher.hooks(), binary), std::move(arrays), false, companions_limit);
+  executable.launch(on.pointers(), nullptr, nullptr);
+  watcher.end();
+  set_watch(executable, nullptr, binary);
+  return !watcher.ran_out_of_time();
+}
+
+}  // namespace tunesmith

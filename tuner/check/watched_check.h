@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A described kernel is compiled once more for the host, so that each of its accesses is told (watcher.h):
+// are they inside the arrays, are they in order, and does arithmetic overflow on the largest problems?
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include "runtime/toolchain.h"
+#include "tuner/check/problem_arrays.h"
+#include "tuner/check/watcher.h"
+
+namespace tunesmith {
+
+class WatchedCheck {
+ public:
+  WatchedCheck(Device& device, const Op& op) : device_(device), op_(op) {}
+
+  /// The first thing that is wrong, on companions, on the problem, or on the largest one that the description
+  /// allows; nothing also where this compiler cannot watch. `lost`: the kernel was left where it was.
+  std::optional<CheckFailure> run(const Template& tmpl, const Config& config, ProblemArrays& asked,
+                                  std::span<ProblemArrays> companions, bool& lost);
+  /// Of the variant that was run: its blocks wait for blocks with lower numbers, so they run in order.
+  bool blocks_wait() const { return blocks_wait_; }
+
+ private:
+  struct Variant {
+    const Template& tmpl;
+    const Config& config;
+    const Source& source;
+    const std::string& binary;
+  };
+  std::optional<CheckFailure> run_on(ProblemArrays& on, const Variant& variant,
+                                     std::chrono::duration<double> limit, bool& lost);
+  bool ends_in_reverse(ProblemArrays& on, Executable& executable, const std::string& binary);
+  Problem smaller(Problem large, const Variant& variant, const Values& constants) const;
+  std::optional<CheckFailure> check_large(const Variant& variant, const Problem& asked,
+                                          const Values& constants);
+
+  Device& device_;
+  const Op& op_;
+  std::unique_ptr<Toolchain> toolchain_;
+  std::set<Watcher::Spot> overflows_;  // on small problems: they are meant
+  bool blocks_wait_ = false;
+};
+
+}  // namespace tunesmith

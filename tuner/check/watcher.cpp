@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/check/watcher.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace tunesmith {
+namespace {
+
+constexpr std::uint32_t calls_between_looks = 1 << 14;  // at the clock
+
+bool writes(AccessKind kind) {
+  return kind == AccessKind::write || kind == AccessKind::volatile_write || kind == AccessKind::atomic;
+}
+std::string file_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+bool is_atomic(std::uint8_t kind) { return kind == static_cast<std::uint8_t>(AccessKind::atomic); }
+
+}  // namespace
+
+Watcher::Watcher() {
+  hooks_.self = this;
+  hooks_.shared = [](void* given, const void* dynamic, long long bytes) {
+    auto& watcher = *static_cast<Watcher*>(given);
+    if (bytes <= 0) return;
+    Region& region = watcher.regions_.emplace_back();
+    const auto* start = static_cast<const char*>(dynamic);
+    region.array = {"the dynamic shared memory", start, bytes, 1};
+    region.is_shared = true;
+    region.granule = 1;
+  };
+  hooks_.next_block = [](void* given, long long blocks) -> long long {
+    auto& watcher = *static_cast<Watcher*>(given);
+    if (!watcher.settle()) return -1;
+    if (!std::exchange(watcher.chosen_, true) && watcher.choose != nullptr)
+      watcher.blocks_ = watcher.choose(blocks);
+    if (watcher.late_) return -1;
+    const std::size_t n = watcher.next_++;
+    const bool all = watcher.choose == nullptr;
+    if (n >= (all ? static_cast<std::size_t>(blocks) : watcher.blocks_.size())) return -1;
+    const std::int64_t block = all ? static_cast<std::int64_t>(n) : watcher.blocks_[n];
+    watcher.order_.begin_block(static_cast<std::uint32_t>(block));
+    watcher.block_count_ = static_cast<std::uint64_t>(blocks);
+    watcher.counter_ = nullptr;
+    return block;
+  };
+  hooks_.access = [](void* given, const void* at, long long bytes, int kind, int thread) -> int {
+    return static_cast<Watcher*>(given)->access(static_cast<const char*>(at), bytes,
+                                                static_cast<AccessKind>(kind), thread)
+               ? 1
+               : 0;
+  };
+  hooks_.barrier = [](void* given, int) {
+    auto& watcher = *static_cast<Watcher*>(given);
+    watcher.settle();
+    watcher.order_.barrier();
+  };
+  hooks_.collective = [](void* given, int warp, unsigned lanes) {
+    auto& watcher = *static_cast<Watcher*>(given);
+    watcher.settle();
+    watcher.order_.collective(static_cast<std::uint32_t>(warp), lanes);
+  };
+  hooks_.fence = [](void* given, int thread, int of_device) {
+    auto& watcher = *static_cast<Watcher*>(given);
+    watcher.settle();
+    watcher.order_.fence(static_cast<std::uint16_t>(thread), of_device != 0);
+  };
+  hooks_.misaligned = [](void* given, const void* at, long long alignment, const char* file, int line,
+                         int thread) -> int {
+    auto& watcher = *static_cast<Watcher*>(given);
+    if (watcher.finding_.kind != Kind::none) return 0;
+    std::string where;
+    if (Region* region = watcher.region_of(static_cast<const char*>(at), 1))
+      where = " at " + watcher.place(*region, static_cast<const char*>(at), 1);
+    watcher.finding_ = {Kind::misaligned,
+                        file_name(file) + ":" + std::to_string(line) + ": Thread " + std::to_string(thread) +
+                            " of block " + std::to_string(watcher.order_.block()) +
+                            " makes a misaligned access" + where + ": its address is not a multiple of " +
+                            std::to_string(alignment) + " bytes, which the type needs"};
+    return 0;
+  };
+  hooks_.overflow = [](void* given, const char* file, int line) {
+    static_cast<Watcher*>(given)->overflows_.emplace(file_name(file), line);
+  };
+}
+
+void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool races,
+                    std::chrono::duration<double> limit) {
+  memory_ = memory;
+  races_ = races;
+  regions_.clear();
+  regions_.reserve(arrays.size() + memory.arrays.size() + 1);
+  last_region_ = nullptr;
+  for (Array& array : arrays) {
+    Region& region = regions_.emplace_back();
+    region.granule = std::clamp<std::int64_t>(array.element, 1, 4);
+    region.array = std::move(array);
+  }
+  for (const SharedArray& shared : memory.arrays) {
+    Region& region = regions_.emplace_back();
+    region.array = {"the shared array " + shared.name, shared.start, shared.bytes, 1};
+    region.is_shared = true;
+    region.granule = 1;
+  }
+  chosen_ = late_ = waits_ = false;
+  next_ = 0;
+  blocks_.clear();
+  order_.begin();
+  updated_by_.clear();
+  updates_.clear();
+  pending_ = {};
+  finding_ = {};
+  overflows_.clear();
+  calls_ = 0;
+  deadline_ = std::chrono::steady_clock::now() +
+              std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
+}
+
+void Watcher::end() { settle(); }
+
+Watcher::Region* Watcher::region_of(const char* at, std::int64_t) {
+  const auto holds = [&](const Region& region) {
+    return at >= region.array.start && at < region.array.start + region.array.bytes;
+  };
+  if (last_region_ != nullptr && holds(*last_region_)) return last_region_;
+  for (Region& region : regions_)
+    if (holds(region)) return last_region_ = &region;
+  return nullptr;
+}
+
+std::string Watcher::place(const Region& region, const char* at, std::int64_t bytes) const {
+  const std::int64_t offset = at - region.array.start;
+  const std::int64_t unit = region.is_shared ? std::max<std::int64_t>(bytes, 1) : region.array.element;
+  if (region.is_shared && (bytes <= 1 || offset % unit != 0))
+    return "byte " + std::to_string(offset) + " of " + region.array.name;
+  return "element " + std::to_string(offset / unit) + " of " + region.array.name;
+}
+
+bool Watcher::outside(const char* at, std::int64_t bytes, AccessKind kind) {
+  const std::string does = writes(kind) ? "writes " : "reads ";
+  const bool is_static_shared = at >= memory_.shared_start && at < memory_.shared_end;
+  if (at >= memory_.start && at < memory_.end && !is_static_shared) return true;  // a table of its own
+  if (!is_static_shared) {
+    const Region* nearest = nullptr;
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const Region& region : regions_) {
+      if (region.array.start >= memory_.start && region.array.start < memory_.end) continue;
+      const char* const end = region.array.start + region.array.bytes;
+      const std::int64_t distance = at < region.array.start ? region.array.start - at : at - end;
+      if (distance >= least) continue;
+      least = distance;
+      nearest = &region;
+    }
+    constexpr std::int64_t near = 1 << 20;
+    finding_.kind = Kind::outside;
+    finding_.sentence = "The variant " + does;
+    if (nearest == nullptr || least > near) {
+      finding_.sentence += "memory that is in none of its arrays";
+      return false;
+    }
+    const Array& array = nearest->array;
+    const std::int64_t element = at < array.start ? -((array.start - at + array.element - 1) / array.element)
+                                                  : (at - array.start) / array.element;
+    finding_.sentence += std::string(nearest->is_shared ? "byte " : "element ") + std::to_string(element) +
+                         " of " + array.name + ", which has " + std::to_string(array.bytes / array.element);
+    return false;
+  }
+  if (at >= memory_.shared_start && at < memory_.shared_end) {
+    const Region* before = nullptr;
+    const Region* behind = nullptr;
+    for (const Region& region : regions_) {
+      if (!region.is_shared || region.array.start < memory_.shared_start ||
+          region.array.start >= memory_.shared_end)
+        continue;
+      if (region.array.start <= at && (before == nullptr || region.array.start > before->array.start))
+        before = &region;
+      if (region.array.start > at && (behind == nullptr || region.array.start < behind->array.start))
+        behind = &region;
+    }
+    std::string what = "shared memory outside its arrays";
+    if (before != nullptr &&
+        (behind == nullptr || at - (before->array.start + before->array.bytes) < behind->array.start - at)) {
+      const std::int64_t offset = at - before->array.start;
+      what = offset % bytes == 0 && before->array.bytes % bytes == 0
+                 ? "element " + std::to_string(offset / bytes) + " of " + before->array.name +
+                       ", which has " + std::to_string(before->array.bytes / bytes)
+                 : "byte " + std::to_string(offset) + " of " + before->array.name + ", which has " +
+                       std::to_string(before->array.bytes);
+    } else if (behind != nullptr) {
+      what = std::to_string(behind->array.start - at) + " bytes before the start of " + behind->array.name;
+    }
+    finding_ = {Kind::outside, "The variant " + does + what};
+    return false;
+  }
+  return true;
+}
+
+bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int thread) {
+  if (!settle()) return false;
+  if (++calls_ % calls_between_looks == 0 && std::chrono::steady_clock::now() > deadline_) {
+    late_ = true;
+    return false;
+  }
+  Region* const region = region_of(at, bytes);
+  if (region == nullptr) return outside(at, bytes, kind);
+  if (at + bytes > region->array.start + region->array.bytes && !region->is_shared) {
+    const Array& array = region->array;
+    finding_ = {Kind::outside, std::string("The variant ") + (writes(kind) ? "writes" : "reads") +
+                                   " beyond the end of " + array.name + ", from element " +
+                                   std::to_string((at - array.start) / array.element) + " of " +
+                                   std::to_string(array.bytes / array.element) + " on"};
+    return false;
+  }
+  if (at + bytes > region->array.start + region->array.bytes)
+    return outside(region->array.start + region->array.bytes, 1, kind);
+  if (!races_) return true;
+  if (region->cells.empty())
+    region->cells.resize(static_cast<std::size_t>(region->array.bytes / region->granule + 1));
+  const std::uint64_t time = order_.tick();
+  const auto who = static_cast<std::uint16_t>(thread);
+  if (kind == AccessKind::atomic) return update(*region, at, bytes, who);
+  if (kind == AccessKind::volatile_read) {
+    waits_ = waits_ || !region->is_shared;
+    order_.acquire(at, who);
+  }
+  if (writes(kind)) {
+    if (kind == AccessKind::volatile_write) order_.release(at, who);
+    if (bytes > static_cast<std::int64_t>(pending_.before.size())) return true;
+    pending_.region = region;
+    pending_.at = at;
+    pending_.bytes = bytes;
+    pending_.time = time;
+    pending_.thread = who;
+    pending_.kind = static_cast<std::uint8_t>(kind);
+    std::memcpy(pending_.before.data(), at, static_cast<std::size_t>(bytes));
+    return true;
+  }
+  return check_read(*region, at, bytes, kind, who);
+}
+
+// An atomic operation: in order with other such, and with what came before a release of the same word.
+bool Watcher::update(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread) {
+  const auto first = static_cast<std::size_t>((at - region.array.start) / region.granule);
+  const auto last = static_cast<std::size_t>((at + bytes - 1 - region.array.start) / region.granule);
+  for (std::size_t n = first; n <= last; ++n) {
+    Cell& cell = region.cells[n];
+    const bool is_here = cell.written > 0 && !(region.is_shared && cell.writer_block != order_.block());
+    if (is_here && !is_atomic(cell.kind) &&
+        cell.kind != static_cast<std::uint8_t>(AccessKind::volatile_write) &&
+        !order_.is_before({cell.writer_block, cell.writer, cell.written}, thread))
+      return race(region, at, bytes, cell.writer_block, cell.writer, true, thread, true);
+    cell.written = order_.now();
+    cell.writer_block = order_.block();
+    cell.writer = thread;
+    cell.kind = static_cast<std::uint8_t>(AccessKind::atomic);
+  }
+  waits_ = waits_ || !region.is_shared;
+  order_.acquire(at, thread);
+  order_.release(at, thread);
+  const auto [by, is_first] = updated_by_.try_emplace(at, order_.block());
+  const bool once = is_first || std::exchange(by->second, order_.block()) != order_.block();
+  if (bytes == sizeof(std::uint32_t)) {  // a counter of blocks, which each of them updates once?
+    std::uint32_t value = 0;
+    std::memcpy(&value, at, sizeof(value));
+    std::uint32_t& updates = updates_[at];
+    if (once && value == updates && updates > 0 && updates + 1 == block_count_) counter_ = at;
+    updates = once ? updates + 1 : std::numeric_limits<std::uint32_t>::max() / 2;
+  }
+  return true;
+}
+
+bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, AccessKind kind,
+                         std::uint16_t thread) {
+  const auto first = static_cast<std::size_t>((at - region.array.start) / region.granule);
+  const auto last = static_cast<std::size_t>((at + bytes - 1 - region.array.start) / region.granule);
+  for (std::size_t n = first; n <= last; ++n) {
+    Cell& cell = region.cells[n];
+    const bool is_here = cell.written > 0 && !(region.is_shared && cell.writer_block != order_.block());
+    // Volatile loads of another block's volatile stores are how blocks wait for each other.
+    const bool is_signal = cell.writer_block != order_.block() && kind == AccessKind::volatile_read &&
+                           cell.kind == static_cast<std::uint8_t>(AccessKind::volatile_write);
+    const bool is_left = counter_ != nullptr && counter_ != at && cell.writer_block != order_.block();
+    if (is_here && (!is_atomic(cell.kind) || is_left) && !is_signal &&
+        !order_.is_before({cell.writer_block, cell.writer, cell.written}, thread))
+      return race(region, at, bytes, cell.writer_block, cell.writer, true, thread, false);
+    if (cell.reader[0] != thread || cell.reader_block[0] != order_.block()) {
+      cell.read[1] = cell.read[0];
+      cell.reader[1] = cell.reader[0];
+      cell.reader_block[1] = cell.reader_block[0];
+    }
+    cell.read[0] = order_.now();
+    cell.reader[0] = thread;
+    cell.reader_block[0] = order_.block();
+  }
+  return true;
+}
+
+// The store that was told last has taken place: what did it change?
+bool Watcher::settle() {
+  if (pending_.region == nullptr) return finding_.kind == Kind::none;
+  Region& region = *std::exchange(pending_.region, nullptr);
+  const std::size_t size = static_cast<std::size_t>(pending_.bytes);
+  if (std::memcmp(pending_.before.data(), pending_.at, size) == 0) return finding_.kind == Kind::none;
+  const auto first = static_cast<std::size_t>((pending_.at - region.array.start) / region.granule);
+  const auto last =
+      static_cast<std::size_t>((pending_.at + pending_.bytes - 1 - region.array.start) / region.granule);
+  for (std::size_t n = first; n <= last; ++n) {
+    Cell& cell = region.cells[n];
+    const char* const here = region.array.start + static_cast<std::int64_t>(n) * region.granule;
+    if (cell.written > 0 && !(region.is_shared && cell.writer_block != order_.block())) {
+      bool ordered = order_.is_before({cell.writer_block, cell.writer, cell.written}, pending_.thread);
+      if (!ordered && cell.writer_block != order_.block()) {
+        auto updated = updated_by_.find(pending_.at);
+        if (updated == updated_by_.end()) updated = updated_by_.find(here);
+        const bool both_signal = pending_.kind == static_cast<std::uint8_t>(AccessKind::volatile_write) &&
+                                 cell.kind != static_cast<std::uint8_t>(AccessKind::write);
+        ordered = both_signal ||
+                  (is_atomic(cell.kind) && updated != updated_by_.end() && updated->second == order_.block());
+      }
+      if (!ordered)
+        return race(region, pending_.at, pending_.bytes, cell.writer_block, cell.writer, true,
+                    pending_.thread, true);
+    }
+    for (std::size_t r = 0; r < 2; ++r) {
+      if (cell.read[r] == 0 || (region.is_shared && cell.reader_block[r] != order_.block())) continue;
+      if (pending_.kind == static_cast<std::uint8_t>(AccessKind::volatile_write) &&
+          cell.reader_block[r] != order_.block())
+        continue;
+      if (!order_.is_before({cell.reader_block[r], cell.reader[r], cell.read[r]}, pending_.thread))
+        return race(region, pending_.at, pending_.bytes, cell.reader_block[r], cell.reader[r], false,
+                    pending_.thread, true);
+    }
+    cell.written = pending_.time;
+    cell.writer_block = order_.block();
+    cell.writer = pending_.thread;
+    cell.kind = pending_.kind;
+  }
+  return finding_.kind == Kind::none;
+}
+
+bool Watcher::race(const Region& region, const char* at, std::int64_t bytes, std::uint32_t block,
+                   std::uint16_t first, bool first_writes, std::uint16_t second, bool second_writes) {
+  const std::string where = place(region, at, bytes);
+  const auto does = [](bool written) { return written ? "writes " : "reads "; };
+  if (block != order_.block()) {
+    finding_ = {
+        Kind::race,
+        "Block " + std::to_string(order_.block()) + " " + does(second_writes) + where + ", which block " +
+            std::to_string(block) + " " + (first_writes ? "writes" : "reads") +
+            ", and nothing puts the two in order: it depends on the order of blocks, which run in "
+            "any order and at the same time. " +
+            (first_writes && second_writes
+                 ? "If one block alone is to write it, an index or a stride is wrong; otherwise use atomic "
+                   "operations"
+                 : "Use atomic operations, or a __threadfence() between the access and an atomic "
+                   "operation that announces it")};
+    return false;
+  }
+  const bool same_warp = first / 32 == second / 32;
+  finding_ = {Kind::race, "Thread " + std::to_string(first) + " of block " + std::to_string(order_.block()) +
+                              " " + does(first_writes) + where + ", which thread " + std::to_string(second) +
+                              " " + (second_writes ? "writes" : "reads") + " without a " +
+                              (same_warp ? "__syncwarp() or __syncthreads()" : "__syncthreads()") +
+                              " between them: it depends on the order of threads; is a barrier missing?"};
+  return false;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/check_data.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <thread>
+#include <tuple>
+
+#include "generator/error.h"
+#include "generator/number_text.h"
+#include "generator/random.h"
+#include "generator/threads.h"
+#include "tuner/device/kernel_reference.h"
+
+namespace tunesmith {
+
+void in_chunks(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& work,
+               std::size_t unit) {
+  // Small enough to share evenly, large enough to be worth a call.
+  const std::size_t chunk = (4096 + unit - 1) / unit * unit;
+  std::atomic<std::size_t> next = 0;
+  const auto take = [&] {
+    try {
+      for (std::size_t begin; (begin = next.fetch_add(chunk)) < count;) {
+        work(begin, std::min(begin + chunk, count));
+      }
+    } catch (...) {
+      next = count;
+      throw;
+    }
+  };
+  run_in_threads(std::min<std::size_t>(std::thread::hardware_concurrency(), (count + chunk - 1) / chunk),
+                 take);
+}
+
+std::size_t reference_unit(const Op& op, const Problem& problem) {
+  return op.reference_unit ? static_cast<std::size_t>(op.reference_unit(problem)) : 1;
+}
+
+std::string pack(DType dtype, std::span<const double> values) {
+  const auto size = static_cast<std::size_t>(bytes(dtype));
+  std::string packed(values.size() * size, '\0');
+  in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
+    encode(dtype, values.subspan(begin, end - begin), packed.data() + begin * size);
+  });
+  return packed;
+}
+
+std::vector<double> unpack(DType dtype, std::string_view bytes) {
+  std::vector<double> values(bytes.size() / static_cast<std::size_t>(tunesmith::bytes(dtype)));
+  decode(dtype, bytes.data(), values);
+  return values;
+}
+
+namespace {
+
+// The largest finite number, the smallest normal one.
+struct Range {
+  double largest, smallest;
+};
+Range range_of(DType dtype) {
+  if (dtype == DType::f16) return {65504, 0x1p-14};
+  if (dtype == DType::bf16) return {0x1.FEp127, 0x1p-126};
+  if (dtype == DType::f32) return {std::numeric_limits<float>::max(), std::numeric_limits<float>::min()};
+  if (dtype == DType::f64) return {std::numeric_limits<double>::max(), std::numeric_limits<double>::min()};
+  return {round_to(dtype, 1e300), 0};
+}
+
+// The contents for a problem: their bounds are numbers.
+Contents of_problem(const Contents& contents, const Problem& problem) {
+  Contents made = contents;
+  if (contents.bounds) std::tie(made.least, made.most) = contents.bounds(problem);
+  if (made.spread == Contents::distant) {
+    made.spread = Contents::uniform;
+    std::tie(made.least, made.most) = std::pair(-100.0, 100.0);
+  }
+  return made;
+}
+
+constexpr std::pair<double, double> distant_range = {1000, 1001};
+
+// Prime, so that it divides no count that is not a multiple of it, and irregular.
+constexpr std::uint64_t step_of_permutation = 1327217909;
+
+// One of `count` elements; u in [-1, 1).
+double sample(const Contents& contents, DType dtype, std::size_t i, std::size_t count, double u) {
+  const Range range = range_of(dtype);
+  const double part = (u + 1) / 2;
+  if (dtype == DType::boolean && contents.least < contents.most) return part < 0.5 ? 0 : 1;
+  const double shift = is_unsigned(dtype) && contents.least < 0 ? -contents.least : 0;
+  const double least = contents.least + shift, most = contents.most + shift;
+  switch (contents.spread) {
+    case Contents::distant:  // of_problem()
+    case Contents::uniform:
+      return least + part * (most - least);
+    case Contents::with_nan:
+      if (!is_whole(dtype) && part * 1024 - std::floor(part * 1024) < 0.125)
+        return std::numeric_limits<double>::quiet_NaN();
+      return least + part * (most - least);
+    case Contents::offsets:
+      if (i + 1 >= count) return most;
+      return least + std::floor((static_cast<double>(i) + (i == 0 ? 0 : part)) /
+                                static_cast<double>(count - 1) * (most - least));
+    case Contents::permutation:
+      return static_cast<double>(i % count * (step_of_permutation % count) % count);
+    case Contents::magnitudes:
+      return std::copysign(least * std::pow(most / least, std::abs(u)), u);
+    case Contents::ascending:
+      return least + (most - least) * static_cast<double>(i) /
+                         static_cast<double>(std::max<std::size_t>(count, 2) - 1);
+    case Contents::few:
+      return least + std::floor(part * 3) * (most - least) / 2;
+    case Contents::huge:
+      return std::copysign(range.largest * (1 + 15 * std::abs(u)) / 16, u);
+    case Contents::denormal:
+      return u * range.smallest;
+  }
+  return 0;
+}
+
+const Contents& contents_of(const Argument& argument, int set) {
+  static const Contents usual;
+  if (set == 0) return argument.usual ? *argument.usual : usual;
+  if (argument.contents.empty()) return usual;
+  return argument.contents[static_cast<std::size_t>(set - 1) % argument.contents.size()];
+}
+
+bool is_distant(const Argument& argument, const Problem& problem, int set) {
+  const DType dtype = argument.dtype(problem);
+  return argument.role != Role::output && (dtype == DType::f32 || dtype == DType::f64) &&
+         contents_of(argument, set).spread == Contents::distant;
+}
+
+}  // namespace
+
+double usual_errors(const Op& op, const Problem& problem, int set) {
+  const bool any = std::any_of(op.arguments.begin(), op.arguments.end(),
+                               [&](const Argument& one) { return is_distant(one, problem, set); });
+  return any ? distant_error : 1;
+}
+
+int value_sets(const Op& op) {
+  std::size_t most = 0;
+  for (const Argument& argument : op.arguments) {
+    if (argument.role != Role::output) most = std::max(most, argument.contents.size());
+  }
+  return static_cast<int>(most) + 1;
+}
+
+std::string describe_inputs(const Op& op, int set) {
+  std::string text;
+  for (const Argument& argument : op.arguments) {
+    if (argument.role == Role::output) continue;
+    text += (text.empty() ? "" : ", ") + argument.name + " holds " + describe(contents_of(argument, set));
+  }
+  return text;
+}
+
+std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
+                                             int set) {
+  std::vector<std::vector<double>> inputs;
+  Random seeds(seed);
+  for (const Argument& argument : op.arguments) {
+    const Random start(seeds.next());
+    std::vector<double>& values = inputs.emplace_back();
+    if (argument.role == Role::output) continue;
+    values.resize(static_cast<std::size_t>(elements(argument, problem)));
+    const DType dtype = argument.dtype(problem);
+    Contents contents = of_problem(contents_of(argument, set), problem);
+    if (is_distant(argument, problem, set)) std::tie(contents.least, contents.most) = distant_range;
+    const bool is_usual = set == 0 && !argument.usual;
+    in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
+      Random random = start;
+      random.skip(begin);
+      for (std::size_t i = begin; i < end; ++i) {
+        values[i] = round_to(dtype, is_usual ? usual_value(dtype, random)
+                                             : sample(contents, dtype, i, values.size(), random.uniform()));
+      }
+    });
+  }
+  return inputs;
+}
+
+bool is_exact(const Op& op, DType output) {
+  return !op.reference && (output == DType::i64 || output == DType::u64);
+}
+
+std::string number_text(double value, int digits) {
+  if (std::isnan(value)) return "NaN";  // of either sign; what an output holds before the launch
+  return printed("%.*g", digits, value);
+}
+
+std::string element_text(DType dtype, const char* element) {
+  const auto size = static_cast<std::size_t>(bytes(dtype));
+  if (dtype == DType::i64 || dtype == DType::b64) {
+    std::int64_t value = 0;
+    std::memcpy(&value, element, sizeof value);
+    return std::to_string(value);
+  }
+  if (dtype == DType::u64) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, element, sizeof value);
+    return std::to_string(value);
+  }
+  return number_text(unpack(dtype, {element, size}).front(), dtype == DType::f64 ? 17 : 9);
+}
+
+std::int64_t permitted_bytes(DType output) { return output == DType::f64 ? sizeof(double) : sizeof(float); }
+
+std::string pack_permitted(DType output, std::span<const double> errors) {
+  if (output == DType::f64) return pack(DType::f64, errors);
+  constexpr float largest = std::numeric_limits<float>::max();
+  std::string packed(errors.size() * sizeof(float), '\0');
+  in_chunks(errors.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto kept = static_cast<float>(std::min<double>(errors[i], largest));
+      const bool below = kept < errors[i] && kept < largest;
+      // Only what is infinite, an element that is not checked, stays so.
+      const float above = std::isinf(errors[i]) ? std::numeric_limits<float>::infinity()
+                          : below               ? std::nextafter(kept, largest)
+                                                : kept;
+      std::memcpy(packed.data() + i * sizeof(float), &above, sizeof(float));
+    }
+  });
+  return packed;
+}
+
+double unpack_permitted(DType output, const char* from) {
+  double error = 0;
+  float kept = 0;
+  if (output == DType::f64) {
+    std::memcpy(&error, from, sizeof error);
+    return error;
+  }
+  std::memcpy(&kept, from, sizeof kept);
+  return kept;
+}
+
+ExpectedOutput reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
+                            int output) {
+  if (!op.reference) return kernel_reference_of(op, problem, inputs, output);
+  const std::int64_t count = elements(op.arguments[static_cast<std::size_t>(output)], problem);
+  ExpectedOutput expected;
+  expected.value.resize(static_cast<std::size_t>(count));
+  expected.permitted_error.resize(static_cast<std::size_t>(count));
+  const auto compute = [&](std::size_t begin, std::size_t end) {
+    op.reference(problem, inputs, output, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end),
+                 std::span(expected.value).subspan(begin, end - begin),
+                 std::span(expected.permitted_error).subspan(begin, end - begin));
+  };
+  in_chunks(static_cast<std::size_t>(count), compute, reference_unit(op, problem));
+  return expected;
+}
+
+}  // namespace tunesmith

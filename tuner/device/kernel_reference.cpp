@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/kernel_reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "generator/error.h"
+#include "generator/ops.h"
+#include "generator/random.h"
+#include "kernel_file/add.h"
+#include "kernel_file/kernel_source.h"
+#include "kernel_file/user_kernel.h"
+#include "runtime/cache.h"
+#include "runtime/toolchain.h"
+#include "tuner/device/device.h"
+#include "tuner/device/device_memory.h"
+#include "tuner/device/reference_program.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr unsigned char unwritten = 0xff;  // as in outputs before a variant's launch (checker.cpp)
+
+// The reference is compiled with the whole file, so whatever is wrong there is found here: "my.cu, in the
+// kernel softmax,".
+std::string file_at_fault(const UserKernel& own, const std::string& log) {
+  const std::string opening = own.file.path + ":";
+  int line = 0;
+  for (std::size_t at = 0; line == 0 && (at = log.find(opening, at)) != std::string::npos;) {
+    at += opening.size();
+    const std::string digits = log.substr(at, log.find_first_not_of("0123456789", at) - at);
+    line = digits.empty() || digits.size() > 8 ? 0 : std::stoi(digits);
+  }
+  std::string name;
+  for (const DeclaredKernel& kernel : kernels_of(own.file.cu))
+    if (kernel.line <= line) name = kernel.name;
+  return own.file.path + (name.empty() ? "" : ", in or behind the kernel " + name + ",");
+}
+
+class Runner {
+ public:
+  explicit Runner(const std::string& device)
+      : device_(make_device(choose_device(DeviceId::parse(device)))),
+        toolchain_(make_toolchain(device_->facts().target)) {}
+
+  std::string run(const UserKernel& own, const Problem& problem, std::span<const std::vector<double>> inputs,
+                  int output) {
+    const Op& op = own.op;
+    const bool is_function = !own.reference_text.empty();
+    const std::string who = std::string("The reference, the ") +
+                            (is_function ? "host function " : "kernel ") + own.reference.kernels.front() +
+                            " of " + own.file.path + ",";
+    const Config config = base_config(op, problem, device_->facts());
+    const Work work = own.reference.work(problem, config, device_->facts());
+    std::unique_ptr<Executable> executable;
+    if (!is_function) executable = loaded(own, problem, config, work, who);
+    std::vector<DeviceMemory> arrays;
+    std::vector<void*> pointers;
+    for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+      const Argument& argument = op.arguments[i];
+      const DType dtype = argument.dtype(problem);
+      const std::int64_t size = elements(argument, problem) * bytes(dtype);
+      DeviceMemory& array = arrays.emplace_back(*device_, size);
+      if (argument.role == Role::output) {
+        device_->fill(array.get(), unwritten, size);
+      } else {
+        const std::string packed = pack(dtype, inputs[i]);
+        device_->upload(array.get(), packed.data(), size);
+      }
+      pointers.push_back(array.get());
+    }
+    if (is_function) {
+      call(own, problem, work, pointers, who);
+    } else if (const int error = executable->launch(pointers.data(), nullptr, nullptr); error != 0) {
+      throw Error(
+          who + " failed on " + problem.text() + ": " +
+          (error == host_fault ? what_was_accessed(op, problem, arrays) : executable->describe(error)) + ".");
+    }
+    device_->synchronize();
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (!device_->guards_intact(arrays[i].get()))
+        throw Error(who + " wrote beyond the end or before the start of " + op.arguments[i].name + " on " +
+                    problem.text() + ".");
+    }
+    const DeviceMemory& made = arrays[static_cast<std::size_t>(output)];
+    std::string result(static_cast<std::size_t>(made.bytes()), '\0');
+    device_->download(result.data(), made.get(), made.bytes());
+    const Argument& argument = op.arguments[static_cast<std::size_t>(output)];
+    const bool is_unwritten = !result.empty() && argument.role == Role::output &&
+                              !is_whole(argument.dtype(problem)) &&
+                              result.find_first_not_of(static_cast<char>(unwritten)) == std::string::npos;
+    if (is_unwritten)
+      throw Error(
+          who + " wrote nothing to " + argument.name + " on " + problem.text() +
+          ": look at its grid, block and arguments." +
+          (own.file.cu.find("atomic") == std::string::npos
+               ? ""
+               : " A kernel that adds to what " + argument.name +
+                     " holds, as atomicAdd() does, needs it with role = \"inout\" and values = [0, 0]."));
+    return result;
+  }
+
+ private:
+  // At the address where a kernel on the host met memory that is not there.
+  std::string what_was_accessed(const Op& op, const Problem& problem,
+                                const std::vector<DeviceMemory>& arrays) const {
+    const void* const address = host_fault_address();
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (!device_->guards(arrays[i].get(), address)) continue;
+      const std::int64_t element = bytes(op.arguments[i].dtype(problem));
+      const std::int64_t at = static_cast<const char*>(address) - static_cast<const char*>(arrays[i].get());
+      return "it accessed element " + std::to_string((at - (at < 0 ? element - 1 : 0)) / element) + " of " +
+             op.arguments[i].name + ", which has " + std::to_string(arrays[i].bytes() / element);
+    }
+    return "the kernel accessed memory that is not there";
+  }
+
+  std::unique_ptr<Executable> loaded(const UserKernel& own, const Problem& problem, const Config& config,
+                                     const Work& work, const std::string& who) {
+    if (const auto why = why_not(own.reference, problem, device_->facts()))
+      throw Error(who + " cannot run: " + *why);
+    const Source source = render(own.op, own.reference, problem, config, device_->facts().target);
+    try {
+      return device_->load(binary_of(own, source, who), source.suffix, work);
+    } catch (const LoadError& error) {
+      throw Error(who + " cannot be launched for " + problem.text() + ": " + error.what());
+    }
+  }
+
+  void call(const UserKernel& own, const Problem& problem, const Work& work, const std::vector<void*>& arrays,
+            const std::string& who) {
+    for (const Argument& argument : own.op.arguments) {
+      const DType dtype = argument.dtype(problem);
+      if (dtype == DType::f16 || dtype == DType::bf16)
+        throw Error(who + " cannot be given " + argument.name + " of " + std::string(name(dtype)) +
+                    ", a type that C++ does not have; take a kernel as reference.");
+    }
+    const Source source{.text = own.op.preamble(problem) + own.reference_text,
+                        .hash = own.op.preamble(problem) + own.op.name,
+                        .suffix = "",
+                        .kernels = {own.reference.kernels.front()},
+                        .target = "host"};
+    using Call = void (*)(void* const*);
+    Call& function = functions_[source.hash];
+    if (function == nullptr)
+      function = reinterpret_cast<Call>(load_symbol(binary_of(own, source, who), "tunesmith_call"));
+    std::vector<const void*> values;
+    for (const KernelArgument& argument : std::get<Launch>(work.steps.front()).arguments) {
+      if (const auto* array = std::get_if<ArgumentPointer>(&argument)) {
+        values.push_back(arrays[static_cast<std::size_t>(array->argument)]);
+      } else {
+        values.push_back(scalar_of(argument, -1, nullptr));
+      }
+    }
+    try {
+      function(const_cast<void* const*>(values.data()));
+    } catch (const std::exception& error) {
+      throw Error(who + " threw on " + problem.text() + ": " + error.what());
+    }
+  }
+
+  const std::string& binary_of(const UserKernel& own, const Source& source, const std::string& who) {
+    std::string& binary = binaries_[source.hash + source.kernels.front()];
+    if (!binary.empty()) return binary;
+    Compilation compiled = toolchain_->compile(source, {});
+    if (!compiled.ok) {
+      const bool is_kernel = !source.suffix.empty();
+      const std::string log = is_kernel ? located(compiled.log, source.text) : compiled.log;
+      throw Error(
+          (is_kernel ? file_at_fault(own, log) : who) + " does not compile for " + source.target + ": " +
+          log +
+          (source.target == "host" && is_kernel
+               ? "\ndocs/kernel_language.md lists what the host emulates. On a CUDA device the kernel can "
+                 "still be tuned."
+               : ""));
+    }
+    return binary = std::move(compiled.bytes);
+  }
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Toolchain> toolchain_;
+  std::map<std::string, std::string> binaries_;
+  std::map<std::string, void (*)(void* const*)> functions_;
+};
+
+std::string& chosen_device() {
+  static std::string device = "host";
+  return device;
+}
+
+std::string& chosen_program() {
+  static std::string program;
+  return program;
+}
+
+std::string& chosen_inputs() {
+  static std::string program;
+  return program;
+}
+
+// The output as a device holds it.
+std::string made_by_reference(const UserKernel& own, const Problem& problem,
+                              std::span<const std::vector<double>> inputs, int output) {
+  if (const std::string& words = chosen_program(); !words.empty()) {
+    static std::unique_ptr<ReferenceProgram> program;
+    if (!program) program = std::make_unique<ReferenceProgram>(words);
+    return program->ask(own.op, problem, inputs, output);
+  }
+  static std::map<std::string, std::unique_ptr<Runner>> runners;
+  const std::string device = own.reference_text.empty() ? chosen_device() : "host";
+  std::unique_ptr<Runner>& runner = runners[device];
+  if (!runner) runner = std::make_unique<Runner>(device);
+  return runner->run(own, problem, inputs, output);
+}
+
+// How far inputs are moved, relatively, to see how large the terms are that an output is made of. An element
+// that an input's motion moves by a jump (of a comparison, a bin) then gets no more than 1/32 of that jump;
+// and each input moves by 64 units of its rounding at least.
+double motion_of(const Op& op, const Problem& problem, double rounding) {
+  constexpr double most = 0.125;
+  double motion = 32 * rounding;
+  for (const Argument& argument : op.arguments) {
+    if (argument.role == Role::output) continue;
+    const DType dtype = argument.dtype(problem);
+    const double unit = dtype == DType::f64    ? 0x1p-52
+                        : dtype == DType::f16  ? 0x1p-10
+                        : dtype == DType::bf16 ? 0x1p-7
+                                               : 0x1p-23;
+    if (!is_whole(dtype)) motion = std::max(motion, 64 * unit);
+  }
+  return std::min(motion, most);
+}
+
+// The inputs with each number of a floating type moved by that share of itself: up all of them (`seed` 0),
+// which adds the terms of a sum as if none were negative, or up and down at random. None leaves the range of
+// its array, because that may be what a kernel relies on. Nothing: there is nothing to move.
+std::optional<std::vector<std::vector<double>>> moved(const Op& op, const Problem& problem,
+                                                      std::span<const std::vector<double>> inputs,
+                                                      double motion, std::uint64_t seed) {
+  std::vector<std::vector<double>> made(inputs.begin(), inputs.end());
+  bool any = false;
+  Random random(seed);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const DType dtype = op.arguments[i].dtype(problem);
+    if (op.arguments[i].role == Role::output || is_whole(dtype)) continue;
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (const double value : made[i]) {
+      if (!std::isfinite(value)) continue;
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    for (double& value : made[i]) {
+      const bool up = seed == 0 || random.uniform() < 0;
+      if (!std::isfinite(value)) continue;
+      const double to =
+          round_to(dtype, std::clamp(value + (up ? motion : -motion) * std::abs(value), least, most));
+      any |= to != value;
+      value = to;
+    }
+  }
+  if (!any) return std::nullopt;
+  return made;
+}
+
+// For each element of the output: how large the terms are that it is made of, by how it moves with the
+// inputs. A result alone does not say: a sum of large terms may be near 0. Empty where it would take long and
+// the other elements say enough.
+std::vector<double> terms_of(const UserKernel& own, const Problem& problem,
+                             std::span<const std::vector<double>> inputs, int output,
+                             const std::vector<double>& result, double rounding) {
+  constexpr double cheap = 1 << 21;  // bytes, and operations
+  constexpr std::size_t few_elements = 1024;
+  const Op& op = own.op;
+  const bool is_cheap = std::max(bytes_moved(op, problem), op.flops(problem)) <= cheap;
+  if (!is_cheap && result.size() > few_elements) return {};
+  const double motion = motion_of(op, problem, rounding);
+  const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
+  std::vector<double> terms(result.size(), 0.0);
+  for (std::uint64_t seed = 0; seed < (is_cheap ? 3 : 2); ++seed) {
+    const auto others = moved(op, problem, inputs, motion, seed);
+    if (!others) continue;
+    std::vector<double> values;
+    try {
+      values = unpack(dtype, made_by_reference(own, problem, *others, output));
+    } catch (const Error&) {
+      return {};  // on other inputs than it is meant for
+    }
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const double distance = std::abs(values[i] - result[i]) / motion;
+      if (std::isfinite(distance)) terms[i] = std::max(terms[i], distance);
+    }
+  }
+  return terms;
+}
+
+}  // namespace
+
+double default_tolerance(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return 0x1p-17;
+    case DType::f64:
+      return 0x1p-46;
+    case DType::f16:
+      return 0x1p-8;
+    case DType::bf16:
+      return 0x1p-5;
+    default:
+      return 0;
+  }
+}
+
+void run_references_on(const std::string& device) { chosen_device() = device; }
+void ask_for_references(const std::string& program) { chosen_program() = program; }
+void ask_for_inputs(const std::string& program) { chosen_inputs() = program; }
+
+void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
+                 std::vector<std::vector<double>>& inputs) {
+  static std::unique_ptr<ReferenceProgram> program;
+  if (chosen_inputs().empty() || op.user_kernel == nullptr) return;
+  if (!program) program = std::make_unique<ReferenceProgram>(chosen_inputs());
+  program->take_inputs(op, problem, seed, inputs);
+}
+
+ExpectedOutput kernel_reference_of(const Op& op, const Problem& problem,
+                                   std::span<const std::vector<double>> inputs, int output) {
+  const UserKernel* own = op.user_kernel;
+  if (own == nullptr) throw Error("The op " + op.name + " has no reference.");
+  const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
+  ExpectedOutput expected;
+  std::string made = made_by_reference(*own, problem, inputs, output);
+  expected.value = unpack(dtype, made);
+  if (is_exact(op, dtype)) expected.exact = std::move(made);
+  double largest = 0;
+  for (const double value : expected.value)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  const double relative = own->relative_tolerance >= 0 ? own->relative_tolerance : default_tolerance(dtype);
+  const double absolute = own->absolute_tolerance >= 0 ? own->absolute_tolerance : relative * largest;
+  expected.permitted_error.reserve(expected.value.size());
+  for (const double value : expected.value)
+    expected.permitted_error.push_back(std::isfinite(value) ? relative * std::abs(value) + absolute : 0);
+  if (own->absolute_tolerance < 0 && relative > 0 && !is_whole(dtype)) {
+    const double rounding = std::min(relative, default_tolerance(dtype));
+    expected.error_of_terms = terms_of(*own, problem, inputs, output, expected.value, rounding);
+    for (double& error : expected.error_of_terms) error *= rounding;
+  }
+  return expected;
+}
+
+}  // namespace tunesmith

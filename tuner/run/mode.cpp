@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/run/mode.h"
+
+namespace tunesmith {
+namespace {
+
+// Of a single launch the noise would be as large as the time.
+constexpr double few_launches_us = 30;
+
+}  // namespace
+
+Policy Mode::adjusted(Policy policy) const {
+  if (give_up_factor) policy.give_up_factor = *give_up_factor;
+  if (!repeats_loads) policy.list_loads = 1;
+  if (!seeks_times) {
+    policy.samples = 1;
+    policy.sample_target_us = few_launches_us;
+  }
+  return policy;
+}
+
+}  // namespace tunesmith

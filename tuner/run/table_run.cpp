@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/run/table_run.h"
+
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "choose/portfolio.h"
+#include "db/device_row.h"
+#include "generator/same_model.h"
+#include "tuner/run/interrupt.h"
+
+namespace tunesmith {
+namespace {
+
+// Of the time for a table: to search; and until the best of that are measured on all that were searched. The
+// portfolio is measured in what is left.
+constexpr double share_of_search = 0.38;
+constexpr double share_of_choice = 0.62;
+constexpr std::size_t contenders = 3 * most_in_portfolio / 2;
+
+}  // namespace
+
+std::vector<TimeRow> times_for_table(const Store& store, const Op& op, std::int64_t device_id) {
+  return store.times_of(op.name, device_id, Conditions(), bodies_of(op));
+}
+
+std::vector<std::vector<TimeRow>> times_of_model(const std::filesystem::path& database, const Op& op,
+                                                 const DeviceFacts& device) {
+  std::vector<std::vector<TimeRow>> all;
+  std::error_code ignored;
+  if (!std::filesystem::exists(database, ignored)) return all;
+  const Store store = Store::open(database, Store::Mode::read_only);
+  for (const StoredDevice& stored : store.devices())
+    if (same_model(facts_of(stored.device), device)) all.push_back(times_for_table(store, op, stored.id));
+  return all;
+}
+
+void run_table(const DeviceRuns& device_runs, const Op& op, const TuneOptions& options,
+               const std::vector<Problem>& problems, const std::vector<Task>& tasks,
+               Clock::time_point started, TuneResult& result) {
+  const TableOptions& asked = *options.table;
+  const auto after = [&](double share) -> std::optional<Clock::time_point> {
+    if (asked.seconds <= 0) return std::nullopt;
+    const std::chrono::duration<double> time(share * asked.seconds);
+    return started + std::chrono::duration_cast<Clock::duration>(time);
+  };
+  const DeviceFacts& device = device_runs.front()->device();
+  const std::int64_t id = device_runs.front()->database_id();
+  const auto times = [&] {
+    return times_for_table(Store::open(options.database, Store::Mode::read_only), op, id);
+  };
+  const std::set<std::string> known = known_well(times());
+  std::vector<Task> searched = tasks;
+  std::erase_if(searched, [&](const Task& task) {
+    return task.problem >= asked.searched || known.contains(problems[task.problem].text());
+  });
+  if (!searched.empty()) {
+    result.problems =
+        run_tasks(device_runs, problems, searched, {.mode = modes::search, .until = after(share_of_search)});
+  }
+  if (interrupted()) return;
+  const auto measure = [&](const std::vector<Task>& on, std::size_t most, double until) {
+    const std::vector<NamedVariant> variants =
+        !asked.portfolio.empty()
+            ? asked.portfolio
+            : variants_of(asked.known ? *asked.known : best_table(op, device, times(), most));
+    run_tasks(device_runs, problems, on,
+              {.mode = modes::table, .listed = variants, .lists = &asked.lists, .until = after(until)});
+  };
+  std::vector<Task> known_best = tasks;
+  std::erase_if(known_best, [&](const Task& task) { return task.problem >= asked.searched; });
+  if (!known_best.empty()) measure(known_best, contenders, share_of_choice);
+  if (interrupted()) return;
+  measure(tasks, most_in_portfolio, 1);
+  if (interrupted()) return;
+  result.table = asked.known ? extended(*asked.known, op, device, times()) : best_table(op, device, times());
+  device_runs.front()->put_anchor_table(row_of(*result.table));
+}
+
+}  // namespace tunesmith

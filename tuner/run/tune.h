@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuning loop of a command: for each problem search, measure and choose; every verdict goes to the
+// database at once.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "choose/timing_table.h"
+#include "choose/variant.h"
+#include "db/rows.h"
+#include "runtime/cache.h"
+#include "tuner/check/device_worker.h"
+#include "tuner/run/progress.h"
+#include "tuner/search/policy.h"
+#include "tuner/search/search.h"
+#include "tuner/search/shard.h"
+#include "tuner/search/statistics.h"
+
+namespace tunesmith {
+
+/// What the problems are measured for: a timing table of the same variants on all of them. Some are searched,
+/// without finals, and the best that were found measured on all of these, so that they can be
+/// compared; then the portfolio is measured on each problem where it is legal and not known yet.
+struct TableOptions {
+  std::size_t searched = std::numeric_limits<std::size_t>::max();  ///< the first so many
+  /// The table that is extended, its variants the portfolio. Null: a new one of all that the device's times
+  /// say, and its portfolio.
+  std::optional<TimingTable> known = std::nullopt;
+  std::vector<NamedVariant> portfolio = {};  ///< measured in its place; empty: the table's own
+  VariantLists lists = {};                   ///< measured in place of the portfolio, by the text of a problem
+  double seconds = 0;  ///< for all problems together, less than half of it to search; 0: no limit
+};
+
+/// Which variants are tried.
+struct SearchOptions {
+  std::string budget = "60s";  ///< for the search of each problem; the finals come after it (Budget::parse)
+  std::string until = {};  ///< a search ends when less is expected (least_gain_of); empty: with its budget
+  std::string strategy = "auto";  ///< one of strategies()
+  Prior prior = Prior::worth;
+  std::vector<std::string> templates = {};  ///< search only these; empty: all
+  std::vector<BuiltIn> built_in = {};       ///< guesses, which run in the finals too
+  bool retry_failed = false;  ///< try variants again that timed out or crashed in an earlier run
+};
+
+/// How variants are checked and timed.
+struct MeasureOptions {
+  Conditions conditions = {};  ///< of the times, and by what winners are chosen; others are stale
+  bool energy = true;          ///< measure that of the finalists, some seconds a problem
+  std::string reference = {};  ///< a ReferenceProgram's words: in place of the one that the op describes
+  std::string inputs = {};     ///< likewise, of one that gives input arrays
+  std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind
+  WorkerTimeouts worker = {};
+};
+
+struct CompileOptions {
+  int processes = 0;  ///< that compile at the same time; 0: one less than there are processors
+  double timeout_s = 120;
+  std::filesystem::path cache_folder = user_cache_folder();  ///< of compiled binaries; empty: none
+};
+
+struct TuneOptions {
+  std::string op;
+  std::vector<Problem> problems;  ///< as given; parameters with an initial value may be missing
+  /// How much each is worth, with total_s: a problem gets time by its weight. Empty: all the same.
+  std::vector<double> weights = {};
+  double total_s = 0;  ///< for all problems together; the first ones are begun in that time; 0: no limit
+  std::optional<Shard> shard = std::nullopt;     ///< only its part, into a file of its own beside `database`
+  std::optional<int> local_rank = std::nullopt;  ///< "cuda" and "auto" are the GPU of this number
+  bool finals =
+      false;  ///< no search: what is stored is measured again; without problems, all that have verdicts
+  std::optional<TableOptions> table = std::nullopt;  ///< the problems are anchors of a timing table
+  /// No search and no winners: every check on configs in which each value of each axis occurs, and on so many
+  /// random ones, of each template; dealt out to the problems.
+  std::optional<std::size_t> random_checks = std::nullopt;
+  bool stale = false;  ///< also the op's problems on this device whose winners' templates have changed
+  std::string device = "auto";     ///< as DeviceId reads it: auto, cuda, cuda:N or host; or several of one
+                                   ///< model: cuda:all, or names with commas between them
+  std::uint64_t seed = 1;          ///< for the search and the inputs
+  std::filesystem::path database;  ///< created if it does not exist
+  std::string command = "tunesmith tune";  ///< recorded in the session
+  SearchOptions search = {};
+  MeasureOptions measure = {};
+  CompileOptions compile = {};
+};
+
+struct TunedTime {
+  double median_us = 0;                                ///< over the loads of the finals
+  std::optional<Interval> interval_us = std::nullopt;  ///< 95 %; none: too few loads
+  double energy_uj = 0;                                ///< per launch; 0: not measured
+};
+
+struct TunedWinner {
+  bool any_alignment = false;  ///< it needs no more than the alignment of one element
+  std::string template_name;
+  std::string config;
+  TunedTime time;
+  std::int64_t alignment_bytes = 0;
+  int registers = 0;
+  std::int64_t finalists = 0;  ///< that it ran against, itself included
+  std::int64_t tied = 0;       ///< of these, those that could not be told from the best
+  std::string runner_up;       ///< the best of the others: template and config; empty: there was none
+  Interval runner_up_ratio;
+  std::string note;  ///< why the database kept another; empty if it took this one
+};
+
+/// One that ran beside the first winner, itself included.
+struct TunedFinalist {
+  std::string template_name, config;
+  double median_us = 0;
+  double ratio = 1;  ///< of its time to the winner's, paired over rounds
+};
+
+/// One that is not `ok`.
+struct FailedVariant {
+  std::string template_name, config;
+  Verdict verdict;
+  std::string reason;
+};
+
+struct TunedProblem {
+  std::string problem;
+  /// The fastest, then, if that needs alignment, the fastest that does not.
+  std::vector<TunedWinner> winners;
+  bool provisional = false;  ///< the run was interrupted: the winners are the fastest of the search
+  std::vector<TunedFinalist> finalists;  ///< the best first
+  std::optional<TunedTime> base;
+  std::string base_fault;  ///< its verdict and reason; empty: it is ok, or it was not judged
+  double worst_us = 0;     ///< of the variants that are ok; 0: none
+  /// Of the variants that the search proposed, including those of earlier runs.
+  std::map<Verdict, std::int64_t> verdicts;
+  std::vector<FailedVariant> failed;  ///< of random_checks
+  std::int64_t measured = 0;          ///< of the verdicts, those of this run
+  std::int64_t known = 0;             ///< of these, taken from the database
+  std::int64_t variants = 0;          ///< in the search space
+  double seconds = 0;
+  double search_s = 0;  ///< of these, from the base's verdict to the end of the search
+};
+
+struct TuneResult {
+  bool interrupted = false;  ///< by SIGINT, SIGTERM or SIGHUP; exit code 130
+  bool finals = false;       ///< as in the options
+  std::string device_id;     ///< "cuda:0"
+  DeviceFacts device;
+  Conditions conditions = {};
+  std::vector<TunedProblem> problems;
+  std::optional<TimingTable> table = std::nullopt;  ///< that was stored, if the options ask for one
+  TimeSpent spent;                                  ///< from the start of the worker
+  double compile_s = 0;                             ///< of all compilers together
+  int compilers = 0;
+  double seconds = 0;
+};
+
+/// How many devices TuneOptions::device means. Throws UsageError.
+std::size_t device_count(const std::string& words);
+
+/// Which of `count` GPUs the words mean to the process of this rank on its machine: "cuda:2"; other words
+/// than "cuda" and "auto" stay.
+std::string device_of_rank(const std::string& words, int local_rank, std::size_t count);
+
+/// Throws UsageError, Error or StoreError; what was recorded before stays. Waits for another tuner that has
+/// the GPU. Handles SIGINT, SIGTERM and SIGHUP while it runs: the first ends the run cleanly, the second ends
+/// it at once.
+TuneResult tune(const TuneOptions& options, Progress& progress);
+
+}  // namespace tunesmith
