@@ -200,6 +200,7 @@ void check(CheckRequest& request, int& exit_code) {
   if (!request.target.empty()) return compile_for(request, exit_code);
   const TemporaryFolder folder;
   request.options.database = folder.path() / "check.db";
+  request.options.mode = modes::checks;
   request.options.random_checks = request.random;
   Progress progress(progress_output(), ::isatty(STDERR_FILENO) != 0);
   const TuneResult result = tune(request.options, progress);

@@ -114,7 +114,8 @@ void tune_problems(const TuneRequest& request, TuneOptions asked, const std::str
   if (asked.op.ends_with(".toml")) read_described(asked);
   if (asked.op.empty() && !has_file)
     throw UsageError(command + " needs the name of an op, one of " + op_names() +
-                     (asked.finals ? "" : ", or --all") + ", or --problems with a file that names ops.");
+                     (asked.mode.chooses_again() ? "" : ", or --all") +
+                     ", or --problems with a file that names ops.");
   const Op* op = asked.op.empty() ? nullptr : &find_op(asked.op);
   if (op == nullptr && (!request.problems.empty() || asked.stale))
     throw UsageError("--problem and --stale are for one op; name it: " + op_names() + ".");
@@ -123,7 +124,7 @@ void tune_problems(const TuneRequest& request, TuneOptions asked, const std::str
   std::vector<ProblemsOfOp> listed;
   if (has_file) listed = read_problem_file(request.problem_file, op);
   if (leave_out_tuned(listed) && listed.empty()) return;
-  if (asked.problems.empty() && !has_file && !asked.stale && !asked.finals) {
+  if (asked.problems.empty() && !has_file && !asked.stale && !asked.mode.chooses_again()) {
     throw UsageError(
         "There is no problem to tune; add --problem, --problems or --stale. \"tunesmith table make " +
         asked.op + "\" draws problems itself.");
@@ -182,7 +183,7 @@ void add_finals_command(CLI::App& app, const std::string& command_line, int& exi
   auto request = std::make_shared<TuneRequest>();
   TuneOptions& options = request->options;
   options.command = command_line;
-  options.finals = true;
+  options.mode = modes::finals;
   add_op_option(command, options.op, "An op, or a .cu file with a description; none if --problems names ops");
   add_problem_options(command, *request);
   add_template_option(command, *request);

@@ -144,7 +144,7 @@ std::string winners_text(const TuneResult& result) {
   for (const TunedProblem& problem : result.problems) text += problem_text(problem);
   text += spent_text(result);
   if (result.problems.empty() && !result.interrupted)
-    text += result.finals
+    text += result.mode.chooses_again()
                 ? "There was nothing to choose from: no problem was tuned on this device with these "
                   "caches and launches.\n"
                 : "There was nothing to tune: no winner with these caches and launches is stale.\n";

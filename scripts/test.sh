@@ -17,5 +17,5 @@ if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
   target=tests_of_libraries build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF
   say "Testing the libraries under the address and undefined-behaviour sanitizers"
   ctest --preset asan -j "$(nproc)" -LE 'cli|nvrtc|docs|install|soak' \
-    -E '(_NOT_BUILT$|^(OneDefinition|Lanes|Search/(Learners|Strategies)|Counts/Simulated|Ops/ConditionalAxes|Dispatcher.*RandomProblems|SharedLibrary|Pack))' "$@"
+    -E '(_NOT_BUILT$|^(OneDefinition|DeviceRuns|Search/(Learners|Strategies)|Counts/Simulated|Ops/ConditionalAxes|Dispatcher.*RandomProblems|SharedLibrary|Pack))' "$@"
 fi

@@ -87,7 +87,7 @@ TEST(WinnersText, SaysWhomTheWinnerCannotBeToldFrom) {
 TEST(WinnersText, FinalsOfNothingAreAboutTunedProblems) {
   TuneResult result = sample();
   result.problems.clear();
-  result.finals = true;
+  result.mode = modes::finals;
   const std::string text = winners_text(result);
   EXPECT_NE(text.find("nothing to choose from: no problem was tuned on this device with these caches"),
             std::string::npos)

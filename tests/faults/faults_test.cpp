@@ -252,7 +252,7 @@ TEST_F(FaultTest, AnInterruptedRunNamesTheFastestSoFarAndFinalsReplaceIt) {
   execute("DELETE FROM winner; DROP TRIGGER choice_never_goes; DELETE FROM choice");
   TuneOptions finals = options();
   finals.problems.clear();
-  finals.finals = true;
+  finals.mode = modes::finals;
   std::ostringstream words;
   Progress progress(words, false);
   const TuneResult result = tune(finals, progress);
@@ -281,10 +281,10 @@ TEST_F(FaultTest, AnInterruptDoesNotWaitForAVariantThatHangs) {
 TEST_F(FaultTest, FinalsOfADatabaseThatIsMissingAreRefused) {
   TuneOptions asked = options();
   asked.problems.clear();
-  asked.finals = true;
+  asked.mode = modes::finals;
   asked.database = folder_ / "typo.db";
   EXPECT_THROW(run(asked), UsageError);
-  asked.finals = false;
+  asked.mode = modes::tuning;
   asked.stale = true;
   EXPECT_THROW(run(asked), UsageError);
   EXPECT_FALSE(std::filesystem::exists(asked.database));

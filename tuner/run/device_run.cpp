@@ -50,8 +50,9 @@ DeviceRun::DeviceRun(const Setup& setup, Progress& progress)
   if (const UserKernel* own = setup.op.user_kernel)
     session.command += "  # " + compared_with(*own, options.measure);
   const SearchOptions& search = options.search;
-  session.strategy =
-      options.finals ? "finals" : search.strategy + (search.prior == Prior::none ? ", prior none" : "");
+  session.strategy = options.mode.chooses_again()
+                         ? "finals"
+                         : search.strategy + (search.prior == Prior::none ? ", prior none" : "");
   session.budget = search.budget + (search.until.empty() ? "" : ", until " + search.until);
   session.seed = static_cast<std::int64_t>(options.seed);
   session.toolchain = compilers_.identity();
@@ -63,10 +64,10 @@ DeviceRun::DeviceRun(const Setup& setup, Progress& progress)
 
 void DeviceRun::introduce() {
   const SearchOptions& search = setup_.options.search;
-  const bool searches = !setup_.options.finals && !setup_.options.random_checks;
+  const bool searches = setup_.options.mode.searches();
   std::string budget = searches ? ", " + budget_text(search.budget) + " per problem" : "";
   if (searches && !search.until.empty()) budget += ", or until less than " + search.until + " is expected";
-  progress_.say((setup_.options.random_checks ? "Checking " : "Tuning ") +
+  progress_.say((setup_.options.mode.only_checks() ? "Checking " : "Tuning ") +
                 std::string(facts_.conditions.caches == Caches::cold ? "for cold caches " : "") +
                 (facts_.conditions.launches == Launches::chained ? "for chained launches " : "") + "on " +
                 device().name + " (" + id() + ", " + device().target + ")" + budget +

@@ -34,6 +34,8 @@ struct Mode {
   bool compiles_ahead = false;             ///< what is listed for the next problem
 
   bool searches() const { return points == Points::proposed; }
+  bool chooses_again() const { return points == Points::stored; }
+  bool only_checks() const { return points == Points::covering; }
   /// With what the mode changes of it.
   Policy adjusted(Policy policy) const;
 };
@@ -44,6 +46,7 @@ namespace modes {
 inline constexpr Mode tuning = {};
 /// A search without finals: those of the problem follow elsewhere, or none do.
 inline constexpr Mode search = {.finals = false, .hears_others = true};
+/// No search: what is stored is measured again.
 inline constexpr Mode finals = {.points = Mode::Points::stored};
 /// Variants of a table. Slow times count too, and what takes long to compile would hold up all behind it.
 inline constexpr Mode table = {.points = Mode::Points::listed,
@@ -54,7 +57,7 @@ inline constexpr Mode table = {.points = Mode::Points::listed,
                                .give_up_factor = 4,
                                .most_compile_s = 6,
                                .compiles_ahead = true};
-/// Every check, and no times.
+/// Every check, and neither times nor winners.
 inline constexpr Mode checks = {
     .points = Mode::Points::covering, .finals = false, .shown = "check", .seeks_times = false};
 

@@ -86,7 +86,7 @@ std::unique_ptr<Search> ProblemRun::strategy(const std::vector<WinnerRow>& winne
       break;
     case Mode::Points::covering:
       say_what_is_left_out(context_, space_);
-      space_.promising = covering_points(space_, *options.random_checks, options.seed, task_.part.problem,
+      space_.promising = covering_points(space_, options.random_checks, options.seed, task_.part.problem,
                                          options.problems.size());
       result_.variants = std::ssize(space_.promising);
       break;

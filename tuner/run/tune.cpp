@@ -140,7 +140,7 @@ std::string others_text(const DeviceRun& device_run) {
 }
 
 void check(const Op& op, const TuneOptions& options) {
-  if (options.problems.empty() && !options.stale && !options.finals)
+  if (options.problems.empty() && !options.stale && !options.mode.chooses_again())
     throw UsageError("There is no problem to tune; give at least one, or ask for the stale ones.");
   if (options.measure.conditions.launches == Launches::chained &&
       options.measure.conditions.caches == Caches::cold) {
@@ -167,18 +167,19 @@ void check(const Op& op, const TuneOptions& options) {
                      options.search.strategy + " has none; use auto or model.");
   }
   std::error_code ignored;
-  if ((options.finals || options.stale) && !std::filesystem::exists(options.database, ignored)) {
+  if ((options.mode.chooses_again() || options.stale) &&
+      !std::filesystem::exists(options.database, ignored)) {
     throw UsageError("There is no database " + options.database.string() + ", so there is nothing to " +
-                     (options.finals ? "choose from" : "tune again") +
+                     (options.mode.chooses_again() ? "choose from" : "tune again") +
                      "; name the file with verdicts by --db.");
   }
-  if (options.table && (options.stale || options.finals || options.shard))
+  if (options.table && (options.stale || options.mode.chooses_again() || options.shard))
     throw UsageError(
         "The problems of a table have no finals and are not divided: it goes with neither stale problems, "
         "finals "
         "nor a shard.");
   if (!options.shard) return;
-  if (options.stale || options.finals || options.problems.empty())
+  if (options.stale || options.mode.chooses_again() || options.problems.empty())
     throw UsageError(
         "A shard divides problems that are given, to search them; it goes neither with the stale ones nor "
         "with finals alone. Merge the shards' files first.");
@@ -226,7 +227,7 @@ std::string device_words_of(const TuneOptions& options) {
   return device_of_rank(options.device, *options.local_rank, cuda_devices(why_none).size());
 }
 
-DeviceRuns make_lanes(const Op& op, const TuneOptions& options, const std::filesystem::path& file,
+DeviceRuns make_device_runs(const Op& op, const TuneOptions& options, const std::filesystem::path& file,
                       const std::vector<DeviceId>& ids, Progress& progress) {
   const auto references = std::make_shared<SharedReferences>();
   DeviceRuns device_runs;
@@ -288,9 +289,7 @@ std::vector<TunedProblem> run_problems(const DeviceRuns& device_runs, const Tune
                                        const std::vector<Problem>& problems, const std::vector<Task>& tasks,
                                        std::vector<double> weights, Clock::time_point started,
                                        Progress& progress) {
-  Assignment assignment{.mode = options.random_checks ? modes::checks
-                                : options.finals      ? modes::finals
-                                                      : modes::tuning};
+  Assignment assignment{.mode = options.mode};
   if (options.total_s > 0) {
     const std::chrono::duration<double> total(options.total_s);
     assignment.until = started + std::chrono::duration_cast<Clock::duration>(total);
@@ -318,12 +317,12 @@ std::size_t device_count(const std::string& words) { return DeviceId::parse_list
 TuneResult tune(const TuneOptions& options, Progress& progress) {
   // Everything that a user can get wrong is checked before a process is started.
   const Op& op = find_op(options.op);
-  if (!options.finals) static_cast<void>(Budget::parse(options.search.budget));
+  if (!options.mode.chooses_again()) static_cast<void>(Budget::parse(options.search.budget));
   check(op, options);
   std::vector<Problem> problems = complete_problems(op, options, progress);
   refuse_mistakes(op, problems, progress);
   std::vector<double> weights = options.weights;
-  if (!options.table && !options.random_checks) merge_duplicates(problems, weights);
+  if (!options.table && !options.mode.only_checks()) merge_duplicates(problems, weights);
   const std::string device_words = device_words_of(options);
   const std::vector<DeviceId> ids = DeviceId::parse_list(device_words);
   const std::filesystem::path file =
@@ -333,14 +332,15 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const InterruptScope scope;
   const Clock::time_point started = Clock::now();
   std::vector<DeviceLock> locks;  // until the workers have ended
-  const DeviceRuns device_runs = make_lanes(op, options, file, ids, progress);
+  const DeviceRuns device_runs = make_device_runs(op, options, file, ids, progress);
   DeviceRun& first = *device_runs.front();
   check_device(options, first);
   for (const Problem& problem : problems) refuse_too_large(op, problem, first.device());
   introduce(options, device_runs, device_words, progress);
-  if (!options.random_checks) take_locks(device_runs, locks, progress);
+  if (!options.mode.only_checks()) take_locks(device_runs, locks, progress);
   if (options.stale) add_stale(problems, op, first.device(), first.facts(), first.winners());
-  if (options.finals && problems.empty() && !interrupted()) add_tried(problems, op, first.tried(), progress);
+  if (options.mode.chooses_again() && problems.empty() && !interrupted())
+    add_tried(problems, op, first.tried(), progress);
   const std::vector<Task> tasks = tasks_of(problems.size(), options.shard.value_or(Shard{}));
   if (options.shard) say_shard(*options.shard, tasks, problems.size(), file, progress);
   if (device_runs.size() > 1 && !problems.empty())
@@ -354,7 +354,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
         run_problems(device_runs, options, problems, tasks, std::move(weights), started, progress);
   }
   result.device = first.device();
-  result.finals = options.finals;
+  result.mode = options.mode;
   result.conditions = first.facts().conditions;
   for (const auto& device_run : device_runs) {
     result.device_id += (result.device_id.empty() ? "" : ", ") + device_run->id();

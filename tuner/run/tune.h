@@ -16,6 +16,7 @@
 #include "db/rows.h"
 #include "runtime/cache.h"
 #include "tuner/check/device_worker.h"
+#include "tuner/run/mode.h"
 #include "tuner/run/progress.h"
 #include "tuner/search/policy.h"
 #include "tuner/search/search.h"
@@ -72,12 +73,11 @@ struct TuneOptions {
   double total_s = 0;  ///< for all problems together; the first ones are begun in that time; 0: no limit
   std::optional<Shard> shard = std::nullopt;     ///< only its part, into a file of its own beside `database`
   std::optional<int> local_rank = std::nullopt;  ///< "cuda" and "auto" are the GPU of this number
-  bool finals =
-      false;  ///< no search: what is stored is measured again; without problems, all that have verdicts
+  Mode mode = modes::tuning;  ///< or finals (without problems: of all that have verdicts), or checks
   std::optional<TableOptions> table = std::nullopt;  ///< the problems are anchors of a timing table
-  /// No search and no winners: every check on configs in which each value of each axis occurs, and on so many
-  /// random ones, of each template; dealt out to the problems.
-  std::optional<std::size_t> random_checks = std::nullopt;
+  /// With modes::checks: random configs of each template, dealt out to the problems, beside those in which
+  /// each value of each axis occurs.
+  std::size_t random_checks = 0;
   bool stale = false;  ///< also the op's problems on this device whose winners' templates have changed
   std::string device = "auto";     ///< as DeviceId reads it: auto, cuda, cuda:N or host; or several of one
                                    ///< model: cuda:all, or names with commas between them
@@ -134,7 +134,7 @@ struct TunedProblem {
   double worst_us = 0;     ///< of the variants that are ok; 0: none
   /// Of the variants that the search proposed, including those of earlier runs.
   std::map<Verdict, std::int64_t> verdicts;
-  std::vector<FailedVariant> failed;  ///< of random_checks
+  std::vector<FailedVariant> failed;  ///< with modes::checks
   std::int64_t measured = 0;          ///< of the verdicts, those of this run
   std::int64_t known = 0;             ///< of these, taken from the database
   std::int64_t variants = 0;          ///< in the search space
@@ -143,9 +143,9 @@ struct TunedProblem {
 };
 
 struct TuneResult {
-  bool interrupted = false;  ///< by SIGINT, SIGTERM or SIGHUP; exit code 130
-  bool finals = false;       ///< as in the options
-  std::string device_id;     ///< "cuda:0"
+  bool interrupted = false;   ///< by SIGINT, SIGTERM or SIGHUP; exit code 130
+  Mode mode = modes::tuning;  ///< as in the options
+  std::string device_id;      ///< "cuda:0"
   DeviceFacts device;
   Conditions conditions = {};
   std::vector<TunedProblem> problems;

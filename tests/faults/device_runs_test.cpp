@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class LanesTest : public FaultTest {
+class DeviceRunsTest : public FaultTest {
  protected:
   void SetUp() override {
     FaultTest::SetUp();
@@ -43,7 +43,7 @@ class LanesTest : public FaultTest {
   std::string said_;
 };
 
-TEST_F(LanesTest, ProblemsAreSpreadOverDevicesAndEachIsTunedOnce) {
+TEST_F(DeviceRunsTest, ProblemsAreSpreadOverDevicesAndEachIsTunedOnce) {
   TuneOptions asked = sound("host,host");
   asked.problems = {Problem::parse("count=1000"), Problem::parse("count=2000"), Problem::parse("count=3000")};
   const TuneResult result = tuned(asked);
@@ -60,7 +60,7 @@ TEST_F(LanesTest, ProblemsAreSpreadOverDevicesAndEachIsTunedOnce) {
   for (const auto& row : rows()) EXPECT_FALSE(!row.is_base && row.verdict != "ok") << row.reason;
 }
 
-TEST_F(LanesTest, OneProblemIsSplitByItsPointsAndHasOneFinal) {
+TEST_F(DeviceRunsTest, OneProblemIsSplitByItsPointsAndHasOneFinal) {
   TuneOptions alone = options();
   const std::int64_t all = [&] {
     const auto verdicts = tuned(alone).problems.at(0).verdicts;
@@ -82,7 +82,7 @@ TEST_F(LanesTest, OneProblemIsSplitByItsPointsAndHasOneFinal) {
 }
 
 // With few proposals each device has its own, and what one has measured the other need not.
-TEST_F(LanesTest, OneProblemIsSearchedWithOtherSeedsByAStrategyThatLearns) {
+TEST_F(DeviceRunsTest, OneProblemIsSearchedWithOtherSeedsByAStrategyThatLearns) {
   TuneOptions asked = options();
   asked.device = "host,host";
   asked.search.templates = {"plain", "shared"};
@@ -100,14 +100,14 @@ TEST_F(LanesTest, OneProblemIsSearchedWithOtherSeedsByAStrategyThatLearns) {
   EXPECT_EQ(all.size(), 2u);
 }
 
-TEST_F(LanesTest, AFailureOnOneDeviceEndsTheRunWithItsReason) {
+TEST_F(DeviceRunsTest, AFailureOnOneDeviceEndsTheRunWithItsReason) {
   TuneOptions asked = sound("host,cuda:7777");
   EXPECT_THROW(tuned(asked), UsageError);
   asked.device = "host,,host";
   EXPECT_THROW(tuned(asked), UsageError);
 }
 
-TEST_F(LanesTest, ShardsMergeAndFinalsOnOneDeviceChoose) {
+TEST_F(DeviceRunsTest, ShardsMergeAndFinalsOnOneDeviceChoose) {
   auto file = folder_ / "tuned.db";
   std::size_t verdicts = 0;
   for (int rank = 0; rank < 2; ++rank) {
@@ -127,7 +127,7 @@ TEST_F(LanesTest, ShardsMergeAndFinalsOnOneDeviceChoose) {
   TuneOptions finals = options();
   finals.database = file;
   finals.problems.clear();
-  finals.finals = true;
+  finals.mode = modes::finals;
   const TuneResult result = tuned(finals);
   ASSERT_EQ(result.problems.size(), 1u);
   EXPECT_FALSE(result.problems[0].winners.empty());
@@ -138,7 +138,7 @@ TEST_F(LanesTest, ShardsMergeAndFinalsOnOneDeviceChoose) {
   EXPECT_THROW(tuned(finals), UsageError);
 }
 
-TEST_F(LanesTest, ABaseThatFailsIsSaidWithItsVerdict) {
+TEST_F(DeviceRunsTest, ABaseThatFailsIsSaidWithItsVerdict) {
   TuneOptions asked = sound("host");
   asked.search.budget = "1";
   asked.compile.timeout_s = 1e-6;
@@ -178,7 +178,7 @@ void add_times(const std::filesystem::path& file, const Op& op, const std::vecto
 }
 
 // Two devices search two problems each for one variant; what the portfolio names is then known on all.
-TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
+TEST_F(DeviceRunsTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   TuneOptions asked = sound("host,host");
   asked.problems.clear();
   for (const char* count : {"1000", "2000", "3000", "4000"})
@@ -209,7 +209,7 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   TuneOptions finals = asked;
   finals.table.reset();
   finals.problems.clear();
-  finals.finals = true;
+  finals.mode = modes::finals;
   EXPECT_TRUE(tuned(finals).problems.empty());
   EXPECT_THAT(said_, HasSubstr("those of a timing table, on 4 anchors, of which no winners are chosen"));
 
@@ -235,7 +235,7 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   asked.problems = {Problem::parse("count=5000")};
   tuned(asked);
   EXPECT_EQ(times_for_table(store, find_op("pairs"), device).size(), 8u + 4 * 48);
-  asked.finals = true;
+  asked.mode = modes::finals;
   EXPECT_THROW(tuned(asked), UsageError);
 }
 
