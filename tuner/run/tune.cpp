@@ -139,7 +139,7 @@ std::string others_text(const DeviceRun& device_run) {
          device_run.id() + " (" + numbers + "): times that are measured while it computes are wrong.";
 }
 
-void check(const Op& op, const TuneOptions& options) {
+void refuse_contradictions(const Op& op, const TuneOptions& options) {
   if (options.problems.empty() && !options.stale && !options.mode.chooses_again())
     throw UsageError("There is no problem to tune; give at least one, or ask for the stale ones.");
   if (options.measure.conditions.launches == Launches::chained &&
@@ -318,7 +318,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   // Everything that a user can get wrong is checked before a process is started.
   const Op& op = find_op(options.op);
   if (!options.mode.chooses_again()) static_cast<void>(Budget::parse(options.search.budget));
-  check(op, options);
+  refuse_contradictions(op, options);
   std::vector<Problem> problems = complete_problems(op, options, progress);
   refuse_mistakes(op, problems, progress);
   std::vector<double> weights = options.weights;
