@@ -326,7 +326,7 @@ TEST_F(FinalsTest, AFinalistWithoutABinaryIsOut) {
   Finals all = finals();
   EXPECT_THAT(all.uncompiled(), ElementsAre(1));
   CompileResult broken;
-  broken.trial_id = slow;
+  broken.ticket = slow;
   broken.verdict = Verdict::compile_error;
   all.compiled(std::move(broken));
   EXPECT_EQ(all.next()->trial_id, 0);

@@ -77,7 +77,7 @@ class SearchRunTest : public testing::Test {
   }
   void compile(TrialId trial_id) {
     CompileResult result;
-    result.trial_id = trial_id;
+    result.ticket = trial_id;
     result.binary = "binary";
     run().compiled(std::move(result));
   }
@@ -140,7 +140,7 @@ TEST_F(SearchRunTest, FewWaitForTheDeviceWhereTheSearchLearns) {
     int count = 0;
     while (const auto proposal = run.propose()) {
       CompileResult result;
-      result.trial_id = proposal->trial_id;
+      result.ticket = proposal->trial_id;
       run.compiled(std::move(result));
       ++count;
     }
