@@ -12,6 +12,8 @@
 #include <limits>
 #include <regex>
 
+#include "tests/product_folders.h"
+
 namespace tunesmith {
 namespace {
 
@@ -33,8 +35,7 @@ TEST(NumberText, IsReadWithAPoint) {
 TEST(NumberText, NothingElsePrintsOrReadsNumbers) {
   const std::regex forbidden(
       R"(\b(v?s?n?printf|strto(d|f|ld)|ato[fil]|std::sto(d|f|ld)|sscanf|setprecision|std::fixed|put_money)\b)");
-  for (const char* folder :
-       {"generator", "db", "runtime", "dispatch", "templates", "tuner", "cli", "python"}) {
+  for (const std::string& folder : product_folders(TUNESMITH_SOURCE)) {
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(std::filesystem::path(TUNESMITH_SOURCE) / folder)) {
       const std::filesystem::path& path = entry.path();

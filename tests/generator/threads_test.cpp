@@ -11,6 +11,8 @@
 #include <regex>
 #include <string>
 
+#include "tests/product_folders.h"
+
 namespace tunesmith {
 namespace {
 
@@ -22,8 +24,7 @@ TEST(Threads, AreMadeInOnePlace) {
   const std::regex exempt("/(generator/threads|dispatch/background_compiler|dispatch/pack)\\.(h|cpp)$");
   const std::regex test("/(test|[^/]*_test)\\.cpp$");
   int read = 0;
-  for (const char* folder : {"generator", "kernel_file", "db", "runtime", "choose", "dispatch", "templates",
-                             "tuner", "cli", "python"}) {
+  for (const std::string& folder : product_folders(TUNESMITH_SOURCE)) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(TUNESMITH_SOURCE) / folder)) {
       const std::string path = entry.path();
       if (!path.ends_with(".cpp") && !path.ends_with(".h")) continue;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/one_definition/definitions.h"
+#include "tests/product_folders.h"
 
 namespace tunesmith {
 namespace {
@@ -35,14 +36,15 @@ Texts texts_of(const std::string& folder) {
   return texts;
 }
 
-bool is_test_of_a_template(const std::string& path) { return path.ends_with("/test.cpp"); }
+bool is_test_of_a_template(const std::string& path) {
+  return path.ends_with("/test.cpp") || path.ends_with("_test.cpp");
+}
 
 // What the `tunesmith` program and the libraries are made of; the tests of the templates are a program of
 // their own.
 Texts product() {
   Texts texts;
-  for (const char* folder : {"generator", "db", "runtime", "dispatch", "templates", "tuner", "cli"})
-    texts.merge(texts_of(folder));
+  for (const std::string& folder : product_folders(root)) texts.merge(texts_of(folder));
   std::erase_if(texts, [](const auto& entry) { return is_test_of_a_template(entry.first); });
   return texts;
 }
