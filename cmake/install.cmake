@@ -50,9 +50,7 @@ if(TARGET tunesmith AND TARGET tunesmith_static)
     install(FILES ${headers} DESTINATION "${source_folder}/${folder}" COMPONENT op)
   endforeach()
   install(FILES dispatch/packed.h dispatch/arguments.h DESTINATION "${source_folder}/dispatch" COMPONENT op)
-  file(GLOB headers CONFIGURE_DEPENDS templates/*.h)
-  install(FILES ${headers} DESTINATION "${source_folder}/templates" COMPONENT op)
-  install(DIRECTORY templates/common ${TUNESMITH_OP_FOLDERS} DESTINATION "${source_folder}/templates" COMPONENT op
+  install(DIRECTORY templates/ ${TUNESMITH_EXTRA_OPS} DESTINATION "${source_folder}/templates" COMPONENT op
           FILES_MATCHING REGEX "\\.(cu|cuh|inl|h|cpp)$" PATTERN "*test.cpp" EXCLUDE PATTERN "test*.h" EXCLUDE)
 endif()
 

@@ -6,6 +6,7 @@
 
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/word.h"
 
 namespace tunesmith {
 
@@ -16,8 +17,7 @@ Value checked(const Parameter& parameter, const Value& value, const std::string&
     return "The " + op + " problem's " + parameter.name + " is " + shown;
   };
   if (!parameter.is_integer()) {
-    const auto* word = std::get_if<std::string>(&value);
-    const std::string text = word != nullptr ? *word : to_text(value);
+    const std::string text = word_of(value);
     if (std::find(parameter.categories.begin(), parameter.categories.end(), text) !=
         parameter.categories.end())
       return text;

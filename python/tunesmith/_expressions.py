@@ -623,11 +623,11 @@ class Vectorized:
     def _call(self, like: InputArray, operands: list[InputArray], computed: _Computed, out: Any) -> Any:
         shape = np.broadcast_shapes(*(one.shape for one in operands))
         operands = [operands[k] for k in self._used]
-        if all(one.shape == shape and one.array.contiguous for one in operands):
-            layout = [("shape", str(math.prod(shape)))]
-        else:
-            layout = list(_layouts(shape, operands))
-        problem = [("function", computed.expression), ("dtype", _short[computed.dtype]), *layout]
+        problem = [
+            ("function", computed.expression),
+            ("dtype", _short[computed.dtype]),
+            *_layouts(shape, operands),
+        ]
         is_direct = computed.dtype == computed.result
         # Element by element it may be one of the operands.
         others = [
@@ -646,38 +646,12 @@ class Vectorized:
 
 
 def _layouts(shape: tuple[int, ...], operands: list[InputArray]) -> Iterator[tuple[str, str]]:
-    """The output's extents and each input's strides over them, neighbouring dimensions merged where all arrays allow it."""
-    strides = []
-    for one in operands:
-        own = [0] * (len(shape) - len(one.shape))
-        own += [0 if extent == 1 else stride for extent, stride in zip(one.shape, one.array.strides)]
-        strides.append(own)
-    dimensions: list[list] = []  # extent, a stride for each operand
-    for k, extent in enumerate(shape):
-        if extent == 1:
-            continue
-        here = [own[k] for own in strides]
-        if dimensions and all(before == extent * now for before, now in zip(dimensions[-1][1], here)):
-            dimensions[-1] = [dimensions[-1][0] * extent, here]
-        else:
-            dimensions.append([extent, here])
-    if not dimensions:
-        dimensions = [[1, [0] * len(operands)]]
-    if len(dimensions) > 6:
-        raise ValueError(
-            f"The arrays have {len(dimensions)} dimensions that cannot be merged; at most 6 are allowed. Copy them first."
-        )
-    extents = [extent for extent, _ in dimensions]
-    yield "shape", "x".join(map(str, extents))
-    for n, letter in zip(range(len(operands)), _letters):
-        own = [one[1][n] for one in dimensions]
-        dense = [math.prod(extents[k + 1 :]) for k in range(len(extents))]
-        if own == dense or (len(extents) == 1 and extents[0] == 1):
-            continue
-        if not any(own):
-            yield letter, "1"
-            continue
-        yield letter, "x".join(map(str, extents)) + ":" + "x".join(map(str, own))
+    """The output's extents, and those and the strides of each input that is not laid out like it."""
+    yield "shape", "x".join(map(str, shape)) or "1"
+    for letter, one in zip(_letters, operands):
+        if one.shape != shape or not one.array.contiguous:
+            strides = ":" + "x".join(map(str, one.array.strides)) if one.shape else ""
+            yield letter, ("x".join(map(str, one.shape)) or "1") + strides
 
 
 @overload

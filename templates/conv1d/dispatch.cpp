@@ -4,9 +4,9 @@
 #include <charconv>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 #include "dispatch/arguments.h"
+#include "generator/error.h"
 #include "templates/boundary_names.h"
 #include "tunesmith/conv1d.h"
 
@@ -14,15 +14,20 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-// In the order of Conv1dFunction, Conv1dMode and Conv1dSignal.
+// In the order of Conv1dFunction and Conv1dMode.
 constexpr std::array<std::string_view, 2> functions = {"convolve", "correlate"};
 constexpr std::array<std::string_view, 3> modes = {"full", "same", "valid"};
 
 static_assert(has_all_boundaries<Conv1dBoundary>());
-constexpr std::array<std::string_view, 5> types = {"f16", "bf16", "u8", "u16", "i16"};
 
 template <typename T>
-constexpr std::string_view dtype = std::is_same_v<T, double> ? "f64" : "f32";
+constexpr std::string_view dtype = ElementName(element_type<T>).text;
+
+// Of what stands beside a kernel of float.
+std::string_view beside_float(ElementName type) {
+  if (type.text != "f64") return type.text;
+  throw UsageError("A signal of f64 has a kernel and an output of double; call conv1d() with these.");
+}
 
 Plan plan_of(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function,
              std::string_view type, std::string_view value) {
@@ -79,9 +84,9 @@ Plan conv1d_plan(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mo
 template Plan conv1d_plan<float>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
 template Plan conv1d_plan<double>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
 
-Plan conv1d_plan(Dispatcher& dispatcher, Conv1dSignal type, const Conv1dShape& shape, Conv1dMode mode,
+Plan conv1d_plan(Dispatcher& dispatcher, ElementName type, const Conv1dShape& shape, Conv1dMode mode,
                  Conv1dFunction function) {
-  return plan_of(dispatcher, shape, mode, function, types.at(static_cast<std::size_t>(type)));
+  return plan_of(dispatcher, shape, mode, function, type.text);
 }
 
 Status conv1d(Dispatcher& dispatcher, const float* signal, const float* kernel, float* output,
@@ -96,11 +101,11 @@ Status conv1d(Dispatcher& dispatcher, const double* signal, const double* kernel
              stream);
 }
 
-Status conv1d(Dispatcher& dispatcher, Conv1dSignal type, const void* signal, const float* kernel,
+Status conv1d(Dispatcher& dispatcher, ElementName type, const void* signal, const float* kernel,
               float* output, const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function,
               void* stream) {
-  return run(dispatcher, launch_arguments(signal, kernel, output), shape, mode, function,
-             types.at(static_cast<std::size_t>(type)), stream);
+  return run(dispatcher, launch_arguments(signal, kernel, output), shape, mode, function, beside_float(type),
+             stream);
 }
 
 }  // namespace TUNESMITH_ABI

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 #include "dispatch/arguments.h"
+#include "generator/error.h"
 #include "templates/boundary_names.h"
 #include "tunesmith/conv2d.h"
 
@@ -14,13 +14,18 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-// In the order of Conv2dSize and Conv2dImage.
+// In the order of Conv2dSize.
 constexpr std::array<std::string_view, 3> sizes = {"same", "full", "valid"};
 static_assert(has_all_boundaries<Conv2dBoundary>());
-constexpr std::array<std::string_view, 5> types = {"f16", "bf16", "u8", "u16", "i16"};
 
 template <typename T>
-constexpr std::string_view dtype = std::is_same_v<T, double> ? "f64" : "f32";
+constexpr std::string_view dtype = ElementName(element_type<T>).text;
+
+// Of what stands beside a mask of float.
+std::string_view beside_float(ElementName type) {
+  if (type.text != "f64") return type.text;
+  throw UsageError("An image of f64 has a mask and an output of double; call conv2d() with these.");
+}
 
 std::int64_t outputs(Conv2dSize size, std::int64_t samples, std::int64_t weights) {
   if (samples == 0 || size == Conv2dSize::same) return samples;
@@ -75,8 +80,8 @@ Plan conv2d_plan(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mo
 template Plan conv2d_plan<float>(Dispatcher&, const Conv2dShape&, Conv2dMode);
 template Plan conv2d_plan<double>(Dispatcher&, const Conv2dShape&, Conv2dMode);
 
-Plan conv2d_plan(Dispatcher& dispatcher, Conv2dImage type, const Conv2dShape& shape, Conv2dMode mode) {
-  return plan_of(dispatcher, shape, mode, types.at(static_cast<std::size_t>(type)));
+Plan conv2d_plan(Dispatcher& dispatcher, ElementName type, const Conv2dShape& shape, Conv2dMode mode) {
+  return plan_of(dispatcher, shape, mode, type.text);
 }
 
 Status conv2d(Dispatcher& dispatcher, const float* image, const float* mask, float* output,
@@ -89,10 +94,9 @@ Status conv2d(Dispatcher& dispatcher, const double* image, const double* mask, d
   return run(dispatcher, launch_arguments(image, mask, output), shape, mode, dtype<double>, stream);
 }
 
-Status conv2d(Dispatcher& dispatcher, Conv2dImage type, const void* image, const float* mask, float* output,
+Status conv2d(Dispatcher& dispatcher, ElementName type, const void* image, const float* mask, float* output,
               const Conv2dShape& shape, Conv2dMode mode, void* stream) {
-  return run(dispatcher, launch_arguments(image, mask, output), shape, mode,
-             types.at(static_cast<std::size_t>(type)), stream);
+  return run(dispatcher, launch_arguments(image, mask, output), shape, mode, beside_float(type), stream);
 }
 
 }  // namespace TUNESMITH_ABI

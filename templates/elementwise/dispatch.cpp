@@ -14,20 +14,18 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-constexpr std::array<std::string_view, 6> type_names = {"f32", "f64", "i32", "i64", "f16", "bf16"};
-
 using Numbers = std::span<const std::int64_t>;
 
 // A problem whose texts stand in memory of its own, so that a look-up allocates nothing.
 class ProblemFields {
  public:
-  ProblemFields(std::string_view function, ElementType type, Numbers shape, std::size_t inputs) {
+  ProblemFields(std::string_view function, ElementName type, Numbers shape, std::size_t inputs) {
     if (inputs > elementwise_op::most_inputs) {
       throw UsageError("elementwise was given " + std::to_string(inputs) + " inputs; at most " +
                        std::to_string(elementwise_op::most_inputs) + " are allowed.");
     }
     fields_[0].value = function;
-    fields_[1].value = type_names.at(static_cast<std::size_t>(type));
+    fields_[1].value = type.text;
     fields_[2].value = shape.empty() ? "1" : text(shape, {});
   }
 
@@ -73,18 +71,12 @@ class ProblemFields {
   std::size_t count_ = 3;
 };
 
-template <typename T>
-constexpr ElementType type_of = std::is_same_v<T, float>          ? ElementType::f32
-                                : std::is_same_v<T, double>       ? ElementType::f64
-                                : std::is_same_v<T, std::int32_t> ? ElementType::i32
-                                                                  : ElementType::i64;
-
 // A named function of arrays of n elements; those in `scalars` have one.
 template <typename T>
 Status named(Dispatcher& dispatcher, std::string_view function, std::initializer_list<const T*> inputs,
              T* out, std::int64_t n, void* stream, std::initializer_list<std::size_t> scalars = {}) {
   static constexpr std::int64_t one = 1;
-  ProblemFields asked(function, type_of<T>, {&n, 1}, inputs.size());
+  ProblemFields asked(function, element_type<T>, {&n, 1}, inputs.size());
   std::array<void*, elementwise_op::most_inputs + 1> arguments = {};
   std::size_t k = 0;
   for (const T* input : inputs) {
@@ -107,14 +99,14 @@ void require_inputs(const std::string& function, std::size_t given) {
 
 }  // namespace
 
-Plan elementwise_plan(Dispatcher& dispatcher, const std::string& function, ElementType type,
+Plan elementwise_plan(Dispatcher& dispatcher, const std::string& function, ElementName type,
                       const std::vector<std::int64_t>& shape, const std::vector<ElementwiseLayout>& inputs) {
   ProblemFields asked(function, type, shape, inputs.size());
   for (const ElementwiseLayout& input : inputs) asked.add_input(input.extents, input.strides);
   return dispatcher.plan("elementwise", asked.problem());
 }
 
-Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementType type,
+Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementName type,
                    const std::vector<std::int64_t>& shape, const std::vector<ElementwiseInput>& inputs,
                    void* out, void* stream) {
   ProblemFields asked(function, type, shape, inputs.size());

@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "generator/word.h"
+
 namespace tunesmith::elementwise_op {
 namespace {
 
@@ -39,12 +41,12 @@ std::optional<std::int64_t> product(const std::vector<std::int64_t>& extents) {
   return std::find(extents.begin(), extents.end(), 0) == extents.end() ? result : 0;
 }
 
-std::string refuses_extents(std::string_view text) {
+std::string refuses_extents(std::string_view text, std::size_t most = most_dimensions) {
   const auto extents = numbers(text);
   if (!extents) return "An extent is a whole number from 0 on; extents are joined by x, as in 1080x1920x3.";
-  if (extents->size() > most_dimensions) {
-    return "It has " + std::to_string(extents->size()) + " dimensions; at most " +
-           std::to_string(most_dimensions) + " are allowed.";
+  if (extents->size() > most) {
+    return "It has " + std::to_string(extents->size()) + " dimensions; at most " + std::to_string(most) +
+           " are allowed, once those are joined that lie behind each other in every array.";
   }
   if (!product(*extents)) return "It has more than the 2^40 elements that are allowed.";
   return "";
@@ -75,6 +77,27 @@ std::optional<std::int64_t> memory(const ArrayLayout& given) {
     last += steps * given.strides[dim];
   }
   return last + 1;
+}
+
+// Of at most so many dimensions.
+std::string refuses_array(const std::string& text, std::size_t most) {
+  const std::size_t colon = text.find(':');
+  if (std::string why = refuses_extents(std::string_view(text).substr(0, colon), most); !why.empty())
+    return why;
+  if (colon == std::string::npos) return "";
+  const auto strides = numbers(std::string_view(text).substr(colon + 1));
+  if (!strides) {
+    return "Behind the colon stands a stride for each extent, a whole number of elements from 0 on, as in "
+           "1080x1920:4096x1.";
+  }
+  const auto extents = numbers(std::string_view(text).substr(0, colon)).value();
+  if (strides->size() != extents.size()) {
+    return "Its extents are " + std::to_string(extents.size()) + " and its strides " +
+           std::to_string(strides->size()) + "; there has to be a stride for each extent.";
+  }
+  if (!memory({extents, *strides}))
+    return "Its last element lies more than 2^40 elements behind its first; allowed are smaller strides.";
+  return "";
 }
 
 ArrayLayout read(const std::string& text, const std::vector<std::int64_t>& shape) {
@@ -109,28 +132,89 @@ std::optional<std::vector<std::int64_t>> broadcast(const ArrayLayout& given,
   return strides;
 }
 
+// Dimensions, outermost first, and each input's strides along them.
+struct Merged {
+  std::vector<std::int64_t> extents;
+  std::vector<std::vector<std::int64_t>> strides;
+};
+
+// From the innermost dimension outwards: one joins the last if each input steps over that as a whole.
+Merged merged(const std::vector<std::int64_t>& shape, const std::vector<std::vector<std::int64_t>>& strides) {
+  Merged made{{}, std::vector<std::vector<std::int64_t>>(strides.size())};
+  for (std::size_t dim = shape.size(); dim-- > 0;) {
+    if (shape[dim] == 1) continue;
+    bool joins = !made.extents.empty();
+    for (std::size_t k = 0; joins && k < strides.size(); ++k)
+      joins = strides[k][dim] == made.strides[k].front() * made.extents.front();
+    if (joins) {
+      made.extents.front() *= shape[dim];
+      continue;
+    }
+    made.extents.insert(made.extents.begin(), shape[dim]);
+    for (std::size_t k = 0; k < strides.size(); ++k)
+      made.strides[k].insert(made.strides[k].begin(), strides[k][dim]);
+  }
+  return made;
+}
+
+// An input's text: without strides where it has no gaps, without the extents of 1 before others.
+std::string input_text(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
+  if (strides == dense_strides(shape)) return "dense";
+  ArrayLayout least;
+  for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+    if (strides[dim] == 0 && least.extents.empty()) continue;
+    least.extents.push_back(strides[dim] == 0 ? 1 : shape[dim]);
+    least.strides.push_back(strides[dim]);
+  }
+  if (least.extents.empty()) return "1";
+  const std::vector<std::int64_t> dense = dense_strides(least.extents);
+  bool has_gaps = false;
+  for (std::size_t dim = 0; dim < dense.size(); ++dim)
+    has_gaps = has_gaps || (least.extents[dim] > 1 && least.strides[dim] != dense[dim]);
+  return joined(least.extents) + (has_gaps ? ":" + joined(least.strides) : "");
+}
+
 }  // namespace
+
+Problem with_fewest_dimensions(const Problem& given) {
+  const auto text_of = [&](std::string_view name) {
+    const Value* const value = given.find(name);
+    return value == nullptr ? std::string() : word_of(*value);
+  };
+  constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
+  const auto shape = numbers(text_of("shape"));
+  if (!shape || !product(*shape)) return given;  // which is refused
+  const bool is_empty = product(*shape) == 0;
+  std::vector<std::string_view> names;  // of the inputs that are not dense
+  std::vector<std::vector<std::int64_t>> strides;
+  for (const std::string_view name : input_names) {
+    const std::string text = text_of(name);
+    if (text.empty() || text == "dense") continue;
+    if (!refuses_array(text, any_number).empty()) return given;
+    const ArrayLayout layout = read(text, *shape);
+    const auto along = broadcast(layout, *shape);
+    // Of an output of no elements an input may have some, which have to be there.
+    if (!along || (is_empty && memory(layout) > 1)) return given;
+    names.push_back(name);
+    strides.push_back(is_empty ? std::vector<std::int64_t>{memory(layout).value() == 0} : *along);
+  }
+  strides.push_back(dense_strides(*shape));
+  Merged least = merged(*shape, strides);
+  if (is_empty) {
+    least = {{0}, strides};
+  } else if (least.extents.empty()) {
+    least = {{1}, std::vector<std::vector<std::int64_t>>(strides.size(), {1})};
+  }
+  Problem rewritten = given;
+  rewritten.set("shape", joined(least.extents));
+  for (std::size_t k = 0; k < names.size(); ++k)
+    rewritten.set(names[k], input_text(least.extents, least.strides[k]));
+  return rewritten;
+}
 
 std::string refuses_shape(const std::string& text) { return refuses_extents(text); }
 
-std::string refuses_input(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (std::string why = refuses_extents(std::string_view(text).substr(0, colon)); !why.empty()) return why;
-  if (colon == std::string::npos) return "";
-  const auto strides = numbers(std::string_view(text).substr(colon + 1));
-  if (!strides) {
-    return "Behind the colon stands a stride for each extent, a whole number of elements from 0 on, as in "
-           "1080x1920:4096x1.";
-  }
-  const auto extents = numbers(std::string_view(text).substr(0, colon)).value();
-  if (strides->size() != extents.size()) {
-    return "Its extents are " + std::to_string(extents.size()) + " and its strides " +
-           std::to_string(strides->size()) + "; there has to be a stride for each extent.";
-  }
-  if (!memory({extents, *strides}))
-    return "Its last element lies more than 2^40 elements behind its first; allowed are smaller strides.";
-  return "";
-}
+std::string refuses_input(const std::string& text) { return refuses_array(text, most_dimensions); }
 
 std::string refuses_layout(const Problem& problem, int inputs) {
   const std::vector<std::int64_t> shape = numbers(problem.string("shape")).value();
@@ -166,21 +250,11 @@ Layout layout_of(const Problem& problem, int inputs) {
     strides[k] = broadcast(given, shape).value();
   }
 
-  // From the innermost dimension outwards: one joins the last if each input steps over that as a whole.
-  if (layout.elements > 0) {
-    for (std::size_t dim = shape.size(); dim-- > 0;) {
-      if (shape[dim] == 1) continue;
-      bool joins = !layout.extents.empty();
-      for (std::size_t k = 0; joins && k < static_cast<std::size_t>(inputs); ++k)
-        joins = strides[k][dim] == layout.inputs[k].strides.back() * layout.extents.back();
-      if (joins) {
-        layout.extents.back() *= shape[dim];
-        continue;
-      }
-      layout.extents.push_back(shape[dim]);
-      for (std::size_t k = 0; k < static_cast<std::size_t>(inputs); ++k)
-        layout.inputs[k].strides.push_back(strides[k][dim]);
-    }
+  for (std::size_t dim = layout.elements > 0 ? shape.size() : 0; dim-- > 0;) {
+    if (shape[dim] == 1) continue;
+    layout.extents.push_back(shape[dim]);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(inputs); ++k)
+      layout.inputs[k].strides.push_back(strides[k][dim]);
   }
   if (layout.extents.empty()) {  // one element, or none
     layout.extents = {layout.elements};

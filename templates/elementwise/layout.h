@@ -21,16 +21,20 @@ struct InputLayout {
   bool used = false;
   std::int64_t memory = 0;                 ///< elements from its first to its last, both included
   std::int64_t distinct = 0;               ///< elements that it has
-  std::vector<std::int64_t> strides = {};  ///< in elements, for each of the merged dimensions; 0: repeated
+  std::vector<std::int64_t> strides = {};  ///< in elements, for each dimension; 0: repeated
   bool is_output_like = false;             ///< dense, of the output's shape
 };
 
-/// Dimensions are merged where every input allows it, and those of extent 1 left out; the innermost is first.
+/// The problem's dimensions, the innermost first.
 struct Layout {
   std::int64_t elements = 0;
   std::vector<std::int64_t> extents = {};  ///< one at least; of an output without elements: {0}
   std::array<InputLayout, most_inputs> inputs = {};
 };
+
+/// As Op::rewritten: with as few dimensions as the inputs allow and an input's extents in the fewest words,
+/// so that arrays are one problem however their dimensions are written.
+Problem with_fewest_dimensions(const Problem& given);
 
 /// Why the text is no shape, or no input's layout, as a sentence; empty if it is one.
 std::string refuses_shape(const std::string& text);

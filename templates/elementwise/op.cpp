@@ -116,6 +116,7 @@ Op ops_elementwise() {
                       .what = "the output's extents, outermost first, as in 1000 or 1080x1920x3",
                       .categories = {"1000"},
                       .refuses_text = refuses_shape}},
+      .rewritten = with_fewest_dimensions,
       .check = check,
       .arguments = {},  // below
       .templates = {base(), contiguous(), broadcast(), broadcast_any()},

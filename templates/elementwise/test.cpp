@@ -2,12 +2,15 @@
 // elementwise's problems: what is refused, how dimensions are merged, and what the templates may choose from.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/error.h"
+#include "generator/random.h"
 #include "kernel_file/find_op.h"
 #include "templates/elementwise/layout.h"
 #include "tests/refusal.h"
@@ -29,7 +32,7 @@ TEST(ElementwiseProblem, BadInputIsNamedWithItsValue) {
       {"function=add", "has no shape", "add shape=VALUE"},
       {"function=add shape=3x", "shape is 3x", "An extent is a whole number"},
       {"function=add shape=-3", "shape is -3", "An extent is a whole number"},
-      {"function=add shape=1x1x1x1x1x1x1", "1x1x1x1x1x1x1", "7 dimensions; at most 6"},
+      {"function=add shape=2x3x2x3x2x3x2 b=2x1x2x1x2x1x2", "2x3x2x3x2x3x2", "7 dimensions; at most 6"},
       {"function=add shape=2000000x2000000", "shape is", "2^40"},
       {"function=add shape=99999999999999999999", "shape is", "2^40"},
       {"function=add shape=0x2000000x2000000", "shape is", "2^40"},
@@ -86,6 +89,111 @@ TEST(ElementwiseProblem, DimensionsAreMerged) {
   EXPECT_EQ(layout("shape=4x0x6 b=4x1x1").inputs[1].memory, 4);
   EXPECT_TRUE(layout("shape=4x5x6").inputs[0].is_output_like);
   EXPECT_FALSE(layout("shape=4x5x6 b=6").inputs[1].is_output_like);
+}
+
+// Arrays as a drawn problem has them: an output's extents, and each input's strides along them.
+struct Arrays {
+  std::vector<std::int64_t> shape;
+  std::array<std::vector<std::int64_t>, 2> strides;
+};
+
+// Repeated along some dimensions; at times with gaps.
+Arrays drawn_arrays(Random& random) {
+  Arrays arrays;
+  for (std::uint64_t rank = random.below(5); arrays.shape.size() < rank;)
+    arrays.shape.push_back(static_cast<std::int64_t>(1 + random.below(6)));
+  for (std::vector<std::int64_t>& strides : arrays.strides) {
+    strides.resize(arrays.shape.size());
+    std::int64_t step = 1;
+    const bool repeats = random.below(2) == 0, has_gaps = random.below(3) == 0;
+    for (std::size_t dim = arrays.shape.size(); dim-- > 0;) {
+      if (repeats && random.below(2) == 0) continue;
+      strides[dim] = step;
+      step *= arrays.shape[dim] + static_cast<std::int64_t>(has_gaps ? random.below(2) : 0);
+    }
+  }
+  return arrays;
+}
+
+// The same with dimensions cut in two and with some of one element.
+Arrays cut(const Arrays& arrays, Random& random) {
+  Arrays finer;
+  const auto add = [&](std::int64_t extent, const std::array<std::int64_t, 2>& strides) {
+    finer.shape.push_back(extent);
+    for (std::size_t k = 0; k < strides.size(); ++k) finer.strides[k].push_back(strides[k]);
+  };
+  for (std::size_t dim = 0; dim < arrays.shape.size(); ++dim) {
+    const std::array strides = {arrays.strides[0][dim], arrays.strides[1][dim]};
+    std::int64_t inner = static_cast<std::int64_t>(1 + random.below(3));
+    if (arrays.shape[dim] % inner != 0) inner = 1;
+    add(arrays.shape[dim] / inner, {strides[0] * inner, strides[1] * inner});
+    add(inner, strides);
+  }
+  return finer;
+}
+
+std::string joined(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers) text += (text.empty() ? "" : "x") + std::to_string(number);
+  return text.empty() ? "1" : text;
+}
+
+// In any of the words that a person may choose.
+std::string problem_text(const Arrays& arrays, Random& random) {
+  std::string text = "function=add shape=" + joined(arrays.shape);
+  for (std::size_t k = 0; k < 2; ++k) {
+    std::vector<std::int64_t> extents, strides, dense;
+    for (std::size_t dim = 0; dim < arrays.shape.size(); ++dim) {
+      const std::int64_t stride = arrays.strides[k][dim];
+      const bool repeats = stride == 0 || arrays.shape[dim] == 1;
+      if (extents.empty() && repeats && random.below(2) == 0) continue;
+      extents.push_back(repeats && random.below(2) == 0 ? 1 : arrays.shape[dim]);
+      strides.push_back(extents.back() == 1 ? static_cast<std::int64_t>(random.below(9)) : stride);
+    }
+    bool has_gaps = false;
+    std::int64_t step = 1;
+    for (std::size_t dim = extents.size(); dim-- > 0;) {
+      has_gaps = has_gaps || (extents[dim] > 1 && strides[dim] != step);
+      step *= extents[dim];
+    }
+    if (!has_gaps && extents == arrays.shape && random.below(2) == 0) continue;  // dense
+    text += std::string(k == 0 ? " a=" : " b=") + joined(extents);
+    if (!extents.empty() && (has_gaps || random.below(2) == 0)) text += ":" + joined(strides);
+  }
+  return text;
+}
+
+// Where each element of an input is, in the output's order.
+std::vector<std::int64_t> addresses(const std::vector<std::int64_t>& shape,
+                                    const std::vector<std::int64_t>& strides) {
+  std::vector<std::int64_t> found = {0};
+  for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+    std::vector<std::int64_t> next;
+    for (const std::int64_t at : found)
+      for (std::int64_t i = 0; i < shape[dim]; ++i) next.push_back(at + i * strides[dim]);
+    found = std::move(next);
+  }
+  return found;
+}
+
+TEST(ElementwiseProblem, ArraysAreOneProblemHoweverTheirDimensionsAreWritten) {
+  Random random(7);
+  for (int n = 0; n < 1000; ++n) {
+    const Arrays arrays = drawn_arrays(random);
+    const std::string given = problem_text(arrays, random);
+    const std::string other = problem_text(cut(cut(arrays, random), random), random);
+    SCOPED_TRACE(given + " | " + other);
+    const Problem stored = problem(given);
+    ASSERT_EQ(problem(other), stored);
+    ASSERT_EQ(problem(stored.text()), stored);
+    const elementwise_op::Layout layout = elementwise_op::layout_of(stored, 2);
+    for (std::size_t k = 0; k < 2; ++k) {
+      std::vector<std::int64_t> extents = layout.extents, strides = layout.inputs[k].strides;
+      std::reverse(extents.begin(), extents.end());
+      std::reverse(strides.begin(), strides.end());
+      ASSERT_EQ(addresses(extents, strides), addresses(arrays.shape, arrays.strides[k]));
+    }
+  }
 }
 
 TEST(ElementwiseSpace, HasSomeThousandConfigsAndADefaultForEveryProblem) {

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "generator/sample.h"
-#include "templates/strided.h"
+#include "templates/along_axis/strided_axis.h"
 
 namespace tunesmith {
 namespace {

@@ -6,7 +6,7 @@ inline namespace TUNESMITH_ABI {
 
 // The plan's own limits are the initial ones: it serves all.
 Plan joint_histogram_plan(Dispatcher& dispatcher, const JointHistogramShape& shape, bool pairs,
-                          std::string_view dtype, std::string_view weights, bool own_edges) {
+                          ElementName type, std::string_view weights, bool own_edges) {
   const Field problem[] = {{"values", pairs ? "pairs" : "single"},
                            {"weights", weights},
                            {"edges", own_edges ? "given" : "uniform"},
@@ -14,7 +14,7 @@ Plan joint_histogram_plan(Dispatcher& dispatcher, const JointHistogramShape& sha
                            {"bins_x", shape.bins_x},
                            {"bins_y", shape.bins_y},
                            {"stride", shape.stride},
-                           {"dtype", dtype}};
+                           {"dtype", type.text}};
   return dispatcher.plan("joint_histogram", problem);
 }
 

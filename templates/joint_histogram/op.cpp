@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "generator/sample.h"
-#include "templates/strided.h"
+#include "templates/along_axis/strided_axis.h"
 
 namespace tunesmith {
 namespace {

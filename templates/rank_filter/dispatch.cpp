@@ -13,7 +13,7 @@ namespace {
 
 static_assert(has_all_boundaries<RankFilterBoundary>());
 
-Plan plan_of(Dispatcher& dispatcher, const RankFilterShape& shape, std::int64_t rank, std::string_view dtype,
+Plan plan_of(Dispatcher& dispatcher, const RankFilterShape& shape, std::int64_t rank, ElementName type,
              std::string_view value) {
   const Field problem[] = {{"depth", shape.depth},
                            {"height", shape.height},
@@ -27,7 +27,7 @@ Plan plan_of(Dispatcher& dispatcher, const RankFilterShape& shape, std::int64_t 
                            {"origin_z", shape.origin_z},
                            {"origin_y", shape.origin_y},
                            {"origin_x", shape.origin_x},
-                           {"dtype", dtype},
+                           {"dtype", type.text},
                            {"value", value}};
   return dispatcher.plan("rank_filter", problem);
 }
@@ -40,18 +40,18 @@ std::int64_t rank_filter_count(const RankFilterShape& shape) noexcept {
 }
 
 Plan rank_filter_plan(Dispatcher& dispatcher, const RankFilterShape& shape, std::int64_t rank,
-                      std::string_view dtype) {
-  if (shape.boundary != RankFilterBoundary::constant) return plan_of(dispatcher, shape, rank, dtype, "0");
+                      ElementName type) {
+  if (shape.boundary != RankFilterBoundary::constant) return plan_of(dispatcher, shape, rank, type, "0");
   std::array<char, 32> text = {};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), shape.value).ptr;
-  return plan_of(dispatcher, shape, rank, dtype, {text.data(), end});
+  return plan_of(dispatcher, shape, rank, type, {text.data(), end});
 }
 
 // The plan's own value is 0: it serves all.
 Status rank_filter(Dispatcher& dispatcher, const void* image, void* output, const RankFilterShape& shape,
-                   std::int64_t rank, std::string_view dtype, void* stream) {
+                   std::int64_t rank, ElementName type, void* stream) {
   void* const arguments[] = {const_cast<void*>(image), output};
-  const Plan plan = plan_of(dispatcher, shape, rank, dtype, "0");
+  const Plan plan = plan_of(dispatcher, shape, rank, type, "0");
   if (shape.boundary != RankFilterBoundary::constant) return plan.launch(arguments, stream);
   return plan.launch(arguments, std::array{shape.value}, stream);
 }

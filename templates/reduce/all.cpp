@@ -52,7 +52,7 @@ std::vector<Rule> all_must(const Problem& problem, const DeviceFacts& device) {
   static_assert(most_atomic_additions == 2048 && most_resident_grids == 128, "the rules name them");
   const Dims d(problem);
   return {
-      vector_rule(d),
+      vector_rule(d, false),
       early_rule(),
       finish_rule(is_atomic(problem)),
       conditional(

@@ -15,15 +15,15 @@ Space base_space(const Problem& /*problem*/) {
 Work base_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
   Work work;
-  if (d.outputs() == 0) return work;
+  if (d.lines() == 0) return work;
   const std::int64_t block = config[BLOCK];
   Launch launch{.kernel = "reduce_base",
                 .block = {block},
-                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outputs(), d.length, d.inner,
+                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.lines(), d.length, d.inner,
                               d.outer_stride, d.stride}};
   if (is_general(problem)) {
-    const bool alone = d.length <= 4 * d.outputs();  // a thread per output
-    const std::int64_t share = alone ? ceil_divide(d.outputs(), block) : d.outputs();
+    const bool alone = d.length <= 4 * d.lines();  // a thread per output
+    const std::int64_t share = alone ? ceil_divide(d.lines(), block) : d.lines();
     launch.kernel = "reduce_base_general";
     launch.grid = {std::min(share, std::int64_t{1} << 20)};  // walked in strides
     if (!alone) launch.dynamic_shared_bytes = block * partial_bytes(problem, true);
@@ -36,16 +36,16 @@ Work base_work(const Problem& problem, const Config& config) {
   const std::int64_t blocks = std::min(ceil_divide(d.length, 8 * block), std::int64_t{1024});
   if (is_atomic(problem) && blocks > 1) {
     launch.kernel = "reduce_base_atomic";
-    launch.grid = {blocks, std::min(d.outputs(), grid_limit)};
+    launch.grid = {blocks, std::min(d.lines(), grid_limit)};
     launch.dynamic_shared_bytes = block * partial_bytes(problem, true);
-    work.steps.push_back(Zero{ArgumentPointer{1}, d.outputs() * bytes(output_dtype(problem))});
+    work.steps.push_back(Zero{ArgumentPointer{1}, d.lines() * bytes(output_dtype(problem))});
   } else {
     launch.arguments.push_back(static_cast<std::int32_t>(function_of(problem)));
-    if (d.length <= 4 * d.outputs()) {
+    if (d.length <= 4 * d.lines()) {
       launch.kernel = "reduce_base_each";
-      launch.grid = {std::min(ceil_divide(d.outputs(), block), std::int64_t{1} << 20)};
+      launch.grid = {std::min(ceil_divide(d.lines(), block), std::int64_t{1} << 20)};
     } else {
-      launch.grid = {std::min(d.outputs(), std::int64_t{2147483647})};  // walked in strides
+      launch.grid = {std::min(d.lines(), std::int64_t{2147483647})};  // walked in strides
       launch.dynamic_shared_bytes = block * partial_bytes(problem, true);
     }
   }

@@ -124,11 +124,11 @@ Work columns_work(const Problem& problem, const Config& config) {
   Work work;
   std::int64_t kept_at = 0;
   if (finish == "atomic") {
-    work.steps.push_back(Zero{ArgumentPointer{1}, d.outputs() * bytes(output_dtype(problem))});
+    work.steps.push_back(Zero{ArgumentPointer{1}, d.lines() * bytes(output_dtype(problem))});
   } else if (!finish.empty()) {
     work.zeroed_bytes = finish == "last" ? 4 * d.outer * tiles : 0;
     kept_at = round_up(work.zeroed_bytes, 256);
-    work.workspace_bytes = kept_at + d.outputs() * splits * partial_bytes(problem);
+    work.workspace_bytes = kept_at + d.lines() * splits * partial_bytes(problem);
   }
   Launch main{
       .kernel = "reduce_columns",

@@ -8,29 +8,19 @@
 #include <algorithm>
 
 #include "generator/sample.h"
-#include "templates/strided.h"
 
 namespace tunesmith {
 namespace reduce_op {
 
-const std::vector<std::string>& function_categories() {
-  static const std::vector<std::string> categories = {
-      "sum", "min", "max",           "mean", "argmin", "argmax", "var",     "std",     "prod",
-      "any", "all", "count_nonzero", "ptp",  "norm1",  "norm2",  "norminf", "min_max", "mean_var"};
-  return categories;
-}
-
-Function function_of(const Problem& problem) {
-  const std::vector<std::string>& categories = function_categories();
-  return static_cast<Function>(std::find(categories.begin(), categories.end(), problem.string("function")) -
-                               categories.begin());
-}
+Function function_of(const Problem& problem) { return choice<Function>(problem, "function"); }
 
 bool is_extreme(Function function) { return function == Function::min || function == Function::max; }
 bool has_moments(Function function) {
   return function == Function::var || function == Function::std || function == Function::mean_var;
 }
-bool is_atomic(const Problem& problem) { return problem.string("order") == "atomic"; }
+bool is_atomic(const Problem& problem) {
+  return choice<ReduceOrder>(problem, "order") == ReduceOrder::atomic;
+}
 bool is_integer(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 
 bool is_wide(const Problem& problem) { return problem.string("sum_dtype") == "f64"; }
@@ -58,18 +48,6 @@ void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem) 
 
 std::int64_t results(Function function) {
   return function == Function::min_max || function == Function::mean_var ? 2 : 1;
-}
-
-Dims::Dims(const Problem& problem)
-    : outer(problem.integer("outer")),
-      length(problem.integer("length")),
-      inner(problem.integer("inner")),
-      stride(problem.integer("stride") == 0 ? inner : problem.integer("stride")),
-      outer_stride(problem.integer("outer_stride") == 0 ? length * stride : problem.integer("outer_stride")) {
-}
-
-std::int64_t Dims::span() const {
-  return empty() ? 0 : (outer - 1) * outer_stride + (length - 1) * stride + inner;
 }
 
 DType output_dtype(const Problem& problem) {
@@ -153,13 +131,11 @@ namespace {
 
 using namespace reduce_op;
 
-// Of the arrays together, and of each dim: far beyond any memory, and far from an overflow of 64 bits.
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+constexpr std::int64_t most_ddof = std::int64_t{1} << 40;  // no length is beyond it
 // A sum of i32 stays within 64 bits for so many; a mean must not wrap.
 constexpr std::int64_t most_i32_of_a_mean = std::int64_t{1} << 32;
 
 std::string check(const Problem& problem) {
-  const auto real = [&](const char* name) { return static_cast<double>(problem.integer(name)); };
   const Function function = function_of(problem);
   const std::int64_t length = problem.integer("length");
   const bool needs_one = is_extreme(function) || function == Function::argmin ||
@@ -198,20 +174,7 @@ std::string check(const Problem& problem) {
     return "A length of " + std::to_string(length) + " is beyond the " + std::to_string(most_i32_of_a_mean) +
            " whose sum stays within 64 bits; a mean of i32 takes no more.";
   }
-  const double stride = problem.integer("stride") == 0 ? real("inner") : real("stride");
-  const double outer_stride =
-      problem.integer("outer_stride") == 0 ? real("length") * stride : real("outer_stride");
-  const double most = static_cast<double>(most_elements);
-  const double last = std::max(real("outer") - 1, 0.0) * outer_stride +
-                      std::max(real("length") - 1, 0.0) * stride + real("inner");
-  if (std::max(last, real("outer") * real("inner")) > most) {
-    return "The arrays of outer=" + std::to_string(problem.integer("outer")) +
-           " length=" + std::to_string(length) + " inner=" + std::to_string(problem.integer("inner")) +
-           " stride=" + std::to_string(problem.integer("stride")) +
-           " outer_stride=" + std::to_string(problem.integer("outer_stride")) +
-           " reach beyond the 2^40 elements that are allowed.";
-  }
-  return "";
+  return refuses_reach(problem, false);
 }
 
 // It is no category, which a kernel would be told: those that were there before have kept their texts.
@@ -220,41 +183,31 @@ std::string refuses_sum_dtype(const std::string& text) {
 }
 
 std::vector<Parameter> parameters() {
-  const auto dim = [](const char* name, const char* what, std::int64_t minimum, std::optional<Value> initial,
-                      std::optional<UsualSizes> usual = std::nullopt) {
-    return Parameter{.name = name,
-                     .what = what,
-                     .minimum = minimum,
-                     .maximum = most_elements,
-                     .initial = std::move(initial),
-                     .usual = usual};
-  };
-  return {
-      dim("outer", "positions before the reduced axis", 0, Value(1), UsualSizes{2, 10'000'000}),
-      dim("length", "elements of the reduced axis", 0, std::nullopt, UsualSizes{8, std::int64_t{1} << 28}),
-      dim("inner", "positions after the reduced axis, contiguous", 0, Value(1), UsualSizes{2, 1'000'000}),
-      dim("outer_stride", "elements from one outer position to the next; 0: length * stride", 0, Value(0)),
-      dim("stride", "elements from one position of the axis to the next; 0: inner", 0, Value(0)),
-      {.name = "function", .what = "what is computed", .categories = function_categories(), .initial = "sum"},
-      {.name = "order",
-       .what = "order of a sum: the same in every run, or as blocks end",
-       .categories = {"deterministic", "atomic"},
-       .initial = "deterministic"},
-      {.name = "dtype",
-       .what = "element type of x",
-       .categories = {"f32", "f64", "i32", "i64"},
-       .initial = "f32"},
-      {.name = "ddof",
-       .what =
-           "of var, std and mean_var: what is subtracted from the number of elements, by which is divided",
-       .minimum = -most_elements,
-       .maximum = most_elements,
-       .initial = Value(0)},
-      {.name = "sum_dtype",
-       .what = "type in which sums and products are computed and written; same: the function's own",
-       .categories = {"same", "f64"},
-       .initial = "same",
-       .refuses_text = refuses_sum_dtype}};
+  return axis_parameters(
+      "reduced", {.outer = {2, 10'000'000}, .length = {8, std::int64_t{1} << 28}, .inner = {2, 1'000'000}},
+      {{.name = "function",
+        .what = "what is computed",
+        .categories = choices<Function>(),
+        .initial = "sum"},
+       {.name = "order",
+        .what = "order of a sum: the same in every run, or as blocks end",
+        .categories = choices<ReduceOrder>(),
+        .initial = "deterministic"},
+       {.name = "dtype",
+        .what = "element type of x",
+        .categories = {"f32", "f64", "i32", "i64"},
+        .initial = "f32"},
+       {.name = "ddof",
+        .what =
+            "of var, std and mean_var: what is subtracted from the number of elements, by which is divided",
+        .minimum = -most_ddof,
+        .maximum = most_ddof,
+        .initial = Value(0)},
+       {.name = "sum_dtype",
+        .what = "type in which sums and products are computed and written; same: the function's own",
+        .categories = {"same", "f64"},
+        .initial = "same",
+        .refuses_text = refuses_sum_dtype}});
 }
 
 std::vector<std::int64_t> input_extents(const Problem& problem) { return {Dims(problem).span()}; }
@@ -264,39 +217,17 @@ std::vector<std::int64_t> output_extents(const Problem& problem) {
   return each == 1 ? std::vector{d.outer, d.inner} : std::vector{d.outer, d.inner, each};
 }
 
-double flops(const Problem& problem) {
-  const Dims d(problem);
-  return static_cast<double>(d.outputs()) * static_cast<double>(d.length);
-}
-
 // Of the elements that are reduced: strides skip some, and windows overlap.
 double moved(const Problem& problem) {
   const Dims d(problem);
-  return static_cast<double>(d.outputs()) *
+  return static_cast<double>(d.lines()) *
          (static_cast<double>(d.length) * static_cast<double>(bytes(dtype_of(problem))) +
           static_cast<double>(results(function_of(problem)) * bytes(output_dtype(problem))));
 }
 
-// Rows with gaps, and windows of a larger array, are rare. Where `outer` and `inner` are 1, all elements are
-// reduced.
 void usual_arrays(Random& random, Problem& problem) {
   if (!draw_chance(random, 10)) problem.set("sum_dtype", std::string("same"));
-  if (!draw_chance(random, 8)) return;
-  const Dims d(problem);
-  problem.set("stride", draw_chance(random, 50) ? round_up(d.inner, 32) : d.inner + 1);
-  if (draw_chance(random, 50)) problem.set("outer_stride", Dims(problem).outer_stride + 16);
-}
-
-// Beside the extents how far apart what is summed lies: 1 where it is dense.
-Values sizes(const Problem& problem) {
-  const auto over = [](std::int64_t stride, std::int64_t dense) {
-    return stride == 0 ? 1 : std::max<std::int64_t>(1, stride / std::max<std::int64_t>(1, dense));
-  };
-  const std::int64_t inner = problem.integer("inner");
-  return {{"outer", problem.integer("outer")},
-          {"length", problem.integer("length")},
-          {"inner", inner},
-          {"spacing", over(problem.integer("stride"), inner)}};
+  draw_strides(random, problem);
 }
 
 // One element, rows of an odd size, rows with a gap, windows that overlap, columns that vectors need, columns
@@ -340,10 +271,10 @@ Op ops_reduce() {
                     {.name = "y", .role = Role::output, .extents = output_extents, .dtype = output_dtype}},
       .templates = {base(), all(), staged(), rows(), flat(), columns()},
       .reference = reference,
-      .flops = flops,
+      .flops = axis_elements,
       .bytes_moved = moved,
       .companions = companions,
-      .sizes = sizes,
+      .sizes = axis_sizes,
       .examples = {"length=100003",
                    "length=70001 function=max",
                    "outer=37 length=1000 function=mean dtype=f64",

@@ -10,32 +10,19 @@
 #include <vector>
 
 #include "generator/op.h"
+#include "templates/along_axis/strided_axis.h"
+#include "templates/choice.h"
+#include "templates/reduce/tunesmith/reduce_functions.h"
 
-namespace tunesmith::reduce_op {
+namespace tunesmith {
 
-// As in the kernels (reduction.cuh, general.cuh).
-enum class Function : std::int32_t {
-  sum,
-  min,
-  max,
-  mean,
-  argmin,
-  argmax,
-  var,
-  std,
-  prod,
-  any,
-  all,
-  count_nonzero,
-  ptp,
-  norm1,
-  norm2,
-  norminf,
-  min_max,
-  mean_var
-};
+constexpr auto names_of(ReduceFunction /*type*/) { return reduce_function_names; }
+constexpr auto names_of(ReduceOrder /*type*/) { return reduce_order_names; }
 
-const std::vector<std::string>& function_categories();
+namespace reduce_op {
+
+using Function = ReduceFunction;  // by the numbers of the kernels (reduction.cuh, general.cuh)
+
 Function function_of(const Problem& problem);
 bool is_extreme(Function function);
 bool has_moments(Function function);
@@ -66,17 +53,7 @@ void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem);
 /// Numbers of an output: one, or a pair.
 std::int64_t results(Function function);
 
-// An array is seen as outer x length x inner, with strides for the first two.
-struct Dims {
-  explicit Dims(const Problem& problem);
-
-  bool empty() const { return outer == 0 || length == 0 || inner == 0; }
-  std::int64_t outputs() const { return outer * inner; }
-  std::int64_t span() const;  ///< elements of x, those that the strides skip included
-
-  std::int64_t outer, length, inner;
-  std::int64_t stride, outer_stride;  // elements
-};
+using Dims = StridedAxis;
 
 DType output_dtype(const Problem& problem);
 
@@ -106,15 +83,11 @@ inline constexpr IntegerAxis ITEMS("ITEMS");
 inline constexpr CategoricalAxis LOAD("LOAD");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 
-std::string refuses_empty(const Dims& d);
-std::string refuses_apart(const Dims& d);
-
 Axis load_axis();
 Axis items_axis();
 Axis vector_axis(const Problem& problem);  ///< for contiguous elements
 
 // What a config must keep.
-Rule vector_rule(const Dims& d);
 Rule early_rule();
 Rule finish_rule(bool atomic);
 
@@ -125,4 +98,5 @@ Rule half_rule(const Problem& problem);
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config);
 
-}  // namespace tunesmith::reduce_op
+}  // namespace reduce_op
+}  // namespace tunesmith

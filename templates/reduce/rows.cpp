@@ -23,7 +23,7 @@ Space rows_space(const Problem& problem) {
                 load_axis(),
                 start_axis(),
                 trigger_axis()},
-               {vector_rule(Dims(problem)),
+               {vector_rule(Dims(problem), false),
                 early_rule(),
                 {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }}},
                {flight_rule(problem), register_rule(problem), half_rule(problem), trigger_rule()});

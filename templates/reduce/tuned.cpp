@@ -6,18 +6,6 @@
 
 namespace tunesmith::reduce_op {
 
-std::string refuses_empty(const Dims& d) {
-  if (!d.empty()) return "";
-  return "An array of " + std::to_string(d.outer) + " x " + std::to_string(d.length) + " x " +
-         std::to_string(d.inner) + " has nothing to reduce; take the base template.";
-}
-
-std::string refuses_apart(const Dims& d) {
-  if (d.inner == 1 && (d.stride == 1 || d.length == 1)) return "";
-  return "This template walks along contiguous elements; an inner of " + std::to_string(d.inner) +
-         " with a stride of " + std::to_string(d.stride) + " is for the columns template.";
-}
-
 Axis load_axis() {
   return {LOAD, categories({"plain", "streaming", "bypass", "wide", "half"}),
           "hint of the loads: none; first to leave the caches; past the first cache; the same, fetching 256 "
@@ -29,11 +17,6 @@ Axis items_axis() { return {ITEMS, {4, 1, 2, 8, 16}, "loads of a thread before i
 // A load is 16 bytes, or one element for rows and pointers of any alignment.
 Axis vector_axis(const Problem& problem) {
   return {VECTOR, {16 / bytes(dtype_of(problem)), 1}, "elements per load"};
-}
-
-Rule vector_rule(const Dims& d) {
-  return {"VECTOR must divide outer_stride where there are several rows.",
-          [d](const Config& c) { return d.outer == 1 || d.outer_stride % c[VECTOR] == 0; }};
 }
 
 // These two hints load by ld.global.nc, which is undefined for data that is written while the kernel runs.

@@ -12,8 +12,6 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-constexpr std::array<std::string_view, 4> type_names = {"f32", "f64", "f16", "bf16"};
-
 std::string layout_of(const RowsLayout& layout, std::int64_t columns) {
   switch (layout.kind) {
     case RowsKind::per_column:
@@ -66,25 +64,25 @@ std::vector<bool> rows_results_vary(const std::string& expression, const std::ve
   return found;
 }
 
-std::string rows_problem(const std::string& expression, RowsType type, std::int64_t rows,
+std::string rows_problem(const std::string& expression, ElementName type, std::int64_t rows,
                          std::int64_t columns, const std::vector<RowsLayout>& inputs) {
   if (const rows_op::Expression e = parsed(expression); inputs.size() != e.inputs.size())
     throw UsageError(wrong_count(expression, e, inputs.size()));
   Values problem = {{"expression", rows_op::canonical_text(expression)},
                     {"rows", rows},
                     {"columns", columns},
-                    {"dtype", std::string(type_names.at(static_cast<std::size_t>(type)))}};
+                    {"dtype", std::string(type.text)}};
   for (std::size_t k = 0; k < inputs.size(); ++k)
     problem.set("x" + std::to_string(k), layout_of(inputs[k], columns));
   return problem.text();
 }
 
-Plan rows_plan(Dispatcher& dispatcher, const std::string& expression, RowsType type, std::int64_t rows,
+Plan rows_plan(Dispatcher& dispatcher, const std::string& expression, ElementName type, std::int64_t rows,
                std::int64_t columns, const std::vector<RowsLayout>& inputs) {
   return dispatcher.plan("rows", rows_problem(expression, type, rows, columns, inputs));
 }
 
-Status rows(Dispatcher& dispatcher, const std::string& expression, RowsType type, std::int64_t rows,
+Status rows(Dispatcher& dispatcher, const std::string& expression, ElementName type, std::int64_t rows,
             std::int64_t columns, const std::vector<RowsInput>& inputs, const std::vector<void*>& results,
             void* stream) {
   std::vector<RowsLayout> layouts;
@@ -105,12 +103,12 @@ Status rows(Dispatcher& dispatcher, const std::string& expression, RowsType type
 
 Status softmax(Dispatcher& dispatcher, const float* x, float* y, std::int64_t rows, std::int64_t columns,
                void* stream) {
-  return tunesmith::rows(dispatcher, "softmax", RowsType::f32, rows, columns, {{x, {}}}, {y}, stream);
+  return tunesmith::rows(dispatcher, "softmax", ElementType::f32, rows, columns, {{x, {}}}, {y}, stream);
 }
 
 Status layer_norm(Dispatcher& dispatcher, const float* x, const float* gamma, const float* beta, float* y,
                   std::int64_t rows, std::int64_t columns, void* stream) {
-  return tunesmith::rows(dispatcher, "layer_norm", RowsType::f32, rows, columns,
+  return tunesmith::rows(dispatcher, "layer_norm", ElementType::f32, rows, columns,
                          {{x, {}}, {gamma, {RowsKind::per_column}}, {beta, {RowsKind::per_column}}}, {y},
                          stream);
 }

@@ -52,7 +52,7 @@ Work base_work(const Problem& problem, const Config& config, const DeviceFacts& 
   if (parts > 1) launch(parts - 1, false);
   launch(parts, true);
   // Of an expression a total also says whether it is there.
-  const bool is_expression = function_of(problem) == Function::expression;
+  const bool is_expression = function_of(problem) == own_expression;
   work.workspace_bytes = (parts - 1) * d.lines() * item_bytes(problem) * (is_expression ? 2 : 1);
   return work;
 }

@@ -51,7 +51,7 @@ Space columns_space(const Problem& problem) {
                  c[BLOCK_X] * c[VECTOR] >= std::min<std::int64_t>(4, d.inner);
         }},
        {"VECTOR must divide inner.", [inner = d.inner](const Config& c) { return inner % c[VECTOR] == 0; }},
-       vector_rule(d),
+       vector_rule(d, true),
        store_rule(problem)},
       {register_rule(problem, [](const Config& c) { return c[ITEMS] * c[VECTOR]; }),
        {"A block has 128 to 1024 threads, or those that a line needs.",

@@ -9,14 +9,10 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-// In the order of ScanFunction and ScanKind.
-constexpr std::array<std::string_view, 6> functions = {"sum", "product", "max", "min", "any", "all"};
-constexpr std::array<std::string_view, 2> kinds = {"inclusive", "exclusive"};
-
 struct What {
   ScanFunction function = ScanFunction::sum;
   ScanKind kind = ScanKind::inclusive;
-  std::string_view dtype;
+  ElementName type = ElementType::f32;
   std::string_view sum_dtype = "same";
   std::string_view expression = "none";
   std::string_view identity = "none";
@@ -28,9 +24,9 @@ Plan plan_of(Dispatcher& dispatcher, const ScanShape& shape, const What& what) {
                            {"inner", shape.inner},
                            {"outer_stride", shape.outer_stride},
                            {"stride", shape.stride},
-                           {"function", functions.at(static_cast<std::size_t>(what.function))},
-                           {"kind", kinds.at(static_cast<std::size_t>(what.kind))},
-                           {"dtype", what.dtype},
+                           {"function", scan_function_names.at(static_cast<std::size_t>(what.function))},
+                           {"kind", scan_kind_names.at(static_cast<std::size_t>(what.kind))},
+                           {"dtype", what.type.text},
                            {"sum_dtype", what.sum_dtype},
                            {"direction", shape.reverse ? "reverse" : "forward"},
                            {"expression", what.expression},
@@ -41,15 +37,15 @@ Plan plan_of(Dispatcher& dispatcher, const ScanShape& shape, const What& what) {
 }  // namespace
 
 Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction function, ScanKind kind,
-               std::string_view dtype, bool sums_in_double) {
+               ElementName type, bool sums_in_double) {
   return plan_of(
       dispatcher, shape,
-      {.function = function, .kind = kind, .dtype = dtype, .sum_dtype = sums_in_double ? "f64" : "same"});
+      {.function = function, .kind = kind, .type = type, .sum_dtype = sums_in_double ? "f64" : "same"});
 }
 
 Plan scan_expression_plan(Dispatcher& dispatcher, std::string_view expression, const ScanShape& shape,
-                          std::string_view dtype, std::optional<double> exclusive_first) {
-  What what{.dtype = dtype, .expression = expression};
+                          ElementName type, std::optional<double> exclusive_first) {
+  What what{.type = type, .expression = expression};
   std::array<char, 32> text = {};
   if (exclusive_first) {
     what.kind = ScanKind::exclusive;

@@ -204,6 +204,15 @@ const Expression& expression_of(const Problem& problem) {
   return last.second;
 }
 
+std::string identity_as_stored(const std::string& text) {
+  std::int64_t whole = 0;
+  double number = 0;
+  if (reads_as_whole(text, whole) && !(whole == 0 && text.starts_with('-'))) return std::to_string(whole);
+  if (!reads_as_double(text, number)) return text;  // "none", or what is refused
+  std::array<char, 32> shortest = {};
+  return {shortest.data(), std::to_chars(shortest.data(), shortest.data() + shortest.size(), number).ptr};
+}
+
 double identity_of(const Problem& problem) {
   double number = 0;
   reads_as_double(problem.string("identity"), number);
@@ -212,13 +221,13 @@ double identity_of(const Problem& problem) {
 
 std::string refuses_expression(const Problem& problem) {
   const std::string &text = problem.string("expression"), &identity = problem.string("identity");
-  const bool needs_identity = function_of(problem) == Function::expression && is_exclusive(problem);
+  const bool needs_identity = function_of(problem) == own_expression && is_exclusive(problem);
   if (needs_identity != (identity != "none")) {
     return "identity=" + identity + " with expression=" + text + " and kind=" + problem.string("kind") +
            (needs_identity ? " does not say what the first result is; give the number that changes nothing."
                            : " is not used; leave it at none.");
   }
-  if (function_of(problem) != Function::expression) return "";
+  if (function_of(problem) != own_expression) return "";
   if (problem.string("function") != "sum" || is_wide(problem))
     return "function=" + problem.string("function") + " and sum_dtype=" + problem.string("sum_dtype") +
            " are not for an expression, which stands in their place; leave them at sum and same.";
@@ -240,7 +249,7 @@ std::string refuses_expression(const Problem& problem) {
 }
 
 std::string preamble(const Problem& problem) {
-  if (function_of(problem) != Function::expression) return "constexpr bool has_expression = false;\n";
+  if (function_of(problem) != own_expression) return "constexpr bool has_expression = false;\n";
   const DType dtype = dtype_of(problem), compute = elementwise_op::compute_dtype(dtype);
   std::string first = "0";
   if (is_exclusive(problem)) {

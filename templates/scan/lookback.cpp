@@ -41,9 +41,9 @@ Space lookback_space(const Problem& problem) {
                                   store_axis()};
   return Space(axes,
                {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
-                vector_rule(d),
+                vector_rule(d, true),
                 {"An expression's total is known after its tile is scanned.",
-                 [in_order = function_of(problem) == Function::expression](const Config& c) {
+                 [in_order = function_of(problem) == own_expression](const Config& c) {
                    return !in_order || c[TOTAL] == "scanned";
                  }},
                 {"A tile that is a whole line passes nothing on.",

@@ -17,7 +17,7 @@ std::int64_t segments_of(const Dims& d, const Config& c) {
 
 // What threads exchange, and a tile.
 std::int64_t shared_bytes(const Problem& problem, const Dims& d, const Config& c) {
-  const std::int64_t item = item_bytes(problem) * (function_of(problem) == Function::expression ? 2 : 1);
+  const std::int64_t item = item_bytes(problem) * (function_of(problem) == own_expression ? 2 : 1);
   const std::int64_t exchanged = (c[BLOCK] + 4 * most_inner) * item + 16;
   const std::int64_t from = bytes(dtype_of(problem)), to = bytes(output_dtype(problem));
   const std::int64_t elements = segments_of(d, c) * c[ITEMS] * d.inner;  // of a tile

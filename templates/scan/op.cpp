@@ -8,41 +8,21 @@
 #include <algorithm>
 
 #include "generator/sample.h"
+#include "generator/word.h"
 #include "templates/boundary.h"
-#include "templates/strided.h"
 
 namespace tunesmith {
 namespace scan_op {
 
-const std::vector<std::string>& function_categories() {
-  static const std::vector<std::string> categories = {"sum", "product", "max", "min", "any", "all"};
-  return categories;
-}
-
 Function function_of(const Problem& problem) {
-  if (problem.string("expression") != "none") return Function::expression;
-  const std::vector<std::string>& categories = function_categories();
-  return static_cast<Function>(std::find(categories.begin(), categories.end(), problem.string("function")) -
-                               categories.begin());
+  return problem.string("expression") != "none" ? own_expression : choice<Function>(problem, "function");
 }
 
-bool is_exclusive(const Problem& problem) { return problem.string("kind") == "exclusive"; }
+bool is_exclusive(const Problem& problem) { return choice<ScanKind>(problem, "kind") == ScanKind::exclusive; }
 
 bool is_reverse(const Problem& problem) { return problem.string("direction") == "reverse"; }
 
 bool is_wide(const Problem& problem) { return problem.string("sum_dtype") == "f64"; }
-
-Dims::Dims(const Problem& problem)
-    : outer(problem.integer("outer")),
-      length(problem.integer("length")),
-      inner(problem.integer("inner")),
-      stride(problem.integer("stride") == 0 ? inner : problem.integer("stride")),
-      outer_stride(problem.integer("outer_stride") == 0 ? length * stride : problem.integer("outer_stride")) {
-}
-
-std::int64_t Dims::span() const {
-  return empty() ? 0 : (outer - 1) * outer_stride + (length - 1) * stride + inner;
-}
 
 DType output_dtype(const Problem& problem) {
   const DType dtype = dtype_of(problem);
@@ -64,25 +44,15 @@ namespace {
 
 using namespace scan_op;
 
-// Of the arrays together, and of each dim: far beyond any memory, and far from an overflow of 64 bits.
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+Problem rewritten(const Problem& given) {
+  Problem stored = with_least_strides(given);
+  if (const Value* identity = given.find("identity"))
+    stored.set("identity", identity_as_stored(word_of(*identity)));
+  return stored;
+}
 
 std::string check(const Problem& problem) {
-  const auto real = [&](const char* name) { return static_cast<double>(problem.integer(name)); };
-  const double stride = problem.integer("stride") == 0 ? real("inner") : real("stride");
-  const double outer_stride =
-      problem.integer("outer_stride") == 0 ? real("length") * stride : real("outer_stride");
-  const double last = std::max(real("outer") - 1, 0.0) * outer_stride +
-                      std::max(real("length") - 1, 0.0) * stride + real("inner");
-  const double outputs = real("outer") * real("length") * real("inner");
-  if (std::max({last, outputs, real("outer") * real("inner")}) > static_cast<double>(most_elements)) {
-    return "The arrays of outer=" + std::to_string(problem.integer("outer")) +
-           " length=" + std::to_string(problem.integer("length")) +
-           " inner=" + std::to_string(problem.integer("inner")) +
-           " stride=" + std::to_string(problem.integer("stride")) +
-           " outer_stride=" + std::to_string(problem.integer("outer_stride")) +
-           " reach beyond the 2^40 elements that are allowed.";
-  }
+  if (std::string why = refuses_reach(problem, true); !why.empty()) return why;
   if (std::string why = refuses_expression(problem); !why.empty()) return why;
   const Function function = function_of(problem);
   if (is_wide(problem) &&
@@ -95,66 +65,49 @@ std::string check(const Problem& problem) {
 }
 
 std::vector<Parameter> parameters() {
-  const auto dim = [](const char* name, const char* what, std::optional<Value> initial,
-                      std::optional<UsualSizes> usual = std::nullopt) {
-    return Parameter{.name = name,
-                     .what = what,
-                     .minimum = 0,
-                     .maximum = most_elements,
-                     .initial = std::move(initial),
-                     .usual = usual};
-  };
-  return {
-      dim("outer", "positions before the scanned axis", Value(1), UsualSizes{2, 1'000'000}),
-      dim("length", "elements of the scanned axis", std::nullopt, UsualSizes{8, std::int64_t{1} << 27}),
-      dim("inner", "positions after the scanned axis, contiguous", Value(1), UsualSizes{2, 100'000}),
-      dim("outer_stride", "elements from one outer position to the next; 0: length * stride", Value(0)),
-      dim("stride", "elements from one position of the axis to the next; 0: inner", Value(0)),
-      {.name = "function", .what = "what is computed", .categories = function_categories(), .initial = "sum"},
-      {.name = "kind",
-       .what = "whether an element counts in its own result",
-       .categories = {"inclusive", "exclusive"},
-       .initial = "inclusive"},
-      {.name = "dtype",
-       .what = "element type of x",
-       .categories = {"f32", "f64", "i32", "i64", "u8", "f16", "bf16"},
-       .initial = "f32"},
-      {.name = "sum_dtype",
-       .what = "type in which sums and products are computed and written; same: the function's own",
-       .categories = {"same", "f64"},
-       .initial = "same"},
-      {.name = "direction",
-       .what = "reverse: from the last element on",
-       .categories = {"forward", "reverse"},
-       .initial = "forward"},
-      {.name = "expression",
-       .what = "in place of the function: an associative one of a, what is before, and b, in C's operators "
-               "and functions, such as \"max(a, b)\"",
-       .categories = {"none"},
-       .initial = "none",
-       .refuses_text = [](const std::string& text) { return elementwise_op::parse(text).error; },
-       .is_computation = true},
-      {.name = "identity",
-       .what = "the first result of an exclusive scan of an expression, which changes nothing",
-       .categories = {"none"},
-       .initial = "none",
-       .refuses_text = [](const std::string& text) -> std::string {
-         double number = 0;
-         if (reads_as_double(text, number)) return "";
-         return "'" + text + "' is not a decimal number, such as -1, 0.25, 1e-3 or inf.";
-       }}};
+  return axis_parameters(
+      "scanned", {.outer = {2, 1'000'000}, .length = {8, std::int64_t{1} << 27}, .inner = {2, 100'000}},
+      {{.name = "function", .what = "what is computed", .categories = choices<Function>(), .initial = "sum"},
+       {.name = "kind",
+        .what = "whether an element counts in its own result",
+        .categories = choices<ScanKind>(),
+        .initial = "inclusive"},
+       {.name = "dtype",
+        .what = "element type of x",
+        .categories = {"f32", "f64", "i32", "i64", "u8", "f16", "bf16"},
+        .initial = "f32"},
+       {.name = "sum_dtype",
+        .what = "type in which sums and products are computed and written; same: the function's own",
+        .categories = {"same", "f64"},
+        .initial = "same"},
+       {.name = "direction",
+        .what = "reverse: from the last element on",
+        .categories = {"forward", "reverse"},
+        .initial = "forward"},
+       {.name = "expression",
+        .what = "in place of the function: an associative one of a, what is before, and b, in C's operators "
+                "and functions, such as \"max(a, b)\"",
+        .categories = {"none"},
+        .initial = "none",
+        .refuses_text = [](const std::string& text) { return elementwise_op::parse(text).error; },
+        .is_computation = true},
+       {.name = "identity",
+        .what = "the first result of an exclusive scan of an expression, which changes nothing",
+        .categories = {"none"},
+        .initial = "none",
+        .refuses_text = [](const std::string& text) -> std::string {
+          double number = 0;
+          if (reads_as_double(text, number)) return "";
+          return "'" + text + "' is not a decimal number, such as -1, 0.25, 1e-3 or inf.";
+        }}});
 }
 
 std::vector<std::int64_t> input_extents(const Problem& problem) { return {Dims(problem).span()}; }
 
-double elements_of(const Problem& problem) {
-  const Dims d(problem);
-  return static_cast<double>(d.lines()) * static_cast<double>(d.length);
-}
-
 // Of the elements that are scanned: strides skip some, and windows overlap.
 double moved(const Problem& problem) {
-  return elements_of(problem) * static_cast<double>(bytes(dtype_of(problem)) + bytes(output_dtype(problem)));
+  return axis_elements(problem) *
+         static_cast<double>(bytes(dtype_of(problem)) + bytes(output_dtype(problem)));
 }
 
 // Three numbers whose sums grow, so that one that is left out is seen; a product of many elements stays a
@@ -163,13 +116,13 @@ std::pair<double, double> usual_bounds(const Problem& problem) {
   const DType dtype = dtype_of(problem);
   const Function function = function_of(problem);
   if (function == Function::sum) return {0, 1};
-  if (function == Function::expression) return is_whole(dtype) ? std::pair(1.0, 5.0) : std::pair(0.96, 1.04);
+  if (function == own_expression) return is_whole(dtype) ? std::pair(1.0, 5.0) : std::pair(0.96, 1.04);
   if (function != Function::product) return {-1, 1};
   if (!is_whole(dtype)) return {0.96, 1.04};
   return is_unsigned(dtype) ? std::pair(1.0, 5.0) : std::pair(-1.0, 3.0);
 }
 
-// Sums of another type, rows with gaps, and windows of a larger array, are rare.
+// Sums of another type are rare.
 void usual_arrays(Random& random, Problem& problem) {
   if (!draw_chance(random, 40)) problem.set("sum_dtype", std::string("same"));
   if (!draw_chance(random, 15)) problem.set("direction", std::string("forward"));
@@ -184,21 +137,7 @@ void usual_arrays(Random& random, Problem& problem) {
     problem.set("sum_dtype", std::string("same"));
     if (is_exclusive(problem)) problem.set("identity", std::string("1"));
   }
-  if (!draw_chance(random, 8)) return;
-  const Dims d(problem);
-  problem.set("stride", draw_chance(random, 50) ? round_up(d.inner, 32) : d.inner + 1);
-  if (draw_chance(random, 50)) problem.set("outer_stride", Dims(problem).outer_stride + 16);
-}
-
-// Beside the extents how far apart what is scanned lies: 1 where it is dense.
-Values sizes(const Problem& problem) {
-  const std::int64_t inner = problem.integer("inner");
-  const std::int64_t stride = problem.integer("stride");
-  return {
-      {"outer", problem.integer("outer")},
-      {"length", problem.integer("length")},
-      {"inner", inner},
-      {"spacing", stride == 0 ? 1 : std::max<std::int64_t>(1, stride / std::max<std::int64_t>(1, inner))}};
+  draw_strides(random, problem);
 }
 
 }  // namespace
@@ -211,7 +150,7 @@ Op ops_scan() {
           "outer_stride + k * stride + i], for o < outer, l < length, i < inner; of an exclusive scan over k "
           "< l, of a reverse one over k >= l (k > l).",
       .parameters = parameters(),
-      .rewritten = with_least_strides,
+      .rewritten = rewritten,
       .check = check,
       .arguments = {{.name = "x",
                      .role = Role::input,
@@ -235,7 +174,7 @@ Op ops_scan() {
             const Dims d(problem);
             return std::max<std::int64_t>(1, d.length * d.inner);
           },
-      .flops = elements_of,
+      .flops = axis_elements,
       .bytes_moved = moved,
       // One element, rows of an odd size, rows with a gap, windows that overlap, columns that vectors need,
       // columns with a gap, many tiles, nothing.
@@ -249,7 +188,7 @@ Op ops_scan() {
                      "outer=1 length=20001 inner=1 outer_stride=0 stride=0",
                      "outer=1 length=17001 inner=3 outer_stride=0 stride=0",
                      "outer=0 length=7 inner=3 outer_stride=0 stride=0"},
-      .sizes = sizes,
+      .sizes = axis_sizes,
       .examples = {"length=30011",
                    "length=20001 function=max dtype=i32",
                    "outer=37 length=1000 function=product dtype=f64",

@@ -10,33 +10,33 @@
 
 #include "generator/op.h"
 #include "language/expression.h"
+#include "templates/along_axis/strided_axis.h"
 #include "templates/axes.h"
+#include "templates/choice.h"
+#include "templates/scan/tunesmith/scan_functions.h"
 
-namespace tunesmith::scan_op {
+namespace tunesmith {
 
-// As in the kernels (scan.cuh).
-enum class Function : std::int32_t { sum, product, max, min, any, all, expression };
+constexpr auto names_of(ScanFunction /*type*/) { return scan_function_names; }
+constexpr auto names_of(ScanKind /*type*/) { return scan_kind_names; }
 
-const std::vector<std::string>& function_categories();
+namespace scan_op {
+
+using Function = ScanFunction;  // by the numbers of the kernels (scan.cuh)
+/// Of a problem that has an expression in place of a function.
+inline constexpr Function own_expression{scan_function_names.size()};
+
 Function function_of(const Problem& problem);
 bool is_exclusive(const Problem& problem);
 bool is_reverse(const Problem& problem);
 bool is_wide(const Problem& problem);  ///< computed and written as f64
 
-// An array is seen as outer x length x inner, with strides for the first two; `length` is scanned.
-struct Dims {
-  explicit Dims(const Problem& problem);
-
-  bool empty() const { return outer == 0 || length == 0 || inner == 0; }
-  std::int64_t lines() const { return outer * inner; }
-  std::int64_t span() const;  ///< elements of x, those that the strides skip included
-
-  std::int64_t outer, length, inner;
-  std::int64_t stride, outer_stride;  // elements
-};
+using Dims = StridedAxis;
 
 /// Of a problem that has one. Lasts until the thread asks for another problem's.
 const elementwise_op::Expression& expression_of(const Problem& problem);
+/// The text of one number, however it is written.
+std::string identity_as_stored(const std::string& text);
 /// What an exclusive scan of an expression begins with.
 double identity_of(const Problem& problem);
 /// Why the expression, with its dtype and identity, is not allowed, as a sentence; empty if it is.
@@ -78,13 +78,9 @@ inline constexpr IntegerAxis ITEMS("ITEMS");
 inline constexpr CategoricalAxis LOAD("LOAD");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 
-std::string refuses_empty(const Dims& d);
-std::string refuses_apart(const Dims& d);
-
 Axis load_axis();
 Axis vector_axis(const Problem& problem, std::int64_t most_bytes);
 
-Rule vector_rule(const Dims& d);
 Rule store_rule(const Problem& problem);
 Rule register_rule(const Problem& problem, const std::function<std::int64_t(const Config&)>& threads);
 
@@ -118,4 +114,5 @@ struct ChainSpace {
   std::int64_t messages_at = 0, bytes = 0;
 };
 
-}  // namespace tunesmith::scan_op
+}  // namespace scan_op
+}  // namespace tunesmith

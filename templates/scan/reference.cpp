@@ -81,8 +81,6 @@ class Line {
           multiply(state, x);
         }
         break;
-      case Function::expression:  // not here
-        break;
     }
   }
 
@@ -179,7 +177,7 @@ void expression_reference(const Problem& problem, const std::vector<double>& x, 
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
-  if (function_of(problem) == Function::expression) {
+  if (function_of(problem) == own_expression) {
     expression_reference(problem, arguments[0], begin, end, value, permitted_error);
     return;
   }

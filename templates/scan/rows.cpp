@@ -46,7 +46,7 @@ Space rows_space(const Problem& problem) {
   return Space(
       axes,
       {resident_warps_rule(axes, [](const Config& c) { return c[BLOCK]; }),
-       vector_rule(d),
+       vector_rule(d, true),
        {"VECTOR must divide length, but of a line that may end anywhere.",
         [d](const Config& c) { return d.length % c[VECTOR] == 0 || c[TAIL] == "element"; }},
        {"A line of whole loads ends after one.",
@@ -58,7 +58,7 @@ Space rows_space(const Problem& problem) {
         [length = d.length](const Config& c) { return refuses_small_tiles(length, tile_of(c)).empty(); }},
        {"A block that sums what is before its tile is one team, of one line of several tiles, and no thread "
         "has more than 128 elements of that, in any order.",
-        [d, in_order = function_of(problem) == Function::expression](const Config& c) {
+        [d, in_order = function_of(problem) == own_expression](const Config& c) {
           return c[BEFORE] == "carried" || (!in_order && c[TEAM] == c[BLOCK] && c[ROWS] == 1 &&
                                             d.length > tile_of(c) && d.length <= most_summed * c[BLOCK]);
         }},

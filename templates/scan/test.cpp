@@ -226,6 +226,22 @@ TEST_F(ScanOnHost, ExpressionsThatCannotBeScannedAreRefused) {
     EXPECT_EQ(refusal(("length=4 expression=\"" + std::string(allowed) + "\"").c_str()), "") << allowed;
 }
 
+// As C++ writes an identity, as Python does, and as people may.
+TEST(ScanProblem, AnIdentityIsOneNumberHoweverItIsWritten) {
+  const auto stored = [](const std::string& type, const std::string& identity) {
+    return problem("length=4 expression=\"a + b\" kind=exclusive dtype=" + type + " identity=" + identity)
+        .string("identity");
+  };
+  for (const char* zero : {"0", "0.0", "0e0", "00"}) EXPECT_EQ(stored("f64", zero), "0") << zero;
+  EXPECT_EQ(stored("f64", "-0.0"), "-0");
+  EXPECT_EQ(stored("f64", "\"-0\""), "-0");
+  const auto product = [](const char* identity) {
+    return problem("length=4 expression=\"a * b\" dtype=i64 kind=exclusive identity=" +
+                   std::string(identity));
+  };
+  EXPECT_EQ(product("1"), product("001"));
+}
+
 TEST_F(ScanOnHost, TheTypedFunctionsPlanTheirProblem) {
   EXPECT_EQ(scan_expression_plan(dispatcher_, "max(a, b)", {.length = 5, .reverse = true}, "f64",
                                  -std::numeric_limits<double>::infinity())

@@ -5,18 +5,6 @@
 
 namespace tunesmith::scan_op {
 
-std::string refuses_empty(const Dims& d) {
-  if (!d.empty()) return "";
-  return "An array of " + std::to_string(d.outer) + " x " + std::to_string(d.length) + " x " +
-         std::to_string(d.inner) + " has nothing to scan; take the base template.";
-}
-
-std::string refuses_apart(const Dims& d) {
-  if (d.inner == 1 && (d.stride == 1 || d.length == 1)) return "";
-  return "This template walks along contiguous elements; an inner of " + std::to_string(d.inner) +
-         " with a stride of " + std::to_string(d.stride) + " is for the columns template.";
-}
-
 Axis load_axis() {
   return {LOAD, categories({"plain", "streaming"}), "hint of the loads: none; first to leave the caches"};
 }
@@ -29,17 +17,6 @@ Axis vector_axis(const Problem& problem, std::int64_t most_bytes) {
   if (bytes(dtype_of(problem)) == 8) few.erase(few.begin());
   values.insert(values.begin(), few.begin(), few.end());
   return {VECTOR, std::move(values), "elements per load"};
-}
-
-Rule vector_rule(const Dims& d) {
-  return {"VECTOR must divide what lies from one line, or row, to the next.", [d](const Config& c) {
-            const std::int64_t vector = c[VECTOR];
-            const bool rows =
-                d.inner == 1 || (d.inner % vector == 0 && (d.length == 1 || d.stride % vector == 0));
-            const bool slabs =
-                d.outer == 1 || (d.outer_stride % vector == 0 && d.length * d.inner % vector == 0);
-            return rows && slabs;
-          }};
 }
 
 Rule store_rule(const Problem& problem) {
@@ -57,7 +34,7 @@ bool suits_narrow(const Problem& problem) {
 bool suits_summing(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t bytes_of_line = d.length * std::max(bytes(dtype_of(problem)), item_bytes(problem));
-  return function_of(problem) != Function::expression && refuses_apart(d).empty() && d.length > 2048 &&
+  return function_of(problem) != own_expression && refuses_apart(d).empty() && d.length > 2048 &&
          bytes_of_line <= std::int64_t{224} << 10 &&
          d.outer * bytes_of_line <= std::int64_t{16384} * multiprocessors_to_fill(device);
 }

@@ -12,10 +12,6 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-const std::string& name_of(ElementType type) {
-  return tensor_op::out_dtypes.at(static_cast<std::size_t>(type));
-}
-
 tensor_op::Expression parsed(const std::string& text, const TensorOptions& options) {
   tensor_op::ParseResult result = tensor_op::parse(text, options.finish);
   if (!result.error.empty()) throw UsageError("The expression is \"" + text + "\". " + result.error);
@@ -69,7 +65,7 @@ std::vector<std::int64_t> tensor_shape(const std::string& expression,
   return tensor_op::least_extents(e, -1, extents_of(expression, e, inputs, options.extents));
 }
 
-std::string tensor_problem(const std::string& expression, ElementType type,
+std::string tensor_problem(const std::string& expression, ElementName type,
                            const std::vector<TensorLayout>& inputs, const TensorLayout& out,
                            const TensorOptions& options) {
   const tensor_op::Expression e = parsed(expression, options);
@@ -77,7 +73,7 @@ std::string tensor_problem(const std::string& expression, ElementType type,
   for (const TensorLayout& input : inputs) shapes.push_back(input.extents);
   const std::vector<std::int64_t> values = extents_of(expression, e, shapes, options.extents);
   Values problem = {{"expression", tensor_op::canonical_text(e)},
-                    {"dtype", name_of(type)},
+                    {"dtype", std::string(type.text)},
                     {"extents", tensor_op::joined(values)}};
   const auto set = [&](std::string_view name, int array, const TensorLayout& layout) {
     problem.set(name, tensor_op::stored_layout(text_of(layout), tensor_op::least_extents(e, array, values)));
@@ -86,19 +82,20 @@ std::string tensor_problem(const std::string& expression, ElementType type,
     set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
   set("out", -1, out);
   if (options.may == TensorMay::distribute) problem.set("may", std::string("distribute"));
-  if (options.out_type && *options.out_type != type) problem.set("out_dtype", name_of(*options.out_type));
+  if (options.out_type && ElementName(*options.out_type).text != type.text)
+    problem.set("out_dtype", std::string(ElementName(*options.out_type).text));
   if (e.zero_outside != 0) problem.set("zero_outside", tensor_op::zero_outside_text(e));
   if (e.finish.is_there()) problem.set("finish", tensor_op::canonical_finish(e));
   return problem.text();
 }
 
-Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementType type,
+Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementName type,
                  const std::vector<TensorLayout>& inputs, const TensorLayout& out,
                  const TensorOptions& options) {
   return dispatcher.plan("tensor", tensor_problem(expression, type, inputs, out, options));
 }
 
-Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType type,
+Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementName type,
               const std::vector<TensorInput>& inputs, void* out, const TensorLayout& out_layout, void* stream,
               const TensorOptions& options) {
   std::vector<TensorLayout> layouts;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
@@ -52,9 +53,10 @@ Status conv1d(Dispatcher& dispatcher, const double* signal, const double* kernel
               const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
               Conv1dFunction function = Conv1dFunction::convolve, void* stream = nullptr);
 
-/// The elements of a signal that are narrower than those of kernel and output; computed as float.
-enum class Conv1dSignal { f16, bf16, u8, u16, i16 };
-Status conv1d(Dispatcher& dispatcher, Conv1dSignal type, const void* signal, const float* kernel,
+/// f16, bf16, u8, u16 or i16: elements of a signal that are narrower than those of kernel and output;
+/// computed as float.
+using Conv1dSignal = ElementType;
+Status conv1d(Dispatcher& dispatcher, ElementName type, const void* signal, const float* kernel,
               float* output, const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
               Conv1dFunction function = Conv1dFunction::convolve, void* stream = nullptr);
 
@@ -65,7 +67,7 @@ Plan conv1d_plan(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mo
                  Conv1dFunction function = Conv1dFunction::convolve);
 extern template Plan conv1d_plan<float>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
 extern template Plan conv1d_plan<double>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
-Plan conv1d_plan(Dispatcher& dispatcher, Conv1dSignal type, const Conv1dShape& shape,
+Plan conv1d_plan(Dispatcher& dispatcher, ElementName type, const Conv1dShape& shape,
                  Conv1dMode mode = Conv1dMode::full, Conv1dFunction function = Conv1dFunction::convolve);
 
 }  // namespace TUNESMITH_ABI

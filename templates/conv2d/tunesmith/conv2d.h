@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
@@ -56,9 +57,10 @@ Status conv2d(Dispatcher& dispatcher, const float* image, const float* mask, flo
 Status conv2d(Dispatcher& dispatcher, const double* image, const double* mask, double* output,
               const Conv2dShape& shape, Conv2dMode mode = Conv2dMode::correlation, void* stream = nullptr);
 
-/// The elements of an image that are narrower than those of mask and output; computed as float.
-enum class Conv2dImage { f16, bf16, u8, u16, i16 };
-Status conv2d(Dispatcher& dispatcher, Conv2dImage type, const void* image, const float* mask, float* output,
+/// f16, bf16, u8, u16 or i16: elements of an image that are narrower than those of mask and output; computed
+/// as float.
+using Conv2dImage = ElementType;
+Status conv2d(Dispatcher& dispatcher, ElementName type, const void* image, const float* mask, float* output,
               const Conv2dShape& shape, Conv2dMode mode = Conv2dMode::correlation, void* stream = nullptr);
 
 /// The plan that conv2d() uses, to launch it many times or to see how it matched. Arguments: image, mask,
@@ -67,7 +69,7 @@ template <typename T>
 Plan conv2d_plan(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode = Conv2dMode::correlation);
 extern template Plan conv2d_plan<float>(Dispatcher&, const Conv2dShape&, Conv2dMode);
 extern template Plan conv2d_plan<double>(Dispatcher&, const Conv2dShape&, Conv2dMode);
-Plan conv2d_plan(Dispatcher& dispatcher, Conv2dImage type, const Conv2dShape& shape,
+Plan conv2d_plan(Dispatcher& dispatcher, ElementName type, const Conv2dShape& shape,
                  Conv2dMode mode = Conv2dMode::correlation);
 
 }  // namespace TUNESMITH_ABI

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
-
-enum class ElementType { f32, f64, i32, i64, f16, bf16 };
 
 /// How an input lies in memory. It is broadcast to the output's shape as by NumPy: compared from the last,
 /// each of its extents is 1 or the output's.
@@ -28,11 +27,12 @@ struct ElementwiseInput {
 
 /// The plan for a function on arrays of these shapes, to launch it many times without a look-up. `function`
 /// is "add", "hypot", "gaussian_pdf", "polar_distance" or an expression in a to f, such as "a * b + c".
-/// `shape`: the output's extents, outermost first, at most six, each 0 or more; empty: one element. `inputs`
+/// `shape`: the output's extents, outermost first, each 0 or more, at most six once those are joined that lie
+/// behind each other in every array; empty: one element. `inputs`
 /// may be fewer than the function has; the others are laid out like the output. Arguments of launch(): a, b,
 /// c, d, e, f (null where there is none) and out. Throws where plan() throws; the sentence says what is wrong
 /// with the expression, the shape or an input.
-Plan elementwise_plan(Dispatcher& dispatcher, const std::string& function, ElementType type,
+Plan elementwise_plan(Dispatcher& dispatcher, const std::string& function, ElementName type,
                       const std::vector<std::int64_t>& shape,
                       const std::vector<ElementwiseLayout>& inputs = {});
 
@@ -40,7 +40,7 @@ Plan elementwise_plan(Dispatcher& dispatcher, const std::string& function, Eleme
 /// one for each input of the function, else it throws. `out` is row-major without gaps, in memory of the
 /// dispatcher's device. It may be an input of the same layout, and must not overlap the others. `stream` is a
 /// cudaStream_t. A null, overlapping or misaligned pointer is in the Status.
-Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementType type,
+Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementName type,
                    const std::vector<std::int64_t>& shape, const std::vector<ElementwiseInput>& inputs,
                    void* out, void* stream = nullptr);
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
@@ -49,14 +49,15 @@ Status filter_bank(Dispatcher& dispatcher, const double* image, const double* co
                    const double* row_masks, double* output, const FilterBankShape& shape,
                    void* stream = nullptr);
 
-/// Images of "f16", "bf16", "u8", "u16", "i16" too, whose masks and output are float.
-Status filter_bank(Dispatcher& dispatcher, std::string_view dtype, const void* image,
-                   const float* column_masks, const float* row_masks, float* output,
-                   const FilterBankShape& shape, void* stream = nullptr);
+/// Images of f16, bf16, u8, u16, i16 too, whose masks and output are float.
+Status filter_bank(Dispatcher& dispatcher, ElementName type, const void* image, const float* column_masks,
+                   const float* row_masks, float* output, const FilterBankShape& shape,
+                   void* stream = nullptr);
 
 /// The plan that filter_bank() uses, to launch it many times or to see how it matched. Arguments: image,
 /// column_masks, row_masks, output; a launch takes the value outside as its number.
-Plan filter_bank_plan(Dispatcher& dispatcher, const FilterBankShape& shape, std::string_view dtype = "f32");
+Plan filter_bank_plan(Dispatcher& dispatcher, const FilterBankShape& shape,
+                      ElementName type = ElementType::f32);
 
 }  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

@@ -3,12 +3,11 @@
 // bins between edges that are given.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
@@ -35,25 +34,20 @@ struct BinEdges {
 };
 
 template <typename T>
-concept BinnedElement = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t>;
+concept BinnedElement = OneOf<T, float, double, std::int32_t, std::int64_t, std::uint8_t>;
 
 template <typename W>
-concept BinWeight = std::same_as<W, float> || std::same_as<W, double>;
+concept BinWeight = OneOf<W, float, double>;
 
 template <typename T>
-inline constexpr std::string_view binned_dtype = std::is_same_v<T, float>          ? "f32"
-                                                 : std::is_same_v<T, double>       ? "f64"
-                                                 : std::is_same_v<T, std::int32_t> ? "i32"
-                                                 : std::is_same_v<T, std::int64_t> ? "i64"
-                                                                                   : "u8";
+inline constexpr std::string_view binned_dtype = ElementName(element_type<T>).text;
 
 /// The plan of the functions below, to launch it many times or to see how it matched. Arguments: x, y,
 /// weights, edges.x, edges.y, sums; those that the problem does not have are null. Numbers of a launch,
-/// without edges: lo and hi of x, then of y. `pairs`: whether there is a y. `dtype`: of x and y; `weights`:
+/// without edges: lo and hi of x, then of y. `pairs`: whether there is a y. `type`: of x and y; `weights`:
 /// "none", "f32" or "f64".
 Plan joint_histogram_plan(Dispatcher& dispatcher, const JointHistogramShape& shape, bool pairs,
-                          std::string_view dtype, std::string_view weights = "none", bool own_edges = false);
+                          ElementName type, std::string_view weights = "none", bool own_edges = false);
 
 /// counts[i * bins_y + j] = the pairs in bin i of x and bin j of y: numpy.histogram2d(x, y, (bins_x, bins_y),
 /// ((x_limits.lo, x_limits.hi), (y_limits.lo, y_limits.hi)))[0], every pair in the bin where NumPy has it. A

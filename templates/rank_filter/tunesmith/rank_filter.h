@@ -3,12 +3,11 @@
 // image, as scipy.ndimage's rank_filter, median_filter, percentile_filter, minimum_filter and maximum_filter.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
@@ -37,26 +36,19 @@ struct RankFilterShape {
 };
 
 template <typename T>
-concept RankFilterElement = std::same_as<T, float> || std::same_as<T, double> ||
-    std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> || std::same_as<T, std::int16_t> ||
-    std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
+concept RankFilterElement =
+    OneOf<T, float, double, std::uint8_t, std::uint16_t, std::int16_t, std::int32_t, std::int64_t>;
 
 template <RankFilterElement T>
-inline constexpr std::string_view rank_filter_dtype = std::is_same_v<T, float>           ? "f32"
-                                                      : std::is_same_v<T, double>        ? "f64"
-                                                      : std::is_same_v<T, std::uint8_t>  ? "u8"
-                                                      : std::is_same_v<T, std::uint16_t> ? "u16"
-                                                      : std::is_same_v<T, std::int16_t>  ? "i16"
-                                                      : std::is_same_v<T, std::int32_t>  ? "i32"
-                                                                                         : "i64";
+inline constexpr std::string_view rank_filter_dtype = ElementName(element_type<T>).text;
 
 /// The elements of a window that count.
 std::int64_t rank_filter_count(const RankFilterShape& shape) noexcept;
 
 /// The plan that rank_filter() uses, to launch it many times or to see how it matched. Arguments: image,
-/// output; a launch takes the value outside as its number. `dtype` may be "f16" or "bf16" too.
+/// output; a launch takes the value outside as its number. `type` may be f16 or bf16 too.
 Plan rank_filter_plan(Dispatcher& dispatcher, const RankFilterShape& shape, std::int64_t rank,
-                      std::string_view dtype = "f32");
+                      ElementName type = ElementType::f32);
 
 /// The element of rank `rank` from 0, the minimum, to rank_filter_count() - 1, the maximum. Exact: the order
 /// is one of all elements, with -0 before 0 and NaN after all numbers, so that a minimum is NaN only where
@@ -66,13 +58,13 @@ Plan rank_filter_plan(Dispatcher& dispatcher, const RankFilterShape& shape, std:
 /// Throws where plan() throws: for a size, an origin, a footprint or a rank that is not allowed. All else is
 /// in the Status.
 Status rank_filter(Dispatcher& dispatcher, const void* image, void* output, const RankFilterShape& shape,
-                   std::int64_t rank, std::string_view dtype, void* stream = nullptr);
+                   std::int64_t rank, ElementName type, void* stream = nullptr);
 
 template <RankFilterElement T>
 Status rank_filter(Dispatcher& dispatcher, const T* image, T* output, const RankFilterShape& shape,
                    std::int64_t rank, void* stream = nullptr) {
   return rank_filter(dispatcher, static_cast<const void*>(image), static_cast<void*>(output), shape, rank,
-                     rank_filter_dtype<T>, stream);
+                     element_type<T>, stream);
 }
 
 /// Of an even number of elements the upper of the middle two, as SciPy's.

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 
-enum class RowsType { f32, f64, f16, bf16 };
+using RowsType = ElementType;  ///< f32, f64, f16 or bf16
 
 /// How an array is read: an element for each element of a row, one for each column, one for each row, or one
 /// for all.
@@ -42,12 +43,12 @@ std::string rows_expression(const std::string& expression);
 std::vector<bool> rows_results_vary(const std::string& expression, const std::vector<RowsKind>& inputs);
 
 /// The problem of the op `rows` as a text, to tune it or to plan it.
-std::string rows_problem(const std::string& expression, RowsType type, std::int64_t rows,
+std::string rows_problem(const std::string& expression, ElementName type, std::int64_t rows,
                          std::int64_t columns, const std::vector<RowsLayout>& inputs);
 
 /// The plan for an expression, to launch it many times without a look-up. Arguments of launch(): the inputs,
 /// null up to six of them, and the results, null up to four. Throws where plan() throws.
-Plan rows_plan(Dispatcher& dispatcher, const std::string& expression, RowsType type, std::int64_t rows,
+Plan rows_plan(Dispatcher& dispatcher, const std::string& expression, ElementName type, std::int64_t rows,
                std::int64_t columns, const std::vector<RowsLayout>& inputs);
 
 /// Plans and launches; the plan is looked up by a text that is made anew, which costs some ten microseconds.
@@ -56,7 +57,7 @@ Plan rows_plan(Dispatcher& dispatcher, const std::string& expression, RowsType t
 /// columns elements, or one for each row if it is the same along the row. Arrays are in memory of the
 /// dispatcher's device; results overlap no input. `stream` is a cudaStream_t. A null, overlapping or
 /// misaligned pointer is in the Status.
-Status rows(Dispatcher& dispatcher, const std::string& expression, RowsType type, std::int64_t rows,
+Status rows(Dispatcher& dispatcher, const std::string& expression, ElementName type, std::int64_t rows,
             std::int64_t columns, const std::vector<RowsInput>& inputs, const std::vector<void*>& results,
             void* stream = nullptr);
 

@@ -6,11 +6,12 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/scan_functions.h"
+#include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
@@ -27,22 +28,11 @@ struct ScanShape {
   bool reverse = false;           ///< from the last element of the axis on
 };
 
-enum class ScanFunction { sum, product, max, min, any, all };
-
-/// inclusive: an element counts in its own result; exclusive: only those before it, and the first result is
-/// 0, 1, the least or the greatest number (of floating-point types an infinity), false or true.
-enum class ScanKind { inclusive, exclusive };
-
 template <typename T>
-concept ScanElement = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t>;
+concept ScanElement = OneOf<T, float, double, std::int32_t, std::int64_t, std::uint8_t>;
 
 template <ScanElement T>
-inline constexpr std::string_view scan_dtype = std::is_same_v<T, float>          ? "f32"
-                                               : std::is_same_v<T, double>       ? "f64"
-                                               : std::is_same_v<T, std::int32_t> ? "i32"
-                                               : std::is_same_v<T, std::int64_t> ? "i64"
-                                                                                 : "u8";
+inline constexpr std::string_view scan_dtype = ElementName(element_type<T>).text;
 
 /// Sums and products of integers wrap beyond 64 bits.
 template <ScanFunction function, ScanElement T>
@@ -52,19 +42,18 @@ using ScanResult = std::conditional_t<
                            function == ScanFunction::min,
                        T, std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>>>;
 
-/// The plan that scan() uses, to launch it many times or to see how it matched. Arguments: x, y. `dtype` is
-/// that of x; also "f16" and "bf16". sums_in_double: sums and products of
-/// f32 are computed and written as double.
+/// The plan that scan() uses, to launch it many times or to see how it matched. Arguments: x, y. `type` is
+/// that of x; also f16 and bf16. sums_in_double: sums and products of f32 are computed and written as double.
 Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction function = ScanFunction::sum,
-               ScanKind kind = ScanKind::inclusive, std::string_view dtype = "f32",
+               ScanKind kind = ScanKind::inclusive, ElementName type = ElementType::f32,
                bool sums_in_double = false);
 
 /// A scan of a function of your own: an expression of a, what is before, and b, what comes next, in C's
 /// operators and functions (elementwise has the list), such as "max(a, b) + log1p(exp(-abs(a - b)))". It has
-/// to be associative: one that is not for a few numbers is refused. `dtype` is that of x and y, not "u8".
+/// to be associative: one that is not for a few numbers is refused. `type` is that of x and y, not u8.
 /// exclusive_first: the scan is exclusive, and this its first result.
 Plan scan_expression_plan(Dispatcher& dispatcher, std::string_view expression, const ScanShape& shape,
-                          std::string_view dtype = "f32",
+                          ElementName type = ElementType::f32,
                           std::optional<double> exclusive_first = std::nullopt);
 
 /// `x` and `y` are in memory of the dispatcher's device and do not overlap. `stream` is a cudaStream_t.
@@ -83,7 +72,7 @@ template <ScanFunction function, ScanElement T>
 Status scan(Dispatcher& dispatcher, const T* x, ScanResult<function, T>* y, const ScanShape& shape,
             ScanKind kind = ScanKind::inclusive, void* stream = nullptr, void* workspace = nullptr) {
   void* const arguments[] = {const_cast<T*>(x), y};
-  return scan_plan(dispatcher, shape, function, kind, scan_dtype<T>).launch(arguments, stream, workspace);
+  return scan_plan(dispatcher, shape, function, kind, element_type<T>).launch(arguments, stream, workspace);
 }
 
 /// Sums or products as of scan(), but computed and written as doubles: with u = 2^-53.
@@ -93,7 +82,8 @@ Status scan_in_double(Dispatcher& dispatcher, const float* x, double* y, const S
                       void* workspace = nullptr) {
   static_assert(function == ScanFunction::sum || function == ScanFunction::product);
   void* const arguments[] = {const_cast<float*>(x), y};
-  return scan_plan(dispatcher, shape, function, kind, "f32", true).launch(arguments, stream, workspace);
+  return scan_plan(dispatcher, shape, function, kind, ElementType::f32, true)
+      .launch(arguments, stream, workspace);
 }
 
 /// scan() of an expression; see scan_expression_plan(). Elements are combined in a fixed order, but not one
@@ -104,7 +94,7 @@ requires(!std::same_as<T, std::uint8_t>) Status
                     const ScanShape& shape, std::optional<double> exclusive_first = std::nullopt,
                     void* stream = nullptr, void* workspace = nullptr) {
   void* const arguments[] = {const_cast<T*>(x), y};
-  return scan_expression_plan(dispatcher, expression, shape, scan_dtype<T>, exclusive_first)
+  return scan_expression_plan(dispatcher, expression, shape, element_type<T>, exclusive_first)
       .launch(arguments, stream, workspace);
 }
 

@@ -8,6 +8,7 @@
 
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/word.h"
 #include "templates/tensor/notation/nest.h"
 
 namespace tunesmith::tensor_op {
@@ -56,9 +57,7 @@ namespace {
 
 // What is given as a number, such as one extent, as a text too.
 std::string words_of(const Problem& problem, std::string_view parameter) {
-  const Value& value = *problem.find(parameter);
-  const auto* const text = std::get_if<std::string>(&value);
-  return text != nullptr ? *text : to_text(value);
+  return word_of(*problem.find(parameter));
 }
 
 }  // namespace

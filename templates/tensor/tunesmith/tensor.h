@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tunesmith/dispatcher.h"
-#include "tunesmith/elementwise.h"
+#include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
@@ -59,7 +59,7 @@ std::vector<std::int64_t> tensor_shape(const std::string& expression,
                                        const TensorOptions& options = {});
 
 /// The problem of the op `tensor` as a text, to tune it or to plan it; arguments as of tensor_plan().
-std::string tensor_problem(const std::string& expression, ElementType type,
+std::string tensor_problem(const std::string& expression, ElementName type,
                            const std::vector<TensorLayout>& inputs, const TensorLayout& out,
                            const TensorOptions& options = {});
 
@@ -68,14 +68,14 @@ std::string tensor_problem(const std::string& expression, ElementType type,
 /// tensor_shape(), the strides of which give each element an address of its own. Arguments of launch(): the
 /// inputs, null up to six of them, and out. What no index of the expression reaches in `out` stays as it is.
 /// Throws where plan() throws.
-Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementType type,
+Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementName type,
                  const std::vector<TensorLayout>& inputs, const TensorLayout& out,
                  const TensorOptions& options = {});
 
 /// Plans and launches; the plan is looked up by a text that is made anew, which costs some ten microseconds.
 /// Arrays are in memory of the dispatcher's device; `out` overlaps no input. `stream` is a cudaStream_t. A
 /// null, overlapping or misaligned pointer is in the Status.
-Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType type,
+Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementName type,
               const std::vector<TensorInput>& inputs, void* out, const TensorLayout& out_layout,
               void* stream = nullptr, const TensorOptions& options = {});
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types, as the typed functions of all ops name them.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "tunesmith/version.h"
+
+namespace tunesmith {
+inline namespace TUNESMITH_ABI {
+
+/// Which of them an op takes is said in its header. f16 and bf16 have no type in C++: arrays of them are
+/// given as void*.
+enum class ElementType { f32, f64, i32, i64, f16, bf16, u8, u16, i16 };
+
+/// As problems have them, in the order of ElementType.
+inline constexpr std::array<std::string_view, 9> element_type_names = {"f32",  "f64", "i32", "i64", "f16",
+                                                                       "bf16", "u8",  "u16", "i16"};
+
+/// An element type by its enumerator or by its name: ElementType::f16, "f16".
+struct ElementName {
+  constexpr ElementName(ElementType type)  // NOLINT: stands where either does
+      : text(element_type_names.at(static_cast<std::size_t>(type))) {}
+  template <std::convertible_to<std::string_view> Text>
+  constexpr ElementName(const Text& name) : text(name) {}  // NOLINT: likewise
+
+  std::string_view text;
+};
+
+template <typename T, typename... Types>
+concept OneOf = (std::same_as<T, Types> || ...);
+
+/// That of a type of C++.
+template <OneOf<float, double, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::int16_t> T>
+inline constexpr ElementType element_type = std::is_same_v<T, float>           ? ElementType::f32
+                                            : std::is_same_v<T, double>        ? ElementType::f64
+                                            : std::is_same_v<T, std::int32_t>  ? ElementType::i32
+                                            : std::is_same_v<T, std::int64_t>  ? ElementType::i64
+                                            : std::is_same_v<T, std::uint8_t>  ? ElementType::u8
+                                            : std::is_same_v<T, std::uint16_t> ? ElementType::u16
+                                                                               : ElementType::i16;
+
+}  // namespace TUNESMITH_ABI
+}  // namespace tunesmith
