@@ -62,11 +62,11 @@ std::string ops_cpp(const std::vector<std::string>& ops) {
          calls + "};\n  return all;\n}\n}  // namespace tunesmith\n";
 }
 
-// Of an exported op, or of all: "templates/axes.h".
+// Of an exported op, or of all: "templates/axes.h", "templates/along_axis/strided_axis.h".
 bool belongs(const std::string& path, const std::vector<std::string>& ops) {
-  const fs::path parts(path);
-  return std::distance(parts.begin(), parts.end()) == 2 ||
-         std::find(ops.begin(), ops.end(), std::next(parts.begin())->string()) != ops.end();
+  const std::string folder = std::next(fs::path(path).begin())->string();
+  return !op_sources().contains("templates/" + folder + "/op.cpp") ||
+         std::find(ops.begin(), ops.end(), folder) != ops.end();
 }
 
 // One of these is built: CMakeLists.txt knows which.

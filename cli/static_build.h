@@ -31,7 +31,7 @@ struct StaticFolder {
 /// The library's own C++ files that are not an op's: "dispatch/planner.cpp". Written by the build.
 const Files& library_sources();
 
-/// The C++ files of the op folders, their headers and those that ops share: "templates/conv2d/op.cpp".
+/// The C++ files of the op folders, and what ops share: "templates/conv2d/op.cpp".
 /// Likewise.
 const Files& op_sources();
 

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "generator/number_text.h"
 #include "generator/sample.h"
-#include "templates/boundary.h"
 #include "templates/strided.h"
 
 namespace tunesmith {
