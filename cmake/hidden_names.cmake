@@ -25,7 +25,7 @@ function(tunesmith_hidden_names result target except)
   # What an application's compiler may make of the headers: each function that one defines, and what structures have without a word.
   set(text "// Written by the build from the headers that are installed.\n#include <type_traits>\n#include <typeinfo>\n#include <utility>\n")
   set(uses "")
-  foreach(folder IN LISTS TUNESMITH_OP_FOLDERS ITEMS "${PROJECT_SOURCE_DIR}/dispatch/include")
+  foreach(folder IN LISTS TUNESMITH_OP_FOLDERS TUNESMITH_FAMILIES ITEMS "${PROJECT_SOURCE_DIR}/dispatch/include")
     file(GLOB headers CONFIGURE_DEPENDS "${folder}/tunesmith/*.h")
     foreach(header IN LISTS headers)
       get_filename_component(name "${header}" NAME)

@@ -5,7 +5,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/texts.cmake")
 # names them. A folder NAME/ has op.cpp, which defines `tunesmith::Op tunesmith::ops_NAME()`, its *.cu,
 # what these include as "NAME/*.cuh" and "NAME/*.inl", and perhaps more *.cpp; a large one has rooms, NAME/ROOM/, for parts of it. Its dispatch.cpp belongs to the dispatch library, its test.cpp
 # and *_test.cpp to the tests. What ops share is templates/*.h and the folders of templates/ without an op.cpp: common/, and the
-# families' *.h, *.cpp, *.cuh and *.inl. Of a checkout or, beside the same folders, of an installed package, whose tunesmith::static has
+# families' *.h, *.cpp, *.cuh, *.inl and tunesmith/*.h. Of a checkout or, beside the same folders, of an installed package, whose tunesmith::static has
 # what is not the given folders' own.
 function(tunesmith_ops_library library)
   cmake_path(GET CMAKE_CURRENT_FUNCTION_LIST_DIR PARENT_PATH root)
@@ -17,10 +17,11 @@ function(tunesmith_ops_library library)
   set(cpp_files "")
   file(GLOB common_files RELATIVE "${root}/templates" CONFIGURE_DEPENDS "${root}/templates/common/*.h" "${root}/templates/common/host/*.h"
        "${root}/templates/*/*.cuh" "${root}/templates/*/*.inl")
-  file(GLOB shared_files RELATIVE "${root}/templates" CONFIGURE_DEPENDS "${root}/templates/*.h" "${root}/templates/*/*.h" "${root}/templates/*/*.cpp")
-  list(FILTER shared_files EXCLUDE REGEX "^common/|test\\.cpp$")
+  file(GLOB shared_files RELATIVE "${root}/templates" CONFIGURE_DEPENDS "${root}/templates/*.h" "${root}/templates/*/*.h" "${root}/templates/*/*.cpp"
+       "${root}/templates/*/tunesmith/*.h")
+  list(FILTER shared_files EXCLUDE REGEX "^common/|test\\.cpp$|/test[^/]*\\.h$")
   foreach(file IN LISTS common_files shared_files)
-    get_filename_component(folder "${file}" DIRECTORY)
+    string(REGEX REPLACE "(/tunesmith)?/[^/]*$" "" folder "${file}")
     if(EXISTS "${root}/templates/${folder}/op.cpp")
       continue()
     elseif(file IN_LIST common_files)
@@ -77,6 +78,7 @@ const std::vector<Op>& ops() {
   add_library(${library} STATIC "${generated}" "${cpp_texts}" ${sources})
   if(TARGET tunesmith_generator)
     target_sources(${library} PRIVATE "${root}/generator/ops.cpp" "${root}/kernel_file/find_op.cpp" "${root}/kernel_file/add.cpp")
+    target_include_directories(${library} PUBLIC ${TUNESMITH_FAMILIES})
     target_link_libraries(${library} PUBLIC ${known} tunesmith_language tunesmith_kernel_file PRIVATE tunesmith_flags)
   else()
     target_include_directories(${library} SYSTEM PRIVATE "${root}")

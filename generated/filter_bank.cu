@@ -2,14 +2,14 @@
 // batch=1 height=4096 width=4096 channels=1 filters=2 taps_y=9 taps_x=9 results=norm boundary=reflect origin_y=0 origin_x=0 dtype=f32 value="0",
 // written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
 // filter_bank/base for sm_90a, rendered by Tunesmith from templates/filter_bank/base.cu: change that and render again.
-// compiled in: dtype=f32
+// compiled in: dtype=f32 EACH=0 NORM=2
 // config: BLOCK=128 ROWS=8
 
 // ---- templates/common/boundary.cuh
 // Which sample stands at a place outside an array, by the words of scipy.ndimage. In kernels a boundary is an
 // argument: only what lies at an edge asks for it.
 
-// As templates/boundary.h numbers them.
+// As tunesmith/boundary.h numbers them.
 enum BoundaryNumber {
   boundary_zero,
   boundary_constant,
@@ -157,9 +157,6 @@ __device__ __forceinline__ sum_type<T> widened(T value) {
 // ---- templates/filter_bank/filter_bank.cuh
 // What becomes of a place's sums, one of each filter.
 
-// As op.cpp has them.
-enum ResultsNumber { results_each, results_sum, results_norm };
-
 // Limits between which the sum of the squares is neither too large nor so small that it loses digits, and the
 // power of two that takes any other number there.
 template <typename Sum>
@@ -228,9 +225,11 @@ __device__ __forceinline__ void norms(Sum (&to)[outputs], const Sum (&sums)[outp
 
 // ---- what this variant is
 using T = float;  // dtype=f32
+constexpr int EACH = 0;
+constexpr int NORM = 2;
 constexpr int BLOCK = 128;
 constexpr int ROWS = 8;
-#define ENTRY(name) name##_d5e5091a
+#define ENTRY(name) name##_87e26d67
 
 // ---- templates/filter_bank/base.cu
 // filter_bank, the plain kernel: a thread has ROWS outputs below each other. A row of the image is summed
@@ -347,11 +346,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
       Sum here[1][most_filters], all[1] = {0};
 #pragma unroll
       for (int f = 0; f < most_filters; ++f) here[0][f] = sums[k][f];  // 0 of a filter that is not there
-      if (results == results_each) {
+      if (results == EACH) {
         for (int f = 0; f < filters; ++f) to[f * batch * height * columns] = sums[k][f];
         continue;
       }
-      if (results == results_norm) {
+      if (results == NORM) {
         norms<Sum, most_filters, 1>(all, here);
       } else {
         all[0] = here[0][0];

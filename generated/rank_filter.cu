@@ -9,7 +9,7 @@
 // Which sample stands at a place outside an array, by the words of scipy.ndimage. In kernels a boundary is an
 // argument: only what lies at an edge asks for it.
 
-// As templates/boundary.h numbers them.
+// As tunesmith/boundary.h numbers them.
 enum BoundaryNumber {
   boundary_zero,
   boundary_constant,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/number_text.h"
 
+#include <charconv>
 #include <clocale>
 #include <cstdarg>
 #include <cstdio>
@@ -33,5 +34,10 @@ std::string printed(const char* pattern, ...) {
 }
 
 double parsed_number(const std::string& text) { return ::strtod_l(text.c_str(), nullptr, c_locale()); }
+
+bool reads_as_double(const std::string& text, double& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
 
 }  // namespace tunesmith

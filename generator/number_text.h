@@ -13,4 +13,7 @@ namespace tunesmith {
 /// where it is too small; infinite where it is too large.
 double parsed_number(const std::string& text);
 
+/// Whether the whole text is a number; "inf" and "nan" are.
+bool reads_as_double(const std::string& text, double& value);
+
 }  // namespace tunesmith

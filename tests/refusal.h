@@ -2,6 +2,9 @@
 // Why an op takes no such problem, and what else a caller did wrong.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <initializer_list>
 #include <string>
 
 #include "generator/error.h"
@@ -17,6 +20,32 @@ inline std::string refusal(const Op& op, const std::string& problem) {
     return error.what();
   }
   return "";
+}
+
+struct RefusalCase {
+  std::string problem;
+  std::string says;  ///< a part of the sentence; "": it is taken
+};
+
+/// Of an op; `common` stands before each problem.
+inline void expect_refusals(const Op& op, const std::string& common,
+                            std::initializer_list<RefusalCase> cases) {
+  for (const RefusalCase& one : cases) {
+    const std::string why = refusal(op, common + one.problem);
+    EXPECT_TRUE(one.says.empty() ? why.empty() : why.find(one.says) != std::string::npos)
+        << one.problem << ": " << why;
+  }
+}
+
+/// Of a template, for problems that its op takes.
+inline void expect_refusals(const Op& op, const char* tmpl, const std::string& common,
+                            std::initializer_list<RefusalCase> cases) {
+  for (const RefusalCase& one : cases) {
+    const std::string why =
+        find_template(op, tmpl).refuses(complete_problem(op, Problem::parse(common + one.problem)));
+    EXPECT_TRUE(one.says.empty() ? why.empty() : why.find(one.says) != std::string::npos)
+        << tmpl << " " << one.problem << ": " << why;
+  }
 }
 
 /// The sentence of the UsageError that the action throws; "" for none.

@@ -21,6 +21,7 @@
 #include "generator/ops.h"
 #include "generator/problem.h"
 #include "generator/values.h"
+#include "image.h"
 #include "kernel_file/find_op.h"
 #include "language/expression.h"
 #include "memo.h"
@@ -637,6 +638,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   translate_errors();
   add_functions(m);
+  add_image(m);
   add_array(m);
   add_plan(m);
   add_memo(m);

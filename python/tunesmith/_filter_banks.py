@@ -8,10 +8,11 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded
+from ._arrays import InputArray, launch, recorded
+from ._core import choices
 from ._filters import _images, _on_device, boundaries, boundary_word, check_origin, number_of
 
-_results = ("each", "sum", "norm")
+_results = choices("filter_bank", "results")
 most_weights = 1024  # of a mask
 
 
@@ -112,7 +113,7 @@ def filter_bank(
         raise ValueError(
             f"origin has {len(given_origins)} numbers; it is one, or a pair for height and width."
         )
-    origins = check_origin(index(given_origins[0]), taps_y), check_origin(index(given_origins[1]), taps_x)
+    origins = check_origin(given_origins[0], taps_y), check_origin(given_origins[1], taps_x)
     if boundary not in boundaries and boundary != "zero":
         boundary_word(boundary)
     word = boundaries.get(boundary, "zero")

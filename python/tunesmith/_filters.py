@@ -8,24 +8,18 @@ import itertools
 import math
 import operator
 import warnings
+from typing import SupportsIndex
 
 import numpy as np
 
 from ._arrays import InputArray, check_each_time, chosen, index, launch
-from ._core import is_array
+from ._core import choices, is_array, samples_at
 from ._libraries import assign, is_torch_type, promoted, type_name
 from ._results import _complex_parts
 
-boundaries = {
-    "reflect": "reflect",
-    "grid-mirror": "reflect",
-    "constant": "constant",
-    "grid-constant": "constant",
-    "nearest": "nearest",
-    "mirror": "mirror",
-    "wrap": "wrap",
-    "grid-wrap": "wrap",
-}
+# The ops' words by SciPy's modes, which have no zero of its own, and other names of some.
+boundaries = {word: word for word in choices("conv2d", "boundary") if word != "zero"}
+boundaries |= {"grid-mirror": "reflect", "grid-constant": "constant", "grid-wrap": "wrap"}
 _images = {
     "float32": "f32",
     "float64": "f64",
@@ -80,12 +74,12 @@ def axes_of(axes, dimensions: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def check_origin(origin: int, extent: int) -> int:
-    origin = index(origin)
-    if not -(extent // 2) <= origin <= (extent - 1) // 2:
+def check_origin(origin: SupportsIndex, extent: int) -> int:
+    """Of a window of `extent` places, which has to hold its output's place. A mask that is turned around has the same limits."""
+    origin, least, most = index(origin), -(extent // 2), (extent - 1) // 2
+    if not least <= origin <= most:
         raise ValueError(
-            "Invalid origin; origin must satisfy -(weights.shape[k] // 2) <= origin[k] <= (weights.shape[k]-1) // 2; "
-            f"it is {origin}, and the mask has {extent}."
+            f"Invalid origin: {origin}; for {extent} places there, allowed are integers from {least} to {most}."
         )
     return origin
 
@@ -272,25 +266,6 @@ def _over_gaps(given: InputArray, mask: np.ndarray, value: float, sums: str, pla
     return given.library.of_numpy(result, given.object)
 
 
-def source(index: int, extent: int, boundary: str) -> int:
-    """Which element stands at `index`, outside too; -1: the constant."""
-    if 0 <= index < extent:
-        return index
-    if boundary == "constant":
-        return -1
-    if boundary == "nearest":
-        return 0 if index < 0 else extent - 1
-    if boundary == "wrap":
-        return index % extent
-    if boundary == "reflect":
-        index %= 2 * extent
-        return index if index < extent else 2 * extent - 1 - index
-    if extent == 1:
-        return 0
-    index %= 2 * extent - 2
-    return index if index < extent else 2 * extent - 2 - index
-
-
 def filter_all(
     given: InputArray,
     mask: np.ndarray | InputArray,
@@ -364,7 +339,7 @@ def _shifted(given: InputArray, array, axis: int, shift: int, boundary: str, val
         return array
     extent = given.shape[axis]
     return gathered(
-        given, array, axis, np.array([source(i + shift, extent, boundary) for i in range(extent)]), value
+        given, array, axis, np.array(samples_at(shift, extent, extent, boundary), dtype=np.int64), value
     )
 
 

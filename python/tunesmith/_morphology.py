@@ -15,17 +15,17 @@ from typing import Any, SupportsIndex, Union
 import numpy as np
 
 from ._arrays import InputArray, chosen, index, recorded
-from ._core import is_array
+from ._core import is_array, samples_at
 from ._filters import (
     added,
     axes_of,
     boundary_word,
+    check_origin,
     checked_cval,
     finish,
     gathered,
     output_type,
     per_axis,
-    source,
     spread,
 )
 from ._rank_filters import rank_all
@@ -54,15 +54,6 @@ def _warn_of_size(size, footprint) -> None:
         warnings.warn("ignoring size because footprint is set", UserWarning, stacklevel=5)
 
 
-def _check_origins(origins: list, extents) -> list[int]:
-    found = [index(one) for one in origins]
-    if any(not 0 <= extent // 2 + origin < extent for origin, extent in zip(found, extents)):
-        raise ValueError(
-            f"invalid origin: {found} of a window of {list(extents)}; it must be at least -(n // 2) and at most (n - 1) // 2 for n elements"
-        )
-    return found
-
-
 def _ranked(
     given: InputArray, footprint: np.ndarray, rank: int, mode: str, cval, origins: list[int]
 ) -> InputArray:
@@ -83,7 +74,7 @@ def _boxes(given: InputArray, sizes, modes, cval, origins, axes, wanted: str, le
     ]
     for _, size, mode, origin in kept:
         boundary_word(mode)
-        _check_origins([origin], [size])
+        check_origin(origin, size)
     if not kept:
         return InputArray(given.library.copy(given.object))
     together = len({boundary_word(mode) for _, _, mode, _ in kept}) == 1 and (
@@ -128,7 +119,7 @@ def _not_flat(
         length = given.shape[axis]
         if extent > 1 or origin:
             places = np.array(
-                [source(i - extent // 2 - origin, length, boundary) for i in range(length + extent - 1)]
+                samples_at(-(extent // 2) - origin, length + extent - 1, length, boundary), dtype=np.int64
             )
             padded = InputArray(gathered(padded, padded.object, axis, places, value))
     beside = [
@@ -180,7 +171,7 @@ def _extreme(input, size, footprint, structure, output, mode, cval, origin, axes
         result = _boxes(given, sizes, modes, cval, origins, found, wanted, least)
     else:
         extents, origins = spread(footprint.shape, origin, found, dimensions, "footprint")
-        origins = _check_origins(origins, extents)
+        origins = list(map(check_origin, origins, extents))
         if structure is not None and structure.shape != footprint.shape:
             raise RuntimeError(
                 f"structure array has incorrect shape: {structure.shape}; that of the footprint is {footprint.shape}"
@@ -248,7 +239,7 @@ def _line(input, size, axis, output, mode, cval, origin, least: bool):  # noqa: 
         raise np.exceptions.AxisError(axis, dimensions)
     if size < 1:
         raise RuntimeError(f"incorrect filter size: {size}; it must be 1 or more")
-    _check_origins([origin], [size])
+    check_origin(origin, size)
     boundary_word(mode)
     return _finished(_extreme(given.object, size, None, None, output, mode, cval, origin, (axis,), least))
 
@@ -294,7 +285,7 @@ def _rank(input, rank_of, size, footprint, output, mode, cval, origin, axes):  #
     else:
         raise RuntimeError("no footprint or filter size provided")
     extents, origins = spread(window.shape, origin, found, dimensions, "footprint")
-    origins = _check_origins(origins, extents)
+    origins = list(map(check_origin, origins, extents))
     window = window.reshape(extents)
     count = int(window.sum())
     rank = rank_of(count)
@@ -654,7 +645,7 @@ class _Binary:
         if window.size < 1:
             raise RuntimeError("structure must not be empty")
         extents, self.origins = spread(window.shape, shifts, found, dimensions, "structure")
-        self.origins = _check_origins(self.origins, extents)
+        self.origins = list(map(check_origin, self.origins, extents))
         self.window, self.dilates, self.border = window.reshape(extents), dilates, float(bool(border))
         self.image = _bytes(given)
         self.mask = None if mask is None else InputArray(mask, given)

@@ -370,14 +370,8 @@ def convolve1d(
 ) -> Any:
     """scipy.ndimage.convolve1d: correlate1d() with the mask turned around; parameters, types and errors as there."""
     weights = _line(input, weights, cval)
-    # As SciPy checks it: of the turned mask.
     extent = weights.shape[0]
-    turned = -index(origin) - (1 if extent % 2 == 0 else 0)
-    if not -(extent // 2) <= turned <= (extent - 1) // 2:
-        raise ValueError(
-            "Invalid origin; origin must satisfy -(len(weights) // 2) <= origin <= (len(weights)-1) // 2; "
-            f"it is {origin}, and the mask has {extent}."
-        )
+    turned = -check_origin(origin, extent) - (1 if extent % 2 == 0 else 0)
     if isinstance(weights, InputArray):
         weights = weights.numpy()
     return _along(input, weights[::-1].conj(), axis, output, mode, cval, turned, "correlation")
@@ -695,9 +689,7 @@ def uniform_filter1d(
     size = index(size)
     if size < 1:
         raise RuntimeError("incorrect filter size")
-    origin = index(origin)
-    if not 0 <= size // 2 + origin < size:
-        raise ValueError("invalid origin")
+    origin = check_origin(origin, size)
     given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     if given.dtype.startswith(("int", "uint", "bool")):  # exact sums, one division, as SciPy's

@@ -3,7 +3,7 @@
 // argument: only what lies at an edge asks for it.
 #pragma once
 
-// As templates/boundary.h numbers them.
+// As tunesmith/boundary.h numbers them.
 enum BoundaryNumber {
   boundary_zero,
   boundary_constant,

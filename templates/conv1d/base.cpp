@@ -22,7 +22,7 @@ Work base_work(const Problem& problem, const Config& config) {
                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
                               std::int32_t{d.turned}, d.length, d.taps, d.output_length, d.left,
                               static_cast<std::int32_t>(d.boundary)}};
-  add_value(launch, problem);
+  add_value(launch, problem, sum_dtype(problem));
   return Work{.steps = {std::move(launch)}};
 }
 

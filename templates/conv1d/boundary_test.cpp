@@ -8,55 +8,19 @@
 #include <vector>
 
 #include "kernel_file/find_op.h"
-#include "templates/boundary_names.h"
+#include "templates/image/test_scipy.h"
 #include "tests/refusal.h"
-#include "tuner/device/check_data.h"
 #include "tunesmith/conv1d.h"
-
-namespace in_kernels {
-#define __device__
-#define __forceinline__ inline
-#include "templates/common/boundary.cuh"
-#undef __device__
-#undef __forceinline__
-}  // namespace in_kernels
 
 namespace tunesmith {
 namespace {
 
-template <in_kernels::BoundaryNumber number>
-constexpr auto ours = static_cast<Boundary>(static_cast<int>(number));
-static_assert(ours<in_kernels::boundary_zero> == Boundary::zero &&
-              ours<in_kernels::boundary_constant> == Boundary::constant &&
-              ours<in_kernels::boundary_nearest> == Boundary::nearest &&
-              ours<in_kernels::boundary_reflect> == Boundary::reflect &&
-              ours<in_kernels::boundary_mirror> == Boundary::mirror &&
-              ours<in_kernels::boundary_wrap> == Boundary::wrap);
-
 const Op& conv1d_op() { return find_op("conv1d"); }
-
-// In NumPy (numpy.arange(n) * 7 + 3) % 11, and (numpy.arange(n) * 5 + 1) % 7
-// - 3.
-std::vector<double> signal_of(std::int64_t elements) {
-  std::vector<double> signal;
-  for (std::int64_t n = 0; n < elements; ++n) signal.push_back(static_cast<double>((n * 7 + 3) % 11));
-  return signal;
-}
-std::vector<double> kernel_of(std::int64_t elements) {
-  std::vector<double> kernel;
-  for (std::int64_t n = 0; n < elements; ++n) kernel.push_back(static_cast<double>((n * 5 + 1) % 7 - 3));
-  return kernel;
-}
-
-struct Case {
-  const char* problem;
-  std::vector<double> output;
-};
 
 // scipy.ndimage.convolve1d and correlate1d with its `mode`, cval=5 and
 // `origin`, or what stands behind each.
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<ScipyCase>& cases() {
+  static const std::vector<ScipyCase> all = {
       {"length=6 taps=3 mode=same boundary=constant value=5 function=correlate "
        "origin=1",
        {8, 9, 30, 0, 3, 28}},  // correlate1d
@@ -124,39 +88,9 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-TEST(Conv1dBoundary, TheReferenceIsSciPys) {
-  for (const Case& one : cases()) {
-    const Problem problem = complete_problem(conv1d_op(), Problem::parse(one.problem));
-    const std::vector<std::vector<double>> inputs = {signal_of(elements(conv1d_op().arguments[0], problem)),
-                                                     kernel_of(elements(conv1d_op().arguments[1], problem))};
-    EXPECT_EQ(reference_of(conv1d_op(), problem, inputs, 2).value, one.output) << one.problem;
-  }
-}
+TEST(Conv1dBoundary, TheReferenceIsSciPys) { expect_reference_is_scipys(conv1d_op(), cases()); }
 
-// What a dispatcher launches, for each type of signal.
-TEST(Conv1dBoundary, LaunchesGiveSciPysNumbers) {
-  Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
-  for (const Case& one : cases()) {
-    for (const char* dtype : {"f32", "f64", "f16", "bf16", "u8", "u16", "i16"}) {
-      Problem given = Problem::parse(one.problem);
-      given.set("dtype", dtype);
-      const Problem problem = complete_problem(conv1d_op(), given);
-      std::vector<std::string> arrays;
-      for (std::size_t a = 0; a < 3; ++a) {
-        const Argument& argument = conv1d_op().arguments[a];
-        const std::int64_t count = elements(argument, problem);
-        arrays.push_back(pack(argument.dtype(problem),
-                              a == 0   ? signal_of(count)
-                              : a == 1 ? kernel_of(count)
-                                       : std::vector<double>(static_cast<std::size_t>(count), 1e9)));
-      }
-      void* const arguments[] = {arrays[0].data(), arrays[1].data(), arrays[2].data()};
-      const Status status = dispatcher.plan("conv1d", problem).launch(arguments);
-      ASSERT_TRUE(status.ok()) << status.message();
-      EXPECT_EQ(unpack(conv1d_op().arguments[2].dtype(problem), arrays[2]), one.output) << problem.text();
-    }
-  }
-}
+TEST(Conv1dBoundary, LaunchesGiveSciPysNumbers) { expect_launches_are_scipys(conv1d_op(), cases()); }
 
 TEST(Conv1dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
   Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
@@ -173,7 +107,7 @@ TEST(Conv1dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
   };
   using Output = std::vector<float>;
   EXPECT_EQ(run(Conv1dMode::same), (Output{1, 12, 23}));
-  shape.boundary = Conv1dBoundary::wrap;
+  shape.boundary = Boundary::wrap;
   EXPECT_EQ(run(Conv1dMode::same), (Output{31, 12, 23}));
   shape.origin = -1;
   EXPECT_EQ(run(Conv1dMode::same), (Output{12, 23, 31}));
@@ -181,7 +115,7 @@ TEST(Conv1dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
   EXPECT_EQ(run(Conv1dMode::full), (Output{31, 12, 23, 31}));
   EXPECT_EQ(run(Conv1dMode::full, Conv1dFunction::convolve), (Output{13, 21, 32, 13}));
   EXPECT_EQ(run(Conv1dMode::valid), (Output{12, 23}));
-  shape.boundary = Conv1dBoundary::constant;
+  shape.boundary = Boundary::constant;
   for (const float value : {0.5f, 7.0f}) {
     shape.value = value;
     EXPECT_EQ(run(Conv1dMode::same), (Output{value * 10 + 1, 12, 23}));
@@ -193,28 +127,17 @@ TEST(Conv1dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
 }
 
 TEST(Conv1dBoundary, WhatIsNotAllowedIsSaid) {
-  const auto refused = [&](const std::string& more) {
-    return refusal(conv1d_op(), "length=9 taps=4 " + more);
-  };
-  EXPECT_EQ(refused("mode=same boundary=wrap origin=2"),
-            "The conv1d problem's origin is 2; for 4 taps, allowed are whole "
-            "numbers from -2 to 1.");
-  for (const char* more : {"mode=same origin=1", "boundary=wrap origin=1"}) {
-    EXPECT_EQ(refused(more),
-              "The conv1d problem's origin is 1; an origin is "
-              "for mode=same with another boundary than zero, "
-              "such as boundary=constant.");
-  }
-  for (const char* more : {"boundary=wrap", "dtype=u8"}) {
-    const Problem problem =
-        complete_problem(conv1d_op(), Problem::parse("length=9 taps=4 " + std::string(more)));
-    EXPECT_NE(find_template(conv1d_op(), "tiled").refuses(problem).find("not " + std::string(more)),
-              std::string::npos);
-  }
-  // In `valid` nothing outside counts, so all templates serve it.
-  const Problem valid =
-      complete_problem(conv1d_op(), Problem::parse("length=9 taps=4 mode=valid boundary=wrap"));
-  EXPECT_EQ(find_template(conv1d_op(), "tiled").refuses(valid), "");
+  const std::string not_here =
+      "The conv1d problem's origin is 1; an origin is for mode=same with another boundary than zero, such as "
+      "boundary=constant.";
+  expect_refusals(conv1d_op(), "length=9 taps=4 ",
+                  {{"mode=same boundary=wrap origin=2", "with origin=2; for 4 places"},
+                   {"mode=same origin=1", not_here},
+                   {"boundary=wrap origin=1", not_here}});
+  expect_refusals(conv1d_op(), "tiled", "length=9 taps=4 ",
+                  {{"boundary=wrap", "not boundary=wrap"},
+                   {"dtype=u8", "not dtype=u8"},
+                   {"mode=valid boundary=wrap", ""}});  // where nothing outside counts
 }
 
 TEST(Conv1dBounded, HasADefaultThatFits) {
@@ -233,12 +156,10 @@ TEST(Conv1dBounded, HasADefaultThatFits) {
     EXPECT_GE(space.count(Space::Subset::promising), 30) << text;
     EXPECT_LE(space.count(Space::Subset::promising), 8000) << text;
   }
-  const auto why = [&](const char* text) {
-    return bounded.refuses(complete_problem(conv1d_op(), Problem::parse(text)));
-  };
-  EXPECT_NE(why("length=9 taps=4097 boundary=wrap").find("4097 taps"), std::string::npos);
-  EXPECT_NE(why("length=9 taps=4096 boundary=wrap dtype=f64").find("shared memory"), std::string::npos);
-  EXPECT_NE(why("length=9 taps=3").find("take one of them"), std::string::npos);
+  expect_refusals(conv1d_op(), "bounded", "length=9 ",
+                  {{"taps=4097 boundary=wrap", "4097 taps"},
+                   {"taps=4096 boundary=wrap dtype=f64", "shared memory"},
+                   {"taps=3", "take one of them"}});
 }
 
 TEST(Conv1dSliding, ServesEveryProblemByADefaultThatFitsEveryGpu) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "templates/conv1d/op.h"
+#include "templates/image/rules.h"
 
 namespace tunesmith::conv1d_op {
 namespace {
@@ -12,17 +13,10 @@ namespace {
 constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis CHUNK("CHUNK");
 
-constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of shared memory for a block
-
-std::int64_t sum_bytes(const Problem& problem) { return bytes(sum_dtype(problem)); }
-bool converts(const Problem& problem) { return dtype_of(problem) != sum_dtype(problem); }
-
 std::int64_t tile(const Config& c) { return c[BLOCK_X] * c[OUT_X]; }
 
-// Elements of a vector in which rows of so many lie as a whole.
-std::int64_t vector_of(std::int64_t width) { return width % 4 == 0 ? 4 : width % 2 == 0 ? 2 : 1; }
-std::int64_t in_vector(const Dims& d) { return d.batch <= 1 ? 4 : vector_of(d.length); }
-std::int64_t out_vector(const Dims& d) { return d.batch <= 1 ? 4 : vector_of(d.output_length); }
+std::int64_t in_vector(const Dims& d) { return d.batch <= 1 ? 4 : row_vector(d.length); }
+std::int64_t out_vector(const Dims& d) { return d.batch <= 1 ? 4 : row_vector(d.output_length); }
 
 // How many samples after a multiple of 4 a tile's first window begins.
 std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
@@ -44,7 +38,6 @@ std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, const Confi
 Space bounded_space(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t element_bytes = sum_bytes(problem);
-  const bool narrow = converts(problem);
   const bool few = d.taps <= 16;
   std::vector<Axis> axes = {
       {SMEM_LAYOUT, categories({"flat", "padded"}),
@@ -66,8 +59,7 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
   std::vector<Rule> must = {
       resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
       {"A block has at most 1024 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }},
-      {"Signals that are converted pass through registers.",
-       [=](const Config& c) { return !narrow || c[COPY] == "sync"; }},
+      converted_rule(problem),
       {"The code has at most 6000 multiply-adds; with more the compiler takes too long.",
        [=](const Config& c) {
          const std::int64_t unroll = c[UNROLL];
@@ -94,8 +86,7 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
          return d.output_length > 64 ? c[BLOCK_Y] == 1 || tile(c) <= 256
                                      : c[BLOCK_X] == 32 && c[OUT_X] <= 2 && c[BLOCK_Y] > 1;
        }},
-      {"Vectors of two gain nothing beside those of four, and scalars for arrays of any alignment.",
-       [](const Config& c) { return c[VECTOR] != 2; }},
+      vectors_of_two_rule(),
       {"Scalars that a thread stores side by side touch each part of the memory several times: with few taps "
        "and rows of an odd length a thread has one output.",
        [=](const Config& c) { return !few || out_vector(d) > 1 || c[OUT_X] == 1; }},
@@ -130,7 +121,7 @@ Work bounded_work(const Problem& problem, const Config& config) {
       .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch), d.length,
                     d.output_length, d.left, std::int32_t{d.turned}, static_cast<std::int32_t>(d.boundary)},
       .overlaps_previous = config[START] == "overlapped"};
-  add_value(launch, problem);
+  add_value(launch, problem, sum_dtype(problem));
   return Work{.steps = {std::move(launch)}};
 }
 
@@ -170,7 +161,7 @@ Template bounded() {
             const Dims d(problem);
             const std::int64_t load = std::min<std::int64_t>(config[VECTOR], in_vector(d));
             const std::int64_t store = std::min<std::int64_t>(
-                {config[VECTOR], out_vector(d), config[OUT_X] % 4 == 0 ? 4 : vector_of(config[OUT_X])});
+                {config[VECTOR], out_vector(d), config[OUT_X] % 4 == 0 ? 4 : row_vector(config[OUT_X])});
             return std::min<std::int64_t>(
                 std::max(load * bytes(dtype_of(problem)), store * sum_bytes(problem)), 16);
           }};

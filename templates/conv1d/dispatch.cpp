@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <span>
 #include <string_view>
 
 #include "dispatch/arguments.h"
 #include "generator/error.h"
-#include "templates/boundary_names.h"
+#include "templates/image/launch.h"
 #include "tunesmith/conv1d.h"
 
 namespace tunesmith {
@@ -17,8 +16,6 @@ namespace {
 // In the order of Conv1dFunction and Conv1dMode.
 constexpr std::array<std::string_view, 2> functions = {"convolve", "correlate"};
 constexpr std::array<std::string_view, 3> modes = {"full", "same", "valid"};
-
-static_assert(has_all_boundaries<Conv1dBoundary>());
 
 template <typename T>
 constexpr std::string_view dtype = ElementName(element_type<T>).text;
@@ -30,36 +27,22 @@ std::string_view beside_float(ElementName type) {
 }
 
 Plan plan_of(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function,
-             std::string_view type, std::string_view value) {
+             std::string_view type, const ValueText& value) {
   const Field problem[] = {{"batch", shape.batch},
                            {"length", shape.length},
                            {"taps", shape.taps},
                            {"function", functions.at(static_cast<std::size_t>(function))},
                            {"mode", modes.at(static_cast<std::size_t>(mode))},
                            {"dtype", type},
-                           {"boundary", boundary_names.at(static_cast<std::size_t>(shape.boundary))},
+                           {"boundary", name_of(shape.boundary)},
                            {"origin", shape.origin},
-                           {"value", value}};
+                           {"value", value.get()}};
   return dispatcher.plan("conv1d", problem);
 }
 
-Plan plan_of(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function,
-             std::string_view type) {
-  std::array<char, 32> text = {'0'};
-  std::size_t size = 1;
-  if (shape.boundary == Conv1dBoundary::constant) {
-    size = static_cast<std::size_t>(std::to_chars(text.data(), text.data() + text.size(), shape.value).ptr -
-                                    text.data());
-  }
-  return plan_of(dispatcher, shape, mode, function, type, {text.data(), size});
-}
-
-// The plan's own value is 0: it serves all.
 Status run(Dispatcher& dispatcher, std::span<void* const> arguments, const Conv1dShape& shape,
            Conv1dMode mode, Conv1dFunction function, std::string_view type, void* stream) {
-  const Plan plan = plan_of(dispatcher, shape, mode, function, type, "0");
-  if (shape.boundary != Conv1dBoundary::constant) return plan.launch(arguments, stream);
-  return plan.launch(arguments, std::array{shape.value}, stream);
+  return launch_with_value(plan_of(dispatcher, shape, mode, function, type, {}), shape, arguments, stream);
 }
 
 }  // namespace
@@ -70,7 +53,7 @@ std::int64_t conv1d_output_length(const Conv1dShape& shape, Conv1dMode mode) noe
     case Conv1dMode::full:
       return longer + shorter - 1;
     case Conv1dMode::same:
-      return shape.boundary == Conv1dBoundary::zero ? longer : shape.length;
+      return shape.boundary == Boundary::zero ? longer : shape.length;
     case Conv1dMode::valid:
       break;
   }
@@ -79,14 +62,14 @@ std::int64_t conv1d_output_length(const Conv1dShape& shape, Conv1dMode mode) noe
 
 template <typename T>
 Plan conv1d_plan(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function) {
-  return plan_of(dispatcher, shape, mode, function, dtype<T>);
+  return plan_of(dispatcher, shape, mode, function, dtype<T>, ValueText(shape));
 }
 template Plan conv1d_plan<float>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
 template Plan conv1d_plan<double>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
 
 Plan conv1d_plan(Dispatcher& dispatcher, ElementName type, const Conv1dShape& shape, Conv1dMode mode,
                  Conv1dFunction function) {
-  return plan_of(dispatcher, shape, mode, function, type.text);
+  return plan_of(dispatcher, shape, mode, function, type.text, ValueText(shape));
 }
 
 Status conv1d(Dispatcher& dispatcher, const float* signal, const float* kernel, float* output,

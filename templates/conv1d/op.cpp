@@ -9,7 +9,8 @@
 #include <cmath>
 #include <limits>
 
-#include "generator/sample.h"
+#include "templates/image/origin.h"
+#include "templates/image/rules.h"
 
 namespace tunesmith {
 namespace conv1d_op {
@@ -33,8 +34,7 @@ Dims::Dims(const Problem& problem)
                             : (!turned && length < taps ? length / 2 : (shorter - 1) / 2);
   left = taps - 1 - first;
   if (!as_numpy && mode == "same") {
-    const std::int64_t origin = problem.integer("origin");
-    left = turned ? taps - 1 - taps / 2 - origin : taps / 2 + origin;
+    left = places_before(taps, problem.integer("origin"), turned);
     first = taps - 1 - left;
   }
   const auto triangle = [](std::int64_t side) {
@@ -92,7 +92,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   // Twice the unit roundoff for f64: the sums here are in double too.
   const double unit = dtype_of(problem) == DType::f64 ? 0x1p-52 : 0x1p-24;
   const bool is_plain = d.boundary == Boundary::zero;
-  const double outside = value_of(problem);
+  const double outside = value_of(problem, sum_dtype(problem));
   const double roundings = static_cast<double>(is_plain ? std::min(d.taps, d.length) : d.taps) + 1;
   std::fill(value.begin(), value.end(), 0.0);
   std::fill(permitted_error.begin(), permitted_error.end(), 0.0);
@@ -175,36 +175,18 @@ std::string check(const Problem& problem) {
            "; allowed are " + std::to_string(most_elements) + " elements per array.";
   }
   const std::int64_t origin = problem.integer("origin");
-  if (origin == 0) return "";
-  const std::string given = "The conv1d problem's origin is " + std::to_string(origin);
-  if (d.boundary == Boundary::zero || problem.string("mode") != "same") {
-    return given + "; an origin is for mode=same with another boundary than zero, such as boundary=constant.";
+  if (origin != 0 && (d.boundary == Boundary::zero || problem.string("mode") != "same")) {
+    return "The conv1d problem's origin is " + std::to_string(origin) +
+           "; an origin is for mode=same with another boundary than zero, such as boundary=constant.";
   }
-  if (origin < -(d.taps / 2) || origin > (d.taps - 1) / 2) {
-    return given + "; for " + std::to_string(d.taps) + " taps, allowed are whole numbers from " +
-           std::to_string(-(d.taps / 2)) + " to " + std::to_string((d.taps - 1) / 2) + ".";
-  }
-  return "";
+  return refuses_origin(problem, "origin", d.taps);
 }
 
-// By which problems are near or far; an origin is none of it.
-Values sizes(const Problem& problem) {
-  Values sizes;
-  for (const char* name : {"batch", "length", "taps"}) sizes.set(name, problem.integer(name));
-  return sizes;
-}
-
-Template plain(Template tmpl) {
-  tmpl.refuses = [others = std::move(tmpl.refuses)](const Problem& problem) -> std::string {
-    std::string why = conv1d_op::not_plain(problem);
-    return why.empty() && others ? others(problem) : why;
-  };
-  return tmpl;
-}
+Template plain(Template tmpl) { return refusing(conv1d_op::not_plain, std::move(tmpl)); }
 
 // Filters are mostly odd, and short ones more frequent; mostly zeros outside.
 void usual_filters(Random& random, Problem& problem) {
-  problem.set("boundary", draw_chance(random, 70) ? "zero" : draw(random, boundary_categories()));
+  draw_boundary(random, problem, Boundary::zero);
   draw_sample_type(random, problem);
   if (draw_chance(random, 30)) problem.set("taps", draw_size(random, 3, 127));
   if (draw_chance(random, 60)) problem.set("taps", problem.integer("taps") | 1);
@@ -242,29 +224,20 @@ Op ops_conv1d() {
                               "has, where the boundary is not zero), or for every whole overlap",
                       .categories = {"full", "same", "valid"},
                       .initial = "full"},
-                     {.name = "dtype",
-                      .what = "element type of the signal; kernel and output are f64 for f64, else f32",
-                      .categories = sample_dtypes(),
-                      .initial = "f32"},
-                     {.name = "boundary",
-                      .what = "samples outside the signal, as in scipy.ndimage; zero: as in NumPy",
-                      .categories = boundary_categories(),
-                      .initial = "zero"},
-                     {.name = "origin",
-                      .what = "samples by which the window begins before the centred one (behind it for "
-                              "convolve); for mode=same with another boundary than zero",
-                      .minimum = -most_elements / 2,
-                      .maximum = most_elements / 2,
-                      .initial = Value(0)},
-                     value_parameter("samples outside the signal, a decimal number; boundary=constant only")},
+                     sample_dtype_parameter(
+                         "element type of the signal; kernel and output are f64 for f64, else f32"),
+                     boundary_parameter("samples outside the signal, as in scipy.ndimage; zero: as in NumPy",
+                                        Boundary::zero),
+                     origin_parameter("origin",
+                                      "samples by which the window begins before the centred one (behind it "
+                                      "for convolve); for mode=same with another boundary than zero",
+                                      most_elements),
+                     value_parameter("samples outside the signal")},
       .check = check,
       .arguments = {{.name = "signal",
                      .role = Role::input,
                      .extents = {"batch", "length"},
-                     .contents = {{Contents::uniform, -100, 100},
-                                  {Contents::few, -1, 1},
-                                  {Contents::magnitudes, 0x1p-13, 0x1p13},
-                                  {Contents::ascending, -1, 1}}},
+                     .contents = summed_contents()},
                     {.name = "kernel", .role = Role::input, .extents = {"taps"}, .dtype = sum_dtype},
                     {.name = "output",
                      .role = Role::output,
@@ -280,8 +253,8 @@ Op ops_conv1d() {
       .reference = reference,
       .flops = [](const Problem& problem) { return 2 * Dims(problem).products; },
       .companions = companions,
-      .launch_numbers = value_at_launch,
-      .sizes = sizes,
+      .launch_numbers = value_at_launch(sum_dtype),
+      .sizes = sizes_of({"batch", "length", "taps"}),
       .examples = {"length=5000 taps=5 mode=valid",
                    "batch=3 length=1364 taps=63 function=correlate mode=same", "length=1500 taps=255",
                    "batch=2 length=300 taps=1023 function=correlate mode=same",

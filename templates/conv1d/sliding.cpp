@@ -18,7 +18,6 @@ constexpr IntegerAxis STORE_VECTOR("STORE_VECTOR");
 
 constexpr std::int64_t few = 16;  // taps that global memory bounds
 
-std::int64_t sum_bytes(const Problem& problem) { return bytes(sum_dtype(problem)); }
 std::int64_t block_threads(const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] * c[SPLIT]; }
 std::int64_t thread_outputs(const Config& c) { return c[OUT_X] * c[ITEMS]; }
 std::int64_t tile(const Config& c) { return c[BLOCK_X] * thread_outputs(c); }
@@ -168,7 +167,7 @@ Work sliding_work(const Problem& problem, const Config& config) {
                               d.length, d.taps, d.output_length, d.left, std::int32_t{d.turned},
                               static_cast<std::int32_t>(d.boundary), int32(part_of(problem))},
                 .overlaps_previous = config[START] == "overlapped"};
-  add_value(launch, problem);
+  add_value(launch, problem, sum_dtype(problem));
   return Work{.steps = {std::move(launch)}};
 }
 

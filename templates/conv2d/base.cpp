@@ -28,7 +28,7 @@ Work base_work(const Problem& problem, const Config& config) {
                               int32(d.height), int32(d.width), int32(d.mask_height), int32(d.mask_width),
                               std::int32_t{d.turned}, int32(d.out_height), int32(d.out_width), int32(d.top),
                               int32(d.left), static_cast<std::int32_t>(d.boundary)}};
-  add_value(launch, problem);
+  add_value(launch, problem, sum_dtype(problem));
   return Work{.steps = {std::move(launch)}};
 }
 

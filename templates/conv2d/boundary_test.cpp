@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernel_file/find_op.h"
+#include "templates/image/test_scipy.h"
 #include "tests/refusal.h"
-#include "tuner/device/check_data.h"
 #include "tunesmith/conv2d.h"
 
 namespace tunesmith {
@@ -18,27 +18,10 @@ namespace {
 
 const Op& conv2d_op() { return find_op("conv2d"); }
 
-// In SciPy ((numpy.arange(h * w) * 7 + 3) % 11).reshape(h, w), and ((numpy.arange(h * w) * 5 + 1) % 7 - 3).
-std::vector<double> image_of(std::int64_t elements) {
-  std::vector<double> image;
-  for (std::int64_t n = 0; n < elements; ++n) image.push_back(static_cast<double>((n * 7 + 3) % 11));
-  return image;
-}
-std::vector<double> mask_of(std::int64_t elements) {
-  std::vector<double> mask;
-  for (std::int64_t n = 0; n < elements; ++n) mask.push_back(static_cast<double>((n * 5 + 1) % 7 - 3));
-  return mask;
-}
-
-struct Case {
-  const char* problem;
-  std::vector<double> output;
-};
-
 // scipy.ndimage.correlate and convolve with its `mode`, cval=5 and origin=(origin_y, origin_x), and
 // scipy.signal.convolve2d and correlate2d with mode=size and boundary=fill, symm or wrap, as behind each.
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<ScipyCase>& cases() {
+  static const std::vector<ScipyCase> all = {
       {"height=3 width=4 mask_height=2 mask_width=3 boundary=zero origin_x=1",
        {6, 11, -21, -24, 21, 2, 8, 8, 17, 20, 8, -14}},  // correlate
       {"height=3 width=4 mask_height=5 mask_width=4 boundary=zero mode=convolution origin_y=2 origin_x=1",
@@ -136,39 +119,9 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-TEST(Conv2dBoundary, TheReferenceIsSciPys) {
-  for (const Case& one : cases()) {
-    const Problem problem = complete_problem(conv2d_op(), Problem::parse(one.problem));
-    const std::vector<std::vector<double>> inputs = {image_of(elements(conv2d_op().arguments[0], problem)),
-                                                     mask_of(elements(conv2d_op().arguments[1], problem))};
-    EXPECT_EQ(reference_of(conv2d_op(), problem, inputs, 2).value, one.output) << one.problem;
-  }
-}
+TEST(Conv2dBoundary, TheReferenceIsSciPys) { expect_reference_is_scipys(conv2d_op(), cases()); }
 
-// What a dispatcher launches, for each type of image.
-TEST(Conv2dBoundary, LaunchesGiveSciPysNumbers) {
-  Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
-  for (const Case& one : cases()) {
-    for (const std::string& dtype : conv2d_op().parameters[7].categories) {
-      Problem given = Problem::parse(one.problem);
-      given.set("dtype", dtype);
-      const Problem problem = complete_problem(conv2d_op(), given);
-      std::vector<std::string> arrays;
-      for (std::size_t a = 0; a < 3; ++a) {
-        const Argument& argument = conv2d_op().arguments[a];
-        const std::int64_t count = elements(argument, problem);
-        arrays.push_back(pack(argument.dtype(problem),
-                              a == 0   ? image_of(count)
-                              : a == 1 ? mask_of(count)
-                                       : std::vector<double>(static_cast<std::size_t>(count), 1e9)));
-      }
-      void* const arguments[] = {arrays[0].data(), arrays[1].data(), arrays[2].data()};
-      const Status status = dispatcher.plan("conv2d", problem).launch(arguments);
-      ASSERT_TRUE(status.ok()) << status.message();
-      EXPECT_EQ(unpack(conv2d_op().arguments[2].dtype(problem), arrays[2]), one.output) << problem.text();
-    }
-  }
-}
+TEST(Conv2dBoundary, LaunchesGiveSciPysNumbers) { expect_launches_are_scipys(conv2d_op(), cases()); }
 
 TEST(Conv2dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
   Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
@@ -185,7 +138,7 @@ TEST(Conv2dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
   };
   using Output = std::vector<float>;
   EXPECT_EQ(run(), (Output{1, 12, 23}));
-  shape.boundary = Conv2dBoundary::wrap;
+  shape.boundary = Boundary::wrap;
   EXPECT_EQ(run(), (Output{31, 12, 23}));
   shape.origin_x = -1;
   EXPECT_EQ(run(), (Output{12, 23, 31}));
@@ -196,7 +149,7 @@ TEST(Conv2dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
   shape.size = Conv2dSize::valid;
   EXPECT_EQ(run(), (Output{12, 23}));
   shape.size = Conv2dSize::same;
-  shape.boundary = Conv2dBoundary::constant;
+  shape.boundary = Boundary::constant;
   for (const float value : {0.5f, 7.0f, -1.0f}) {
     shape.value = value;
     EXPECT_EQ(run(), (Output{value * 10 + 1, 12, 23}));
@@ -210,7 +163,7 @@ TEST(Conv2dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
                                  .width = 3,
                                  .mask_height = 1,
                                  .mask_width = 2,
-                                 .boundary = Conv2dBoundary::constant,
+                                 .boundary = Boundary::constant,
                                  .value = 4});
   void* const arguments[] = {const_cast<std::uint8_t*>(image.data()), const_cast<float*>(mask.data()),
                              output.data()};
@@ -226,25 +179,19 @@ TEST(Conv2dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
 
 TEST(Conv2dBoundary, WhatIsNotAllowedIsSaid) {
   const std::string image = "height=9 width=9 mask_height=4 mask_width=5 ";
-  const auto refused = [&](const std::string& more) { return refusal(conv2d_op(), image + more); };
-  EXPECT_EQ(refused("origin_y=2"),
-            "The conv2d problem's origin_y is 2; for a mask of 4 there, allowed are whole numbers from -2 to "
-            "1.");
-  EXPECT_NE(refused("origin_x=-3").find("from -2 to 2"), std::string::npos);
-  EXPECT_EQ(refused("origin_x=1 size=full"),
-            "The conv2d problem's origin_x is 1, but size is full; an origin is for size=same only.");
-  EXPECT_NE(refused("boundary=symm").find("zero, constant, nearest, reflect, mirror, wrap"),
-            std::string::npos);
-  EXPECT_NE(refused("boundary=constant value=five").find("'five' is not a decimal number"),
-            std::string::npos);
-  EXPECT_NE(refusal(conv2d_op(), "height=2147482624 width=1 mask_height=4 mask_width=1 size=full")
-                .find("more than 2147482624 rows or columns"),
-            std::string::npos);
-  for (const char* more : {"boundary=wrap", "size=full", "origin_y=-1", "dtype=u8"}) {
-    const Problem problem = complete_problem(conv2d_op(), Problem::parse(image + more));
-    const std::string why = find_template(conv2d_op(), "tiled").refuses(problem);
-    EXPECT_NE(why.find("not " + std::string(more) + "; take another template."), std::string::npos) << why;
-  }
+  expect_refusals(
+      conv2d_op(), image,
+      {{"origin_y=2", "with origin_y=2; for 4 places there, allowed are whole numbers from -2 to 1."},
+       {"origin_x=-3", "from -2 to 2"},
+       {"origin_x=1 size=full",
+        "The conv2d problem's origin_x is 1, but size is full; an origin is for size=same only."},
+       {"boundary=symm", "zero, constant, nearest, reflect, mirror, wrap"},
+       {"boundary=constant value=five", "'five' is not a decimal number"}});
+  expect_refusals(conv2d_op(), "",
+                  {{"height=2147482624 width=1 mask_height=4 mask_width=1 size=full",
+                    "more than 2147482624 rows or columns"}});
+  for (const std::string more : {"boundary=wrap", "size=full", "origin_y=-1", "dtype=u8"})
+    expect_refusals(conv2d_op(), "tiled", image, {{more, "not " + more + "; take another template."}});
 }
 
 // On any GPU, for masks of 31 x 31 at least.
@@ -267,15 +214,10 @@ TEST(Conv2dBounded, HasADefaultThatFits) {
     EXPECT_GE(space.count(Space::Subset::promising), 100) << text;
     EXPECT_LE(space.count(Space::Subset::promising), 8000) << text;
   }
-  const auto why = [&](const char* text) {
-    return bounded.refuses(complete_problem(conv2d_op(), Problem::parse(text)));
-  };
-  EXPECT_NE(why("height=9 width=9 mask_height=99 mask_width=99 size=full").find("shared memory"),
-            std::string::npos);
-  EXPECT_NE(
-      why("height=2000000000 width=1 mask_height=1 mask_width=1 dtype=u8").find("beyond the 1073741824"),
-      std::string::npos);
-  EXPECT_NE(why("height=9 width=9 mask_height=3 mask_width=3").find("take one of them"), std::string::npos);
+  expect_refusals(conv2d_op(), "bounded", "",
+                  {{"height=9 width=9 mask_height=99 mask_width=99 size=full", "shared memory"},
+                   {"height=2000000000 width=1 mask_height=1 mask_width=1 dtype=u8", "beyond the 1073741824"},
+                   {"height=9 width=9 mask_height=3 mask_width=3", "take one of them"}});
 }
 
 // Stored texts of the time before these parameters mean what they meant.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "templates/conv2d/op.h"
+#include "templates/image/rules.h"
 
 namespace tunesmith::conv2d_op {
 namespace {
@@ -16,18 +17,11 @@ constexpr IntegerAxis OUT_Y("OUT_Y");
 constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 constexpr IntegerAxis UNROLL("UNROLL");
 
-constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of shared memory for a block
 constexpr std::int64_t highest_image = std::int64_t{1} << 30;
-
-std::int64_t sum_bytes(const Problem& problem) { return bytes(sum_dtype(problem)); }
-bool converts(const Problem& problem) { return dtype_of(problem) != sum_dtype(problem); }
 
 std::int64_t tile_width(const Config& c) { return c[BLOCK_X] * c[OUT_X]; }
 std::int64_t tile_height(const Config& c) { return c[BLOCK_Y] * c[OUT_Y]; }
 std::int64_t thread_outputs(const Config& c) { return c[OUT_X] * c[OUT_Y]; }
-
-// Elements of a vector in which rows of so many lie as a whole.
-std::int64_t vector_of(std::int64_t width) { return width % 4 == 0 ? 4 : width % 2 == 0 ? 2 : 1; }
 
 // How many samples after a multiple of 4 a tile's first window begins.
 std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
@@ -36,7 +30,7 @@ std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
 std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, std::int64_t width, std::int64_t height,
                           std::int64_t vector, bool padded) {
   const std::int64_t lanes = 16 / element_bytes;
-  const std::int64_t load = std::min(vector, vector_of(d.width));
+  const std::int64_t load = std::min(vector, row_vector(d.width));
   const std::int64_t columns = round_up(round_up(phase(d) % load + width + d.mask_width - 1, load), lanes);
   const std::int64_t pads = padded ? (columns - 1) / (8 * lanes) : 0;
   return (d.mask_height * round_up(d.mask_width, lanes) +
@@ -59,9 +53,8 @@ std::int64_t multiply_adds(const Dims& d, const Config& c) {
 Space bounded_space(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t element_bytes = sum_bytes(problem);
-  const bool narrow = converts(problem);
   const bool small_mask = d.mask_height * d.mask_width <= 25;
-  const bool odd = vector_of(d.out_width) == 1;
+  const bool odd = row_vector(d.out_width) == 1;
   std::vector<Axis> axes = {
       {SMEM_LAYOUT, categories({"flat", "padded"}),
        "the tile in shared memory: rows as they come, or spread over "
@@ -81,8 +74,7 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
   };
   std::vector<Rule> must = {
       resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
-      {"Images that are converted pass through registers.",
-       [=](const Config& c) { return !narrow || c[COPY] == "sync"; }},
+      converted_rule(problem),
       {"The code has at most 6000 multiply-adds; with more the compiler takes too long.",
        [=](const Config& c) { return multiply_adds(d, c) <= 6000; }},
   };
@@ -100,8 +92,7 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
                                                   ceil_divide(d.out_height, tile_height(c)) * d.batch >=
                                               multiprocessors;
        }},
-      {"Vectors of two gain nothing beside those of four, and scalars for arrays of any alignment.",
-       [](const Config& c) { return c[VECTOR] != 2; }},
+      vectors_of_two_rule(),
       {"A tile is at least 32 columns wide, so that rows are loaded and stored as wide as a warp.",
        [](const Config& c) { return tile_width(c) >= 32; }},
       {"Scalars that a thread stores side by side touch each part of the memory several times: for a small "
@@ -143,7 +134,7 @@ Work bounded_work(const Problem& problem, const Config& config) {
                     int32(d.height), int32(d.width), int32(d.out_height), int32(d.out_width), int32(d.top),
                     int32(d.left), std::int32_t{d.turned}, static_cast<std::int32_t>(d.boundary)},
       .overlaps_previous = config[START] == "overlapped"};
-  add_value(launch, problem);
+  add_value(launch, problem, sum_dtype(problem));
   return Work{.steps = {std::move(launch)}};
 }
 
@@ -181,8 +172,8 @@ Template bounded() {
               [](const Problem& problem) {
                 const Dims d(problem);
                 return Values{{"PHASE", phase(d)},
-                              {"IN_VECTOR", vector_of(d.width)},
-                              {"OUT_VECTOR", vector_of(d.out_width)}};
+                              {"IN_VECTOR", row_vector(d.width)},
+                              {"OUT_VECTOR", row_vector(d.out_width)}};
               },
           .refuses = refuses,
           .space = bounded_space,
@@ -190,10 +181,10 @@ Template bounded() {
           .alignment_bytes =
               [](const Problem& problem, const Config& config) {
                 const Dims d(problem);
-                const std::int64_t load = std::min<std::int64_t>(config[VECTOR], vector_of(d.width));
+                const std::int64_t load = std::min<std::int64_t>(config[VECTOR], row_vector(d.width));
                 const std::int64_t store =
-                    std::min<std::int64_t>({config[VECTOR], vector_of(d.out_width),
-                                            config[OUT_X] % 4 == 0 ? 4 : vector_of(config[OUT_X])});
+                    std::min<std::int64_t>({config[VECTOR], row_vector(d.out_width),
+                                            config[OUT_X] % 4 == 0 ? 4 : row_vector(config[OUT_X])});
                 return std::min<std::int64_t>(
                     std::max(load * bytes(dtype_of(problem)), store * sum_bytes(problem)), 16);
               }};

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <span>
 #include <string_view>
 
 #include "dispatch/arguments.h"
 #include "generator/error.h"
-#include "templates/boundary_names.h"
+#include "templates/image/launch.h"
 #include "tunesmith/conv2d.h"
 
 namespace tunesmith {
@@ -16,7 +15,6 @@ namespace {
 
 // In the order of Conv2dSize.
 constexpr std::array<std::string_view, 3> sizes = {"same", "full", "valid"};
-static_assert(has_all_boundaries<Conv2dBoundary>());
 
 template <typename T>
 constexpr std::string_view dtype = ElementName(element_type<T>).text;
@@ -33,35 +31,25 @@ std::int64_t outputs(Conv2dSize size, std::int64_t samples, std::int64_t weights
 }
 
 Plan plan_of(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode, std::string_view type,
-             std::string_view value) {
+             const ValueText& value) {
   const Field problem[] = {{"batch", shape.batch},
                            {"height", shape.height},
                            {"width", shape.width},
                            {"mask_height", shape.mask_height},
                            {"mask_width", shape.mask_width},
                            {"mode", mode == Conv2dMode::convolution ? "convolution" : "correlation"},
-                           {"boundary", boundary_names.at(static_cast<std::size_t>(shape.boundary))},
+                           {"boundary", name_of(shape.boundary)},
                            {"dtype", type},
                            {"size", sizes.at(static_cast<std::size_t>(shape.size))},
                            {"origin_y", shape.origin_y},
                            {"origin_x", shape.origin_x},
-                           {"value", value}};
+                           {"value", value.get()}};
   return dispatcher.plan("conv2d", problem);
 }
 
-Plan plan_of(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode, std::string_view type) {
-  if (shape.boundary != Conv2dBoundary::constant) return plan_of(dispatcher, shape, mode, type, "0");
-  std::array<char, 32> text = {};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), shape.value).ptr;
-  return plan_of(dispatcher, shape, mode, type, {text.data(), end});
-}
-
-// The plan's own value is 0: it serves all.
 Status run(Dispatcher& dispatcher, std::span<void* const> arguments, const Conv2dShape& shape,
            Conv2dMode mode, std::string_view type, void* stream) {
-  const Plan plan = plan_of(dispatcher, shape, mode, type, "0");
-  if (shape.boundary != Conv2dBoundary::constant) return plan.launch(arguments, stream);
-  return plan.launch(arguments, std::array{shape.value}, stream);
+  return launch_with_value(plan_of(dispatcher, shape, mode, type, {}), shape, arguments, stream);
 }
 
 }  // namespace
@@ -75,13 +63,13 @@ std::int64_t conv2d_output_width(const Conv2dShape& shape) noexcept {
 
 template <typename T>
 Plan conv2d_plan(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode) {
-  return plan_of(dispatcher, shape, mode, dtype<T>);
+  return plan_of(dispatcher, shape, mode, dtype<T>, ValueText(shape));
 }
 template Plan conv2d_plan<float>(Dispatcher&, const Conv2dShape&, Conv2dMode);
 template Plan conv2d_plan<double>(Dispatcher&, const Conv2dShape&, Conv2dMode);
 
 Plan conv2d_plan(Dispatcher& dispatcher, ElementName type, const Conv2dShape& shape, Conv2dMode mode) {
-  return plan_of(dispatcher, shape, mode, type.text);
+  return plan_of(dispatcher, shape, mode, type.text, ValueText(shape));
 }
 
 Status conv2d(Dispatcher& dispatcher, const float* image, const float* mask, float* output,

@@ -8,7 +8,8 @@
 #include <array>
 #include <cmath>
 
-#include "generator/sample.h"
+#include "templates/image/origin.h"
+#include "templates/image/rules.h"
 
 namespace tunesmith {
 namespace conv2d_op {
@@ -25,7 +26,7 @@ Side side_of(const std::string& size, std::int64_t samples, std::int64_t weights
   if (samples == 0) return {0, 0};
   if (size == "full") return {samples + weights - 1, weights - 1};
   if (size == "valid") return {std::abs(samples - weights) + 1, std::max<std::int64_t>(weights - samples, 0)};
-  return {samples, turned ? weights - 1 - weights / 2 - origin : weights / 2 + origin};
+  return {samples, places_before(weights, origin, turned)};
 }
 
 }  // namespace
@@ -69,6 +70,7 @@ namespace {
 using conv2d_op::Dims;
 
 constexpr std::int64_t longest_side = (std::int64_t{1} << 31) - 1024;  // columns and rows are int in kernels
+constexpr std::int64_t longest_mask = 4096;                            // of a side
 
 // The error bound of summing n products one by one in the dtype: n u sum|w x|, u the unit roundoff (Higham,
 // Accuracy and Stability of Numerical Algorithms, section 3.1), and one rounding more for the store.
@@ -80,7 +82,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const std::vector<double>& mask = arguments[1];
   // Twice the unit roundoff for f64: the sums here are in double too.
   const double unit = dtype_of(problem) == DType::f64 ? 0x1p-52 : 0x1p-24;
-  const double outside = value_of(problem);
+  const double outside = value_of(problem, sum_dtype(problem));
   const double terms = static_cast<double>(d.mask_height * d.mask_width) + 1;
   std::fill(value.begin(), value.end(), 0.0);
   std::fill(permitted_error.begin(), permitted_error.end(), 0.0);
@@ -137,57 +139,42 @@ void usual_images(Random& random, Problem& problem) {
     problem.set("boundary", "zero");
     problem.set("size", "same");
   } else {
-    problem.set("boundary", draw(random, boundary_categories()));
+    problem.set("boundary", draw(random, choices<Boundary>()));
     problem.set("size", draw_chance(random, 60) ? "same" : draw_chance(random, 50) ? "full" : "valid");
   }
   draw_sample_type(random, problem);
   static const std::vector<std::array<std::int64_t, 2>> frames = {
       {1080, 1920}, {720, 1280}, {2160, 3840}, {480, 640}, {600, 800}, {1200, 1600}, {3000, 4000}};
   static const std::vector<std::int64_t> odd = {3, 3, 3, 5, 5, 5, 7, 7, 9, 11, 13, 15, 17, 19, 21, 25, 31};
-  const auto set = [&](const char* height, std::int64_t rows, const char* width, std::int64_t columns) {
-    problem.set(height, rows);
-    problem.set(width, columns);
+  draw_image(random, problem, 16384, 30, frames);
+  const auto set = [&](std::int64_t rows, std::int64_t columns) {
+    problem.set("mask_height", rows);
+    problem.set("mask_width", columns);
   };
-  if (draw_chance(random, 30)) {
-    const std::int64_t side = draw_size(random, 16, 16384);
-    set("height", side, "width", side);
-  } else if (draw_chance(random, 30)) {
-    const auto& [rows, columns] = draw(random, frames);
-    set("height", rows, "width", columns);
-  }
   const std::int64_t side = draw(random, odd);
   switch (random.below(10)) {
     case 0:
-      return set("mask_height", 1, "mask_width", draw_size(random, 2, 63) | 1);
+      return set(1, draw_size(random, 2, 63) | 1);
     case 1:
-      return set("mask_height", draw_size(random, 2, 63) | 1, "mask_width", 1);
+      return set(draw_size(random, 2, 63) | 1, 1);
     case 2: {
       const std::int64_t any = draw_size(random, 2, 63);
-      return set("mask_height", any, "mask_width", any);
+      return set(any, any);
     }
     case 3:
       return;  // as drawn
     default:
-      return set("mask_height", side, "mask_width", side);
+      return set(side, side);
   }
 }
 
 // The base, which then launches nothing, serves images without pixels.
 Template with_pixels(Template tmpl) {
-  tmpl.refuses = [others = std::move(tmpl.refuses)](const Problem& problem) -> std::string {
-    if (Dims(problem).empty()) return "There are no pixels; the base serves that.";
-    return others ? others(problem) : "";
-  };
-  return tmpl;
+  return refusing([](const Problem& problem) { return refuses_empty(Dims(problem).empty()); },
+                  std::move(tmpl));
 }
 
-Template plain(Template tmpl) {
-  tmpl.refuses = [others = std::move(tmpl.refuses)](const Problem& problem) -> std::string {
-    std::string why = conv2d_op::not_plain(problem);
-    return why.empty() && others ? others(problem) : why;
-  };
-  return with_pixels(std::move(tmpl));
-}
+Template plain(Template tmpl) { return with_pixels(refusing(conv2d_op::not_plain, std::move(tmpl))); }
 
 std::string check(const Problem& problem) {
   constexpr std::int64_t most = std::int64_t{1} << 40;
@@ -207,34 +194,18 @@ std::string check(const Problem& problem) {
            ", are more than 2^40 elements or have more than " + std::to_string(longest_side) +
            " rows or columns; take smaller images or size=same.";
   }
-  for (const char* axis : {"y", "x"}) {
-    const std::string name = std::string("origin_") + axis;
-    const std::int64_t origin = problem.integer(name);
-    const std::int64_t weights = *axis == 'y' ? d.mask_height : d.mask_width;
-    if (origin == 0) continue;
-    const std::string given = "The conv2d problem's " + name + " is " + std::to_string(origin);
-    if (problem.string("size") != "same")
-      return given + ", but size is " + problem.string("size") + "; an origin is for size=same only.";
-    if (origin < -(weights / 2) || origin > (weights - 1) / 2) {
-      return given + "; for a mask of " + std::to_string(weights) +
-             " there, allowed are whole numbers from " + std::to_string(-(weights / 2)) + " to " +
-             std::to_string((weights - 1) / 2) + ".";
-    }
+  for (const char* name : {"origin_y", "origin_x"}) {
+    if (problem.integer(name) == 0 || problem.string("size") == "same") continue;
+    return "The conv2d problem's " + std::string(name) + " is " + std::to_string(problem.integer(name)) +
+           ", but size is " + problem.string("size") + "; an origin is for size=same only.";
   }
-  return "";
+  const std::string wrong = refuses_origin(problem, "origin_y", d.mask_height);
+  return wrong.empty() ? refuses_origin(problem, "origin_x", d.mask_width) : wrong;
 }
 
 std::vector<std::int64_t> output_extents(const Problem& problem) {
   const Dims d(problem);
   return {d.batch, d.out_height, d.out_width};
-}
-
-// By which problems are near or far; an origin is none of it.
-Values sizes(const Problem& problem) {
-  Values sizes;
-  for (const char* name : {"batch", "height", "width", "mask_height", "mask_width"})
-    sizes.set(name, problem.integer(name));
-  return sizes;
 }
 
 // Odd sizes, one pixel, widths that vectors need, several tiles, one row, one column.
@@ -297,45 +268,37 @@ Op ops_conv2d() {
             .minimum = 0,
             .maximum = side,
             .usual = UsualSizes{16, 16384}},
-           {.name = "mask_height", .what = "rows of the mask", .maximum = 4096, .usual = UsualSizes{1, 31}},
-           {.name = "mask_width", .what = "columns of the mask", .maximum = 4096, .usual = UsualSizes{1, 31}},
+           {.name = "mask_height",
+            .what = "rows of the mask",
+            .maximum = longest_mask,
+            .usual = UsualSizes{1, 31}},
+           {.name = "mask_width",
+            .what = "columns of the mask",
+            .maximum = longest_mask,
+            .usual = UsualSizes{1, 31}},
            {.name = "mode",
             .what = "direction of the mask",
             .categories = {"correlation", "convolution"},
             .initial = "correlation"},
-           {.name = "boundary",
-            .what = "samples outside the image, as in scipy.ndimage",
-            .categories = boundary_categories(),
-            .initial = "zero"},
-           {.name = "dtype",
-            .what = "element type of the image; mask and output are f64 for f64, else f32",
-            .categories = sample_dtypes(),
-            .initial = "f32"},
+           boundary_parameter("samples outside the image, as in scipy.ndimage", Boundary::zero),
+           sample_dtype_parameter("element type of the image; mask and output are f64 for f64, else f32"),
            {.name = "size",
             .what = "outputs: as many as the image has, for each overlap with the mask, or for each whole "
                     "overlap",
             .categories = {"same", "full", "valid"},
             .initial = "same"},
-           {.name = "origin_y",
-            .what = "rows by which the window begins above the centred one (below it in a convolution); for "
-                    "size=same",
-            .minimum = -2048,
-            .maximum = 2047,
-            .initial = Value(0)},
-           {.name = "origin_x",
-            .what = "columns by which the window begins before the centred one, likewise",
-            .minimum = -2048,
-            .maximum = 2047,
-            .initial = Value(0)},
-           value_parameter("samples outside the image, a decimal number; boundary=constant only")},
+           origin_parameter("origin_y",
+                            "rows by which the window begins above the centred one (below it in a "
+                            "convolution); for size=same",
+                            longest_mask),
+           origin_parameter("origin_x", "columns by which the window begins before the centred one, likewise",
+                            longest_mask),
+           value_parameter("samples outside the image")},
       .check = check,
       .arguments = {{.name = "image",
                      .role = Role::input,
                      .extents = {"batch", "height", "width"},
-                     .contents = {{Contents::uniform, -100, 100},
-                                  {Contents::few, -1, 1},
-                                  {Contents::magnitudes, 0x1p-13, 0x1p13},
-                                  {Contents::ascending, -1, 1}}},
+                     .contents = summed_contents()},
                     {.name = "mask",
                      .role = Role::input,
                      .extents = {"mask_height", "mask_width"},
@@ -354,8 +317,8 @@ Op ops_conv2d() {
                    static_cast<double>(d.mask_height * d.mask_width);
           },
       .companions = companions,
-      .launch_numbers = value_at_launch,
-      .sizes = sizes,
+      .launch_numbers = value_at_launch(sum_dtype),
+      .sizes = sizes_of({"batch", "height", "width", "mask_height", "mask_width"}),
       .examples = {"height=200 width=200 mask_height=13 mask_width=13 mode=convolution",
                    "height=70 width=128 mask_height=31 mask_width=31",
                    "height=37 width=64 mask_height=24 mask_width=20 mode=convolution",

@@ -9,7 +9,9 @@
 
 #include "generator/op.h"
 #include "templates/axes.h"
-#include "templates/boundary.h"
+#include "templates/image/boundary.h"
+#include "templates/image/samples.h"
+#include "templates/image/value.h"
 
 namespace tunesmith::conv2d_op {
 

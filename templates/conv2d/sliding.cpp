@@ -18,8 +18,6 @@ constexpr IntegerAxis UNROLL("UNROLL");
 
 constexpr std::int64_t highest_image = std::int64_t{1} << 30;
 
-std::int64_t sum_bytes(const Problem& problem) { return bytes(sum_dtype(problem)); }
-
 std::int64_t tile_width(const Config& c) { return c[BLOCK_X] * c[OUT_X]; }
 std::int64_t tile_height(const Config& c) { return c[BLOCK_Y] * c[OUT_Y]; }
 std::int64_t thread_outputs(const Config& c) { return c[OUT_X] * c[OUT_Y]; }
@@ -148,7 +146,7 @@ Work sliding_work(const Problem& problem, const Config& config) {
                     int32(part_of(d.mask_height, element_bytes)), int32(part_of(d.mask_width, element_bytes)),
                     static_cast<std::int32_t>(d.boundary)},
       .overlaps_previous = config[START] == "overlapped"};
-  add_value(launch, problem);
+  add_value(launch, problem, sum_dtype(problem));
   return Work{.steps = {std::move(launch)}};
 }
 

@@ -9,6 +9,7 @@
 
 #include "generator/ops.h"
 #include "runtime/toolchain.h"
+#include "tests/refusal.h"
 #include "tuner/device/check_data.h"
 #include "tuner/device/device_memory.h"
 
@@ -23,10 +24,6 @@ const Op& conv2d() {
 }
 
 Problem problem(const std::string& text) { return complete_problem(conv2d(), Problem::parse(text)); }
-
-std::string refusal(const std::string& text) {
-  return find_template(conv2d(), "tensor").refuses(problem(text));
-}
 
 TEST(Conv2dSpace, HasAFewThousandPromisingConfigsAndADefaultForEveryProblem) {
   const Template& tiled = find_template(conv2d(), "tiled");
@@ -54,17 +51,14 @@ TEST(Conv2dSpace, AConfigIsLegalWhateverTheImageHoldsItsVectors) {
 }
 
 TEST(Conv2dSpace, TensorServesOnlyWhatItsErrorBoundAllows) {
-  EXPECT_EQ(refusal("height=64 width=64 mask_height=31 mask_width=31"), "");
-  EXPECT_EQ(refusal("height=64 width=64 mask_height=5 mask_width=5"), "");
-  EXPECT_NE(refusal("height=64 width=64 mask_height=3 mask_width=3").find("error bound"), std::string::npos);
-  EXPECT_NE(refusal("height=64 width=64 mask_height=999 mask_width=2").find("error bound"),
-            std::string::npos);
-  EXPECT_NE(refusal("height=64 width=64 mask_height=31 mask_width=31 dtype=f64").find("f32"),
-            std::string::npos);
-  EXPECT_NE(refusal("height=64 width=64 mask_height=3 mask_width=999").find("mask_width"), std::string::npos);
-  EXPECT_EQ(find_template(conv2d(), "tensor_any")
-                .refuses(problem("height=64 width=64 mask_height=3 mask_width=999")),
-            "");
+  expect_refusals(conv2d(), "tensor", "height=64 width=64 ",
+                  {{"mask_height=31 mask_width=31", ""},
+                   {"mask_height=5 mask_width=5", ""},
+                   {"mask_height=3 mask_width=3", "error bound"},
+                   {"mask_height=999 mask_width=2", "error bound"},
+                   {"mask_height=31 mask_width=31 dtype=f64", "f32"},
+                   {"mask_height=3 mask_width=999", "mask_width"}});
+  expect_refusals(conv2d(), "tensor_any", "height=64 width=64 ", {{"mask_height=3 mask_width=999", ""}});
 }
 
 TEST(Conv2dSpace, OneBinaryServesEveryMask) {

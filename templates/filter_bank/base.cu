@@ -116,11 +116,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
       Sum here[1][most_filters], all[1] = {0};
 #pragma unroll
       for (int f = 0; f < most_filters; ++f) here[0][f] = sums[k][f];  // 0 of a filter that is not there
-      if (results == results_each) {
+      if (results == EACH) {
         for (int f = 0; f < filters; ++f) to[f * batch * height * columns] = sums[k][f];
         continue;
       }
-      if (results == results_norm) {
+      if (results == NORM) {
         norms<Sum, most_filters, 1>(all, here);
       } else {
         all[0] = here[0][0];

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <charconv>
 #include <string_view>
 
 #include "generator/error.h"
-#include "templates/boundary_names.h"
+#include "templates/image/launch.h"
 #include "tunesmith/filter_bank.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-static_assert(has_all_boundaries<FilterBankBoundary>());
-constexpr std::array<std::string_view, 3> results = {"each", "sum", "norm"};
-
-Plan plan_of(Dispatcher& dispatcher, const FilterBankShape& shape, ElementName type, std::string_view value) {
+Plan plan_of(Dispatcher& dispatcher, const FilterBankShape& shape, ElementName type, const ValueText& value) {
   const Field problem[] = {{"batch", shape.batch},
                            {"height", shape.height},
                            {"width", shape.width},
@@ -22,32 +17,26 @@ Plan plan_of(Dispatcher& dispatcher, const FilterBankShape& shape, ElementName t
                            {"filters", shape.filters},
                            {"taps_y", shape.taps_y},
                            {"taps_x", shape.taps_x},
-                           {"results", results.at(static_cast<std::size_t>(shape.results))},
-                           {"boundary", boundary_names.at(static_cast<std::size_t>(shape.boundary))},
+                           {"results", name_of(shape.results)},
+                           {"boundary", name_of(shape.boundary)},
                            {"origin_y", shape.origin_y},
                            {"origin_x", shape.origin_x},
                            {"dtype", type.text},
-                           {"value", value}};
+                           {"value", value.get()}};
   return dispatcher.plan("filter_bank", problem);
 }
 
-// The plan's own value is 0: it serves all.
 Status run(Dispatcher& dispatcher, const void* image, const void* column_masks, const void* row_masks,
            void* output, const FilterBankShape& shape, ElementName type, void* stream) {
   void* const arguments[] = {const_cast<void*>(image), const_cast<void*>(column_masks),
                              const_cast<void*>(row_masks), output};
-  const Plan plan = plan_of(dispatcher, shape, type, "0");
-  if (shape.boundary != FilterBankBoundary::constant) return plan.launch(arguments, stream);
-  return plan.launch(arguments, std::array{shape.value}, stream);
+  return launch_with_value(plan_of(dispatcher, shape, type, {}), shape, arguments, stream);
 }
 
 }  // namespace
 
 Plan filter_bank_plan(Dispatcher& dispatcher, const FilterBankShape& shape, ElementName type) {
-  if (shape.boundary != FilterBankBoundary::constant) return plan_of(dispatcher, shape, type, "0");
-  std::array<char, 32> text = {};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), shape.value).ptr;
-  return plan_of(dispatcher, shape, type, {text.data(), end});
+  return plan_of(dispatcher, shape, type, ValueText(shape));
 }
 
 Status filter_bank(Dispatcher& dispatcher, const float* image, const float* column_masks,

@@ -2,9 +2,6 @@
 // What becomes of a place's sums, one of each filter.
 #pragma once
 
-// As op.cpp has them.
-enum ResultsNumber { results_each, results_sum, results_norm };
-
 // Limits between which the sum of the squares is neither too large nor so small that it loses digits, and the
 // power of two that takes any other number there.
 template <typename Sum>

@@ -11,23 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "generator/sample.h"
+#include "templates/image/origin.h"
 
 namespace tunesmith {
 namespace filter_bank_op {
-namespace {
-
-const std::vector<std::string>& results_categories() {
-  static const std::vector<std::string> categories = {"each", "sum", "norm"};
-  return categories;
-}
-
-Results results_of(const Problem& problem) {
-  const std::vector<std::string>& all = results_categories();
-  return static_cast<Results>(std::find(all.begin(), all.end(), problem.string("results")) - all.begin());
-}
-
-}  // namespace
 
 Dims::Dims(const Problem& problem)
     : batch(problem.integer("batch")),
@@ -37,9 +24,9 @@ Dims::Dims(const Problem& problem)
       filters(problem.integer("filters")),
       taps_y(problem.integer("taps_y")),
       taps_x(problem.integer("taps_x")),
-      before_y(taps_y / 2 + problem.integer("origin_y")),
-      before_x(taps_x / 2 + problem.integer("origin_x")),
-      results(results_of(problem)),
+      before_y(places_before(taps_y, problem.integer("origin_y"))),
+      before_x(places_before(taps_x, problem.integer("origin_x"))),
+      results(choice<FilterBankResults>(problem, "results")),
       boundary(boundary_of(problem)) {}
 
 }  // namespace filter_bank_op
@@ -53,7 +40,7 @@ constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 
 std::string check(const Problem& problem) {
   const Dims d(problem);
-  double elements = d.results == Results::each ? static_cast<double>(d.filters) : 1;
+  double elements = d.results == FilterBankResults::each ? static_cast<double>(d.filters) : 1;
   for (const std::int64_t extent : {d.batch, d.height, d.width, d.channels})
     elements *= static_cast<double>(extent);
   if (elements > static_cast<double>(most_elements)) {
@@ -61,20 +48,13 @@ std::string check(const Problem& problem) {
            " width=" + std::to_string(d.width) + " channels=" + std::to_string(d.channels) +
            " has more than the 2^40 elements that are allowed.";
   }
-  const auto outside = [&](const char* origin, std::int64_t before, std::int64_t taps) -> std::string {
-    if (before >= 0 && before < taps) return "";
-    return std::string("A mask does not hold its output with ") + origin + "=" +
-           std::to_string(problem.integer(origin)) + "; for " + std::to_string(taps) +
-           " weights there, allowed are whole numbers from " + std::to_string(-(taps / 2)) + " to " +
-           std::to_string((taps - 1) / 2) + ".";
-  };
-  std::string wrong = outside("origin_y", d.before_y, d.taps_y);
-  return wrong.empty() ? outside("origin_x", d.before_x, d.taps_x) : wrong;
+  const std::string wrong = refuses_origin(problem, "origin_y", d.taps_y);
+  return wrong.empty() ? refuses_origin(problem, "origin_x", d.taps_x) : wrong;
 }
 
 std::vector<std::int64_t> output_extents(const Problem& problem) {
   const Dims d(problem);
-  if (d.results != Results::each) return {d.batch, d.height, d.width, d.channels};
+  if (d.results != FilterBankResults::each) return {d.batch, d.height, d.width, d.channels};
   return {d.filters, d.batch, d.height, d.width, d.channels};
 }
 
@@ -142,14 +122,14 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   // Twice the unit roundoff for f64: the sums here are in double too.
   const double unit = wide ? 0x1p-52 : 0x1p-24;
   const double least = wide ? std::numeric_limits<double>::denorm_min() : 0x1p-149;
-  const double outside = value_of(problem);
+  const double outside = value_of(problem, sum_dtype(problem));
   const auto count = static_cast<double>(d.filters);
   const double roundings = static_cast<double>(d.taps_y + d.taps_x) + 1;
   const std::int64_t length = d.row_length(), one = d.batch * d.image_elements();
   for (std::int64_t at = begin; at < end;) {
     const std::int64_t row = at / length, first = at % length, last = std::min(length, first + end - at);
     const std::int64_t plane = row / d.height % d.batch, y = row % d.height;
-    const bool each = d.results == Results::each;
+    const bool each = d.results == FilterBankResults::each;
     const auto stretch = static_cast<std::size_t>(last - first), to = static_cast<std::size_t>(at - begin);
     std::vector<double> error(stretch), scale(stretch), sum(stretch);
     for (std::int64_t f = each ? at / one : 0; f < (each ? at / one + 1 : d.filters); ++f) {
@@ -159,7 +139,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
                    static_cast<double>(d.taps_y) * (1 + absolute_sum(arguments[2], f * d.taps_x, d.taps_x)));
       for (std::size_t n = 0; n < stretch; ++n) {
         const double one_error = roundings * unit * sums.size[n] + below;
-        const bool norm = d.results == Results::norm;
+        const bool norm = d.results == FilterBankResults::norm;
         sum[n] += norm ? sums.value[n] * sums.value[n] : sums.value[n];
         scale[n] += std::abs(sums.value[n]);
         error[n] += norm ? one_error * one_error : one_error;
@@ -167,8 +147,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     }
     for (std::size_t n = 0; n < stretch; ++n) {
       double found = sum[n], permitted = error[n];
-      if (d.results == Results::sum) permitted += (count - 1) * unit * (scale[n] + error[n]);
-      if (d.results == Results::norm) {
+      if (d.results == FilterBankResults::sum) permitted += (count - 1) * unit * (scale[n] + error[n]);
+      if (d.results == FilterBankResults::norm) {
         found = std::sqrt(found);
         permitted = std::sqrt(permitted);
         permitted += (count / 2 + 6) * unit * (found + permitted) + least;
@@ -186,15 +166,7 @@ void usual_images(Random& random, Problem& problem) {
   static const std::vector<std::array<std::int64_t, 2>> frames = {{1080, 1920}, {720, 1280},  {2160, 3840},
                                                                   {480, 640},   {1200, 1600}, {3000, 4000}};
   static const std::vector<std::int64_t> odd = {3, 3, 5, 7, 9, 9, 13, 17, 17, 25, 33};
-  if (draw_chance(random, 30)) {
-    const std::int64_t side = draw_size(random, 16, 8192);
-    problem.set("height", side);
-    problem.set("width", side);
-  } else if (draw_chance(random, 40)) {
-    const auto& [rows, columns] = draw(random, frames);
-    problem.set("height", rows);
-    problem.set("width", columns);
-  }
+  draw_image(random, problem, 8192, 40, frames);
   const std::int64_t taps = draw(random, odd);
   problem.set("taps_y", taps);
   problem.set("taps_x", taps);
@@ -202,19 +174,10 @@ void usual_images(Random& random, Problem& problem) {
   problem.set("results", draw_chance(random, 40) ? "norm" : draw_chance(random, 60) ? "each" : "sum");
   problem.set("channels", std::int64_t{draw_chance(random, 85) ? 1 : draw_chance(random, 70) ? 3 : 4});
   problem.set("batch", draw_chance(random, 80) ? std::int64_t{1} : draw_size(random, 2, 16));
-  problem.set("boundary",
-              draw_chance(random, 70) ? std::string("reflect") : draw(random, boundary_categories()));
+  draw_boundary(random, problem, Boundary::reflect);
   problem.set("origin_y", std::int64_t{0});
   problem.set("origin_x", std::int64_t{0});
   draw_sample_type(random, problem);
-}
-
-// By which problems are near or far; an origin is none of it.
-Values sizes(const Problem& problem) {
-  Values sizes;
-  for (const char* name : {"batch", "height", "width", "channels", "filters", "taps_y", "taps_x"})
-    sizes.set(name, problem.integer(name));
-  return sizes;
 }
 
 std::vector<Parameter> parameters() {
@@ -224,10 +187,6 @@ std::vector<Parameter> parameters() {
   const auto usually_one = [](Parameter parameter) {
     parameter.initial = std::int64_t{1};
     return parameter;
-  };
-  const auto origin = [](const char* name, const char* what) {
-    return Parameter{
-        .name = name, .what = what, .minimum = -most_taps / 2, .maximum = most_taps / 2, .initial = Value(0)};
   };
   return {
       usually_one(extent("batch", "images", longest_side, {1, 16})),
@@ -242,19 +201,13 @@ std::vector<Parameter> parameters() {
       {.name = "taps_x", .what = "weights of a row mask", .maximum = most_taps, .usual = UsualSizes{3, 33}},
       {.name = "results",
        .what = "each filter's image, their sum, or the root of the sum of their squares",
-       .categories = results_categories(),
+       .categories = choices<FilterBankResults>(),
        .initial = "each"},
-      {.name = "boundary",
-       .what = "samples outside the image, as in scipy.ndimage",
-       .categories = boundary_categories(),
-       .initial = "reflect"},
-      origin("origin_y", "rows by which the masks begin above the centred one"),
-      origin("origin_x", "columns by which the masks begin before the centred one"),
-      {.name = "dtype",
-       .what = "element type of the image; masks and output are f64 for f64, else f32",
-       .categories = sample_dtypes(),
-       .initial = "f32"},
-      value_parameter("samples outside the image, a decimal number; boundary=constant only")};
+      boundary_parameter("samples outside the image, as in scipy.ndimage", Boundary::reflect),
+      origin_parameter("origin_y", "rows by which the masks begin above the centred one", most_taps),
+      origin_parameter("origin_x", "columns by which the masks begin before the centred one", most_taps),
+      sample_dtype_parameter("element type of the image; masks and output are f64 for f64, else f32"),
+      value_parameter("samples outside the image")};
 }
 
 // One pixel, less than a mask, odd rows, several strips, channels as the problem's. Where there are more
@@ -291,10 +244,7 @@ Op ops_filter_bank() {
       .arguments = {{.name = "image",
                      .role = Role::input,
                      .extents = {"batch", "height", "width", "channels"},
-                     .contents = {{Contents::uniform, -100, 100},
-                                  {Contents::few, -1, 1},
-                                  {Contents::magnitudes, 0x1p-13, 0x1p13},
-                                  {Contents::ascending, -1, 1}}},
+                     .contents = summed_contents()},
                     {.name = "column_masks",
                      .role = Role::input,
                      .extents = {"filters", "taps_y"},
@@ -317,8 +267,8 @@ Op ops_filter_bank() {
                    static_cast<double>(d.filters * (d.taps_y + d.taps_x));
           },
       .companions = companions,
-      .launch_numbers = value_at_launch,
-      .sizes = sizes,
+      .launch_numbers = value_at_launch(sum_dtype),
+      .sizes = sizes_of({"batch", "height", "width", "channels", "filters", "taps_y", "taps_x"}),
       .examples =
           {"height=60 width=300 filters=2 taps_y=9 taps_x=9 results=norm",
            "height=45 width=133 filters=2 taps_y=3 taps_x=3 boundary=mirror dtype=u8",

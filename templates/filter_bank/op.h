@@ -6,7 +6,10 @@
 
 #include "generator/op.h"
 #include "templates/axes.h"
-#include "templates/boundary.h"
+#include "templates/filter_bank/tunesmith/filter_bank_results.h"
+#include "templates/image/boundary.h"
+#include "templates/image/samples.h"
+#include "templates/image/value.h"
 
 namespace tunesmith::filter_bank_op {
 
@@ -15,8 +18,6 @@ inline constexpr std::int64_t most_taps = 1024;
 
 inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis ROWS("ROWS");
-
-enum class Results : std::int32_t { each, sum, norm };  // filter_bank.cuh has the same numbers
 
 struct Dims {
   explicit Dims(const Problem& problem);
@@ -28,7 +29,7 @@ struct Dims {
   std::int64_t filters, taps_y, taps_x;
   std::int64_t before_y,
       before_x;  ///< from a window's first place to its output's: half a mask and the origin
-  Results results;
+  FilterBankResults results;
   Boundary boundary;
 };
 

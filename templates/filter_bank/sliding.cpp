@@ -6,6 +6,7 @@
 
 #include "templates/blocks.h"
 #include "templates/filter_bank/op.h"
+#include "templates/image/rules.h"
 
 namespace tunesmith::filter_bank_op {
 namespace {
@@ -22,16 +23,11 @@ constexpr std::int64_t longest_side = std::int64_t{1} << 30;  // columns and row
 constexpr std::int64_t longest_reach = 384;                   // of a window beyond its first element
 constexpr std::int64_t most_registers = 208, most_multiply_adds = 6000;
 
-std::int64_t sum_bytes(const Problem& problem) { return bytes(sum_dtype(problem)); }
 std::int64_t lanes_of(const Problem& problem) { return 16 / sum_bytes(problem); }
-// Elements of a vector in which rows of so many lie as a whole.
-std::int64_t row_vector(const Dims& d) {
-  return d.row_length() % 4 == 0 ? 4 : d.row_length() % 2 == 0 ? 2 : 1;
-}
 
 // As in sliding.cu.
 std::int64_t load_of(const Problem& problem, const Config& c) {
-  return std::min({c[VECTOR], row_vector(Dims(problem)), c[COLUMNS], lanes_of(problem)});
+  return std::min({c[VECTOR], row_vector(Dims(problem).row_length()), c[COLUMNS], lanes_of(problem)});
 }
 std::int64_t units_of(const Problem& problem, const Config& c) {
   const Dims d(problem);
@@ -77,7 +73,7 @@ std::int64_t registers(const Problem& problem, std::int64_t rows, std::int64_t c
 
 std::string refuses(const Problem& problem) {
   const Dims d(problem);
-  if (d.empty()) return "An image of no elements has nothing to filter; take the base template.";
+  if (std::string no = refuses_empty(d.empty()); !no.empty()) return no;
   if (registers(problem, 4, 1) > most_registers ||
       multiply_adds(d, 4, 1, lanes_of(problem)) > most_multiply_adds ||
       (d.taps_x - 1) * d.channels > longest_reach) {
@@ -124,7 +120,7 @@ Space space(const Problem& problem, const DeviceFacts& device) {
       {"A thread's rows must fit in 208 registers.",
        [problem](const Config& c) { return registers(problem, c[ROWS], c[COLUMNS]) <= most_registers; }},
       conditional(
-          VECTOR, 1, [d](const Config&) { return row_vector(d) > 1; },
+          VECTOR, 1, [d](const Config&) { return row_vector(d.row_length()) > 1; },
           "Rows of an odd number of elements have no vectors."),
   };
   std::vector<Rule> worth = {
@@ -162,7 +158,7 @@ Work work(const Problem& problem, const Config& c) {
                               int32(d.height), int32(d.width), int32(d.before_y), int32(d.before_x),
                               int32(cut.tiles_x), int32(cut.runs), int32(cut.run), d.image_elements(),
                               d.batch * d.image_elements(), static_cast<std::int32_t>(d.boundary)}};
-  add_value(launch, problem);
+  add_value(launch, problem, sum_dtype(problem));
   return {.steps = {std::move(launch)}};
 }
 
@@ -224,7 +220,7 @@ Template sliding() {
       .constants =
           [](const Problem& problem) {
             const Dims d(problem);
-            return Values{{"PHASE", d.before_x * d.channels % 4}, {"ROW_VECTOR", row_vector(d)}};
+            return Values{{"PHASE", d.before_x * d.channels % 4}, {"ROW_VECTOR", row_vector(d.row_length())}};
           },
       .refuses = refuses,
       .untuned = untuned,
@@ -232,7 +228,8 @@ Template sliding() {
       .work = work,
       .alignment_bytes =
           [](const Problem& problem, const Config& c) {
-            const std::int64_t store = std::min({c[VECTOR], row_vector(Dims(problem)), lanes_of(problem)});
+            const std::int64_t store =
+                std::min({c[VECTOR], row_vector(Dims(problem).row_length()), lanes_of(problem)});
             return std::max(load_of(problem, c) * bytes(dtype_of(problem)), store * sum_bytes(problem));
           }};
 }

@@ -8,9 +8,10 @@
 #include <cmath>
 #include <utility>
 
-#include "generator/element.h"
 #include "generator/sample.h"
-#include "templates/boundary.h"
+#include "templates/image/origin.h"
+#include "templates/image/rules.h"
+#include "templates/image/value.h"
 
 namespace tunesmith {
 namespace rank_filter_op {
@@ -19,8 +20,9 @@ Dims::Dims(const Problem& problem)
     : image{problem.integer("depth"), problem.integer("height"), problem.integer("width")},
       window{problem.integer("window_depth"), problem.integer("window_height"),
              problem.integer("window_width")},
-      before{window.z / 2 + problem.integer("origin_z"), window.y / 2 + problem.integer("origin_y"),
-             window.x / 2 + problem.integer("origin_x")} {}
+      before{places_before(window.z, problem.integer("origin_z")),
+             places_before(window.y, problem.integer("origin_y")),
+             places_before(window.x, problem.integer("origin_x"))} {}
 
 bool is_box(const Problem& problem) { return problem.string("footprint") == "box"; }
 
@@ -39,25 +41,11 @@ std::int64_t counted_places(const Problem& problem) {
 bool is_least(const Problem& problem) { return problem.integer("rank") == 0; }
 bool is_greatest(const Problem& problem) { return problem.integer("rank") == counted_places(problem) - 1; }
 
-std::string refuses_empty(const Problem& problem) {
-  if (!Dims(problem).empty()) return "";
-  return "An image of no elements has nothing to filter; take the base template.";
-}
-
-double outside_value(double value, DType dtype) {
-  if (!is_whole(dtype)) return round_to(dtype, value);
-  return std::isnan(value) ? 0 : round_to(dtype, std::trunc(value));
-}
+std::string refuses_empty(const Problem& problem) { return tunesmith::refuses_empty(Dims(problem).empty()); }
 
 void add_outside(Launch& launch, const Problem& problem) {
-  double value = 0;
-  const bool is_constant = boundary_of(problem) == Boundary::constant;
-  if (is_constant) reads_as_double(problem.string("value"), value);
   launch.arguments.emplace_back(static_cast<std::int32_t>(boundary_of(problem)));
-  launch.arguments.emplace_back(outside_value(value, dtype_of(problem)));
-  if (!is_constant) return;
-  launch.numbers.assign(launch.arguments.size(), -1);
-  launch.numbers.back() = 0;
+  add_value(launch, problem, dtype_of(problem));
 }
 
 std::string refuses_all_but_box_extremes(const Problem& problem) {
@@ -143,15 +131,9 @@ std::string check(const Problem& problem) {
     return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +
            std::to_string(d.window.x) + " has more than the 2^24 places that are allowed.";
   }
-  const auto outside = [&](const char* origin, std::int64_t before, std::int64_t extent) -> std::string {
-    if (before >= 0 && before < extent) return "";
-    return std::string("The window does not hold its output with ") + origin + "=" +
-           std::to_string(problem.integer(origin)) + "; allowed are " + std::to_string(-(extent / 2)) +
-           " to " + std::to_string((extent - 1) / 2) + ".";
-  };
-  std::string wrong = outside("origin_z", d.before.z, d.window.z);
-  if (wrong.empty()) wrong = outside("origin_y", d.before.y, d.window.y);
-  if (wrong.empty()) wrong = outside("origin_x", d.before.x, d.window.x);
+  std::string wrong = refuses_origin(problem, "origin_z", d.window.z);
+  if (wrong.empty()) wrong = refuses_origin(problem, "origin_y", d.window.y);
+  if (wrong.empty()) wrong = refuses_origin(problem, "origin_x", d.window.x);
   if (wrong.empty() && !is_box(problem)) wrong = check_footprint(problem, d.window);
   if (!wrong.empty()) return wrong;
   const std::int64_t places = counted_places(problem);
@@ -172,50 +154,33 @@ std::vector<Parameter> parameters() {
     parameter.initial = std::int64_t{1};
     return parameter;
   };
-  const auto origin = [](const char* name, const char* what) {
-    return Parameter{.name = name,
-                     .what = what,
-                     .minimum = -most_window / 2,
-                     .maximum = most_window / 2,
-                     .initial = Value(0)};
-  };
-  return {usually_one(extent("depth", "planes of the image", {2, 512})),
-          usually_one(extent("height", "rows of the image", {16, 16384})),
-          extent("width", "columns of the image", {16, 16384}),
-          usually_one(window("window_depth", "planes of the window")),
-          usually_one(window("window_height", "rows of the window")),
-          window("window_width", "columns of the window"),
-          {.name = "footprint",
-           .what = "which places of the window count: box, all of them; or row by row, x where one does, as "
-                   ".x./xxx/.x.",
-           .categories = {"box"},
-           .initial = "box",
-           .refuses_text = refuses_footprint,
-           .is_computation = true},
-          {.name = "rank",
-           .what = "place of the result among a window's elements in order; 0: the minimum",
-           .minimum = 0,
-           .maximum = most_window},
-          {.name = "boundary",
-           .what = "elements outside the image, as in scipy.ndimage",
-           .categories = boundary_categories(),
-           .initial = "reflect"},
-          origin("origin_z", "planes by which the window begins before the centred one"),
-          origin("origin_y", "rows by which the window begins above the centred one"),
-          origin("origin_x", "columns by which the window begins before the centred one"),
-          {.name = "dtype",
-           .what = "element type",
-           .categories = {"f32", "f64", "f16", "bf16", "u8", "u16", "i16", "i32", "i64"},
-           .initial = "f32"},
-          value_parameter("elements outside the image, a decimal number; boundary=constant only")};
-}
-
-MakeNumbers numbers_of_launch(const Problem& problem) {
-  if (boundary_of(problem) != Boundary::constant) return nullptr;
-  return [dtype = dtype_of(problem)](std::span<const double> given, LaunchNumbers& made) -> std::string {
-    made.doubles[0] = outside_value(given[0], dtype);
-    return "";
-  };
+  return {
+      usually_one(extent("depth", "planes of the image", {2, 512})),
+      usually_one(extent("height", "rows of the image", {16, 16384})),
+      extent("width", "columns of the image", {16, 16384}),
+      usually_one(window("window_depth", "planes of the window")),
+      usually_one(window("window_height", "rows of the window")),
+      window("window_width", "columns of the window"),
+      {.name = "footprint",
+       .what = "which places of the window count: box, all of them; or row by row, x where one does, as "
+               ".x./xxx/.x.",
+       .categories = {"box"},
+       .initial = "box",
+       .refuses_text = refuses_footprint,
+       .is_computation = true},
+      {.name = "rank",
+       .what = "place of the result among a window's elements in order; 0: the minimum",
+       .minimum = 0,
+       .maximum = most_window},
+      boundary_parameter("elements outside the image, as in scipy.ndimage", Boundary::reflect),
+      origin_parameter("origin_z", "planes by which the window begins before the centred one", most_window),
+      origin_parameter("origin_y", "rows by which the window begins above the centred one", most_window),
+      origin_parameter("origin_x", "columns by which the window begins before the centred one", most_window),
+      {.name = "dtype",
+       .what = "element type",
+       .categories = {"f32", "f64", "f16", "bf16", "u8", "u16", "i16", "i32", "i64"},
+       .initial = "f32"},
+      value_parameter("elements outside the image")};
 }
 
 // NaN after all numbers, -0 before 0.
@@ -269,9 +234,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const Dims d(problem);
   const Boundary boundary = boundary_of(problem);
   const std::string bits = footprint_bits(problem);
-  double given = 0;
-  if (boundary == Boundary::constant) reads_as_double(problem.string("value"), given);
-  const double outside = outside_value(given, dtype_of(problem));
+  const double outside = value_of(problem, dtype_of(problem));
   std::fill(permitted_error.begin(), permitted_error.end(), 0);
   if (is_box(problem) && (is_least(problem) || is_greatest(problem))) {
     if (counted_places(problem) > 1) return extremes(problem, arguments[0], outside, begin, end, value);
@@ -373,7 +336,7 @@ Op ops_rank_filter() {
                      "depth=2 height=7 width=67 boundary=nearest",
                      "depth=1 height=9 width=140 boundary=reflect",
                      "depth=2 height=5 width=132 boundary=constant value=0.75", "depth=0 height=3 width=5"},
-      .launch_numbers = numbers_of_launch,
+      .launch_numbers = value_at_launch(dtype_of),
       .sizes = sizes,
       .examples =
           {"height=40 width=133 window_height=3 window_width=3 rank=4",

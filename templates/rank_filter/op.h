@@ -10,6 +10,7 @@
 
 #include "generator/op.h"
 #include "templates/axes.h"
+#include "templates/image/boundary.h"
 
 namespace tunesmith::rank_filter_op {
 
@@ -60,9 +61,6 @@ Values window_constants(const Problem& problem);
 
 std::string refuses_empty(const Problem& problem);
 
-/// What stands outside, as the image's type has it: rounded to nearest; of integers cut, and clamped to the
-/// range.
-double outside_value(double value, DType dtype);
 /// Adds the boundary's number and the value as the last of a launch's arguments.
 void add_outside(Launch& launch, const Problem& problem);
 std::string refuses_all_but_box_extremes(const Problem& problem);  ///< a sentence, or ""

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "templates/boundary.h"
 #include "templates/rank_filter/op.h"
 
 namespace tunesmith::rank_filter_op {

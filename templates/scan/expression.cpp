@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 #include "generator/element.h"
 #include "generator/number_text.h"
 #include "language/bounded.h"
-#include "templates/boundary.h"
 #include "templates/scan/op.h"
 
 namespace tunesmith::scan_op {

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
+#include "generator/number_text.h"
 #include "generator/sample.h"
 #include "generator/word.h"
-#include "templates/boundary.h"
 
 namespace tunesmith {
 namespace scan_op {

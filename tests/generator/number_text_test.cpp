@@ -30,6 +30,17 @@ TEST(NumberText, IsReadWithAPoint) {
   EXPECT_EQ(parsed_number("none"), 0);
 }
 
+TEST(NumberText, IsANumberAsAWhole) {
+  double value = 0;
+  EXPECT_TRUE(reads_as_double("-2.5e-3", value));
+  EXPECT_EQ(value, -2.5e-3);
+  EXPECT_TRUE(reads_as_double("inf", value));
+  EXPECT_TRUE(std::isinf(value));
+  EXPECT_TRUE(reads_as_double("nan", value));
+  EXPECT_TRUE(std::isnan(value));
+  for (const char* text : {"", "five", "1 ", "1,5", "+1", "0x1"}) EXPECT_FALSE(reads_as_double(text, value));
+}
+
 // What follows the locale: printf and strtod with their kin, and a stream that is told how to print. Streams
 // that print whole numbers are found by the suites that run in such a locale.
 TEST(NumberText, NothingElsePrintsOrReadsNumbers) {

@@ -311,3 +311,31 @@ def test_narrow_images_are_read_as_they_lie():
         ndimage.correlate(x, np.full((3, 3), 1 / 9))
     used = sorted(one["problem"].split("dtype=")[1].split()[0] for one in captured.problems)
     assert used == ["f64", "u8"]
+
+
+def test_origins_have_scipys_limits():
+    """Also those of a mask that is turned around, and of windows of one place."""
+    x = np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5])
+    calls = [
+        lambda m, n, o: m.correlate1d(x, np.arange(1.0, n + 1), origin=o),
+        lambda m, n, o: m.convolve1d(x, np.arange(1.0, n + 1), origin=o),
+        lambda m, n, o: m.convolve(x, np.arange(1.0, n + 1), origin=o),
+        lambda m, n, o: m.uniform_filter1d(x, n, origin=o),
+        lambda m, n, o: m.minimum_filter1d(x, n, origin=o),
+        lambda m, n, o: m.rank_filter(x, n // 2, size=n, origin=o),
+    ]
+    for number, call in enumerate(calls):
+        for extent in range(1, 6):
+            for origin in range(-4, 5):
+                found = []
+                for module in (ndimage, scipy.ndimage):
+                    try:
+                        found.append(call(module, extent, origin))
+                    except ValueError as error:
+                        assert "nvalid origin" in str(error)
+                        found.append(None)
+                assert (found[0] is None) == (found[1] is None), (number, extent, origin)
+                if found[0] is not None:
+                    np.testing.assert_allclose(
+                        found[0], found[1], rtol=1e-12, err_msg=f"{number} {extent} {origin}"
+                    )

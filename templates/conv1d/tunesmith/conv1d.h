@@ -6,26 +6,24 @@
 
 #include <cstdint>
 
+#include "tunesmith/boundary.h"
 #include "tunesmith/dispatcher.h"
 #include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 
-/// What is outside the signal a b c d, as in scipy.ndimage: zeros, as NumPy has them; `value`; a a | a b c d
-/// | d d; the signal repeated backwards, b a | a b c d | d c; the same without the end twice, c b | a b c d |
-/// c b; the signal repeated, c d | a b c d | a b. A kernel may reach over several repetitions.
-enum class Conv1dBoundary { zero, constant, nearest, reflect, mirror, wrap };
+using Conv1dBoundary = Boundary;
 
 struct Conv1dShape {
   std::int64_t batch = 1;   ///< signals
   std::int64_t length = 0;  ///< samples per signal
   std::int64_t taps = 0;    ///< elements of the kernel
-  Conv1dBoundary boundary = Conv1dBoundary::zero;
+  Boundary boundary = Boundary::zero;
   /// scipy.ndimage's `origin`, -(taps / 2) to (taps - 1) / 2, for Conv1dMode::same with another boundary than
   /// zero: above 0 it moves the window of correlate to the left, and that of convolve to the right.
   std::int64_t origin = 0;
-  double value = 0;  ///< outside the signal, with Conv1dBoundary::constant; rounded to f32 unless T is double
+  double value = 0;  ///< outside the signal, with Boundary::constant; rounded to f32 unless T is double
 };
 
 enum class Conv1dFunction { convolve, correlate };
@@ -61,7 +59,7 @@ Status conv1d(Dispatcher& dispatcher, ElementName type, const void* signal, cons
               Conv1dFunction function = Conv1dFunction::convolve, void* stream = nullptr);
 
 /// The plan that conv1d() uses, to launch it many times or to see how it matched. Arguments: signal, kernel,
-/// output. With Conv1dBoundary::constant launch() takes another `value` as its number.
+/// output. With Boundary::constant launch() takes another `value` as its number.
 template <typename T>
 Plan conv1d_plan(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
                  Conv1dFunction function = Conv1dFunction::convolve);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "tunesmith/boundary.h"
 #include "tunesmith/dispatcher.h"
 #include "tunesmith/types.h"
 
@@ -16,10 +17,7 @@ inline namespace TUNESMITH_ABI {
 /// whole overlap, in each direction of the smaller with the larger one, as scipy.signal.convolve2d has them.
 enum class Conv2dSize { same, full, valid };
 
-/// What is outside the image a b c d, as in scipy.ndimage: zeros; `value`; a a | a b c d | d d; the image
-/// repeated backwards, b a | a b c d | d c; the same without the edge twice, c b | a b c d | c b; the image
-/// repeated, c d | a b c d | a b. A mask may reach over several repetitions.
-enum class Conv2dBoundary { zero, constant, nearest, reflect, mirror, wrap };
+using Conv2dBoundary = Boundary;
 
 struct Conv2dShape {
   std::int64_t batch = 1;  ///< images
@@ -28,14 +26,14 @@ struct Conv2dShape {
   std::int64_t mask_height = 0;
   std::int64_t mask_width = 0;
   Conv2dSize size = Conv2dSize::same;
-  Conv2dBoundary boundary = Conv2dBoundary::zero;
+  Boundary boundary = Boundary::zero;
   /// scipy.ndimage's `origin`, -(mask / 2) to (mask - 1) / 2 in each direction, for Conv2dSize::same: above 0
   /// it moves a correlation's window up or to the left, and a convolution's down or to the right. With -1
   /// where the mask's side is even, and 0 where it is odd, the outputs are those of
   /// scipy.signal.convolve2d(mode="same") and correlate2d.
   std::int64_t origin_y = 0;
   std::int64_t origin_x = 0;
-  double value = 0;  ///< outside the image, with Conv2dBoundary::constant; rounded to f32 unless T is double
+  double value = 0;  ///< outside the image, with Boundary::constant; rounded to f32 unless T is double
 };
 
 std::int64_t conv2d_output_height(const Conv2dShape& shape) noexcept;
@@ -64,7 +62,7 @@ Status conv2d(Dispatcher& dispatcher, ElementName type, const void* image, const
               const Conv2dShape& shape, Conv2dMode mode = Conv2dMode::correlation, void* stream = nullptr);
 
 /// The plan that conv2d() uses, to launch it many times or to see how it matched. Arguments: image, mask,
-/// output. With Conv2dBoundary::constant launch() takes another `value` as its number.
+/// output. With Boundary::constant launch() takes another `value` as its number.
 template <typename T>
 Plan conv2d_plan(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode = Conv2dMode::correlation);
 extern template Plan conv2d_plan<float>(Dispatcher&, const Conv2dShape&, Conv2dMode);

@@ -5,16 +5,15 @@
 
 #include <cstdint>
 
+#include "tunesmith/boundary.h"
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/filter_bank_results.h"
 #include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 
-/// What stands outside the image, by the words of scipy.ndimage's modes; zero: 0.
-enum class FilterBankBoundary { zero, constant, nearest, reflect, mirror, wrap };
-
-enum class FilterBankResults { each, sum, norm };
+using FilterBankBoundary = Boundary;
 
 /// Images of height x width pixels of so many channels, row-major and contiguous; channels are filtered
 /// apart.
@@ -27,7 +26,7 @@ struct FilterBankShape {
   std::int64_t taps_y = 0;   ///< weights of a column mask, at most 1024
   std::int64_t taps_x = 0;   ///< of a row mask
   FilterBankResults results = FilterBankResults::each;
-  FilterBankBoundary boundary = FilterBankBoundary::reflect;
+  Boundary boundary = Boundary::reflect;
   double value = 0;  ///< outside, of boundary constant; rounded to f32 unless the image is of double
   std::int64_t origin_y = 0;
   std::int64_t origin_x = 0;

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tunesmith/boundary.h"
 #include "tunesmith/dispatcher.h"
 #include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 
-/// What stands outside the image, by the words of scipy.ndimage's modes; zero: 0.
-enum class RankFilterBoundary { zero, constant, nearest, reflect, mirror, wrap };
+using RankFilterBoundary = Boundary;
 
 /// An image of depth x height x width elements, row-major and contiguous, and its window. In a window of one
 /// plane, planes are images apart. Output (z, y, x) has the window that begins at z - window_depth / 2 -
@@ -25,7 +25,7 @@ struct RankFilterShape {
   std::int64_t window_depth = 1;
   std::int64_t window_height = 1;
   std::int64_t window_width = 1;
-  RankFilterBoundary boundary = RankFilterBoundary::reflect;
+  Boundary boundary = Boundary::reflect;
   double value = 0;  ///< outside, of boundary constant; integers cut it, and clamp it to their range
   std::int64_t origin_z = 0;
   std::int64_t origin_y = 0;

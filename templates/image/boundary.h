@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands outside an image or a signal: in a problem of the ops that have a boundary, and by definition.
+#pragma once
+
+#include <tunesmith/boundary.h>  // the one that applications include, where a package has a copy beside this
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "generator/op.h"
+#include "templates/choice.h"
+
+namespace tunesmith {
+
+inline Parameter boundary_parameter(std::string what, Boundary initial) {
+  return {.name = "boundary",
+          .what = std::move(what),
+          .categories = choices<Boundary>(),
+          .initial = std::string(name_of(initial))};
+}
+
+inline Boundary boundary_of(const Problem& problem) { return choice<Boundary>(problem, "boundary"); }
+
+/// The sample of [0, size) that stands at any place: a period of the boundary at a time; -1: none, there
+/// stands a constant.
+inline std::int64_t sample_at(std::int64_t place, std::int64_t size, Boundary boundary) {
+  const auto within = [place](std::int64_t period) { return (place % period + period) % period; };
+  switch (boundary) {
+    case Boundary::zero:
+    case Boundary::constant:
+      return place >= 0 && place < size ? place : -1;
+    case Boundary::nearest:
+      return std::clamp<std::int64_t>(place, 0, size - 1);
+    case Boundary::reflect:
+      return std::min(within(2 * size), 2 * size - 1 - within(2 * size));
+    case Boundary::mirror: {
+      const std::int64_t period = std::max<std::int64_t>(2 * size - 2, 1);
+      return std::min(within(period), period - within(period)) % size;
+    }
+    case Boundary::wrap:
+      return within(size);
+  }
+  return -1;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the typed functions of ops with a boundary, whose shapes have the members `boundary` and `value`: the
+// value is a text in a problem and a number of a launch.
+#pragma once
+
+#include <tunesmith/boundary.h>
+#include <tunesmith/dispatcher.h>
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "templates/choice.h"
+
+namespace tunesmith {
+
+/// The problem's `value`. By default that of a plan which serves all values, as numbers of its launches.
+class ValueText {
+ public:
+  ValueText() = default;
+  /// Of a plan of its own, where the boundary has a value.
+  template <typename Shape>
+  explicit ValueText(const Shape& shape) {
+    if (shape.boundary != Boundary::constant) return;
+    size_ = static_cast<std::size_t>(
+        std::to_chars(text_.data(), text_.data() + text_.size(), shape.value).ptr - text_.data());
+  }
+  std::string_view get() const { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, 32> text_ = {'0'};
+  std::size_t size_ = 1;
+};
+
+/// Launches a plan that serves all values.
+template <typename Shape>
+Status launch_with_value(const Plan& plan, const Shape& shape, std::span<void* const> arguments,
+                         void* stream) {
+  if (shape.boundary != Boundary::constant) return plan.launch(arguments, stream);
+  return plan.launch(arguments, std::array{shape.value}, stream);
+}
+
+}  // namespace tunesmith

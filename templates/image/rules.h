@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the templates of the image ops refuse alike, and rules that their spaces share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "generator/op.h"
+#include "templates/image/samples.h"
+
+namespace tunesmith {
+
+/// The template, which also refuses what `why` has a sentence for.
+template <typename Why>  // std::string(const Problem&)
+Template refusing(Why why, Template tmpl) {
+  tmpl.refuses = [why, others = std::move(tmpl.refuses)](const Problem& problem) -> std::string {
+    std::string no = why(problem);
+    return no.empty() && others ? others(problem) : no;
+  };
+  return tmpl;
+}
+
+inline std::string refuses_empty(bool is_empty) {
+  return is_empty ? "An image of no elements has nothing to filter; take the base template." : "";
+}
+
+/// Elements of a vector in which rows of so many lie as a whole.
+constexpr std::int64_t row_vector(std::int64_t length) {
+  return length % 4 == 0 ? 4 : length % 2 == 0 ? 2 : 1;
+}
+
+inline constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of shared memory for a block
+
+// ---- for `must`
+
+inline Rule converted_rule(const Problem& problem) {
+  return {"Samples that are converted pass through registers.",
+          [narrow = converts(problem)](const Config& c) {
+            return !narrow || c[CategoricalAxis("COPY")] == "sync";
+          }};
+}
+
+// ---- for `worth`
+
+inline Rule vectors_of_two_rule() {
+  return {"Vectors of two gain nothing beside those of four, and scalars for arrays of any alignment.",
+          [](const Config& c) { return c[IntegerAxis("VECTOR")] != 2; }};
+}
+
+}  // namespace tunesmith
