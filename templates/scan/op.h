@@ -35,7 +35,7 @@ struct Dims {
   std::int64_t stride, outer_stride;  // elements
 };
 
-/// Of a problem that has one. Lasts until the thread asks for another problem's.
+/// Of a problem that has one. Lasts as long as the problem.
 const elementwise_op::Expression& expression_of(const Problem& problem);
 /// What an exclusive scan of an expression begins with.
 double identity_of(const Problem& problem);
