@@ -47,6 +47,7 @@ Candidate candidate_of(const WinnersFileRow& row, Candidate::Origin origin) {
   if (!candidate.fault.empty()) return candidate;
   try {
     candidate.problem = complete_problem(find_op(candidate.op), candidate.problem);
+    candidate.problem.forget_derived();  // of many candidates few are looked at
   } catch (const Error& error) {
     candidate.fault = error.what();
   }

@@ -288,8 +288,11 @@ std::vector<Candidate> candidates_of(DeviceTable read) {
   complete_factors(table);
   const Op& op = find_op(table.op);
   std::vector<std::shared_ptr<const Problem>> problems;
-  for (const TimingTable::Anchor& anchor : table.anchors)
-    problems.push_back(std::make_shared<const Problem>(complete_problem(op, anchor.problem)));
+  for (const TimingTable::Anchor& anchor : table.anchors) {
+    Problem problem = complete_problem(op, anchor.problem);
+    problem.forget_derived();  // the ranking needs its sizes, once
+    problems.push_back(std::make_shared<const Problem>(std::move(problem)));
+  }
   const auto weights = std::make_shared<const Weights>(table.weights);
   std::vector<Candidate> candidates;
   for (std::size_t v = 0; v < table.variants.size(); ++v) {

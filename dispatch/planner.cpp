@@ -282,6 +282,7 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   add_workspace(*state, state->first);
   if (state->alignment_bytes > element_alignment(op, problem))
     add_unaligned(*state, problem, choices, options);
+  state->problem.forget_derived();  // bytes that DispatcherOptions::most_bytes does not count
   return state;
 }
 
@@ -352,7 +353,7 @@ void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& c
 }
 
 void Planner::make_fallback(PlanState& state, const std::stop_token& stop) {
-  const Problem& problem = state.problem;
+  const Problem problem = state.problem;  // a copy: what is derived from it goes with it
   Choices choices(context_->of(*state.op).chooser, problem, context_->may_compile);
   const std::uint64_t lacked = modules_.lacked();
   KernelResult fallback = find_fallback(state, problem, choices, most(), stop);

@@ -6,6 +6,7 @@
 // config: BLOCK=1024
 
 // ---- templates/common/shared.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
 #ifndef DYNAMIC_SHARED
@@ -15,6 +16,7 @@
 #endif
 
 // ---- templates/common/vector.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
 // (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
@@ -66,6 +68,7 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 }
 
 // ---- templates/common/float16.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
 // Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
 
@@ -153,7 +156,8 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
   return result;
 }
 
-// ---- templates/elementwise/functions.cuh
+// ---- templates/common/functions.cuh
+// SPDX-License-Identifier: Apache-2.0
 // The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
 // an integer divided by zero is 0, and so is the remainder.
 
@@ -428,6 +432,7 @@ __device__ __forceinline__ void sin_cos(double x, double& sine, double& cosine) 
 }  // namespace elementwise
 
 // ---- templates/rows/row.cuh
+// SPDX-License-Identifier: Apache-2.0
 // What the code of an expression is made of beside elementwise's operations: reductions and divisors of a
 // row, and the kernels' parameters.
 
@@ -681,9 +686,10 @@ __device__ __forceinline__ bool apply_frequent(int operation, Compute (&x)[N], c
       return false;
   }
 }
-#define ENTRY(name) name##_b25606bd
+#define ENTRY(name) name##_adad8f45
 
 // ---- templates/rows/base.cu
+// SPDX-License-Identifier: Apache-2.0
 // rows, the plain kernel: a team of threads per row, up to a block, which walks it once for each pass of
 // reductions and once for the results.
 // The expression is a program that is known at launch, so one kernel serves every problem of its dtype. A
@@ -700,16 +706,10 @@ __device__ __forceinline__ bool apply_frequent(int operation, Compute (&x)[N], c
 enum class Operand { before, input, row_input, place, slot, number, none };
 constexpr int none_there = 255;
 constexpr int first_operand = 8, operand_bits = 10, first_destination = 38, first_sweep = 46;
-#define WORDS(name)                                                                                  \
-  long long name##0, long long name##1, long long name##2, long long name##3, long long name##4,     \
-      long long name##5, long long name##6, long long name##7, long long name##8, long long name##9, \
-      long long name##10, long long name##11
-#define WORD_VALUES(name)                                                                               \
-  {                                                                                                     \
-    name##0, name##1, name##2, name##3, name##4, name##5, name##6, name##7, name##8, name##9, name##10, \
-        name##11                                                                                        \
-  }
-constexpr int groups = 9, group_words = 12;
+constexpr int most_words = 108;
+struct Program {
+  long long words[most_words];
+};
 constexpr int most_inputs = 6;
 constexpr int most_outputs = 4;
 constexpr int elements = sizeof(Compute) == 8 ? 4 : 8;  // of a thread at once
@@ -767,7 +767,7 @@ __device__ __forceinline__ Compute combined_all(Compute (&term)[N]) {
 
 // What all threads of a block share.
 struct Block {
-  long long program[groups * group_words];
+  long long program[most_words];
   const T* input[most_inputs];
   T* output[most_outputs];
   long long stride[most_inputs];
@@ -950,23 +950,15 @@ __device__ __forceinline__ void run(const Block& block, const Values& values, co
 // reductions there is one for results, which walks the row if some are there for each of its elements.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(rows_base)(ROWS_PARAMETERS, int team, int row_words, int element_words, int words, int reductions,
-                     long long functions, long long sweeps_of, int sweeps, int walks, int places, WORDS(a),
-                     WORDS(b), WORDS(c), WORDS(d), WORDS(e), WORDS(f), WORDS(g), WORDS(h), WORDS(i)) {
+                     long long functions, long long sweeps_of, int sweeps, int walks, int places,
+                     const __grid_constant__ Program program) {
   DYNAMIC_SHARED(Compute, values_of_all);
   __shared__ Block block;
   __shared__ Compute totals[2][BLOCK / 32];
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  for (int w = thread; w < words; w += threads) block.program[w] = program.words[w];
   if (thread == 0) {
     ROWS_ARRAYS;
-    const long long given[groups][group_words] = {WORD_VALUES(a), WORD_VALUES(b), WORD_VALUES(c),
-                                                  WORD_VALUES(d), WORD_VALUES(e), WORD_VALUES(f),
-                                                  WORD_VALUES(g), WORD_VALUES(h), WORD_VALUES(i)};
-#pragma unroll
-    for (int n = 0; n < groups; ++n) {
-      if (n * group_words >= words) break;
-#pragma unroll
-      for (int w = 0; w < group_words; ++w) block.program[n * group_words + w] = given[n][w];
-    }
 #pragma unroll
     for (int k = 0; k < most_inputs; ++k) {
       block.input[k] = inputs[k];

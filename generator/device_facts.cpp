@@ -73,6 +73,10 @@ std::optional<std::string> exceeds(const Work& work, const DeviceFacts& device,
     for (const auto& sentence : broken) {
       if (sentence) return sentence;
     }
+    if (const std::int64_t bytes = parameter_bytes(*launch); bytes > most_parameter_bytes)
+      return "The parameters of the kernel " + launch->kernel + " are " + std::to_string(bytes) +
+             " bytes, but CUDA grants every kernel " + std::to_string(most_parameter_bytes) +
+             "; give what is more in an array in memory.";
   }
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/derived_data.h"
 #include "generator/values.h"
 
 namespace tunesmith {
@@ -28,11 +29,29 @@ class Problem : private Values {
   using Values::find;
   using Values::has;
   using Values::integer;
-  using Values::set;
   using Values::string;
   using Values::text;
 
+  /// Sets in place, or appends.
+  void set(std::string_view name, Value value) {
+    Values::set(name, std::move(value));
+    forget_derived();
+  }
+
+  /// make(*this), such as the parsed expression: made once, and shared by all copies. A problem whose values
+  /// have been set since makes it anew. Lasts as long as the problem or a copy of it; it must not contain
+  /// one.
+  template <typename T>
+  const T& derived(T (*make)(const Problem&)) const {
+    return derived_.get(*this, make);
+  }
+  /// Of a problem that is kept for long: what is needed again is made again.
+  void forget_derived() { derived_ = {}; }
+
   bool operator==(const Problem&) const = default;
+
+ private:
+  DerivedData derived_;
 };
 
 }  // namespace tunesmith

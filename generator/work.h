@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -37,10 +38,17 @@ struct ArgumentPointer {
 struct WorkspacePointer {
   std::int64_t offset_bytes = 0;
 };
-/// What a kernel parameter is filled with. The alternative fixes the kernel parameter's C type:
-/// pointer, pointer, int, long long, float, double.
-using KernelArgument =
-    std::variant<ArgumentPointer, WorkspacePointer, std::int32_t, std::int64_t, float, double>;
+/// What a kernel parameter is filled with. The alternative fixes the kernel parameter's C type: pointer,
+/// pointer, int, long long, float, double; of a vector a struct that has as many int or long long and nothing
+/// else, such as `struct Extents { int height, width, strides[2]; }`.
+using KernelArgument = std::variant<ArgumentPointer, WorkspacePointer, std::int32_t, std::int64_t, float,
+                                    double, std::vector<std::int32_t>, std::vector<std::int64_t>>;
+
+template <typename Type>
+inline constexpr bool is_array =
+    std::is_same_v<Type, std::vector<std::int32_t>> || std::is_same_v<Type, std::vector<std::int64_t>>;
+
+std::int64_t argument_bytes(const KernelArgument& argument);
 
 /// What stands in one launch for arguments of its kernels that are of these types.
 struct LaunchNumbers {
@@ -92,5 +100,10 @@ struct Work {
 };
 
 bool reentrant(const Work& work);  ///< no step keeps state in the module
+
+/// Of all parameters of a launch's kernel, each at a multiple of its alignment.
+std::int64_t parameter_bytes(const Launch& launch);
+/// CUDA grants every kernel so many; some GPUs and versions more.
+inline constexpr std::int64_t most_parameter_bytes = 4096;
 
 }  // namespace tunesmith

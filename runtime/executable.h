@@ -51,14 +51,23 @@ inline void* pointer_to(const std::variant<ArgumentPointer, WorkspacePointer>& w
   return static_cast<char*>(workspace) + std::get_if<WorkspacePointer>(&what)->offset_bytes;
 }
 
-/// The value of an argument that is a number, for this launch. The place is one that place_mismatch() allows.
+/// Where the value of an argument that is a number, or numbers, lies for this launch. The place is one that
+/// place_mismatch() allows.
 inline const void* scalar_of(const KernelArgument& argument, int place, const LaunchNumbers* numbers) {
   const auto at = static_cast<std::size_t>(place);
   if (numbers != nullptr && place >= 0 && std::holds_alternative<double>(argument))
     return &numbers->doubles[at];
   if (numbers != nullptr && place >= 0 && std::holds_alternative<std::int32_t>(argument))
     return &numbers->integers[at];
-  return std::visit([](const auto& value) -> const void* { return &value; }, argument);
+  return std::visit(
+      []<typename Type>(const Type& value) -> const void* {
+        if constexpr (is_array<Type>) {
+          return value.data();
+        } else {
+          return &value;
+        }
+      },
+      argument);
 }
 inline int place_of(const Launch& launch, std::size_t argument) {
   return argument < launch.numbers.size() ? launch.numbers[argument] : -1;

@@ -8,14 +8,14 @@ namespace tunesmith {
 namespace {
 
 ParameterFacts facts_of(const KernelArgument& argument) {
-  return std::visit(
-      [](const auto& value) -> ParameterFacts {
-        using Type = std::remove_cvref_t<decltype(value)>;
-        if constexpr (std::is_floating_point_v<Type>) return {sizeof(Type), ParameterKind::floating};
-        if constexpr (std::is_integral_v<Type>) return {sizeof(Type), ParameterKind::integer};
-        return {sizeof(void*), ParameterKind::pointer};
+  const ParameterKind kind = std::visit(
+      []<typename Type>(const Type& /*value*/) {
+        if constexpr (std::is_floating_point_v<Type>) return ParameterKind::floating;
+        if constexpr (std::is_integral_v<Type>) return ParameterKind::integer;
+        return is_array<Type> ? ParameterKind::array : ParameterKind::pointer;
       },
       argument);
+  return {argument_bytes(argument), kind};
 }
 
 std::string count_of(std::size_t count, const std::string& what) {
@@ -32,6 +32,8 @@ std::string described(const ParameterFacts& facts) {
       return size + "integer";
     case ParameterKind::floating:
       return facts.bytes == 4 ? "a float" : facts.bytes == 8 ? "a double" : size + "floating-point number";
+    case ParameterKind::array:
+      return "an array of " + std::to_string(facts.bytes) + " bytes";
     case ParameterKind::unknown:
       break;
   }

@@ -13,9 +13,10 @@
 
 namespace tunesmith {
 
-enum class ParameterKind { unknown, pointer, integer, floating };
+enum class ParameterKind { unknown, pointer, integer, floating, array };
 
-/// A kernel's parameter, as its binary reports it. CUDA knows the size only.
+/// A kernel's parameter, as its binary reports it. CUDA knows the size only; of a struct, which takes an
+/// array, so does the host.
 struct ParameterFacts {
   std::int64_t bytes = 0;
   ParameterKind kind = ParameterKind::unknown;

@@ -14,6 +14,7 @@
 
 namespace tunesmith::elementwise_op {
 
+/// These last as long as the problem.
 const Expression& expression_of(const Problem& problem);
 const Layout& layout_of(const Problem& problem);
 

@@ -19,22 +19,12 @@ std::pair<std::int32_t, std::int32_t> divisor_of(std::int64_t extent) {
 
 }  // namespace
 
-// A plan asks for either some ten times or more.
 const Expression& expression_of(const Problem& problem) {
-  thread_local std::pair<std::string, Expression> last;
-  const std::string& function = problem.string("function");
-  if (last.first != function) last = {function, parse(function).expression};
-  return last.second;
+  return problem.derived(+[](const Problem& its) { return parse(its.string("function")).expression; });
 }
 
 const Layout& layout_of(const Problem& problem) {
-  thread_local std::pair<Problem, Layout> last;
-  if (last.first != problem) {
-    last.first = {};  // an exception leaves no layout of another problem
-    last.second = layout_of(problem, expression_of(problem).inputs);
-    last.first = problem;
-  }
-  return last.second;
+  return problem.derived(+[](const Problem& its) { return layout_of(its, expression_of(its).inputs); });
 }
 
 bool is_scalar(const InputLayout& input) {

@@ -259,8 +259,9 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
        {std::int64_t{shape.passes}, std::int64_t{shape.passes + (walks_for_results ? 1 : 0)},
         std::int64_t{program.places}})
     arguments.emplace_back(int32(number));
-  for (std::size_t w = 0; w < words_at_launch; ++w)
-    arguments.emplace_back(w < program.words.size() ? program.words[w] : std::int64_t{0});
+  std::vector<std::int64_t> words = program.words;
+  words.resize(words_at_launch, 0);
+  arguments.emplace_back(std::move(words));
   // What fills the device; they walk the rows in strides.
   const std::int64_t most_blocks = multiprocessors_to_fill(device) * std::int64_t{16};
   const std::int64_t rows_at_once = layout.threads / layout.team;

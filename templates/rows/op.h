@@ -54,7 +54,7 @@ struct Shape {
   /// same place between multiples of so many. Powers of two, at most 16.
   std::int64_t aligned = 16, congruent = 16;
 };
-/// Lasts until the thread asks for another problem's.
+/// Lasts as long as the problem.
 const Shape& shape_of(const Problem& problem);
 
 Problem rewritten(const Problem& given);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
 
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -135,15 +134,8 @@ std::vector<int> Shape::needed(const std::vector<int>& places) const {
   return found;
 }
 
-// A plan asks for it some ten times.
 const Shape& shape_of(const Problem& problem) {
-  thread_local std::pair<Problem, std::unique_ptr<Shape>> last;
-  if (!last.second || last.first != problem) {
-    last.second.reset();  // an exception leaves no shape of another problem
-    last.second = std::make_unique<Shape>(problem);
-    last.first = problem;
-  }
-  return *last.second;
+  return problem.derived(+[](const Problem& its) { return Shape(its); });
 }
 
 // Names of arrays become x0, x1, … and words the expressions that they stand for; a distance of rows that

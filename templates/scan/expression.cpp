@@ -198,10 +198,8 @@ bool reads_as_whole(const std::string& text, std::int64_t& value) {
 }  // namespace
 
 const Expression& expression_of(const Problem& problem) {
-  thread_local std::pair<std::string, Expression> last;
-  const std::string& text = problem.string("expression");
-  if (last.first != text) last = {text, elementwise_op::parse(text).expression};
-  return last.second;
+  return problem.derived(
+      +[](const Problem& its) { return elementwise_op::parse(its.string("expression")).expression; });
 }
 
 std::string identity_as_stored(const std::string& text) {
@@ -232,10 +230,9 @@ std::string refuses_expression(const Problem& problem) {
     return "function=" + problem.string("function") + " and sum_dtype=" + problem.string("sum_dtype") +
            " are not for an expression, which stands in their place; leave them at sum and same.";
   const DType dtype = dtype_of(problem);
-  thread_local std::pair<std::string, std::string> last;  // a search asks often
-  const std::string asked = problem.string("dtype") + " " + text;
-  if (last.first != asked) last = {asked, refuses_function(expression_of(problem), dtype)};
-  if (!last.second.empty()) return "The expression is " + text + ". " + last.second;
+  const std::string& refusal = problem.derived(
+      +[](const Problem& its) { return refuses_function(expression_of(its), dtype_of(its)); });
+  if (!refusal.empty()) return "The expression is " + text + ". " + refusal;
   if (!needs_identity) return "";
   std::int64_t whole = 0;
   const std::int64_t end = std::int64_t{1} << 31;

@@ -33,7 +33,7 @@ bool is_wide(const Problem& problem);  ///< computed and written as f64
 
 using Dims = StridedAxis;
 
-/// Of a problem that has one. Lasts until the thread asks for another problem's.
+/// Of a problem that has one. Lasts as long as the problem.
 const elementwise_op::Expression& expression_of(const Problem& problem);
 /// The text of one number, however it is written.
 std::string identity_as_stored(const std::string& text);

@@ -25,49 +25,53 @@ bool is_plain_product(const Expression& e) {
   return true;
 }
 
-// Factors have no more than 22 bits, extents 41.
-void add_bounds(std::vector<KernelArgument>& arguments, const Nest& nest) {
+// As struct Bounds in base.cu. Factors have no more than 22 bits, extents 41.
+std::vector<std::int64_t> bounds_of(const Nest& nest) {
+  std::vector<std::int64_t> numbers;
   std::size_t left = most_bounds;
   const auto add = [&](std::int64_t access, const Bound& bound) {
-    arguments.emplace_back(bound.start);
-    arguments.emplace_back(bound.extent | access << 48);
+    numbers.push_back(bound.start);
+    numbers.push_back(bound.extent | access << 48);
     std::vector<std::int64_t> strides(bound.strides.rbegin(), bound.strides.rend());
     strides.resize(most_indices);
     for (std::size_t d = 0; d < most_indices; d += 2)
-      arguments.emplace_back((strides[d] & 0xffffffff) | strides[d + 1] << 32);
+      numbers.push_back((strides[d] & 0xffffffff) | strides[d + 1] << 32);
     --left;
   };
   for (std::size_t k = 0; k < nest.inputs.size(); ++k)
     for (const Bound& bound : nest.inputs[k].bounds) add(static_cast<std::int64_t>(k), bound);
   while (left > 0) add(most_arrays, Bound());
+  return numbers;
 }
 
-// The accesses' arrays and the output, numbers of the nest, and extents and strides, the innermost first,
-// reduced ones before free ones. An access that is not there reads the first element of the first one's
-// array.
+// As struct Nest in base.cu: the innermost dimension first, reduced ones before free ones.
+std::vector<std::int64_t> numbers_of(const Nest& nest, const std::vector<View>& views) {
+  std::vector<std::int64_t> numbers = {nest.outputs(), nest.terms()};
+  const auto add = [&](const std::vector<std::int64_t>& each, std::int64_t none) {
+    for (std::size_t d = 0; d < most_indices; ++d)
+      numbers.push_back(d < each.size() ? each[each.size() - 1 - d] : none);
+  };
+  add(nest.extents, 1);
+  numbers.push_back(nest.output.start);
+  add(nest.output.strides, 0);
+  for (const View& view : views) numbers.push_back(view.start);
+  for (const View& view : views) add(view.strides, 0);
+  return numbers;
+}
+
+// The accesses' arrays and the output, and the nest. An access that is not there reads the first element of
+// the first one's array.
 std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction, std::int32_t out_type) {
   std::vector<KernelArgument> arguments;
-  arguments.reserve((most_arrays + most_bounds + 2) * (most_indices + 3) +
-                    most_program_words);  // some are left over
   std::vector<View> views = nest.inputs;
   views.resize(most_arrays, View{.array = views.front().array, .start = 0, .strides = {}});
   for (const View& view : views) arguments.emplace_back(ArgumentPointer{view.array});
   arguments.emplace_back(ArgumentPointer{output_argument});
-  arguments.emplace_back(nest.outputs());
-  arguments.emplace_back(nest.terms());
+  arguments.emplace_back(numbers_of(nest, views));
   arguments.emplace_back(static_cast<std::int32_t>(nest.rank() - nest.free));
   arguments.emplace_back(static_cast<std::int32_t>(nest.rank()));
   arguments.emplace_back(static_cast<std::int32_t>(reduction));
   arguments.emplace_back(out_type);
-  arguments.emplace_back(nest.output.start);
-  for (const View& view : views) arguments.emplace_back(view.start);
-  const auto add = [&](const std::vector<std::int64_t>& each, std::int64_t none) {
-    for (std::size_t d = 0; d < most_indices; ++d)
-      arguments.emplace_back(d < each.size() ? each[each.size() - 1 - d] : none);
-  };
-  add(nest.extents, 1);
-  add(nest.output.strides, 0);
-  for (const View& view : views) add(view.strides, 0);
   return arguments;
 }
 
@@ -120,8 +124,8 @@ Work work(const Problem& problem, const Config& config) {
     arguments.emplace_back(static_cast<std::int32_t>(words.size()));
     arguments.emplace_back(static_cast<std::int32_t>(nest.bounds()));
     words.resize(most_program_words, 0);
-    for (const std::int64_t word : words) arguments.emplace_back(word);
-    add_bounds(arguments, nest);
+    arguments.emplace_back(std::move(words));
+    arguments.emplace_back(bounds_of(nest));
   }
   return {.steps = {Launch{.kernel = is_product ? "tensor_base_product" : "tensor_base",
                            .grid = {std::min(ceil_divide(nest.outputs(), config[BLOCK]), config[BLOCKS])},

@@ -5,26 +5,16 @@
 
 #include "common/functions.cuh"
 
-#define TWELVE(name)                                                                                 \
-  long long name##0, long long name##1, long long name##2, long long name##3, long long name##4,     \
-      long long name##5, long long name##6, long long name##7, long long name##8, long long name##9, \
-      long long name##10, long long name##11
-#define TWELVE_VALUES(name)                                                                             \
-  {                                                                                                     \
-    name##0, name##1, name##2, name##3, name##4, name##5, name##6, name##7, name##8, name##9, name##10, \
-        name##11                                                                                        \
-  }
-
 constexpr int most_dimensions = 12;
 constexpr int most_accesses = 6;
 enum class Reduction { sum, max, min };
 
+// As a launch gives it.
 struct Nest {
+  long long elements, terms;
   long long extents[most_dimensions];
-  long long output[most_dimensions];
-  long long inputs[most_accesses][most_dimensions];
-  long long starts[most_accesses];
-  int reduced, rank;
+  long long output_start, output[most_dimensions];
+  long long starts[most_accesses], inputs[most_accesses][most_dimensions];
 };
 
 // How far the accesses are from their arrays' first elements, and where the dimensions stand.
@@ -33,14 +23,15 @@ struct Place {
   long long at[most_dimensions];
 };
 
-__device__ __forceinline__ long long place_of(long long element, const Nest& nest, Place& place) {
+__device__ __forceinline__ long long place_of(long long element, const Nest& nest, int reduced_rank, int rank,
+                                              Place& place) {
   long long to = 0;
 #pragma unroll
   for (int k = 0; k < most_accesses; ++k) place.offsets[k] = nest.starts[k];
 #pragma unroll
   for (int d = 0; d < most_dimensions; ++d) {
     place.at[d] = 0;
-    if (d < nest.reduced || d >= nest.rank) continue;
+    if (d < reduced_rank || d >= rank) continue;
     const long long outer = element / nest.extents[d];
     const long long at = element - outer * nest.extents[d];
     place.at[d] = at;
@@ -52,10 +43,10 @@ __device__ __forceinline__ long long place_of(long long element, const Nest& nes
   return to;
 }
 
-__device__ __forceinline__ void step(const Nest& nest, Place& place) {
+__device__ __forceinline__ void step(const Nest& nest, int reduced_rank, Place& place) {
 #pragma unroll
   for (int d = 0; d < most_dimensions; ++d) {
-    if (d >= nest.reduced) break;
+    if (d >= reduced_rank) break;
 #pragma unroll
     for (int k = 0; k < most_accesses; ++k) place.offsets[k] += nest.inputs[k][d];
     if (++place.at[d] < nest.extents[d]) break;
@@ -92,24 +83,10 @@ struct Runs {
   }
 };
 
-#define PARAMETERS                                                                                          \
-  const T *x0, const T *x1, const T *x2, const T *x3, const T *x4, const T *x5, T *out, long long elements, \
-      long long terms, int reduced_rank, int rank, int reduction, int out_type, long long out_start,        \
-      long long start0, long long start1, long long start2, long long start3, long long start4,             \
-      long long start5, TWELVE(extent), TWELVE(o), TWELVE(a), TWELVE(b), TWELVE(c), TWELVE(d), TWELVE(e),   \
-      TWELVE(f)
-#define LOCALS                                                                                \
-  const T* const inputs[most_accesses] = {x0, x1, x2, x3, x4, x5};                            \
-  const Nest nest = {TWELVE_VALUES(extent),                                                   \
-                     TWELVE_VALUES(o),                                                        \
-                     {TWELVE_VALUES(a), TWELVE_VALUES(b), TWELVE_VALUES(c), TWELVE_VALUES(d), \
-                      TWELVE_VALUES(e), TWELVE_VALUES(f)},                                    \
-                     {start0, start1, start2, start3, start4, start5},                        \
-                     reduced_rank,                                                            \
-                     rank};                                                                   \
-  const Reduction how = static_cast<Reduction>(reduction);                                    \
-  const long long stride = static_cast<long long>(gridDim.x) * BLOCK;                         \
-  const long long first = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x
+__device__ __forceinline__ long long first_element() {
+  return static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x;
+}
+__device__ __forceinline__ long long elements_at_once() { return static_cast<long long>(gridDim.x) * BLOCK; }
 
 template <typename Out>
 __device__ __forceinline__ void store_as(void* out, long long at, Compute value) {
@@ -136,17 +113,21 @@ __device__ __forceinline__ void store(T* out, long long at, Compute value, int o
 }
 
 // A product of the first `factors` accesses, each once.
-extern "C" __global__ void __launch_bounds__(BLOCK) ENTRY(tensor_base_product)(PARAMETERS, int factors) {
-  LOCALS;
-  for (long long element = first; element < elements; element += stride) {
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(tensor_base_product)(const T* x0, const T* x1, const T* x2, const T* x3, const T* x4, const T* x5,
+                               T* out, const __grid_constant__ Nest nest, int reduced_rank, int rank,
+                               int reduction, int out_type, int factors) {
+  const T* const inputs[most_accesses] = {x0, x1, x2, x3, x4, x5};
+  const Reduction how = static_cast<Reduction>(reduction);
+  for (long long element = first_element(); element < nest.elements; element += elements_at_once()) {
     Place place;
-    const long long to = place_of(element, nest, place);
-    if (factors == 1 && reduced_rank == 0 && out_type == 0) {  // moved as it is, whatever its bits mean
-      out[out_start + to] = inputs[0][place.offsets[0]];
+    const long long to = nest.output_start + place_of(element, nest, reduced_rank, rank, place);
+    if (factors == 1 && reduced_rank == 0 && out_type == 0) {  // moved, whatever its bits mean
+      out[to] = inputs[0][place.offsets[0]];
       continue;
     }
     Runs runs;
-    for (long long term = 0; term < terms; ++term) {
+    for (long long term = 0; term < nest.terms; ++term) {
       Compute product = to_float(inputs[0][place.offsets[0]]);
 #pragma unroll
       for (int k = 1; k < most_accesses; ++k) {
@@ -154,9 +135,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) ENTRY(tensor_base_product)(P
         product = elementwise::multiply(product, static_cast<Compute>(to_float(inputs[k][place.offsets[k]])));
       }
       runs.add(product, term, how);
-      step(nest, place);
+      step(nest, reduced_rank, place);
     }
-    store(out, out_start + to, runs.of(terms, how), out_type);
+    store(out, to, runs.of(nest.terms, how), out_type);
   }
 }
 
@@ -164,12 +145,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) ENTRY(tensor_base_product)(P
 // preamble's apply() has them; 0 is an access, 1 a number), and in the next three bytes the places of its
 // operands among the words' results; of an access its number, most_accesses for the reduced value. A number's
 // bits are the word behind it.
-#define PROGRAM(name)                                                                            \
-  long long name##0, long long name##1, long long name##2, long long name##3, long long name##4, \
-      long long name##5, long long name##6, long long name##7, long long name##8, long long name##9
-#define PROGRAM_VALUES(name) \
-  name##0, name##1, name##2, name##3, name##4, name##5, name##6, name##7, name##8, name##9
 constexpr int most_words = 40;
+struct Program {
+  long long words[most_words];
+};
 
 // A dimension of an access that is out of bounds where its place is not from 0 to extent - 1. The access is
 // in the extent's upper 16 bits; of the strides a word has two.
@@ -178,17 +157,13 @@ struct Bound {
   long long strides[most_dimensions / 2];
 };
 constexpr int most_bounds = 4;
-#define BOUND(name)                                                                                       \
-  long long name##start, long long name##extent, long long name##0, long long name##1, long long name##2, \
-      long long name##3, long long name##4, long long name##5
-#define BOUND_VALUES(name)                                                              \
-  {                                                                                     \
-    name##start, name##extent, { name##0, name##1, name##2, name##3, name##4, name##5 } \
-  }
+struct Bounds {
+  Bound all[most_bounds];
+};
 
-__device__ __forceinline__ bool is_inside(int access, const Place& place, const Bound* bounds, int count) {
+__device__ __forceinline__ bool is_inside(int access, const Place& place, const Bounds& bounds, int count) {
   for (int n = 0; n < count; ++n) {
-    const Bound& bound = bounds[n];
+    const Bound& bound = bounds.all[n];
     if (bound.access_extent >> 48 != access) continue;
     long long at = bound.start;
 #pragma unroll
@@ -204,7 +179,7 @@ __device__ __forceinline__ bool is_inside(int access, const Place& place, const 
 // The elements of the accesses that have a bit.
 __device__ __forceinline__ void read_some(Compute (&read)[most_accesses + 1], int accesses,
                                           const T* const (&inputs)[most_accesses], const Place& place,
-                                          const Bound* bounds, int count) {
+                                          const Bounds& bounds, int count) {
 #pragma unroll
   for (int k = 0; k < most_accesses; ++k) {
     if ((accesses >> k & 1) == 0) continue;
@@ -222,19 +197,19 @@ __device__ __forceinline__ Compute number_of(long long bits) {
 }
 
 // The value of the words from `from` to `to`.
-__device__ __forceinline__ Compute value_of(const long long (&program)[most_words], int from, int to,
+__device__ __forceinline__ Compute value_of(const Program& program, int from, int to,
                                             const Compute (&read)[most_accesses + 1]) {
   Compute values[most_words];
   Compute value = 0;
   for (int w = from; w < to; ++w) {
-    const long long word = program[w];
+    const long long word = program.words[w];
     const int operation = static_cast<int>(word & 255);
     const int i = static_cast<int>(word >> 8 & 255), j = static_cast<int>(word >> 16 & 255),
               l = static_cast<int>(word >> 24 & 255);
     if (operation == 0) {
       value = read[i];
     } else if (operation == 1) {
-      value = number_of(program[++w]);
+      value = number_of(program.words[++w]);
     } else {
       value = apply(operation, values[i], values[j], values[l]);
     }
@@ -245,30 +220,28 @@ __device__ __forceinline__ Compute value_of(const long long (&program)[most_word
 
 // reads: the bits of the terms' accesses, and eight bits higher of the finish's.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(tensor_base)(PARAMETERS, int reads, int term_words, int words, int bound_count, PROGRAM(p),
-                       PROGRAM(q), PROGRAM(r), PROGRAM(s), BOUND(bound0_), BOUND(bound1_), BOUND(bound2_),
-                       BOUND(bound3_)) {
-  LOCALS;
-  const long long program[most_words] = {PROGRAM_VALUES(p), PROGRAM_VALUES(q), PROGRAM_VALUES(r),
-                                         PROGRAM_VALUES(s)};
-  const Bound bounds[most_bounds] = {BOUND_VALUES(bound0_), BOUND_VALUES(bound1_), BOUND_VALUES(bound2_),
-                                     BOUND_VALUES(bound3_)};
-  for (long long element = first; element < elements; element += stride) {
+    ENTRY(tensor_base)(const T* x0, const T* x1, const T* x2, const T* x3, const T* x4, const T* x5, T* out,
+                       const __grid_constant__ Nest nest, int reduced_rank, int rank, int reduction,
+                       int out_type, int reads, int term_words, int words, int bound_count,
+                       const __grid_constant__ Program program, const __grid_constant__ Bounds bounds) {
+  const T* const inputs[most_accesses] = {x0, x1, x2, x3, x4, x5};
+  const Reduction how = static_cast<Reduction>(reduction);
+  for (long long element = first_element(); element < nest.elements; element += elements_at_once()) {
     Place place;
-    const long long to = place_of(element, nest, place);
+    const long long to = nest.output_start + place_of(element, nest, reduced_rank, rank, place);
     Compute read[most_accesses + 1];
     Runs runs;
-    for (long long term = 0; term < terms; ++term) {
+    for (long long term = 0; term < nest.terms; ++term) {
       read_some(read, reads, inputs, place, bounds, bound_count);
       runs.add(value_of(program, 0, term_words, read), term, how);
-      step(nest, place);
+      step(nest, reduced_rank, place);
     }
-    Compute result = runs.of(terms, how);
+    Compute result = runs.of(nest.terms, how);
     if (words > term_words) {  // at the first term's place, which reduced dimensions do not move
       read_some(read, reads >> 8, inputs, place, bounds, bound_count);
       read[most_accesses] = result;
       result = value_of(program, term_words, words, read);
     }
-    store(out, out_start + to, result, out_type);
+    store(out, to, result, out_type);
   }
 }

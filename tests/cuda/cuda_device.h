@@ -47,6 +47,19 @@ extern "C" __global__ void fill_before_wait(const int* in, int* out, int n) { co
 extern "C" __global__ void set(int* counter, int value, long long more, float and_float, double and_double) {
   *counter = value + (int)more + (int)and_float + (int)and_double;
 }
+struct Wide { long long of[3]; };
+struct Narrow { int first, others[2]; };
+struct Single { long long of; };
+extern "C" __global__ void set_arrays(long long* out, int first, const __grid_constant__ Wide wide, Narrow narrow,
+                                      double number, const Single last) {
+  const int at = threadIdx.x;
+  if (at == 0) out[at] = first;
+  if (at > 0 && at < 4) out[at] = wide.of[at - 1];
+  if (at == 4) out[at] = narrow.first;
+  if (at > 4 && at < 7) out[at] = narrow.others[at - 5];
+  if (at == 7) out[at] = (long long)number;
+  if (at == 8) out[at] = last.of;
+}
 __constant__ float table[4];
 extern "C" __global__ void read_table(float* out) { out[threadIdx.x] = table[threadIdx.x]; }
 extern "C" __global__ void reverse(const int* in, int* out, int n) {

@@ -163,6 +163,20 @@ TEST_F(CudaDevice, PassesEveryKindOfParameter) {
   EXPECT_EQ(get(counter, 8), (std::vector<int>{4321, 0, 0, 0, 5, 0, 0, 0}));
 }
 
+TEST_F(CudaDevice, PassesArraysByValue) {
+  long long* out = put(std::vector<long long>(9, 0));
+  void* arguments[] = {out};
+  load(device(),
+       {Launch{.kernel = "set_arrays",
+               .block = {9},
+               .arguments = {ArgumentPointer{0}, std::int32_t{1},
+                             std::vector<std::int64_t>{2, std::int64_t{1} << 40, -4},
+                             std::vector<std::int32_t>{5, -6, 7}, 8.0, std::vector<std::int64_t>{9}}}})
+      ->launch(arguments, nullptr, nullptr);
+  device().synchronize();
+  EXPECT_EQ(get(out, 9), (std::vector<long long>{1, 2, 1ll << 40, -4, 5, -6, 7, 8, 9}));
+}
+
 // What the shim does for a kernel, a GPU does too.
 TEST_F(CudaDevice, CollectivesAndTypesOf16BitsAreThoseOfTheHost) {
   if (device().facts().compute_capability < 80) GTEST_SKIP() << "The kernels need compute capability 8.0.";

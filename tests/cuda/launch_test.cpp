@@ -115,6 +115,22 @@ TEST_F(CudaDevice, RefusesArgumentsThatAreNotTheKernels) {
   too_narrow[2] = std::int32_t{2};  // the kernel takes a long long
   EXPECT_EQ(refusal(too_narrow, sentence), LoadError::Kind::refused);
   EXPECT_NE(sentence.find("Parameter 3 of 5"), std::string::npos) << sentence;
+
+  const auto refuses_arrays = [&](std::size_t wide, std::size_t narrow) {
+    return refusal_of(
+        [&] {
+          load(device(),
+               {Launch{.kernel = "set_arrays",
+                       .arguments = {ArgumentPointer{0}, std::int32_t{1}, std::vector<std::int64_t>(wide),
+                                     std::vector<std::int32_t>(narrow), 8.0, std::vector<std::int64_t>(1)}}});
+        },
+        &sentence);
+  };
+  EXPECT_EQ(refuses_arrays(3, 3), std::nullopt) << sentence;
+  EXPECT_EQ(refuses_arrays(4, 3), LoadError::Kind::refused);
+  EXPECT_NE(sentence.find("an array of 32 bytes"), std::string::npos) << sentence;
+  EXPECT_EQ(refuses_arrays(3, 2), LoadError::Kind::refused);
+  EXPECT_EQ(refuses_arrays(600, 3), LoadError::Kind::resources);
   EXPECT_NO_THROW(device().synchronize());  // no error of the questions is left behind
 }
 

@@ -111,6 +111,31 @@ TEST(Op, WorkIsHeldAgainstTheDevicesLimits) {
   EXPECT_FALSE(exceeds(Work{.steps = {ConstantCopy{}, Zero{ArgumentPointer{0}, 4}}}, device()));
 }
 
+TEST(Op, TheParametersOfAKernelAreCountedWithWhatAlignsThem) {
+  using Wide = std::vector<std::int64_t>;
+  using Narrow = std::vector<std::int32_t>;
+  const auto bytes = [](std::vector<KernelArgument> arguments) {
+    return parameter_bytes({.kernel = "k", .arguments = std::move(arguments)});
+  };
+  EXPECT_EQ(bytes({}), 0);
+  EXPECT_EQ(bytes({std::int32_t{1}, Narrow(3), 1.0f}), 20);
+  EXPECT_EQ(bytes({std::int32_t{1}, Wide(3)}), 32);
+  EXPECT_EQ(bytes({Narrow(3), ArgumentPointer{0}, Narrow(1), Wide(1), std::int32_t{1}, 1.0}), 56);
+  EXPECT_EQ(argument_bytes(Narrow()), 0);
+}
+
+TEST(Op, ArraysThatAreTooLongForAKernelsParametersAreRefused) {
+  const auto why = [](std::vector<KernelArgument> arguments) {
+    return exceeds(launching({.kernel = "k", .arguments = std::move(arguments)}), device());
+  };
+  EXPECT_EQ(why({std::vector<std::int64_t>(511), ArgumentPointer{0}}), std::nullopt);
+  EXPECT_EQ(why({std::vector<std::int32_t>(1023), std::int32_t{1}}), std::nullopt);
+  EXPECT_EQ(
+      why({std::int32_t{1}, std::vector<std::int64_t>(512)}),
+      "The parameters of the kernel k are 4104 bytes, but CUDA grants every kernel 4096; give what is more "
+      "in an array in memory.");
+}
+
 TEST(Op, WorkThatCopiesIntoItsModuleIsNotReentrant) {
   EXPECT_TRUE(reentrant(launching({})));
   EXPECT_TRUE(reentrant(Work{.steps = {Zero{ArgumentPointer{0}, 4}, Launch{}}}));

@@ -7,6 +7,7 @@
 
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
+#include "tests/host/loaded.h"
 #include "tests/host_source.h"
 
 namespace tunesmith {
@@ -108,6 +109,64 @@ extern "C" __global__ void ENTRY(kernel)(unsigned a, unsigned long long b, Colou
   EXPECT_NE(kernel.refused({std::int32_t{1}, 2.0, std::int32_t{0}, 3.0f, std::int64_t{4}}), "");
   EXPECT_NE(kernel.refused({std::int32_t{1}, std::int64_t{2}, 0.0f, 3.0f, std::int64_t{4}}), "");
   EXPECT_NE(kernel.refused({std::int32_t{1}, std::int64_t{2}, std::int32_t{0}, 3.0f, 4.0}), "");
+}
+
+constexpr const char* arrays_kernel = R"(
+struct Sizes {
+  int rows, columns[2];
+};
+struct Strides {
+  long long by[3];
+};
+struct One {
+  int of;
+};
+extern "C" __global__ void ENTRY(kernel)(long long* out, int first, const __grid_constant__ Strides strides,
+                                         Sizes sizes, double factor, One one, const Strides more) {
+  const int at = static_cast<int>(threadIdx.x);
+  if (at < 3) out[at] = strides.by[at];
+  if (at == 3) out[at] = first;
+  if (at == 4) out[at] = sizes.rows;
+  if (at > 4 && at < 7) out[at] = sizes.columns[at - 5];
+  if (at == 7) out[at] = static_cast<long long>(factor);
+  if (at == 8) out[at] = one.of;
+  if (at > 8) out[at] = more.by[at - 9];
+}
+)";
+const std::vector<KernelArgument> arrays = {ArgumentPointer{0},
+                                            std::int32_t{4},
+                                            std::vector<std::int64_t>{1, std::int64_t{1} << 40, -3},
+                                            std::vector<std::int32_t>{5, -6, 7},
+                                            8.0,
+                                            std::vector<std::int32_t>{9},
+                                            std::vector<std::int64_t>{10, 11, 12}};
+
+TEST(HostExecutable, ArraysComeByValueBesideOtherArguments) {
+  const auto loaded = load(arrays_kernel, {}, {12, 1, 1}, 0, 0, arrays);
+  std::vector<long long> out(12);
+  void* arguments[] = {out.data()};
+  ASSERT_EQ(loaded.executable->launch(arguments, nullptr, nullptr), 0);
+  EXPECT_EQ(out, (std::vector<long long>{1, 1ll << 40, -3, 4, 5, -6, 7, 8, 9, 10, 11, 12}));
+}
+
+TEST(HostExecutable, AnArrayHasTheSizeOfItsStruct) {
+  const Arguments kernel(host_source(arrays_kernel));
+  EXPECT_EQ(kernel.refused(arrays), "");
+  std::vector<KernelArgument> wrong = arrays;
+  wrong[2] = std::vector<std::int64_t>(4);
+  EXPECT_EQ(
+      kernel.refused(wrong),
+      "Parameter 3 of 7 of the kernel kernel is a 24-byte value, but its launch gives an array of 32 bytes; "
+      "make the two agree, in the work of its template or in the kernel.");
+  wrong = arrays;
+  wrong[1] = std::vector<std::int32_t>(1);
+  EXPECT_NE(kernel.refused(wrong).find("is a 4-byte integer, but its launch gives an array of 4 bytes"),
+            std::string::npos);
+  wrong = arrays;
+  wrong[6] = std::vector<std::int64_t>(512);
+  EXPECT_NE(kernel.refused(wrong).find("are 4168 bytes, but CUDA grants every kernel 4096"),
+            std::string::npos)
+      << kernel.refused(wrong);
 }
 
 // As one that a user's cache has kept from a version whose binaries did not say.

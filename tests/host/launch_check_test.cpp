@@ -67,18 +67,35 @@ TEST(LaunchCheck, NamesTheParameterThatHasAnotherTypeAndBothTypes) {
   }
 }
 
+TEST(LaunchCheck, AnArrayIsForAStructOfItsSize) {
+  const std::vector<std::int32_t> narrow(6);
+  const std::vector<std::int64_t> wide(3);
+  EXPECT_EQ(mismatch({narrow, wide}, {{24}, {24}}), std::nullopt);
+  EXPECT_EQ(mismatch({std::vector<std::int64_t>(1)}, {{8}}), std::nullopt);
+  EXPECT_EQ(
+      mismatch({std::int32_t{1}, narrow}, {{4, integer}, {20}}),
+      "Parameter 2 of 2 of the kernel scale is a 20-byte value, but its launch gives an array of 24 bytes; "
+      "make the two agree, in the work of its template or in the kernel.");
+  for (const ParameterFacts& one : {ParameterFacts{8, pointer}, {8, integer}, {8, floating}, {0}})
+    EXPECT_NE(mismatch({std::vector<std::int64_t>(1)}, {one}), std::nullopt);
+  EXPECT_NE(mismatch({std::vector<std::int32_t>()}, {{1}}), std::nullopt) << "no struct is so small";
+}
+
 TEST(LaunchCheck, NumbersStandForDoublesAndIntegersAlone) {
   const auto why = [](const std::vector<int>& numbers) {
-    return place_mismatch({.kernel = "scale", .arguments = one_of_each, .numbers = numbers});
+    std::vector<KernelArgument> arguments = one_of_each;
+    arguments.emplace_back(std::vector<std::int32_t>(1));
+    return place_mismatch({.kernel = "scale", .arguments = std::move(arguments), .numbers = numbers});
   };
   EXPECT_EQ(why({}), std::nullopt);
   EXPECT_EQ(why({-1, -1, 11, -1, -1, 0}), std::nullopt);
   EXPECT_EQ(why({-1, -1, -1, -1, -1, 12}),
             "Argument 6 of the kernel scale has place 12 among the numbers of a launch; in the work of its "
             "template, give places of 0 to 11 to doubles and 4-byte integers alone.");
-  for (const std::vector<int>& wrong : {std::vector<int>{0}, {-1, 0}, {-1, -1, -1, 0}, {-1, -1, -1, -1, 0}})
+  for (const std::vector<int>& wrong :
+       {std::vector<int>{0}, {-1, 0}, {-1, -1, -1, 0}, {-1, -1, -1, -1, 0}, {-1, -1, -1, -1, -1, -1, 0}})
     EXPECT_NE(why(wrong), std::nullopt) << wrong.size();
-  EXPECT_NE(why({-1, -1, -1, -1, -1, -1, 0}), std::nullopt) << "behind the last argument";
+  EXPECT_NE(why({-1, -1, -1, -1, -1, -1, -1, 0}), std::nullopt) << "behind the last argument";
 }
 
 TEST(LaunchCheck, OverlapFollowsTheArchitectureOfTheCode) {

@@ -79,6 +79,8 @@ std::string text_of(const Work& work) {
       std::visit(
           [&]<typename Argument>(const Argument& value) {
             if constexpr (std::is_arithmetic_v<Argument>) text << " " << value;
+            if constexpr (is_array<Argument>)
+              for (const auto number : value) text << " " << number;
             if constexpr (std::is_same_v<Argument, ArgumentPointer>) text << " a" << value.argument;
             if constexpr (std::is_same_v<Argument, WorkspacePointer>) text << " w" << value.offset_bytes;
           },

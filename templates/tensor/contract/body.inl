@@ -146,17 +146,15 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(tensor_contract)(InputPointer<T> first, InputPointer<T> second, InOutPointer<Out> out,
                            InOutPointer<Compute> kept, long long first_start, long long second_start,
                            long long out_start, int m, int n, int k, int runs_n, int tiles_m, int tiles_n,
-                           int splits, int terms_of_split, SIXTEEN(int, extent), SIXTEEN(int, multiplier),
-                           SIXTEEN(long long, first_stride), SIXTEEN(long long, second_stride),
-                           SIXTEEN(long long, out_stride) FINISH_PARAMETERS) {
+                           int splits, int terms_of_split, Extents extents, Extents multipliers,
+                           Strides first_strides, Strides second_strides,
+                           Strides out_strides FINISH_PARAMETERS) {
   DYNAMIC_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   Terms* const terms = reinterpret_cast<Terms*>(memory + sizeof(Tables));
   Run* const runs = reinterpret_cast<Run*>(memory + sizeof(Tables) + terms_bytes);
   Compute* const shared = reinterpret_cast<Compute*>(memory + sizeof(Tables) + terms_bytes + runs_bytes);
-  const Digits digits = {SIXTEEN_AS(int, extent), SIXTEEN_AS(int, multiplier),
-                         SIXTEEN_AS(Offset, first_stride), SIXTEEN_AS(Offset, second_stride),
-                         SIXTEEN_AS(Offset, out_stride)};
+  const Digits digits = {extents, multipliers, first_strides, second_strides, out_strides};
   const Tile tile = tile_of(blockIdx.x, tiles_m, tiles_n, splits);
   const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
   const Sizes sizes = {m, n, k, runs_n};
@@ -273,12 +271,11 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 // and each place in the batch.
 extern "C" __global__ void __launch_bounds__(threads)
     ENTRY(tensor_contract_kept)(InOutPointer<Out> out, InputPointer<Compute> kept, long long out_start, int m,
-                                int n, int runs_n, int tiles_m, int tiles_n, int splits, SIXTEEN(int, extent),
-                                SIXTEEN(int, multiplier), SIXTEEN(long long, out_stride) FINISH_PARAMETERS) {
+                                int n, int runs_n, int tiles_m, int tiles_n, int splits, Extents extents,
+                                Extents multipliers, Strides out_strides FINISH_PARAMETERS) {
   DYNAMIC_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
-  const Digits digits = {
-      SIXTEEN_AS(int, extent), SIXTEEN_AS(int, multiplier), {}, {}, SIXTEEN_AS(Offset, out_stride)};
+  const Digits digits = {extents, multipliers, {}, {}, out_strides};
   const unsigned tiles = static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n);
   const unsigned at = blockIdx.x / THREAD_M;
   const int i = static_cast<int>(blockIdx.x % THREAD_M);

@@ -250,14 +250,12 @@ std::string codes(const Problem& problem) {
   std::string parameters, pointers, strides;
   for (std::size_t f = 0; f < e.finish.accesses.size(); ++f) {
     const std::string its = "finish" + std::to_string(f);
-    parameters +=
-        ", InputPointer<T> " + its + ", long long " + its + "_start, SIXTEEN(long long, " + its + "_by)";
+    parameters += ", InputPointer<T> " + its + ", long long " + its + "_start, Strides " + its + "_by";
     pointers += (f == 0 ? "" : ", ") + its + " + " + its + "_start";
-    strides += ", SIXTEEN_AS(Offset, " + its + "_by)";
+    strides += ", " + its + "_by";
   }
   return types_code(problem) + "#define FINISH_PARAMETERS " + parameters + "\n#define FINISH_OPERANDS {{" +
-         pointers + "}, {SIXTEEN_AS(int, extent), SIXTEEN_AS(int, multiplier)" + strides +
-         "}}\nnamespace finish {\n" +
+         pointers + "}, {extents, multipliers" + strides + "}}\nnamespace finish {\n" +
          elementwise_op::code(e.finish.is_there() ? e.finish.function : itself, compute_dtype(problem)) +
          "}\n";
 }
@@ -537,6 +535,15 @@ std::int32_t multiplier_of(std::int64_t extent) {
       static_cast<std::uint32_t>((numerator + unsigned_extent - 1) / unsigned_extent));
 }
 
+// An array argument: a number of each.
+template <typename Each, typename Number>
+KernelArgument of_each(const std::vector<Each>& all, const Number& number) {
+  std::vector<std::invoke_result_t<Number, const Each&>> numbers;
+  numbers.reserve(all.size());
+  for (const Each& each : all) numbers.push_back(number(each));
+  return numbers;
+}
+
 // As pack_side and pack_threads in pack.inl.
 constexpr std::int64_t pack_side = 32, pack_threads = 256;
 
@@ -544,20 +551,17 @@ Launch packing_launch(const Packing& packing, const View& view, std::int64_t ele
                       std::int64_t offset_bytes, bool overlaps) {
   std::vector<Move> moves = packing.moves;
   moves.resize(most_digits);
-  std::vector<KernelArgument> arguments = {ArgumentPointer{view.array}, WorkspacePointer{offset_bytes},
-                                           view.start};
   std::int64_t blocks = 1;
-  for (std::size_t d = 0; d < most_digits; ++d) {
-    arguments.emplace_back(int32(moves[d].extent));
+  for (std::size_t d = 0; d < most_digits; ++d)
     blocks *= d < 2 ? ceil_divide(moves[d].extent, pack_side) : moves[d].extent;
-  }
-  for (const Move& move : moves) arguments.emplace_back(move.from);
-  for (const Move& move : moves) arguments.emplace_back(move.to);
   return {.kernel = "tensor_contract_pack",
           .grid = {blocks},
           .block = {pack_threads},
           .dynamic_shared_bytes = pack_side * (pack_side + 1) * element,
-          .arguments = std::move(arguments),
+          .arguments = {ArgumentPointer{view.array}, WorkspacePointer{offset_bytes}, view.start,
+                        of_each(moves, [](const Move& move) { return int32(move.extent); }),
+                        of_each(moves, [](const Move& move) { return move.from; }),
+                        of_each(moves, [](const Move& move) { return move.to; })},
           .overlaps_previous = overlaps};
 }
 
@@ -589,11 +593,11 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
     for (const std::int64_t number : numbers) arguments.emplace_back(int32(number));
   };
   const auto add_extents = [&](std::vector<KernelArgument>& arguments) {
-    for (const Digit& digit : digits) arguments.emplace_back(int32(digit.extent));
-    for (const Digit& digit : digits) arguments.emplace_back(multiplier_of(digit.extent));
+    arguments.push_back(of_each(digits, [](const Digit& digit) { return int32(digit.extent); }));
+    arguments.push_back(of_each(digits, [](const Digit& digit) { return multiplier_of(digit.extent); }));
   };
   const auto add_strides = [&](std::vector<KernelArgument>& arguments, Stride stride) {
-    for (const Digit& digit : digits) arguments.emplace_back(digit.*stride);
+    arguments.push_back(of_each(digits, [=](const Digit& digit) { return digit.*stride; }));
   };
   const auto add_finish = [&](std::vector<KernelArgument>& arguments) {
     const std::vector<int>& accesses = expression_of(problem).finish.accesses;
@@ -601,7 +605,7 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
       const View& view = nest_of(problem).inputs[static_cast<std::size_t>(accesses[f])];
       arguments.emplace_back(ArgumentPointer{view.array});
       arguments.emplace_back(view.start);
-      for (const Digit& digit : digits) arguments.emplace_back(digit.finish.at(f));
+      arguments.push_back(of_each(digits, [=](const Digit& digit) { return digit.finish.at(f); }));
     }
   };
 

@@ -16,27 +16,21 @@ using Offset = typename OffsetOf<INDEX>::type;  // in elements
 constexpr Offset nowhere =
     INDEX == 32 ? static_cast<Offset>(-2147483647 - 1) : static_cast<Offset>(-9223372036854775807ll - 1);
 
+// A number for each digit, as a launch gives them and as they are computed with.
+template <typename Number, typename As = Number>
+struct OfDigits {
+  Number number[16];
+  __device__ __forceinline__ As operator[](int d) const { return static_cast<As>(number[d]); }
+};
+using Extents = OfDigits<int>;
+using Strides = OfDigits<long long, Offset>;
+
 // Of each digit its extent, 2^31 times the next power of two over the extent rounded up, and how far it moves
 // the two operands and the output.
 struct Digits {
-  int extents[16];
-  int multipliers[16];
-  Offset first[16], second[16], out[16];
+  Extents extents, multipliers;
+  Strides first, second, out;
 };
-
-// clang-format off
-#define SIXTEEN(type, name)                                                                             \
-  type name##0, type name##1, type name##2, type name##3, type name##4, type name##5, type name##6,     \
-  type name##7, type name##8, type name##9, type name##10, type name##11, type name##12, type name##13, \
-  type name##14, type name##15
-#define SIXTEEN_AS(type, name)                                                           \
-  {static_cast<type>(name##0), static_cast<type>(name##1), static_cast<type>(name##2),   \
-   static_cast<type>(name##3), static_cast<type>(name##4), static_cast<type>(name##5),   \
-   static_cast<type>(name##6), static_cast<type>(name##7), static_cast<type>(name##8),   \
-   static_cast<type>(name##9), static_cast<type>(name##10), static_cast<type>(name##11), \
-   static_cast<type>(name##12), static_cast<type>(name##13), static_cast<type>(name##14), \
-   static_cast<type>(name##15)}
-// clang-format on
 
 // `at`, below 2^31, by the extent.
 __device__ __forceinline__ unsigned divided(unsigned at, int extent, int multiplier) {

@@ -7,13 +7,10 @@ constexpr int pack_side = 32, pack_threads = 256;
 // moves 32 places of both. The others are counted through by blocks.
 extern "C" __global__ void __launch_bounds__(pack_threads)
     ENTRY(tensor_contract_pack)(InputPointer<T> from, InOutPointer<T> to, long long start_from,
-                                SIXTEEN(int, extent), SIXTEEN(long long, from_stride),
-                                SIXTEEN(long long, to_stride)) {
+                                Extents extents, OfDigits<long long> from_strides,
+                                OfDigits<long long> to_strides) {
   if constexpr (PACK == Pack::none) return;  // it is not launched
   DYNAMIC_SHARED(T, tile);                   // of lines one element longer
-  const int extents[16] = SIXTEEN_AS(int, extent);
-  const long long from_strides[16] = SIXTEEN_AS(long long, from_stride);
-  const long long to_strides[16] = SIXTEEN_AS(long long, to_stride);
   unsigned at = blockIdx.x;
   int corner[2], room[2];
 #pragma unroll

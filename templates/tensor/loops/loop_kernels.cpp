@@ -215,6 +215,32 @@ LoopForm loop_form(const Problem& problem, const Form& form) {
   return result;
 }
 
+std::shared_ptr<const LoopForms> all_forms(const Problem& problem) {
+  const Expression& e = expression_of(problem);
+  const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
+  const std::vector<Form> all =
+      forms(e, extents, problem.string("may") == "distribute" ? May::distribute : May::reorder,
+            bytes(dtype_of(problem)));
+  constexpr double operations_per_byte = 13;  // docs/derive.md
+  auto made = std::make_shared<LoopForms>();
+  std::vector<Form> usable;
+  for (const Form& form : all) {
+    LoopForm& its = made->forms.emplace_back();
+    if (!has_room(form)) continue;
+    its = loop_form(problem, form);
+    if (its.kernels.size() >= most_kernels) {  // one more may add parts
+      its = {};
+      continue;
+    }
+    made->usable.push_back(made->forms.size() - 1);
+    usable.push_back(form);
+    if (its.kernels.size() > form.launches())  // a step that could join the one before it has its own
+      for (FormStep& step : usable.back().steps) step.joined = false;
+  }
+  std::swap(made->usable.front(), made->usable[cheapest(usable, operations_per_byte)]);
+  return made;
+}
+
 }  // namespace
 
 bool LoopKernel::reduces() const {
@@ -240,34 +266,7 @@ int LoopKernel::nearest() const {
   return found;
 }
 
-std::shared_ptr<const LoopForms> loop_forms(const Problem& problem) {
-  thread_local std::pair<Problem, std::shared_ptr<const LoopForms>> last;
-  if (last.second != nullptr && last.first == problem) return last.second;
-  const Expression& e = expression_of(problem);
-  const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
-  const std::vector<Form> all =
-      forms(e, extents, problem.string("may") == "distribute" ? May::distribute : May::reorder,
-            bytes(dtype_of(problem)));
-  constexpr double operations_per_byte = 13;  // docs/derive.md
-  auto made = std::make_shared<LoopForms>();
-  std::vector<Form> usable;
-  for (const Form& form : all) {
-    LoopForm& its = made->forms.emplace_back();
-    if (!has_room(form)) continue;
-    its = loop_form(problem, form);
-    if (its.kernels.size() >= most_kernels) {  // one more may add parts
-      its = {};
-      continue;
-    }
-    made->usable.push_back(made->forms.size() - 1);
-    usable.push_back(form);
-    if (its.kernels.size() > form.launches())  // a step that could join the one before it has its own
-      for (FormStep& step : usable.back().steps) step.joined = false;
-  }
-  std::swap(made->usable.front(), made->usable[cheapest(usable, operations_per_byte)]);
-  last = {problem, made};
-  return made;
-}
+std::shared_ptr<const LoopForms> loop_forms(const Problem& problem) { return problem.derived(all_forms); }
 
 LoopForm with_parts(LoopForm form, std::int64_t parts) {
   std::size_t most = form.kernels.size();

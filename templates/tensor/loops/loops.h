@@ -48,8 +48,7 @@ struct LoopForm {
   std::vector<std::int64_t> elements;  ///< of each intermediate array
 };
 
-/// As derive numbers them; those with too many kernels are empty. Kept for as long as the thread asks for the
-/// same problem.
+/// As derive numbers them; those with too many kernels are empty.
 struct LoopForms {
   std::vector<LoopForm> forms;
   std::vector<std::size_t> usable;  ///< the cheapest first

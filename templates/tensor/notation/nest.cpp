@@ -2,13 +2,18 @@
 #include "templates/tensor/notation/nest.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "templates/tensor/notation/problem.h"
 
 namespace tunesmith::tensor_op {
 namespace {
+
+Expression parsed(const Problem& problem) {
+  Expression e = parse(problem.string("expression"), problem.string("finish")).expression;
+  set_zero_outside(e, problem.string("zero_outside"));
+  return e;
+}
 
 Nest made(const Problem& problem) {
   const Expression& e = expression_of(problem);
@@ -93,28 +98,8 @@ std::size_t Nest::bounds() const {
 std::int64_t Nest::outputs() const { return volume(std::span(extents).first(free)); }
 std::int64_t Nest::terms() const { return volume(std::span(extents).subspan(free)); }
 
-const Expression& expression_of(const Problem& problem) {
-  thread_local std::pair<std::array<std::string, 3>, Expression> last;
-  const std::array texts = {problem.string("expression"), problem.string("finish"),
-                            problem.string("zero_outside")};
-  if (last.first != texts) {
-    last.first = {};  // an exception leaves no expression of another text
-    last.second = parse(texts[0], texts[1]).expression;
-    set_zero_outside(last.second, texts[2]);
-    last.first = texts;
-  }
-  return last.second;
-}
-
-const Nest& nest_of(const Problem& problem) {
-  thread_local std::pair<Problem, Nest> last;
-  if (last.first != problem) {
-    last.first = {};
-    last.second = made(problem);
-    last.first = problem;
-  }
-  return last.second;
-}
+const Expression& expression_of(const Problem& problem) { return problem.derived(parsed); }
+const Nest& nest_of(const Problem& problem) { return problem.derived(made); }
 
 Nest fused(const Nest& nest) {
   // By what moves farthest: the output, and of reduced indices the first access that moves.

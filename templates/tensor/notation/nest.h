@@ -66,7 +66,7 @@ struct Nest {
   void erase_ones();  ///< all indices of extent 1
 };
 
-/// Of a complete problem of the op; kept for as long as the thread asks for the same one.
+/// Of a complete problem of the op. They last as long as the problem.
 const Expression& expression_of(const Problem& problem);
 const Nest& nest_of(const Problem& problem);
 

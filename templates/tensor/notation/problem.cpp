@@ -63,17 +63,19 @@ std::string words_of(const Problem& problem, std::string_view parameter) {
 }  // namespace
 
 Problem rewritten(const Problem& given) {
-  const Value* const text = given.find("expression");
-  if (text == nullptr || !std::holds_alternative<std::string>(*text)) return given;
+  const Value* const written = given.find("expression");
+  if (written == nullptr) return given;
+  const std::string expression = words_of(given, "expression");
   const auto words = [&](const char* parameter, std::string_view initial) {
     return given.has(parameter) ? words_of(given, parameter) : std::string(initial);
   };
   const std::string finish = words("finish", no_finish);
-  const ParseResult parsed = parse(std::get<std::string>(*text), finish);
+  const ParseResult parsed = parse(expression, finish);
   if (!parsed.error.empty()) {
-    if (finish == no_finish || !parse(std::get<std::string>(*text)).error.empty())
-      return {{"expression", *text}};  // which is refused
-    throw UsageError("The expression is \"" + std::get<std::string>(*text) + "\". " + parsed.error);
+    Parameter parameter{.name = "expression", .what = "what is computed"};
+    parameter.refuses_text = [](const std::string& text) { return parse(text).error; };
+    static_cast<void>(checked(parameter, *written, "tensor"));
+    throw UsageError("The expression is \"" + expression + "\". " + parsed.error);  // the finish is wrong
   }
   Expression e = parsed.expression;
   set_zero_outside(e, words("zero_outside", no_arrays));
@@ -116,8 +118,7 @@ Problem rewritten(const Problem& given) {
       known[k] = &shapes[k];
     }
     const Extents found = infer_extents(e, extents, known);
-    if (!found.error.empty())
-      throw UsageError("The expression is \"" + std::get<std::string>(*text) + "\". " + found.error);
+    if (!found.error.empty()) throw UsageError("The expression is \"" + expression + "\". " + found.error);
     result.set("extents", joined(found.values));
   }
   const std::optional<std::vector<std::int64_t>> all = tensor_op::extents_of(words_of(result, "extents"));
