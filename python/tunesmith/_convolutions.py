@@ -149,7 +149,7 @@ def correlate(a: Any, v: Any, mode: str | int = "valid") -> Any:
     return _conv1d(a, v, mode, "correlate")
 
 
-def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:  # noqa: A002
+def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:
     """Adds to `input`, in place, what a two-dimensional convolution adds to the covariance of its output.
 
     With n, o, i and h x w for batch, output and input channels and an image's size, and (h - p + 1) x (w - q + 1) for

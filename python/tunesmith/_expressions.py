@@ -347,7 +347,7 @@ class _Types:
         found = [value for value, _ in both]
         self.note(*(found[1:] if name in ("if", "where") else found))
         value = _applied(name, found)
-        is_truth = getattr(value, "dtype", None) == bool
+        is_truth = getattr(value, "dtype", None) == np.dtype(bool)
         if is_truth and name in ("+", "-", "*", "abs", "floor", "ceil", "trunc", "round"):
             raise _Mixed(
                 f"has {name} of truth values, which NumPy and Python compute otherwise; write where(condition, 1, 0), or `and` and `or`"

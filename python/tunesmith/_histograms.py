@@ -48,7 +48,7 @@ _edge_types: dict = {}  # of arrays that are counted as they are, by their dtype
 def histogram(
     a: Any,
     bins: SupportsIndex | str | Sequence[float] | np.ndarray = 10,
-    range: tuple[float, float] | Sequence[float] | None = None,  # noqa: A002
+    range: tuple[float, float] | Sequence[float] | None = None,
     density: bool | None = None,
     weights: Any = None,
     *,
@@ -428,7 +428,7 @@ def histogram2d(
     x: Any,
     y: Any,
     bins: Any = 10,
-    range: Sequence[Sequence[float] | None] | None = None,  # noqa: A002
+    range: Sequence[Sequence[float] | None] | None = None,
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[Any, np.ndarray, np.ndarray]:

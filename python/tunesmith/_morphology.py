@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, Union
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -32,12 +32,12 @@ from ._rank_filters import rank_all
 from ._results import Axes, _complex_parts
 from ._tensors import tensor
 
-OneOrSeveral = Union[SupportsIndex, Sequence[SupportsIndex]]
-Modes = Union[str, Sequence[str]]
+OneOrSeveral = SupportsIndex | Sequence[SupportsIndex]
+Modes = str | Sequence[str]
 _letters = "abcdefghijklmnopqrstuvw"
 
 
-def _real(input) -> InputArray:  # noqa: A002
+def _real(input) -> InputArray:
     given = InputArray(input)
     if given.dtype in _complex_parts:
         raise TypeError("Complex type not supported")
@@ -147,7 +147,7 @@ def _not_flat(
     )
 
 
-def _extreme(input, size, footprint, structure, output, mode, cval, origin, axes, least: bool):  # noqa: A002
+def _extreme(input, size, footprint, structure, output, mode, cval, origin, axes, least: bool):
     """The least or greatest of each window, in the output's type, and what finish() needs."""
     _warn_of_size(size, footprint)
     footprint, structure = _shape_of(footprint), _shape_of(structure)
@@ -205,7 +205,7 @@ def _finished(found):
 
 @recorded("input", "output")
 def minimum_filter(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     output: Any = None,
@@ -227,7 +227,7 @@ def minimum_filter(
 
 @recorded("input", "output")
 def maximum_filter(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     output: Any = None,
@@ -241,7 +241,7 @@ def maximum_filter(
     return _finished(_extreme(input, size, footprint, None, output, mode, cval, origin, axes, False))
 
 
-def _line(input, size, axis, output, mode, cval, origin, least: bool):  # noqa: A002
+def _line(input, size, axis, output, mode, cval, origin, least: bool):
     given = _real(input)
     size, axis, dimensions = index(size), index(axis), len(given.shape)
     if not -dimensions <= axis < dimensions:
@@ -255,7 +255,7 @@ def _line(input, size, axis, output, mode, cval, origin, least: bool):  # noqa: 
 
 @recorded("input", "output")
 def minimum_filter1d(
-    input: Any,  # noqa: A002
+    input: Any,
     size: SupportsIndex,
     axis: SupportsIndex = -1,
     output: Any = None,
@@ -269,7 +269,7 @@ def minimum_filter1d(
 
 @recorded("input", "output")
 def maximum_filter1d(
-    input: Any,  # noqa: A002
+    input: Any,
     size: SupportsIndex,
     axis: SupportsIndex = -1,
     output: Any = None,
@@ -281,7 +281,7 @@ def maximum_filter1d(
     return _line(input, size, axis, output, mode, cval, origin, False)
 
 
-def _rank(input, rank_of, size, footprint, output, mode, cval, origin, axes):  # noqa: A002
+def _rank(input, rank_of, size, footprint, output, mode, cval, origin, axes):
     """rank_of: of the number of the window's places."""
     _warn_of_size(size, footprint)
     given = _real(input)
@@ -330,7 +330,7 @@ def _rank(input, rank_of, size, footprint, output, mode, cval, origin, axes):  #
 
 @recorded("input", "output")
 def rank_filter(
-    input: Any,  # noqa: A002
+    input: Any,
     rank: SupportsIndex,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
@@ -349,7 +349,7 @@ def rank_filter(
 
 @recorded("input", "output")
 def median_filter(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     output: Any = None,
@@ -365,7 +365,7 @@ def median_filter(
 
 @recorded("input", "output")
 def percentile_filter(
-    input: Any,  # noqa: A002
+    input: Any,
     percentile: float,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
@@ -398,12 +398,12 @@ def _needs_window(size, footprint, structure) -> None:
         raise ValueError("size, footprint, or structure must be specified")
 
 
-def _eroded(input, size, footprint, structure, output, mode, cval, origin, axes):  # noqa: A002
+def _eroded(input, size, footprint, structure, output, mode, cval, origin, axes):
     _needs_window(size, footprint, structure)
     return _extreme(input, size, footprint, structure, output, mode, cval, origin, axes, True)
 
 
-def _dilated(input, size, footprint, structure, output, mode, cval, origin, axes):  # noqa: A002
+def _dilated(input, size, footprint, structure, output, mode, cval, origin, axes):
     """With the window turned around, whose centre moves where its extent is even."""
     _needs_window(size, footprint, structure)
     found = axes_of(axes, len(InputArray(input).shape))
@@ -424,7 +424,7 @@ def _of(found) -> Any:
 
 @recorded("input", "output")
 def grey_erosion(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     structure: Any = None,
@@ -446,7 +446,7 @@ def grey_erosion(
 
 @recorded("input", "output")
 def grey_dilation(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     structure: Any = None,
@@ -463,7 +463,7 @@ def grey_dilation(
 
 @recorded("input", "output")
 def grey_opening(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     structure: Any = None,
@@ -491,7 +491,7 @@ def grey_opening(
 
 @recorded("input", "output")
 def grey_closing(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     structure: Any = None,
@@ -521,7 +521,7 @@ def _difference(first: InputArray, second: InputArray, wanted: str) -> InputArra
     return added(first.to(wanted), second.to(wanted), operator.sub)
 
 
-def _tophat(input, window, output, settings, is_white: bool):  # noqa: A002
+def _tophat(input, window, output, settings, is_white: bool):
     """What an opening takes away, or a closing adds."""
     first, then = (_eroded, _dilated) if is_white else (_dilated, _eroded)
     given = _real(input)
@@ -534,7 +534,7 @@ def _tophat(input, window, output, settings, is_white: bool):  # noqa: A002
 
 
 def white_tophat(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     structure: Any = None,
@@ -550,7 +550,7 @@ def white_tophat(
 
 
 def black_tophat(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     structure: Any = None,
@@ -566,7 +566,7 @@ def black_tophat(
 
 
 def morphological_gradient(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     structure: Any = None,
@@ -585,7 +585,7 @@ def morphological_gradient(
 
 
 def morphological_laplace(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral | None = None,
     footprint: Any = None,
     structure: Any = None,
@@ -634,7 +634,7 @@ def iterate_structure(structure: Any, iterations: SupportsIndex, origin: OneOrSe
 class _Binary:
     """A binary erosion or dilation, step by step, on bytes of 0 and 1."""
 
-    def __init__(self, input, structure, mask, border, origin, axes, *, dilates: bool, turned: bool = False):  # noqa: A002
+    def __init__(self, input, structure, mask, border, origin, axes, *, dilates: bool, turned: bool = False):
         given = self.given = _real(input)
         dimensions = len(given.shape)
         found = axes_of(axes, dimensions)
@@ -726,7 +726,7 @@ def _written(given: InputArray, image: InputArray, output):
     return finish(given, image.viewed("bool").object, into, "bool")
 
 
-def _binary(input, steps, structure, iterations, mask, output, border_value, origin, axes):  # noqa: A002
+def _binary(input, steps, structure, iterations, mask, output, border_value, origin, axes):
     """Erosions and dilations one after the other; steps: whether each dilates."""
     iterations = _iterations(iterations)
     image = input
@@ -737,7 +737,7 @@ def _binary(input, steps, structure, iterations, mask, output, border_value, ori
 
 
 def binary_erosion(
-    input: Any,  # noqa: A002
+    input: Any,
     structure: Any = None,
     iterations: SupportsIndex = 1,
     mask: Any = None,
@@ -759,7 +759,7 @@ def binary_erosion(
 
 
 def binary_dilation(
-    input: Any,  # noqa: A002
+    input: Any,
     structure: Any = None,
     iterations: SupportsIndex = 1,
     mask: Any = None,
@@ -775,7 +775,7 @@ def binary_dilation(
 
 
 def binary_opening(
-    input: Any,  # noqa: A002
+    input: Any,
     structure: Any = None,
     iterations: SupportsIndex = 1,
     output: Any = None,
@@ -791,7 +791,7 @@ def binary_opening(
 
 
 def binary_closing(
-    input: Any,  # noqa: A002
+    input: Any,
     structure: Any = None,
     iterations: SupportsIndex = 1,
     output: Any = None,
@@ -807,7 +807,7 @@ def binary_closing(
 
 
 def binary_hit_or_miss(
-    input: Any,  # noqa: A002
+    input: Any,
     structure1: Any = None,
     structure2: Any = None,
     output: Any = None,
@@ -831,7 +831,7 @@ def binary_hit_or_miss(
 
 
 def binary_propagation(
-    input: Any,  # noqa: A002
+    input: Any,
     structure: Any = None,
     mask: Any = None,
     output: Any = None,
@@ -846,12 +846,7 @@ def binary_propagation(
 
 
 def binary_fill_holes(
-    input: Any,  # noqa: A002
-    structure: Any = None,
-    output: Any = None,
-    origin: OneOrSeveral = 0,
-    *,
-    axes: Axes = None,
+    input: Any, structure: Any = None, output: Any = None, origin: OneOrSeveral = 0, *, axes: Axes = None
 ) -> Any:
     """scipy.ndimage.binary_fill_holes: true but where the border is reached over elements that are not; see binary_propagation()."""
     given = _real(input)

@@ -285,7 +285,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
 
 
 @recorded("a", "out")
-def sum(  # noqa: A001
+def sum(
     a: Any,
     axis: Axes = None,
     dtype: Any = None,
@@ -333,7 +333,7 @@ def min(
     keepdims: bool = False,
     initial: Any = np._NoValue,
     where: Any = True,
-) -> Any:  # noqa: A001
+) -> Any:
     """numpy.min: the least element, or `initial` if that is less; NaN where there is one. Raises ValueError for no elements, and for where=
     without initial=. See sum()."""
     return _reduce("min", a, axis, None, out, keepdims, initial, where)
@@ -347,7 +347,7 @@ def max(
     keepdims: bool = False,
     initial: Any = np._NoValue,
     where: Any = True,
-) -> Any:  # noqa: A001
+) -> Any:
     """numpy.max: the greatest element, or `initial` if that is greater; NaN where there is one. Raises as min() does. See sum()."""
     return _reduce("max", a, axis, None, out, keepdims, initial, where)
 

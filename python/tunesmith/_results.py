@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import SupportsIndex, Union
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ._arrays import InputArray, index
 from ._core import is_array
 from ._libraries import assign
 
-Axes = Union[SupportsIndex, Sequence[SupportsIndex], None]
+Axes = SupportsIndex | Sequence[SupportsIndex] | None
 
 _short = {
     "float32": "f32",

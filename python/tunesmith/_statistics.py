@@ -441,14 +441,14 @@ def _logical(function: str, a, axis, out, keepdims):
 
 
 @recorded("a", "out")
-def any(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:  # noqa: A001
+def any(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:
     """numpy.any: whether any element is not 0, as booleans; a NaN is not 0. where= raises NotImplementedError. See sum()."""
     _without("any", "give any(a & mask)", where=where)
     return _logical("any", a, axis, out, keepdims)
 
 
 @recorded("a", "out")
-def all(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:  # noqa: A001
+def all(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:
     """numpy.all: whether all elements are not 0. See any()."""
     _without("all", "give all(a | ~mask)", where=where)
     return _logical("all", a, axis, out, keepdims)
@@ -492,7 +492,7 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
 
 
 @recorded("x")
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """numpy.linalg.norm: of vectors any ord; of matrices (two axes) None, "fro", 1, -1, inf, -inf.
 
     Integers give float64. The error is at most 11 u of the norm (6 for ord=2), as long as the squares do not overflow. Vectors' ords but 0, 1, 2,
@@ -500,7 +500,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     """
     given = InputArray(x)
     dimensions = len(given.shape)
-    ord = ord if ord is None or isinstance(ord, str) else np.asarray(number_of(ord)).item()  # noqa: A001
+    ord = ord if ord is None or isinstance(ord, str) else np.asarray(number_of(ord)).item()
     if (
         axis is None
         and (ord is None or dimensions == 1 and ord in (2, "fro", "f"))

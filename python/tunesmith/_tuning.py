@@ -13,13 +13,13 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Union
+from typing import Any
 
 from . import _arrays
 from ._core import default_database
 from ._references import listening
 
-Problem = Union[str, Mapping[str, Any]]
+Problem = str | Mapping[str, Any]
 
 
 def program() -> str:

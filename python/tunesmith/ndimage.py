@@ -165,7 +165,7 @@ def _shaped(weights: np.ndarray | InputArray, shape) -> np.ndarray | InputArray:
 
 def _filter(
     input, weights: np.ndarray | InputArray, output, mode: str, cval, origins, word: str, function=filter_all
-):  # noqa: A002
+):
     given = InputArray(input)
     is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
     if is_complex and isinstance(weights, InputArray):
@@ -185,7 +185,7 @@ def _filter(
     return finish(given, result, output, wanted)
 
 
-def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, word):  # noqa: A002
+def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, word):
     if not isinstance(mode, str):
         raise RuntimeError("A sequence of modes is not supported")
     given = InputArray(input)
@@ -207,7 +207,7 @@ _recorded_with_weights = recorded("input", "output", by_content=("weights",))
 
 @_recorded_with_weights
 def correlate(
-    input: Any,  # noqa: A002
+    input: Any,
     weights: Any,
     output: Any = None,
     mode: str = "reflect",
@@ -228,7 +228,7 @@ def correlate(
 
 @_recorded_with_weights
 def convolve(
-    input: Any,  # noqa: A002
+    input: Any,
     weights: Any,
     output: Any = None,
     mode: str = "reflect",
@@ -248,7 +248,7 @@ def _one_axis(axis, dimensions: int) -> int:
     return axis % dimensions
 
 
-def _along(input, weights: np.ndarray | InputArray, axis: int, output, mode, cval, origin: int, word: str):  # noqa: A002
+def _along(input, weights: np.ndarray | InputArray, axis: int, output, mode, cval, origin: int, word: str):
     """A mask of one dimension along an axis: rows where it is the last, else columns."""
     given = InputArray(input)
     shape = given.shape
@@ -328,7 +328,7 @@ def _filter_line(
     ).object
 
 
-def _line(input, weights, cval) -> np.ndarray | InputArray:  # noqa: A002
+def _line(input, weights, cval) -> np.ndarray | InputArray:
     checked_cval(InputArray(input), cval)
     weights = _weights(weights)
     if len(weights.shape) != 1 or weights.shape[0] < 1:
@@ -338,7 +338,7 @@ def _line(input, weights, cval) -> np.ndarray | InputArray:  # noqa: A002
 
 @_recorded_with_weights
 def correlate1d(
-    input: Any,  # noqa: A002
+    input: Any,
     weights: Any,
     axis: SupportsIndex = -1,
     output: Any = None,
@@ -360,7 +360,7 @@ def correlate1d(
 
 @_recorded_with_weights
 def convolve1d(
-    input: Any,  # noqa: A002
+    input: Any,
     weights: Any,
     axis: SupportsIndex = -1,
     output: Any = None,
@@ -637,7 +637,7 @@ def _gaussian_lines(axes, sigma, order, mode, truncate, radius, wanted: str) -> 
 
 @recorded("input", "output")
 def gaussian_filter1d(
-    input: Any,  # noqa: A002
+    input: Any,
     sigma: float,
     axis: SupportsIndex = -1,
     order: SupportsIndex = 0,
@@ -659,7 +659,7 @@ def gaussian_filter1d(
 
 @recorded("input", "output")
 def gaussian_filter(
-    input: Any,  # noqa: A002
+    input: Any,
     sigma: float | Sequence[float],
     order: OneOrSeveral = 0,
     output: Any = None,
@@ -680,7 +680,7 @@ def gaussian_filter(
 
 @recorded("input", "output")
 def uniform_filter1d(
-    input: Any,  # noqa: A002
+    input: Any,
     size: SupportsIndex,
     axis: SupportsIndex = -1,
     output: Any = None,
@@ -713,7 +713,7 @@ def uniform_filter1d(
 
 @recorded("input", "output")
 def uniform_filter(
-    input: Any,  # noqa: A002
+    input: Any,
     size: OneOrSeveral = 3,
     output: Any = None,
     mode: str | Sequence[str] = "reflect",
@@ -745,7 +745,7 @@ def uniform_filter(
     return finish(given, result, output, wanted)
 
 
-def _derivative(input, axis, output, mode, cval, smoothing: list[int]):  # noqa: A002
+def _derivative(input, axis, output, mode, cval, smoothing: list[int]):
     given = InputArray(input)
     dimensions = len(given.shape)
     axis = _one_axis(axis, dimensions)
@@ -760,7 +760,7 @@ def _derivative(input, axis, output, mode, cval, smoothing: list[int]):  # noqa:
 
 @recorded("input", "output")
 def sobel(
-    input: Any,  # noqa: A002
+    input: Any,
     axis: SupportsIndex = -1,
     output: Any = None,
     mode: str | Sequence[str] = "reflect",
@@ -773,7 +773,7 @@ def sobel(
 
 @recorded("input", "output")
 def prewitt(
-    input: Any,  # noqa: A002
+    input: Any,
     axis: SupportsIndex = -1,
     output: Any = None,
     mode: str | Sequence[str] = "reflect",
@@ -785,7 +785,7 @@ def prewitt(
 
 @recorded("input", "output")
 def laplace(
-    input: Any,  # noqa: A002
+    input: Any,
     output: Any = None,
     mode: str | Sequence[str] = "reflect",
     cval: complex = 0.0,
@@ -819,7 +819,7 @@ def _gaussian_derivatives(
 
 @recorded("input", "output")
 def gaussian_laplace(
-    input: Any,  # noqa: A002
+    input: Any,
     sigma: float | Sequence[float],
     output: Any = None,
     mode: str | Sequence[str] = "reflect",
@@ -841,7 +841,7 @@ def gaussian_laplace(
 
 @recorded("input", "output")
 def gaussian_gradient_magnitude(
-    input: Any,  # noqa: A002
+    input: Any,
     sigma: float | Sequence[float],
     output: Any = None,
     mode: str | Sequence[str] = "reflect",
@@ -885,7 +885,7 @@ def _magnitude(given: InputArray, parts: list[InputArray], wanted: str) -> Input
 
 def _each_axis(
     input, function, output, mode, cval, arguments, keywords, axes
-) -> tuple[InputArray, list[InputArray], Any, str]:  # noqa: A002
+) -> tuple[InputArray, list[InputArray], Any, str]:
     """What `function` makes of the array along each axis, in the output's type: it is called as SciPy calls it, first with an array to write to."""
     given = InputArray(input)
     found = axes_of(axes, len(given.shape))
@@ -907,7 +907,7 @@ def _each_axis(
 
 
 def generic_laplace(
-    input: Any,  # noqa: A002
+    input: Any,
     derivative2: Callable[..., Any],
     output: Any = None,
     mode: str | Sequence[str] = "reflect",
@@ -930,7 +930,7 @@ def generic_laplace(
 
 
 def generic_gradient_magnitude(
-    input: Any,  # noqa: A002
+    input: Any,
     derivative: Callable[..., Any],
     output: Any = None,
     mode: str | Sequence[str] = "reflect",

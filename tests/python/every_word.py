@@ -964,7 +964,7 @@ def _(draw, name):
         "c": (o,),
     }
 
-    def expected(input, gamma, mu, c):  # noqa: A002
+    def expected(input, gamma, mu, c):
         found = input.astype(np.longdouble)
         for x, y, s, t in np.ndindex(rows, columns, rows, columns):
             total = np.sum(
@@ -976,10 +976,10 @@ def _(draw, name):
                 found[:, out, x, y, out, s, t] += exact(c[out]) * total
         return found.astype(dtype)
 
-    def ours(input, **rest):  # noqa: A002
+    def ours(input, **rest):
         return tunesmith.conv_covariance(np.array(input, order="C"), **rest)
 
-    def error(expected, input, gamma, mu, c):  # noqa: A002
+    def error(expected, input, gamma, mu, c):
         return (
             40
             * units[dtype]
@@ -1010,7 +1010,7 @@ def of_scipy(name):
     """SciPy's, on reals of 16 and 32 bits by way of float64."""
     function = getattr(scipy.ndimage, name.split(".")[1])
 
-    def expected(input, *args, **settings):  # noqa: A002
+    def expected(input, *args, **settings):
         if input.dtype in (np.float16, np.float32):
             return np.asarray(function(input.astype(np.float64), *args, **settings)).astype(input.dtype)
         return function(input, *args, **settings)
@@ -1022,7 +1022,7 @@ def by_order(name):
     """SciPy's rank filters read integers of 64 bits as float64: here these are put in order first."""
     plain = of_scipy(name)
 
-    def expected(input, cval=0, **settings):  # noqa: A002
+    def expected(input, cval=0, **settings):
         if input.dtype not in (np.int64, np.uint64):
             return plain(input, cval=cval, **settings)
         known = np.unique(np.append(input.reshape(-1), np.array(cval, input.dtype)))
@@ -1041,7 +1041,7 @@ def morphology(name):
         "morphological_laplace": lambda given, of: of("grey_dilation") + of("grey_erosion") - given - given,
     }
 
-    def expected(input, **settings):  # noqa: A002
+    def expected(input, **settings):
         if plain not in made_of or input.dtype not in (np.int64, np.uint64):
             return by_order(name)(input, **settings)
         return made_of[plain](input, lambda one: by_order(f"ndimage.{one}")(input, **settings))
@@ -1052,7 +1052,7 @@ def morphology(name):
 def off(weight):
     """An error of some roundings of the greatest element, `weight` times; where integers are cut, of one."""
 
-    def error(expected, input, cval=0.0, **rest):  # noqa: A002
+    def error(expected, input, cval=0.0, **rest):
         dtype, most = expected.dtype.name, max(float(magnitude(input.astype("f8")).max(initial=0)), abs(cval))
         if dtype not in units:
             return 0 if dtype == "bool" else 1 + math.floor(64 * units["float64"] * weight * most)
@@ -1130,7 +1130,7 @@ def _(draw, name):
         settings["order"] = draw.between(0, 3)
     steps = 2 * len(numbers.shape)
 
-    def error(expected, input, **rest):  # noqa: A002
+    def error(expected, input, **rest):
         one = off(1 if not settings.get("order") else 40.0 ** len(input.shape))(expected, input, **rest)
         return one * (1 if expected.dtype.kind == "f" else steps)
 
@@ -1159,7 +1159,7 @@ def _(draw, name):
     return Call({"input": numbers}, settings, of_scipy(name), off(4.0 ** len(numbers.shape)), "output")
 
 
-def _second(input, axis, output, mode, cval, factor):  # noqa: A002
+def _second(input, axis, output, mode, cval, factor):
     return tunesmith.ndimage.correlate1d(input, [factor, -2 * factor, factor], axis, output, mode, cval)
 
 
@@ -1168,10 +1168,10 @@ def _(draw, name):
     numbers = image(draw, ("float32", "float64"))
     settings = {**edges(draw, numbers.shape), "extra_arguments": (0.5,)}
 
-    def theirs(input, axis, output, mode, cval, factor):  # noqa: A002
+    def theirs(input, axis, output, mode, cval, factor):
         return scipy.ndimage.correlate1d(input, [factor, -2 * factor, factor], axis, output, mode, cval)
 
-    def expected(input, **settings):  # noqa: A002
+    def expected(input, **settings):
         return of_scipy(name)(input, theirs, **settings)
 
     return Call(
@@ -1305,7 +1305,7 @@ def _(draw, name):
     if "structure" in settings and numbers.dtype not in reals:  # so that nothing leaves the type's range
         numbers = numbers._replace(kinds=("few",), dtype=numbers.dtype.removeprefix("u"))
 
-    def error(expected, input, **rest):  # noqa: A002
+    def error(expected, input, **rest):
         return (
             8 * units[expected.dtype.name] * float(magnitude(input).max())
             if expected.dtype.kind == "f" and (is_made or "structure" in settings)
@@ -1419,7 +1419,7 @@ def _(draw, name):
             return measured[plain](part)
         return places(np.where(part, given, 0).astype(np.longdouble), given.shape)
 
-    def expected(input, labels=None):  # noqa: A002
+    def expected(input, labels=None):
         labels = None if labels is None else labels + labels.dtype.type(base)
         counted = np.ones(input.shape, bool) if labels is None else labels > 0 if index is None else None
         with np.errstate(all="ignore"):
@@ -1444,7 +1444,7 @@ def _(draw, name):
                     )
             return [list(one) for one in zip(*found)] if plain == "extrema" else found
 
-    def ours(input, labels=None):  # noqa: A002
+    def ours(input, labels=None):
         settings = dict(limits) if index is None else {**limits, "index": index}
         if labels is not None:
             settings["labels"] = labels + labels.dtype.type(base) if base else labels
@@ -1464,7 +1464,7 @@ def _(draw, name):
             found = [input[one] for one in found] if form == "several" else input[found]
         return found
 
-    def error(expected, input, **rest):  # noqa: A002
+    def error(expected, input, **rest):
         most, count = float(magnitude(input).max(initial=0)), input.size
         unit = units[input.dtype.name if input.dtype.kind == "f" else "float64"]
         return {

@@ -46,7 +46,7 @@ def memory():
 def attempt(function, /, *args, **kwargs):
     try:
         return function(*args, **kwargs)
-    except Exception as error:  # noqa: BLE001: whatever is raised
+    except Exception as error:  # whatever is raised
         return error
 
 

@@ -126,7 +126,7 @@ def test_what_is_not_arithmetic_is_refused_with_its_line():
         return x & 1
 
     def nothing(x):
-        y = x
+        y = x  # noqa: F841
 
     def defaults(x, y=1):
         return x + y
@@ -228,7 +228,7 @@ def test_a_function_is_known_by_itself_not_by_its_name():
 
     def unassigned(x):
         y = z + x  # noqa: F821
-        z = x
+        z = x  # noqa: F841
         return y
 
     with pytest.raises(ValueError, match="before it is assigned"):

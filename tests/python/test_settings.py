@@ -360,7 +360,7 @@ def attempt(function, arguments):
     """The result, or the exception."""
     try:
         return function(**arguments)
-    except Exception as error:  # noqa: BLE001: whatever is raised
+    except Exception as error:  # whatever is raised
         return error
 
 

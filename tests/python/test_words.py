@@ -517,7 +517,7 @@ def test_weights_and_bins_of_unequal_width(library):
         ([-30.0, -1, 0, 5, 40], None),
         ([-30, -1, 0, 5, 40], None),
     ):
-        for given in (
+        for each in (
             None,
             weights,
             weights.astype("float32"),
@@ -527,11 +527,11 @@ def test_weights_and_bins_of_unequal_width(library):
         ):
             for density in (False, True):
                 counts, edges = tunesmith.histogram(
-                    give(x), bins, limits, density, None if given is None else give(given)
+                    give(x), bins, limits, density, None if each is None else give(each)
                 )
-                expected, expected_edges = np.histogram(x, bins, limits, density, given)
+                expected, expected_edges = np.histogram(x, bins, limits, density, each)
                 assert type(counts) is type(give(x)) and back(counts).dtype == expected.dtype
-                single = given is not None and given.dtype == "float32"
+                single = each is not None and each.dtype == "float32"
                 np.testing.assert_allclose(
                     back(counts),
                     expected,
@@ -543,7 +543,7 @@ def test_weights_and_bins_of_unequal_width(library):
         x.reshape(20, 15),
         whole.reshape(15, 20),
     )  # of different orders in memory; sums of whole numbers are exact
-    for values, given in (
+    for values, each in (
         (table, sums.T),
         (table.T, sums),
         (table[::2], sums.T[:10]),
@@ -552,12 +552,12 @@ def test_weights_and_bins_of_unequal_width(library):
         for bins in (9, np.array([-7, 0.25, 0.25, 31.5]), np.array([-np.inf, 3, np.inf])):
             counts, expected = (
                 of.histogram(a, bins, weights=w)[0]
-                for of, a, w in ((tunesmith, give(values), give(given)), (np, values, given))
+                for of, a, w in ((tunesmith, give(values), give(each)), (np, values, each))
             )
             np.testing.assert_array_equal(back(counts), expected)
     counted = np.arange(300, dtype="int32") % 17
-    for given in (weights, weights.astype("float32"), whole):
-        counts, expected = tunesmith.bincount(give(counted), give(given), 20), np.bincount(counted, given, 20)
+    for each in (weights, weights.astype("float32"), whole):
+        counts, expected = tunesmith.bincount(give(counted), give(each), 20), np.bincount(counted, each, 20)
         assert back(counts).dtype == expected.dtype
         np.testing.assert_allclose(back(counts), expected, rtol=1e-12, atol=1e-12)
     for values in (x, x.astype("float64"), x.astype("float16"), x.astype("int64"), x.astype("int8")):
