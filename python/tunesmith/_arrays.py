@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ._core import Array, Dispatcher, Memo, end_compilations, is_array, kind_of, work
+from ._core import Array, Dispatcher, Memo, Plan, end_compilations, is_array, kind_of, work
 from ._device import (
     check_device,
     current_device,
@@ -32,9 +32,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 atexit.register(end_compilations)
 
 _dispatchers: dict[tuple, Dispatcher] = {}
-_plans: dict[tuple, object] = {}
 _lock = threading.Lock()
-_most_plans = 4096
 _host = -1
 _host_with_compiler = -2
 
@@ -215,7 +213,6 @@ def set_dispatcher(dispatcher: Dispatcher) -> None:
             (dispatcher.cuda_ordinal,) if dispatcher.cuda_ordinal >= 0 else (_host, _host_with_compiler)
         ):
             _dispatchers[ordinal] = dispatcher
-        _plans.clear()
         Memo.forget()
 
 
@@ -223,33 +220,22 @@ def forget_dispatchers() -> None:
     """Makes the shared dispatchers again at their next use, so that they read the database again, as after tune()."""
     with _lock:
         _dispatchers.clear()
-        _plans.clear()
         Memo.forget()
 
 
-def plan(op: str, device: int, problem: tuple) -> object:
-    """The plan for ((name, value), ...) on a CUDA device's ordinal, or -1 for memory of the host."""
-    place = device if device >= 0 else current_device()
-    key = (op, place, problem)
-    found = _plans.get(key)
-    if found is None:
-        if place == "auto":
-            device = _key(place) if may_have_gpu() and pays_on_gpu(*work(op, str_of(problem))) else _host
-        elif device < 0:
+def plan(op: str, device: int, problem: str | tuple, needs_compiler: bool = False) -> Plan:
+    """The plan for a problem's text or ((name, value), ...) on a CUDA device's ordinal, or -1 for memory of the host.
+
+    needs_compiler: the problem has a caller's own function, for which the library has no kernels.
+    """
+    if device < 0:
+        place = current_device()
+        if place != "auto":
             device = _key(place)
-        # The library has no kernels of callers' own functions.
-        is_own = op == "elementwise" or op == "scan" and any(name == "expression" for name, _ in problem)
-        ordinal = _host_with_compiler if device == _host and is_own else device
-        found = _dispatcher(ordinal).plan(op, **dict(problem))
-        if len(_plans) >= _most_plans:
-            _plans.clear()
-        _plans[key] = found
-    return found
-
-
-def str_of(problem: tuple) -> str:
-    return " ".join(
-        f'{name}="{value}"' if " " in str(value) else f"{name}={value}" for name, value in problem
+        elif may_have_gpu() and pays_on_gpu(*work(op, problem)):
+            device = _key(place)
+    return _dispatcher(_host_with_compiler if device == _host and needs_compiler else device)._plan(
+        op, problem
     )
 
 
@@ -259,10 +245,12 @@ def _device_of_recorded() -> str:
     return "host" if now == "auto" and not may_have_gpu() else now
 
 
-def launch(op: str, arrays: tuple, problem: tuple, numbers: tuple = ()) -> None:
-    """Launches the op's plan for the problem on these (InputArray, or None)."""
+def launch(
+    op: str, arrays: tuple, problem: str | tuple, numbers: tuple = (), *, needs_compiler: bool = False
+) -> None:
+    """Launches the op's plan for the problem on these (InputArray, or None); see plan()."""
     device = next((one.array.device for one in arrays if one is not None), _host)
-    found = plan(op, device, problem)
+    found = plan(op, device, problem, needs_compiler)
     seen = tuple(None if one is None else one.array for one in arrays)
     found._launch(*seen, numbers=numbers)
     if recording.log is not None:
@@ -309,15 +297,23 @@ def check_each_time(check) -> None:
 
 
 def recorded(*arrays: str, by_content: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:
-    """For a function whose launches depend on the types and shapes of the parameters named as `arrays` and on the values of all others.
+    """For a function whose launches depend on the types and shapes of the parameters named as `arrays`, those of *args and **kwargs among them, and
+    on the values of all others.
 
     The first call with such arguments runs the function. If all that it did was to launch kernels on its arguments, new arrays and constants, later
     calls do just that, without Python code in between. by_content: parameters such as weights, whose elements count too, unless they lie on a GPU.
     """
 
     def decorate(function: _Function) -> _Function:
-        names = list(inspect.signature(function).parameters)
-        memo = Memo(names, [names.index(name) for name in arrays], [names.index(name) for name in by_content])
+        parameters = inspect.signature(function).parameters.values()
+        names = [one.name for one in parameters]
+        more = next((k for k, one in enumerate(parameters) if one.kind is one.VAR_POSITIONAL), -1)
+        read = [
+            k
+            for k, one in enumerate(parameters)
+            if one.name in arrays or one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        ]
+        memo = Memo(names, read, [names.index(name) for name in by_content], more)
 
         @functools.wraps(function)
         def call(*args, **kwargs):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ._arrays import InputArray, launch, run_recorded, str_of
+from ._arrays import InputArray, launch, run_recorded
 from ._core import Memo, functions, work
 from ._libraries import type_name
 from ._reading import Reader, Tree
@@ -479,7 +479,7 @@ class Vectorized:
             raise ValueError(f"{self._where} has no input.")
         if self._tree is None:
             try:
-                work("elementwise", str_of((("function", self.expression), ("dtype", "f32"), ("shape", "1"))))
+                work("elementwise", (("function", self.expression), ("dtype", "f32"), ("shape", "1")))
             except ValueError as error:
                 raise ValueError(
                     f"{self._where} cannot be computed, with its inputs named {', '.join(_letters[: len(self._used)])}. {error}"
@@ -637,9 +637,8 @@ class Vectorized:
             shape, computed.dtype
         )
         if result.array.size:
-            launch(
-                "elementwise", (*operands, *[None] * (len(_letters) - len(operands)), result), tuple(problem)
-            )
+            padding = [None] * (len(_letters) - len(operands))
+            launch("elementwise", (*operands, *padding, result), tuple(problem), needs_compiler=True)
         if out is not None and result.object is out:
             return out
         return _finish(result.to(computed.result), out, same_kind=True)

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded, run_recorded
+from ._arrays import InputArray, index, launch, recorded
 from ._core import rows_arrays, rows_expression, rows_results, rows_results_vary
 from ._libraries import promoted, type_name
 from ._results import Axes, _axes, _finish, _product, _short, _usable
-from ._tensors import _common_dtype, _memo, _operands, _together
+from ._tensors import _common_dtype, _operands, _together
 from ._transposition import _merged, transpose
 
 _most_arrays, _most_results = 6, 4
@@ -298,12 +297,7 @@ def rms_norm(
     return _normed(text, x, {"weight": weight}, normalized_shape, out)
 
 
-@functools.lru_cache(maxsize=1024)
-def _named(expression: str) -> tuple[list[str], list[str]]:
-    """The expression's arrays and results."""
-    return rows_arrays(expression), rows_results(expression)
-
-
+@recorded("out")
 def rows(
     expression: str,
     /,
@@ -328,27 +322,20 @@ def rows(
     The same plan gives the same bits for the same arrays in every run. Sums are as accurate as the op's page says. Raises ValueError with the place in the text for what is
     wrong there.
     """
-    names, results = _named(expression)
+    names, results = rows_arrays(expression), rows_results(expression)
     given = _operands(names, values, arrays)
     if len(results) > 1 and out is not None and (not isinstance(out, tuple) or len(out) != len(results)):
         raise TypeError(
             f"out= is a tuple of {len(results)} arrays, or None in places of it, for the results {', '.join(results)}."
         )
-
-    def run(*operands, out=None, dtype=None, keepdims=False):
-        read, like = _together(operands)
-        kind = (
-            _computed_as(_common_dtype((one.dtype for one in read), "rows()"))
-            if dtype is None
-            else type_name(dtype)
-        )
-        if kind not in _computed:
-            raise TypeError(
-                f"rows() does not compute elements of {kind}; allowed are {', '.join(_computed)}."
-            )
-        outs = out if isinstance(out, tuple) else (out,) * len(results)
-        found = _compute(expression, names, [one.to(kind) for one in read], like, 1, bool(keepdims), outs)
-        return found[0] if len(found) == 1 else tuple(found)
-
-    settings = {"out": out, "dtype": dtype, "keepdims": keepdims}
-    return run_recorded(_memo("rows", expression, len(given), ("dtype", "keepdims")), run, given, settings)
+    read, like = _together(given)
+    kind = (
+        _computed_as(_common_dtype((one.dtype for one in read), "rows()"))
+        if dtype is None
+        else type_name(dtype)
+    )
+    if kind not in _computed:
+        raise TypeError(f"rows() does not compute elements of {kind}; allowed are {', '.join(_computed)}.")
+    outs = out if isinstance(out, tuple) else (out,) * len(results)
+    found = _compute(expression, names, [one.to(kind) for one in read], like, 1, bool(keepdims), outs)
+    return found[0] if len(found) == 1 else tuple(found)

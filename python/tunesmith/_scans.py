@@ -66,7 +66,8 @@ def _launched(
 ) -> None:
     if result.array.size:
         given, extents = _strided(given, axis)
-        launch("scan", (given, result), (*extents, ("kind", kind), ("dtype", _short[given.dtype]), *settings))
+        problem = (*extents, ("kind", kind), ("dtype", _short[given.dtype]), *settings)
+        launch("scan", (given, result), problem, needs_compiler="expression" in dict(settings))
 
 
 def _kinds(exclusive: bool, reverse: bool) -> tuple[str, tuple[tuple[str, str], ...]]:

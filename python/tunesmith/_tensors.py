@@ -3,21 +3,19 @@
 
 from __future__ import annotations
 
-import shlex
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, run_recorded
-from ._core import Memo, tensor_arrays, tensor_problem, tensor_shape
+from ._arrays import InputArray, index, launch, recorded
+from ._core import tensor_arrays, tensor_computation
 from ._libraries import assign, type_name
 from ._results import _finish, _short, _usable
 from ._transposition import transpose
 
 _most_arrays = 6
-_memos: dict[tuple, Memo] = {}
 # Integers of another width are computed modulo 2**32 or 2**64 and cut again, which is what their own sums and products do.
 _computed_as = {"int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
 _summed_in_float32 = ("float16", "bfloat16")
@@ -26,23 +24,6 @@ _casts = ("no", "equiv", "safe", "same_kind", "unsafe")
 _labels = (
     string.ascii_uppercase + string.ascii_lowercase
 )  # of lists of whole numbers, in the order of implicit results
-
-
-def _memo(
-    kind: str,
-    text: str,
-    count: int,
-    settings: Sequence[str] = ("dtype", "extents", "may", "finish", "out_dtype", "zero_outside"),
-) -> Memo:
-    key = (kind, text, count)
-    found = _memos.get(key)
-    if found is None:
-        if len(_memos) >= 1024:
-            _memos.clear()
-        found = _memos[key] = Memo(
-            [*(f"x{k}" for k in range(count)), "out", *settings], list(range(count + 1))
-        )
-    return found
 
 
 def _common_dtype(dtypes: Iterable[str], what: str) -> str:
@@ -93,8 +74,15 @@ def _compute(
     operands = [
         one.contiguous() if any(stride < 0 for stride in one.array.strides) else one for one in operands
     ]
-    shape = tuple(
-        tensor_shape(expression, [one.shape for one in operands], list(extents), finish, list(zero_outside))
+    shape, problem = tensor_computation(
+        expression,
+        _types[computed],
+        [(one.shape, one.array.strides) for one in operands],
+        list(extents),
+        may,
+        finish,
+        "" if stored == computed else _short[stored],
+        list(zero_outside),
     )
     result = (
         _usable(out, shape, stored, like, operands) if stored == last and is_whole else None
@@ -102,21 +90,7 @@ def _compute(
     if not is_whole:
         assign(like.library, result.object, 0)
     if result.array.size:
-        layouts = [(one.shape, one.array.strides) for one in (*operands, result)]
-        problem = dict(
-            field.split("=", 1)
-            for field in shlex.split(
-                tensor_problem(expression, layouts, list(extents), finish, list(zero_outside))
-            )
-        )
-        problem["dtype"] = _types[computed]
-        if stored != computed:
-            problem["out_dtype"] = _short[stored]
-        if may != "reorder":
-            problem["may"] = may
-        launch(
-            "tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), tuple(problem.items())
-        )
+        launch("tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), problem)
     if out is not None and result.object is out:
         return out
     return _finish(result.to(last), out, same_kind=same_kind)
@@ -156,6 +130,7 @@ def _operands(names: Sequence[str], values: tuple, arrays: Mapping[str, Any]) ->
     return given
 
 
+@recorded("out")
 def tensor(
     expression: str,
     /,
@@ -194,63 +169,34 @@ def tensor(
     term's magnitudes, and some roundings of each term come on top. Raises ValueError with the place in the
     text for what is wrong there, or for shapes that contradict.
     """
-    names = tensor_arrays(expression, finish)
-    given = _operands(names, values, arrays)
+    given = _operands(tensor_arrays(expression, finish), values, arrays)
     if may not in ("reorder", "distribute"):
         raise ValueError(f"may={may!r} is neither 'reorder' nor 'distribute'.")
     sizes = tuple(sorted((name, index(extent)) for name, extent in (extents or {}).items()))
+    zeros = zero_outside.replace(" ", "").split(",") if isinstance(zero_outside, str) else zero_outside
     written = [one.strip() for one in expression.partition("]")[0].partition("[")[2].split(",")]
-    is_whole = len(set(written)) == len(written)
-
-    def run(
-        *operands,
-        out=None,
-        dtype=None,
-        extents=(),
-        may="reorder",
-        finish="out",
-        out_dtype=None,
-        zero_outside=(),
-    ):
-        read, like = _together(operands)
-        kind = _dtype_of(read, dtype, "tensor()")
-        if (
-            kind == "uint64"
-        ):  # whose sums and products are those of int64, but not its comparisons and quotients
-            raise TypeError(
-                "Elements of uint64 are not computed by tensor(); give dtype='int64' if the numbers are small enough, or use einsum()."
-            )
-        return _compute(
-            expression,
-            read,
-            like,
-            out,
-            kind,
-            extents,
-            is_whole,
-            may,
-            finish,
-            None if out_dtype is None else type_name(out_dtype),
-            zero_outside,
+    read, like = _together(given)
+    dtype = _dtype_of(read, dtype, "tensor()")
+    if dtype == "uint64":  # whose sums and products are those of int64, but not its comparisons and quotients
+        raise TypeError(
+            "Elements of uint64 are not computed by tensor(); give dtype='int64' if the numbers are small enough, or use einsum()."
         )
-
-    zeros = tuple(zero_outside.replace(" ", "").split(",") if isinstance(zero_outside, str) else zero_outside)
-    settings = {
-        "out": out,
-        "dtype": dtype,
-        "extents": sizes,
-        "may": may,
-        "finish": finish,
-        "out_dtype": out_dtype,
-        "zero_outside": tuple(name for name in zeros if name),
-    }
-    return (
-        run_recorded(_memo("tensor", expression, len(given)), run, given, settings)
-        if is_whole
-        else run(*given, **settings)
+    return _compute(
+        expression,
+        read,
+        like,
+        out,
+        dtype,
+        sizes,
+        len(set(written)) == len(written),
+        may,
+        finish,
+        None if out_dtype is None else type_name(out_dtype),
+        tuple(name for name in zeros if name),
     )
 
 
+@recorded("subscripts", "out")
 def einsum(
     subscripts: Any,
     *operands: Any,
@@ -281,56 +227,48 @@ def einsum(
     if casting is not None and casting not in _casts:
         raise ValueError(f"casting is {casting!r}; allowed are {', '.join(_casts)}.")
 
-    def run(*given, out=None, dtype=None, extents=()):
-        read, like = _together(given)
-        kind = _dtype_of(read, dtype, "einsum()")
-        for one in read if casting is not None else ():
-            if one.dtype != kind and not np.can_cast(
-                *(name.replace("bfloat16", "float16") for name in (one.dtype, kind)), casting
-            ):
-                raise TypeError(
-                    f"Cannot cast an operand from {one.dtype} to {kind} according to the rule {casting!r}."
-                )
-        read = [one.to(kind) for one in read]
-        inputs, result = _subscripts(subscripts, [one.shape for one in read])
-        pieces = list(zip(inputs, read))
-        for place in _path(inputs, result, pieces, optimize):
-            taken = [pieces.pop(k) for k in sorted(place, reverse=True)][::-1]
-            left = set(result).union(*(name for name, _ in pieces)) if pieces else set(result)
-            name = (
-                result if not pieces else "".join(sorted(left.intersection("".join(one for one, _ in taken))))
-            )
-            # What comes between two kernels keeps the type of their sums: in one of 16 bits it might overflow.
-            arrays = [one for _, one in taken]
-            read_as = (
-                "float32"
-                if kind in _summed_in_float32 and any(one.dtype == "float32" for one in arrays)
-                else kind
-            )
-            written_as = kind if not pieces or kind not in _summed_in_float32 else "float32"
-            value = _contract(
-                [one for one, _ in taken],
-                name,
-                arrays,
-                like,
-                None if pieces else out,
-                read_as,
-                written_as,
-                casting != "unsafe",
-            )
-            if not pieces:
-                return value
-            pieces.append((name, InputArray(value)))
-        raise AssertionError("a path ends with one array")
-
     if len(operands) > _most_arrays and not optimize:
         raise ValueError(
             f"{len(operands)} arrays were given; without optimize= at most {_most_arrays} are computed in one kernel."
         )
-    settings = {"out": out, "dtype": dtype}
-    return run_recorded(
-        _memo(f"einsum {bool(optimize)} {casting}", subscripts, len(operands)), run, operands, settings
-    )
+    read, like = _together(operands)
+    kind = _dtype_of(read, dtype, "einsum()")
+    for one in read if casting is not None else ():
+        if one.dtype != kind and not np.can_cast(
+            *(name.replace("bfloat16", "float16") for name in (one.dtype, kind)), casting
+        ):
+            raise TypeError(
+                f"Cannot cast an operand from {one.dtype} to {kind} according to the rule {casting!r}."
+            )
+    read = [one.to(kind) for one in read]
+    inputs, result = _subscripts(subscripts, [one.shape for one in read])
+    pieces = list(zip(inputs, read))
+    for place in _path(inputs, result, pieces, optimize):
+        taken = [pieces.pop(k) for k in sorted(place, reverse=True)][::-1]
+        left = set(result).union(*(name for name, _ in pieces)) if pieces else set(result)
+        name = result if not pieces else "".join(sorted(left.intersection("".join(one for one, _ in taken))))
+        # What comes between two kernels keeps the type of their sums: in one of 16 bits it might overflow.
+        arrays = [one for _, one in taken]
+        read_as = (
+            "float32"
+            if kind in _summed_in_float32 and any(one.dtype == "float32" for one in arrays)
+            else kind
+        )
+        written_as = kind if not pieces or kind not in _summed_in_float32 else "float32"
+        value = _contract(
+            [one for one, _ in taken],
+            name,
+            arrays,
+            like,
+            None if pieces else out,
+            read_as,
+            written_as,
+            casting != "unsafe",
+        )
+        if not pieces:
+            return value
+        pieces.append((name, InputArray(value)))
+    raise AssertionError("a path ends with one array")
 
 
 def _text_of_lists(given: tuple) -> tuple[str, tuple]:
