@@ -165,7 +165,7 @@ Class class_of(nb::handle object) {
   return entry.second;
 }
 
-// Of Python's struct module.
+// The type of a format of Python's struct module.
 const Type& type_of_format(const char* format, std::int64_t bytes) {
   std::string_view text = format == nullptr ? "B" : format;
   if (!text.empty() && (text[0] == '@' || text[0] == '=' || text[0] == '<')) text.remove_prefix(1);

@@ -43,7 +43,8 @@ bool is_aligned(const Array& array) {
   return reinterpret_cast<std::uintptr_t>(array.data) % bytes == 0;
 }
 
-// Of which power of two, up to 16, the address is a multiple: a function may move several elements as one.
+// The largest power of two, up to 16, of which the address is a multiple: a function may move several
+// elements as one.
 std::uintptr_t alignment_of(const Array& array) {
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(array.data) | 16;
   return address & (~address + 1);
@@ -314,7 +315,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
     }
     call->steps.push_back(std::move(step));
   }
-  // Or something else has made a result from what was launched.
+  // Else something other than a launch has made a result.
   if (std::find(is_done.begin(), is_done.end(), false) != is_done.end()) return;
 
   for (Step& step : call->steps) {

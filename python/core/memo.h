@@ -63,7 +63,7 @@ class Memo {
     bool is_number = false;  // NumPy's, not an array without dimensions
   };
 
-  // What a call is known by, and its arrays. Reading them may run other threads.
+  // The key by which a call is known, and its arrays. Reading them may run other threads.
   struct CallDescription {
     std::string key;
     std::vector<Array> arrays;

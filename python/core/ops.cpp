@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library says of its ops.
+// The contracts of the library's ops.
 #include "generator/ops.h"
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Python's Dispatcher and Plan hold.
+// The contents of Python's Dispatcher and Plan.
 #pragma once
 
 #include <nanobind/nanobind.h>

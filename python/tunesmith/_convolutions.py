@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import InputArray, launch, recorded
+from ._arrays import InputArray
 from ._core import is_array
-from ._libraries import promoted
+from ._dispatchers import launch
+from ._recording import recorded
 from ._reductions import _as_int64, _least_and_most
-from ._results import _complex_parts, _short
+from ._types import _complex_parts, dtype_words, promoted
 
 
 def _line(value, name: str, like: InputArray | None = None) -> InputArray:
@@ -109,7 +110,7 @@ def _conv1d(a, v, mode, function: str):
             ("taps", k),
             ("function", function),
             ("mode", mode),
-            ("dtype", _short[computed]),
+            ("dtype", dtype_words[computed]),
         )
         launch("conv1d", (signal, kernel, result), problem)
         return result
@@ -190,7 +191,7 @@ def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:
         ("width", w),
         ("mask_height", h - rows + 1),
         ("mask_width", w - columns + 1),
-        ("dtype", _short[target.dtype]),
+        ("dtype", dtype_words[target.dtype]),
     )
     if not is_array(input) or target.copied or not target.array.contiguous or target.array.readonly:
         raise ValueError(

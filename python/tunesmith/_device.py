@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where arrays in ordinary memory are worked on: the switch, the rule of "auto", and what this build can use."""
+"""The device for arrays in ordinary memory: the switch, the rule of "auto", and what this build can use."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def check_is_there(name: str) -> None:
 
 @functools.lru_cache(maxsize=1)
 def has_driver() -> bool:
-    """Whether an NVIDIA driver is there, by its files; CUDA is not started for that."""
+    """True if an NVIDIA driver is there, by its files; CUDA is not started for that."""
     return any(os.path.exists(file) for file in ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"))
 
 

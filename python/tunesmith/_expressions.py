@@ -14,11 +14,13 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ._arrays import InputArray, launch, run_recorded
+from ._arrays import InputArray
 from ._core import Memo, functions, work
-from ._libraries import type_name
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
 from ._reading import Reader, Tree
-from ._results import _finish, _short, _usable
+from ._recording import run_recorded
+from ._types import dtype_words, type_name, types_of
 
 _functions = frozenset(functions())
 # NumPy's and Python's other names of them.
@@ -80,7 +82,7 @@ def _rename(expression: str, inputs: Iterable[str] | None) -> tuple[str, tuple[s
 
 
 class _Operation(NamedTuple):
-    """What an operation is to NumPy, which says of which type its result is, and its text of real and of whole numbers."""
+    """An operation: NumPy's function, which determines the type of the result, and its text for real and for whole numbers."""
 
     numpy: Callable[..., Any]
     real: str
@@ -203,7 +205,7 @@ _comparisons = ("<", "<=", ">", ">=", "==", "!=", "not")
 
 
 def _known() -> dict[Any, tuple[str, int | None]]:
-    """What is called, by itself: a function of another name or of one's own is another one."""
+    """The function itself that a name stands for: a function of another name or of one's own is another one."""
     found: dict[Any, tuple[str, int | None]] = {
         builtins.abs: ("abs", 1), builtins.min: ("min of two", None), builtins.max: ("max of two", None), builtins.pow: ("**", 2),
         builtins.round: ("whole rint", 1), math.floor: ("whole floor", 1), math.ceil: ("whole ceil", 1), math.trunc: ("whole trunc", 1),
@@ -316,7 +318,7 @@ def _folded(tree: Tree) -> Tree:
 
 
 class _Types:
-    """What NumPy's types are when a tree is computed from arrays without elements, and from Python's numbers themselves."""
+    """NumPy's types when a tree is computed from arrays without elements, and from Python's numbers themselves."""
 
     def __init__(self, values: list[Any]):
         self.values = values
@@ -358,7 +360,7 @@ class _Types:
 
 
 def _bound(tree: Tree, types: list[Any]) -> float:
-    """How large the whole numbers of a tree may be, as real ones; infinity: not known."""
+    """The largest magnitude that the whole numbers of a tree may have; infinity: not known."""
     name, *operands = tree
     if name == "number":
         return abs(operands[0]) if isinstance(operands[0], (int, np.integer, np.bool_)) else math.inf
@@ -424,11 +426,11 @@ def _computed(tree: Tree, letters: dict[int, str], values: list[Any]) -> _Comput
     return _Computed(_text(tree, letters, computed.kind != "f"), computed.name, wanted.name)
 
 
-_op_types = ("float32", "float64", "int32", "int64", "float16", "bfloat16")
+_op_types = tuple(types_of("elementwise"))
 
 
 def _common_type(types: list[str], scalars: list[Any]) -> str:
-    """In which an expression that was given as text is computed."""
+    """The type in which an expression that was given as text is computed."""
     if "bfloat16" in types:
         return "bfloat16"
     # Python's numbers take the arrays' type, as in NumPy 2.
@@ -627,7 +629,7 @@ class Vectorized:
             layout = [("shape", str(math.prod(shape)))]
         else:
             layout = list(_layouts(shape, operands))
-        problem = [("function", computed.expression), ("dtype", _short[computed.dtype]), *layout]
+        problem = [("function", computed.expression), ("dtype", dtype_words[computed.dtype]), *layout]
         is_direct = computed.dtype == computed.result
         # Element by element it may be one of the operands.
         others = [

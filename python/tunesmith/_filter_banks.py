@@ -8,10 +8,15 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded
-from ._filters import _images, _on_device, boundaries, boundary_word, check_origin, number_of
+from ._arrays import InputArray, index, number_of
+from ._borders import boundaries, boundary_word
+from ._core import parameter_words
+from ._dispatchers import launch
+from ._image_settings import check_origin
+from ._image_sums import _images, _on_device
+from ._recording import recorded
 
-_results = ("each", "sum", "norm")
+_results = parameter_words("filter_bank", "results")
 most_weights = 1024  # of a mask
 
 

@@ -14,11 +14,12 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded
-from ._libraries import type_name
+from ._arrays import InputArray, _by_strides, index
+from ._dispatchers import launch
+from ._recording import recorded
 from ._reductions import _least_and_most
-from ._results import _by_strides, _short
 from ._scans import cumsum
+from ._types import dtype_words, type_name
 
 _most_bins = 65536
 
@@ -31,7 +32,7 @@ def _counted(a, bins: int, function: str, lo: float = 0.0, hi: float = 1.0):
         ("function", function),
         ("length", given.array.size),
         ("bins", bins),
-        ("dtype", _short[given.dtype]),
+        ("dtype", dtype_words[given.dtype]),
     )
     launch("histogram", (given, counts), problem, (lo, hi) if function == "histogram" else ())
     return counts.object
@@ -192,7 +193,7 @@ def _between(
 
 
 def _real_weights(weights, given: InputArray) -> InputArray | None:
-    """As float32 or float64; None: what is not of these has rules of its own."""
+    """The array as float32 or float64; None: elements of other types have rules of their own."""
     try:
         found = InputArray(weights, given)
     except TypeError:
@@ -222,12 +223,12 @@ def _sums_of_values(x: InputArray, weights: InputArray | None, count: int, limit
     sums = x.empty((count,), "float64")
     problem = (
         ("values", "single"),
-        ("weights", "none" if weights is None else _short[weights.dtype]),
+        ("weights", "none" if weights is None else dtype_words[weights.dtype]),
         ("edges", "uniform" if limits else "given"),
         ("length", x.array.size),
         ("bins_x", count),
         ("bins_y", 1),
-        ("dtype", _short[x.dtype]),
+        ("dtype", dtype_words[x.dtype]),
     )
     there = None if edges is None else InputArray(edges.astype("float64"), x)
     launch(
@@ -245,7 +246,7 @@ def _weighted_values(x, weights, count: int, limits: tuple[float, float]):
 
 
 def _histogram_of_library(given: InputArray, bins, limits, density, weights):
-    """What the kernels do not count: weights that are no real numbers, edges that are none, and very many bins."""
+    """Counts that no kernel makes: weights that are no real numbers, edges that are none, and very many bins."""
     kind = given.array.kind
     if kind in ("numpy", "other"):
         return np.histogram(given.numpy(), bins, limits, density, weights)
@@ -345,12 +346,12 @@ def _sums_of_pairs(
     """In one launch: the pairs, or the sums of their weights, between limits (lo and hi of x, then of y), or between edges."""
     sums = x.empty(shape, "float64")
     problem = (
-        ("weights", "none" if weights is None else _short[weights.dtype]),
+        ("weights", "none" if weights is None else dtype_words[weights.dtype]),
         ("edges", "uniform" if limits else "given"),
         ("length", x.array.size),
         ("bins_x", shape[0]),
         ("bins_y", shape[1]),
-        ("dtype", _short[x.dtype]),
+        ("dtype", dtype_words[x.dtype]),
     )
     launch("joint_histogram", (x, y, weights, *edges, sums), problem, limits)
     return sums.object
@@ -372,7 +373,7 @@ def _is_uniform(edges: np.ndarray) -> bool:
 
 
 def _are_for_kernels(edges: list[np.ndarray], dtype: str) -> bool:
-    """Whether kernels put values of this type where NumPy has them."""
+    """True if kernels put values of this type into the bins in which NumPy has them."""
     shape = tuple(one.size - 1 for one in edges)
     if (
         min(shape) < 1

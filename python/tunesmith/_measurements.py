@@ -16,10 +16,10 @@ from . import _reductions, _statistics
 from ._arrays import InputArray, chosen
 from ._histograms import _bincount_of_library, _counted, _most_bins
 from ._histograms import histogram as _histogram
-from ._results import _complex_parts, _kind
 from ._scans import cumsum
+from ._types import _complex_parts, _kind
 
-# As what elements are put in order, and labels compared: PyTorch has neither of truth values and of wider unsigned integers.
+# Elements are sorted, and labels compared, as these types: PyTorch does neither with truth values and wider unsigned integers.
 _wide = {"bool": "uint8", "uint16": "int32", "uint32": "int64", "float16": "float32", "bfloat16": "float32"}
 
 
@@ -73,7 +73,7 @@ def _groups(given: InputArray, labels, index) -> _Groups:
     place = (
         library.where(place == count, 0, place) if given.array.kind != "torch" else place.clamp(max=count - 1)
     )
-    # Those of other labels come last.
+    # Elements of other labels come last.
     ids = place + (known[place] != flat) * (count - place)
     return _Groups(
         InputArray(given.library.reshape(given.object, (-1,))),
@@ -146,7 +146,7 @@ def mean(input: Any, labels: Any = None, index: Any = None) -> Any:
 
 
 def _squares(values: InputArray, means) -> InputArray:
-    """Of the distances from the means."""
+    """The sums of squared distances from the means."""
     away = values.object - means
     return InputArray(away * (away.conj() if values.dtype in _complex_parts else away))
 
@@ -208,7 +208,7 @@ def _sorted(groups: _Groups) -> _Sorted:
 
 
 def _taken(found: _Sorted, values: InputArray, offset) -> InputArray:
-    """What stands at that place of each group; of one without elements 0."""
+    """The element at that place of each group; 0 for a group without elements."""
     place = found.starts.object + offset
     is_there = found.counts.object > 0
     taken = InputArray(values.object[place * is_there])
@@ -230,7 +230,7 @@ def _tuples(positions: InputArray, shape) -> list[tuple]:
 
 
 def _select(input, labels, index, *which: str) -> list:
-    """Of minimum, maximum, minimum_position and maximum_position what is asked for."""
+    """The asked part of minimum, maximum, minimum_position and maximum_position."""
     given = InputArray(input)
     if not _is_one(labels, index):
         groups = _groups(given, labels, index)

@@ -66,7 +66,7 @@ def _functions_of(source: str, flags: int, by_statement: bool) -> dict[int, list
 
 
 def _is_same(code: types.CodeType, other: types.CodeType) -> bool:
-    """Whether `other`, compiled for a look at it, is the code of the same function."""
+    """True if `other`, compiled for a look at it, is the code of the same function."""
     if code.co_code != other.co_code:
         return False
     for name in (
@@ -192,7 +192,7 @@ class Reader(ast.NodeVisitor):
         )
 
     def resolve(self, chain: str) -> Any:
-        """What a name outside of the function stands for now, with attributes behind dots."""
+        """The value that a name outside of the function has now, with attributes behind dots."""
         name, *attributes = chain.split(".")
         code = self.function.__code__
         found: Any = _unknown
@@ -210,7 +210,7 @@ class Reader(ast.NodeVisitor):
         return found
 
     def changed(self) -> bool:
-        """Whether a name outside of the function stands for something else than when it was read."""
+        """True if a name outside of the function has another value than when the function was read."""
         for chain, value in self.surroundings:
             now = self.resolve(chain)
             if now is not value and not (

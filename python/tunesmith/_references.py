@@ -35,7 +35,7 @@ def _called(function, given: dict):
 
 
 def _sent(array, wanted: dict, exact: bool) -> np.ndarray:
-    """As the tuner reads it: doubles, or of 64-bit integers themselves where `exact`."""
+    """The array as the tuner reads it: doubles, or 64-bit integers themselves where `exact`."""
     array = np.asarray(array)
     if array.shape != tuple(wanted["extents"]):
         raise ValueError(
@@ -59,7 +59,7 @@ def _sent(array, wanted: dict, exact: bool) -> np.ndarray:
 
 
 def _inputs(function, question: dict) -> list:
-    """Those inputs that the function gives, by name."""
+    """The inputs that the function gives, by name."""
     made = _called(function, dict(question["problem"], seed=question["seed"]))
     arrays = {array["name"]: array for array in question["arrays"] if array["role"] != "output"}
     if not isinstance(made, dict) or not set(made) <= set(arrays):

@@ -8,15 +8,18 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded
+from ._arrays import InputArray, index
+from ._axes import Axes, _axes, _merged, _product
 from ._core import rows_arrays, rows_expression, rows_results, rows_results_vary
-from ._libraries import promoted, type_name
-from ._results import Axes, _axes, _finish, _product, _short, _usable
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
+from ._recording import recorded
 from ._tensors import _common_dtype, _operands, _together
-from ._transposition import _merged, transpose
+from ._transposition import transpose
+from ._types import dtype_words, promoted, type_name, types_of
 
 _most_arrays, _most_results = 6, 4
-_computed = ("float32", "float64", "float16", "bfloat16")
+_computed = tuple(types_of("rows"))
 
 
 def _computed_as(dtype: str) -> str:
@@ -91,7 +94,7 @@ def _compute(
             ("expression", rows_expression(expression)),
             ("rows", _product(lead)),
             ("columns", _product(row)),
-            ("dtype", _short[dtype]),
+            ("dtype", dtype_words[dtype]),
             *((f"x{k}", kind) for k, (_, kind) in enumerate(read)),
         )
         inputs = [one if one.array.size else None for one, _ in read]
@@ -104,7 +107,7 @@ def _compute(
 
 
 def _word(expression: str, x: Any, axis: Axes, out: Any, keepdims: bool = False) -> Any:
-    """Of one array, along any axes."""
+    """The result of an expression of one array, along any axes."""
     given = InputArray(x)
     given = given.to(_computed_as(given.dtype))
     if not given.shape:
@@ -153,7 +156,7 @@ def log_softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
 
 
 def _sum_of_exponentials(is_scaled: bool) -> tuple[str, str]:
-    """Of each row, divided by exp(shift); and the shift: the greatest number, or 0 where it is infinite: exp() then gives the infinity, or zeros.
+    """The text of each row's sum divided by exp(shift), and that of the shift: the greatest number, or 0 where it is infinite, so that exp() gives the infinity, or zeros.
     is_scaled: with factors b. The least number stands for those whose factor is 0."""
     greatest = "max(b == 0 ? min(x) : x)" if is_scaled else "max(x)"
     shift = f"({greatest} - {greatest} == 0 ? {greatest} : 0)"

@@ -7,19 +7,21 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded
-from ._filters import number_of
-from ._libraries import type_name, type_of_output
+from ._arrays import InputArray, index, number_of
+from ._axes import _merged, _product
+from ._core import parameter_words
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
+from ._recording import recorded
 from ._reductions import _flipped, _refuse_missing
-from ._results import _complex_parts, _finish, _kind, _product, _short, _usable
-from ._transposition import _merged
+from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_output, types_of
 
-_functions = ("sum", "product", "max", "min", "any", "all")
-# As what an element type that the op does not have is read: converted, or its bits.
+_functions = parameter_words("scan", "function")
+# Element types that the op does not have are converted, or their bits are read as another type.
 _converted = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
 _viewed = {"bool": "uint8", "uint64": "int64"}
-# What expressions are of.
-_expressed = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
+# The element types that expressions may have.
+_expressed = [name for name in types_of("scan") if name != "uint8"]
 # A sum or product of integers as the op has it, as what it is a sum or product of.
 _summed = {"bool": "int64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64", "uint8": "uint64"}
 
@@ -51,7 +53,7 @@ def _strided(given: InputArray, axis: int) -> tuple[InputArray, tuple]:
 
 
 def _result_type(dtype: str, function: str, wide: bool) -> str:
-    """Of the op's output."""
+    """The element type of the op's output."""
     if wide:
         return "float64"
     if function in ("any", "all"):
@@ -66,7 +68,7 @@ def _launched(
 ) -> None:
     if result.array.size:
         given, extents = _strided(given, axis)
-        problem = (*extents, ("kind", kind), ("dtype", _short[given.dtype]), *settings)
+        problem = (*extents, ("kind", kind), ("dtype", dtype_words[given.dtype]), *settings)
         launch("scan", (given, result), problem, needs_compiler="expression" in dict(settings))
 
 
@@ -207,7 +209,7 @@ def scan(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """What `function` makes of the elements up to each one, along an axis, by default the last; None: of the flattened array.
+    """The running results of `function` along an axis, by default the last; None: of the flattened array.
 
     function: sum, product, max, min, any or all: NumPy's cumsum and cumprod, and accumulate() of maximum, minimum, logical_or and
     logical_and (whose axis is 0 by default). Or an associative expression of a, what is before, and b, the next element, as of tunesmith.elementwise:

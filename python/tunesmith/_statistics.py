@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded
-from ._filters import number_of
-from ._libraries import type_name, type_of_output
+from ._arrays import InputArray, _by_strides, index, number_of
+from ._axes import Axes, _axes, _merged, _product
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
+from ._recording import recorded
 from ._reductions import (
     _as_int64,
     _flipped,
@@ -25,11 +27,10 @@ from ._reductions import (
     _refuse_missing,
     _where,
 )
-from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
 from ._tensors import tensor
-from ._transposition import _merged
+from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_output
 
-# As what an element type that the op does not have is read.
+# Element types that the op does not have are converted to these.
 _converted = {
     "bool": "int32",
     "int8": "int32",
@@ -39,20 +40,6 @@ _converted = {
     "uint32": "int64",
 }
 _halves = ("float16", "bfloat16")
-_orderless = (
-    "any",
-    "all",
-    "prod",
-    "var",
-    "std",
-    "count_nonzero",
-    "ptp",
-    "norm1",
-    "norm2",
-    "norminf",
-    "min_max",
-    "mean_var",
-)
 
 
 def _laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool) -> tuple[InputArray, tuple]:
@@ -115,14 +102,16 @@ def _reduce_as(
     ddof: int = 0,
     wide: bool = False,
 ) -> InputArray:
-    """Of one of the op's types; `result` is the output's, of the kept axes, and of 2 more behind them for a pair."""
+    """The reduction of an array of one of the op's types; `result` is the output's type. A pair has an axis of 2 behind the kept ones."""
     shape = _reduced_shape(given.shape, axes, False) + ((2,) if function in ("min_max", "mean_var") else ())
     into = _usable(out, shape, result, given) or given.empty(shape, result)
     if into.array.size:
-        given, extents = _laid_out(given, axes, function not in _orderless)
+        given, extents = _laid_out(given, axes, function in ("argmin", "argmax"))
         more = (("ddof", ddof),) * (ddof != 0) + (("sum_dtype", "f64"),) * wide
         launch(
-            "reduce", (given, into), (*extents, ("function", function), ("dtype", _short[given.dtype]), *more)
+            "reduce",
+            (given, into),
+            (*extents, ("function", function), ("dtype", dtype_words[given.dtype]), *more),
         )
     return into
 
@@ -138,7 +127,7 @@ def _flag(keepdims) -> bool:
 
 
 def _without(name: str, instead: str, **given) -> None:
-    """What NumPy takes and is not here."""
+    """Refuses parameters that NumPy has and this package does not."""
     for word, value in given.items():
         if value is not np._NoValue and value is not None and value is not True:
             raise NotImplementedError(f"{name}() has no {word}= here; {instead}.")
@@ -420,7 +409,7 @@ def prod(
 
 
 def _truth(given: InputArray) -> InputArray:
-    """Of one of the op's types, and not 0 where the element is not."""
+    """The array in one of the op's types, not 0 where the element is not 0."""
     own = given.dtype
     if own in _complex_parts:
         given = InputArray(given.object != 0)

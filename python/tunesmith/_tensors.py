@@ -9,17 +9,21 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded
+from ._arrays import InputArray, index
+from ._call_log import assign
 from ._core import tensor_arrays, tensor_computation
-from ._libraries import assign, type_name
-from ._results import _finish, _short, _usable
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
+from ._recording import recorded
 from ._transposition import transpose
+from ._types import dtype_words, type_name, types_of
 
 _most_arrays = 6
 # Integers of another width are computed modulo 2**32 or 2**64 and cut again, which is what their own sums and products do.
 _computed_as = {"int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
 _summed_in_float32 = ("float16", "bfloat16")
-_types = {**_short, "int8": "i8", "uint8": "u8"}  # of what kernels read
+_types = types_of("tensor")  # of what kernels read
+_written = [name for name in _types if name not in ("int8", "uint8")]  # and of what they write
 _casts = ("no", "equiv", "safe", "same_kind", "unsafe")
 _labels = (
     string.ascii_uppercase + string.ascii_lowercase
@@ -58,7 +62,7 @@ def _compute(
     zero_outside: tuple = (),
     same_kind: bool = True,
 ) -> Any:
-    """Of arrays in the order in which the expression names them. is_whole: every element of the result is written."""
+    """The expression's result for arrays in the order in which it names them. is_whole: every element of the result is written."""
     computed = _computed_as.get(dtype, dtype)
     if computed not in _types:
         raise TypeError(
@@ -66,9 +70,9 @@ def _compute(
         )
     last = dtype if out_dtype is None else out_dtype  # of the result
     stored = computed if last == dtype else last  # by the kernel
-    if stored != computed and stored not in _short:
+    if stored != computed and stored not in _written:
         raise TypeError(
-            f"The result's type is {stored}; allowed are {dtype}, its inputs' own, and {', '.join(_short)}."
+            f"The result's type is {stored}; allowed are {dtype}, its inputs' own, and {', '.join(_written)}."
         )
     operands = [one.to(computed) for one in arrays]
     operands = [
@@ -81,7 +85,7 @@ def _compute(
         list(extents),
         may,
         finish,
-        "" if stored == computed else _short[stored],
+        "" if stored == computed else dtype_words[stored],
         list(zero_outside),
     )
     result = (
@@ -144,7 +148,7 @@ def tensor(
     zero_outside: str | Iterable[str] = (),
     **arrays: Any,
 ) -> Any:
-    """What a line of index notation says, in one kernel:
+    """Computes a line of index notation in one kernel:
 
         y = tunesmith.tensor("y[n,o,v,u] += x[n,c,v+i,u+j] * w[o,c,i,j]", x=x, w=w)
 
@@ -247,7 +251,7 @@ def einsum(
         taken = [pieces.pop(k) for k in sorted(place, reverse=True)][::-1]
         left = set(result).union(*(name for name, _ in pieces)) if pieces else set(result)
         name = result if not pieces else "".join(sorted(left.intersection("".join(one for one, _ in taken))))
-        # What comes between two kernels keeps the type of their sums: in one of 16 bits it might overflow.
+        # Results between two kernels keep the type of the sums: in one of 16 bits they might overflow.
         arrays = [one for _, one in taken]
         read_as = (
             "float32"
@@ -296,7 +300,7 @@ def _text_of_lists(given: tuple) -> tuple[str, tuple]:
 
 
 def _path(inputs: list[str], result: str, pieces: list, optimize: Any) -> list[tuple[int, ...]]:
-    """Which operands are taken together, one step after the other; what comes of them stands last."""
+    """The steps of the computation: each takes some operands together, and puts its result behind the others."""
     if len(inputs) <= 2 or not optimize:
         return [tuple(range(len(inputs)))]
     shapes = [np.broadcast_to(np.float32(0), one.shape) for _, one in pieces]

@@ -15,8 +15,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from . import _arrays
+from . import _dispatchers
 from ._core import default_database
+from ._device import current_device
 from ._references import listening
 
 Problem = str | Mapping[str, Any]
@@ -63,7 +64,7 @@ class _Bar:
 
 
 def _run(arguments: list[str], shown: bool) -> str:
-    """What the program printed. Raises ValueError for wrong input, RuntimeError for what failed, with its words."""
+    """The program's output. Raises ValueError for wrong input, RuntimeError for other failures, with the program's words."""
     bar = _Bar(shown)
     process = subprocess.Popen(
         [program(), *arguments],
@@ -117,7 +118,7 @@ def _text(problem) -> str:
 
 
 def _device(device) -> str:
-    chosen = _arrays.current_device()
+    chosen = current_device()
     return device or {"host": "auto"}.get(
         chosen, chosen
     )  # "auto" is the command line's word too: the first GPU, else the host
@@ -191,7 +192,7 @@ def tune(
     finally:
         if file is not None:
             os.unlink(file)
-    _arrays.forget_dispatchers()
+    _dispatchers.forget_dispatchers()
     return winners(op, database=database)
 
 
@@ -237,7 +238,7 @@ class Capture:
     @staticmethod
     def _now() -> dict:
         found = {}
-        for ordinal, dispatcher in list(_arrays._dispatchers.items()):
+        for ordinal, dispatcher in list(_dispatchers._dispatchers.items()):
             for usage in dispatcher.summary():
                 found[ordinal, usage["op"], usage["problem"]] = usage
         return found

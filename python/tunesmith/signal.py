@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ._arrays import InputArray, recorded
+from ._arrays import InputArray, number_of
 from ._convolutions import exact_integers
 from ._elsewhere import missing
-from ._filters import by_parts, filter_last_two, number_of
-from ._libraries import promoted
-from ._results import _complex_parts
+from ._image_sums import by_parts, filter_last_two
+from ._recording import recorded
+from ._types import _complex_parts, promoted
 
 __all__ = ["convolve2d", "correlate2d"]
 

@@ -26,7 +26,7 @@ def poisoned(made: np.ndarray) -> np.ndarray:
 
 
 class Numbers(NamedTuple):
-    """What an array of a call is made of: its elements in a call are drawn anew."""
+    """The parts of a call's array, whose elements are drawn anew in each call."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -195,7 +195,7 @@ def magnitude(x):
 
 
 def parts(found):
-    """Of tuples, lists and dicts within each other."""
+    """The arrays of tuples, lists and dicts within each other."""
     if isinstance(found, (tuple, list)):
         return [one for part in found for one in parts(part)]
     if isinstance(found, np.ndarray) and found.dtype == object:
@@ -204,7 +204,7 @@ def parts(found):
 
 
 def difference(found, expected, error) -> str | None:
-    """What is wrong with a result, if anything."""
+    """The fault of a result, if there is one."""
     if found is None or expected is None:
         return None if found is expected else f"{found!r}, not {expected!r}"
     found, expected = np.asarray(found), np.asarray(expected)

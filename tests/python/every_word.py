@@ -380,7 +380,7 @@ relative = {"float64": 1e-12, "float32": 4e-6, "float16": 4e-3}
 
 
 def near(expected, *_, **__):
-    """As close as the words of rows are."""
+    """The tolerance of the words of rows."""
     tolerance = relative[np.asarray(expected).dtype.name]
     return tolerance * (1 + np.abs(exact(expected)))
 
@@ -546,7 +546,7 @@ def _(draw, name):
 
 
 def wraps(function):
-    """Of integers with numbers of any size, in NumPy's own arithmetic, which goes around."""
+    """The expected result for integers of any size, in NumPy's own arithmetic, which goes around."""
 
     def expected(**given):
         with np.errstate(all="ignore"):
@@ -1357,7 +1357,7 @@ def places(part, shape):
     return [np.sum(part * where) / np.sum(part) for where in np.indices(shape)]
 
 
-# Of the elements that count.
+# Results of the elements that count.
 measured = {
     "sum": lambda part: np.sum(part),
     "sum_labels": lambda part: np.sum(part),

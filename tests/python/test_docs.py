@@ -18,7 +18,7 @@ def as_a_file(block, name, names):
 
 
 def as_a_cell(block, name, names):
-    """As IPython does it: the text is in linecache, and each statement is compiled by itself."""
+    """Runs the block as IPython does: the text is in linecache, and each statement is compiled by itself."""
     name = f"<ipython-input-{name}>"
     linecache.cache[name] = (len(block), None, block.splitlines(True), name)
     for statement in ast.parse(block).body:

@@ -162,7 +162,7 @@ def test_wrong_expressions():
         tunesmith.vectorize("x + y")(np.ones(2), np.ones(3))
 
 
-# What another reading of the source would take for something else: each is exact, or refused with its line.
+# Functions that a careless reader would mistake: each is exact, or refused with its line.
 
 
 def log(x):

@@ -87,7 +87,7 @@ derivatives = {
 
 @pytest.mark.parametrize("name", derivatives)
 def test_derivatives_of_flat_areas_are_exactly_0(name):
-    """As in SciPy, which subtracts both sides before it multiplies: else ridges are found where nothing is."""
+    """SciPy subtracts both sides before it multiplies; otherwise ridges are found where nothing is."""
     call = derivatives[name]
     for shape in ((40,), (15, 14), (5, 6, 7)):
         for dtype, value in (("f4", 0.1), ("f4", 255), ("f8", 1 / 3), ("f8", -7e5), ("f2", 0.1)):
@@ -109,7 +109,7 @@ def test_derivatives_of_flat_areas_are_exactly_0(name):
 
 
 def test_a_gaussian_leaves_equal_integers_as_they_are():
-    """Also where SciPy's sums of weights are a last bit below 1, so that 7 becomes 5."""
+    """SciPy's sums of weights may be a last bit below 1, so that 7 becomes 5."""
     for dtype, values in (
         ("bool", (1,)),
         ("uint8", (7, 255)),

@@ -18,7 +18,7 @@ class Subclass(np.ndarray):
 
 
 class Exported:
-    """Of a library that is not known: it has __dlpack__ alone."""
+    """An array of an unknown library: it has __dlpack__ alone."""
 
     def __init__(self, array):
         self.array = array
@@ -44,7 +44,7 @@ def misaligned(array):
 
 
 def field(array):
-    """Of records whose size is not a multiple of an element's."""
+    """A field of records whose size is not a multiple of an element's."""
     found = np.zeros(array.shape, [("one", array.dtype), ("other", "i1")])["one"]
     found[...] = array
     return found
@@ -167,7 +167,7 @@ def test_masks_and_matrices_are_refused():
 
 def test_missing_values_of_pandas():
     class Series:
-        """What pandas and xarray have in common."""
+        """The methods that pandas and xarray share."""
 
         def __init__(self, values):
             self.values = np.array(values)

@@ -85,7 +85,7 @@ def tuned(tmp_path_factory):
 
 
 class Page(html.parser.HTMLParser):
-    """What a browser would see: tags with their attributes, the text of scripts, the text of cells."""
+    """The page as a browser sees it: tags with their attributes, the text of scripts, the text of cells."""
 
     def __init__(self, path):
         super().__init__()
@@ -394,7 +394,7 @@ MEASURE = """addEventListener('load', () => setTimeout(() => {
     wider: document.documentElement.scrollWidth - innerWidth, height: document.documentElement.scrollHeight });
 }, 1500));"""
 
-# Of pictures, for each box: how many pixels are of a strong colour, and how bright its first pixel is.
+# For each box of the pictures: the number of pixels of a strong colour, and the brightness of its first pixel.
 LOOK = """IMAGES<pre></pre><script>
 addEventListener('load', () => {
   document.querySelector('pre').textContent = JSON.stringify(BOXES.map((boxes, which) => {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report is made of: a database's views, the bytes and operations of problems, and the times of other libraries."""
+"""The data of a report: a database's views, the bytes and operations of problems, and the times of other libraries."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class Data:
         return all(values.get(name) == value for name, value in self.wanted.items())
 
     def short(self, op: str, text: str) -> str:
-        """Of a problem, what tells it from the op's others, and where that is no size, its numbers above 1 too."""
+        """The values that distinguish a problem from the op's others, and where none of them is a size, its numbers above 1 too."""
         values = values_of(text)
         if op not in self._varied:
             given = collections.defaultdict(set)

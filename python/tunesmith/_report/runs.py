@@ -180,7 +180,7 @@ def _progress(data: Data, row: sqlite3.Row, started: datetime.datetime, top: lis
 
 
 def _spent(timed: list[tuple]):
-    """Of each run the seconds by stage."""
+    """The seconds of each run by stage."""
     bars = plotly().Figure()
     labels = [one[0] for one in timed]
     for number, (stage, name) in enumerate(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is here, and what dispatch uses."""
+"""The contents of the database, and the winners that dispatch uses."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def pytest_collection_modifyitems(config, items):
 
 def launches() -> int:
     return sum(
-        usage["launches"] for one in tunesmith._arrays._dispatchers.values() for usage in one.summary()
+        usage["launches"] for one in tunesmith._dispatchers._dispatchers.values() for usage in one.summary()
     )
 
 
