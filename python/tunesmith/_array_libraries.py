@@ -16,7 +16,7 @@ from ._types import numpy_type
 class _NumPy:
     @staticmethod
     def module():
-        """With where(), minimum() and so on."""
+        """The module with where(), minimum() and so on."""
         return np
 
     @staticmethod

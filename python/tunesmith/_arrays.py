@@ -77,9 +77,7 @@ class InputArray:
         self.array = Array(read)  # which refuses masked arrays
         self.object = np.asarray(read) if self.array.kind == "numpy" else read
         self.library = libraries[self.array.kind]
-        if self.array.pointer % min(
-            self.array.itemsize, 8
-        ):  # a tensor that begins between two elements' places
+        if self.array.pointer % min(self.array.itemsize, 8):  # a tensor that begins within another's element
             self.object, self.copied = self.library.copy(self.object), True
             self.array = Array(self.object)
 

@@ -59,9 +59,7 @@ def exact_integers(
     if wanted == "bool":
         return convolution(first, second, fill).to("bool")
     bounds = [builtins.max(_largest_integer[first.dtype], abs(fill)), _largest_integer[second.dtype]]
-    if (
-        bounds[0] * bounds[1] * terms > 2**53
-    ):  # then it is looked whether they are as large as their types allow
+    if bounds[0] * bounds[1] * terms > 2**53:  # the numbers may be smaller than their types allow
         bounds = [builtins.max(abs(int(one)) for one in _least_and_most(given)) for given in (first, second)]
         bounds[0] = builtins.max(bounds[0], abs(fill))
     if bounds[0] * bounds[1] * terms <= 2**53:

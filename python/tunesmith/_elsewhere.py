@@ -17,7 +17,7 @@ _image = "tunesmith.ndimage.correlate() or tunesmith.signal.convolve2d(); for la
 _line = "tunesmith.convolve() or tunesmith.correlate(); of rows tunesmith.ndimage.correlate1d()"
 _each = "tunesmith.vectorize(), as in tunesmith.vectorize('{}')"
 
-# By module and name. A name that another module of this package has, and NumPy's functions of single elements, need no line.
+# The replacements by module and name. A name that another module of this package has, and NumPy's functions of single elements, need no line.
 elsewhere: dict[str, dict[str, str]] = {
     "tunesmith": {
         "amax": "tunesmith.max()",

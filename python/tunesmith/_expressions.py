@@ -153,10 +153,8 @@ def _table() -> dict[str, _Operation]:
         "or": (lambda x, y: _either(x, x, y), "({0} ? {0} : {1})"),
         "if": (_either, "({0} ? {1} : {2})"),
         "where": (np.where, "({0} ? {1} : {2})"),
-        "min of two": (
-            lambda x, y: _either(y < x, y, x),
-            "({1} < {0} ? {1} : {0})",
-        ),  # Python's: the first where one is NaN
+        # Python gives the first where one is NaN.
+        "min of two": (lambda x, y: _either(y < x, y, x), "({1} < {0} ? {1} : {0})"),
         "max of two": (lambda x, y: _either(y > x, y, x), "({1} > {0} ? {1} : {0})"),
         "minimum": (np.minimum, "min({0}, {1})"),
         "maximum": (np.maximum, "max({0}, {1})"),
@@ -304,7 +302,7 @@ def _applied(name: str, found: list[Any]) -> Any:
 
 
 def _folded(tree: Tree) -> Tree:
-    """With numbers in place of what follows from numbers alone, as Python computes it."""
+    """The tree with numbers in place of operations on numbers alone, as Python computes them."""
     name, *operands = tree
     if name in ("input", "number"):
         return tree
@@ -390,7 +388,7 @@ class _Computed(NamedTuple):
 
 
 def _computed(tree: Tree, letters: dict[int, str], values: list[Any]) -> _Computed:
-    """How a kernel of one type gives what NumPy gives of the types of these values: arrays without elements, or Python's numbers."""
+    """The kernel of one type that gives NumPy's result for the types of these values: arrays without elements, or Python's numbers."""
     types = _Types(values)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -539,9 +537,8 @@ class Vectorized:
             settings["out"] = out
         if dtype is not None:
             settings["dtype"] = dtype
-        if any(
-            isinstance(value, np.generic) for value in arrays
-        ):  # of which some are Python's numbers too, of another type
+        # Some of NumPy's scalars are Python's numbers too, and have another type all the same.
+        if any(isinstance(value, np.generic) for value in arrays):
             return self._run(*arrays, **settings)
         return run_recorded(self._memo, self._run, arrays, settings)
 

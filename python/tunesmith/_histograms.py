@@ -257,7 +257,7 @@ def _histogram_of_library(given: InputArray, bins, limits, density, weights):
     if kind == "cupy":
         library, like = sys.modules["cupy"], given.object
         edges = bins if np.ndim(bins) == 0 else library.asarray(InputArray(bins, given).object)
-        # By name: their order has changed from version to version.
+        # NumPy changed their order from version to version, so they are given by name.
         counts, edges = library.histogram(
             like, edges, limits, weights=None if weights is None else weights.object, density=density
         )
@@ -418,9 +418,8 @@ def _joint_counts_of_library(given: list[InputArray], edges: list[np.ndarray], w
     row, column = (_places(one, own) for one, own in zip(given, edges))
     inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
     count = rows * columns
-    place = InputArray(
-        (row * columns + column) * inside + count * (inside == 0)
-    )  # those outside behind all others
+    # Values outside stand behind all others.
+    place = InputArray((row * columns + column) * inside + count * (inside == 0))
     counts = _bincount_of_library(place.to("int64"), None if weights is None else weights.object, count + 1)
     return InputArray(counts[:count]).to("float64").reshaped((rows, columns)).object
 
@@ -483,10 +482,8 @@ def histogram2d(
     table = InputArray(counts)
     if density:
         total = table.object.sum()
-        for width in (
-            np.diff(edges[0])[:, np.newaxis],
-            np.diff(edges[1]),
-        ):  # one after the other, as NumPy, for the same bits
+        # NumPy divides by one width after the other: so the bits are the same.
+        for width in (np.diff(edges[0])[:, np.newaxis], np.diff(edges[1])):
             table = InputArray(table.object / InputArray(width.astype(np.float64), table).object)
         table = InputArray(table.object / total)
     return table.object, edges[0], edges[1]

@@ -151,7 +151,7 @@ def _over_gaps(given: InputArray, mask: np.ndarray, value: float, sums: str, pla
     image = given.numpy().astype(sums)
 
     def meets(found, weights) -> np.ndarray:
-        """Where a weight of these meets an element of which found() is true."""
+        """The places at which a weight meets an element for which found() is true."""
         there = InputArray(found(image).astype("float64"))
         return (
             np.asarray(

@@ -298,9 +298,8 @@ def _one_mask(given: InputArray, terms: list[list[_Line]], wanted: str, cval) ->
     has_constant = boundary_word(lines[0].mode) == "constant" and cval != 0
     if is_product and has_constant:
         return None  # a second line has the constant beside what the first one made
-    if wanted.startswith(
-        _whole
-    ):  # sums of whole numbers go around alike whether they are cut once or in between
+    if wanted.startswith(_whole):
+        # Sums of whole numbers go around alike whether they are cut once or in between.
         whole = all((line.weights == np.rint(line.weights)).all() for line in lines)
         if not whole or has_constant or not given.dtype.startswith(_whole) or wanted in ("bool", "uint64"):
             return None  # a negative number in uint64, read again as a float64, loses its last digits, in SciPy too
@@ -687,7 +686,7 @@ def laplace(
 def _gaussian_derivatives(
     given: InputArray, sigma, order: int, mode, axes, truncate, radius, wanted: str
 ) -> list[list[_Line]]:
-    """For each axis a Gaussian whose derivative of that order is taken along it. As in SciPy an axis's mode is that of all lines of its term."""
+    """A term for each axis: a Gaussian whose derivative of that order is taken along it. An axis's mode is that of all lines of its term, as in SciPy."""
     found = axes_of(axes, len(given.shape))
     widths = per_axis(sigma, len(found), "sigma")
     edges = per_axis(mode, len(found), "mode")

@@ -46,7 +46,7 @@ def _beside(labels, given: InputArray) -> InputArray:
 
 
 def _mask(given: InputArray, labels, index) -> InputArray:
-    """Where an element counts: its label is the index, or above 0."""
+    """The mask of elements that count: their label is the index, or above 0."""
     found = _beside(labels, given)
     found = found.to(_wide.get(found.dtype, found.dtype))
     return InputArray(found.object > 0 if index is None else found.object == index)

@@ -26,7 +26,7 @@ def _eroded(input, size, footprint, structure, output, mode, cval, origin, axes)
 
 
 def _dilated(input, size, footprint, structure, output, mode, cval, origin, axes):
-    """With the window turned around, whose centre moves where its extent is even."""
+    """The dilation: the greatest of the window turned around, whose centre moves where its extent is even."""
     _needs_window(size, footprint, structure)
     found = axes_of(axes, len(InputArray(input).shape))
     footprint, structure = (

@@ -62,7 +62,7 @@ def check_each_time(check) -> None:
 
 
 def recorded(*arrays: str, by_content: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:
-    """For a function whose launches depend on the types and shapes of the parameters named as `arrays`, those of *args and **kwargs among them, and
+    """Decorates a function whose launches depend on the types and shapes of the parameters named as `arrays`, those of *args and **kwargs among them, and
     on the values of all others.
 
     The first call with such arguments runs the function. If all that it did was to launch kernels on its arguments, new arrays and constants, later

@@ -137,9 +137,8 @@ def serve_reference(function: Callable[..., Any]) -> None:
 def listening(function):
     """The words for --reference by which the program asks `function` of this process while the with-block runs."""
     folder = tempfile.mkdtemp(prefix="tunesmith_")
-    path = os.path.join(
-        folder, re.sub(r"\W", "_", _name(function))[:40]
-    )  # the name that the tuner says and keeps
+    # The tuner says and keeps this name.
+    path = os.path.join(folder, re.sub(r"\W", "_", _name(function))[:40])
     lock = threading.Lock()  # of several devices' processes, one is answered at a time
 
     def answer(connection):

@@ -107,9 +107,8 @@ def _scan(
     if function in ("sum", "product") and not wide:
         bits = _summed.get(own, result_type)
         return (result.viewed(bits) if bits != result_type else result).to(wanted)
-    if (
-        exclusive and function in ("max", "min") and own in _converted
-    ):  # which begins with the extreme of the type that it was scanned in
+    if exclusive and function in ("max", "min") and own in _converted:
+        # The first result is the extreme of the type that was scanned.
         limits = np.iinfo(own)
         result = InputArray(result.object.clip(limits.min, limits.max))
     return result.to(wanted)

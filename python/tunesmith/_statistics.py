@@ -81,9 +81,8 @@ def _laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool) -> tuple[
             ("outer", _product(shape[k] for k in range(len(shape)) if k not in axes)),
             ("length", _product(shape[k] for k in axes)),
         )
-    first, last = (
-        (reduced[0], reduced[-1]) if reduced else (len(shape), len(shape) - 1)
-    )  # kept axes may lie beyond a reduced one of one element
+    # Kept axes may lie beyond a reduced one of one element.
+    first, last = (reduced[0], reduced[-1]) if reduced else (len(shape), len(shape) - 1)
     extents = (
         ("outer", _product(shape[:first])),
         ("length", _product(shape[first : last + 1])),
@@ -183,9 +182,8 @@ def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
     _refuse_missing(a, function)
     given = InputArray(a)
     axes = _axes(axis, len(given.shape)) if given.shape or axis is None else _axes(axis, 0)
-    shape = np.broadcast_shapes(
-        _reduced_shape(given.shape, axes, _flag(keepdims)), np.shape(ddof)
-    )  # as NumPy divides
+    # ddof may be an array, which NumPy broadcasts.
+    shape = np.broadcast_shapes(_reduced_shape(given.shape, axes, _flag(keepdims)), np.shape(ddof))
     ddof = np.asarray(number_of(ddof)).item()
     if int(ddof) != ddof:
         raise NotImplementedError(
@@ -502,9 +500,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         is_matrix = False
     else:
         if axis is not None:
-            axis = (
-                tuple(axis) if isinstance(axis, (tuple, list)) else (int(axis),)
-            )  # of an axis alone NumPy makes an integer
+            # NumPy makes an integer of a single axis.
+            axis = tuple(axis) if isinstance(axis, (tuple, list)) else (int(axis),)
         given_axes = tuple(range(dimensions)) if axis is None else axis
         axes = tuple(_axes(one, dimensions)[0] for one in given_axes)
         is_matrix = len(axes) == 2

@@ -25,9 +25,8 @@ _summed_in_float32 = ("float16", "bfloat16")
 _types = types_of("tensor")  # of what kernels read
 _written = [name for name in _types if name not in ("int8", "uint8")]  # and of what they write
 _casts = ("no", "equiv", "safe", "same_kind", "unsafe")
-_labels = (
-    string.ascii_uppercase + string.ascii_lowercase
-)  # of lists of whole numbers, in the order of implicit results
+# Letters for lists of whole numbers, in the order of implicit results.
+_labels = string.ascii_uppercase + string.ascii_lowercase
 
 
 def _common_dtype(dtypes: Iterable[str], what: str) -> str:
@@ -181,7 +180,7 @@ def tensor(
     written = [one.strip() for one in expression.partition("]")[0].partition("[")[2].split(",")]
     read, like = _together(given)
     dtype = _dtype_of(read, dtype, "tensor()")
-    if dtype == "uint64":  # whose sums and products are those of int64, but not its comparisons and quotients
+    if dtype == "uint64":  # its sums and products are those of int64, its comparisons and quotients are not
         raise TypeError(
             "Elements of uint64 are not computed by tensor(); give dtype='int64' if the numbers are small enough, or use einsum()."
         )

@@ -119,9 +119,8 @@ def _text(problem) -> str:
 
 def _device(device) -> str:
     chosen = current_device()
-    return device or {"host": "auto"}.get(
-        chosen, chosen
-    )  # "auto" is the command line's word too: the first GPU, else the host
+    # "auto" is the command line's word too: the first GPU, else the host.
+    return device or {"host": "auto"}.get(chosen, chosen)
 
 
 def _seconds(budget) -> str:

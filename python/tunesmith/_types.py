@@ -53,7 +53,7 @@ def numpy_type(name: str) -> np.dtype:
     return np.dtype(name)
 
 
-# By NumPy's names, as the ops' problems have them.
+# The words of ops' problems, by NumPy's names.
 dtype_words = {
     "float32": "f32",
     "float64": "f64",

@@ -1245,9 +1245,8 @@ def constant(draw, dtype):
 def _(draw, name):
     numbers = image(draw, least=2, kinds=rank_kinds)
     if numbers.dtype in reals:
-        numbers = numbers._replace(
-            kinds=("wide", "infinite")
-        )  # NaN, and zeros of both signs, have another place in SciPy
+        # NaN, and zeros of both signs, have another place in SciPy.
+        numbers = numbers._replace(kinds=("wide", "infinite"))
     settings = {
         **along(draw, window(draw, numbers.shape), numbers),
         "mode": draw.one_of(*modes),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where arrays in ordinary memory are worked on, and what the build says of itself."""
+"""The device for arrays in ordinary memory, and what the build says of itself."""
 
 import warnings
 

@@ -97,7 +97,7 @@ def test_a_function_without_source_is_refused():
 
 
 def test_a_function_is_read_however_its_statement_was_compiled(tmp_path):
-    """From Python 3.11 on the code of math.exp() depends on whether the import is compiled with it. Prompts and notebooks compile each statement by itself."""
+    """Python 3.11 and later compile math.exp() in another way where the import is compiled with it. Prompts and notebooks compile each statement by itself."""
     text = "import math\nimport numpy as np\n\nf = lambda x: math.exp(x) + np.sqrt(x)\ndef g(x):\n    return math.sin(x) + math.pi\n"
     for mode in ("together", "apart"):
         name, names = f"<cell {mode}>", {}
@@ -388,9 +388,8 @@ def test_functions_drawn_at_random_are_numpys(tmp_path):
                 assert "truth values" in str(refused) or "boolean" in str(refused), body
                 continue
             computed += 1
-            one_type = not any(
-                word in body for word in (" if ", " and ", " or ", "min(", "max(")
-            )  # else of either operand
+            # Otherwise the result has the type of either operand.
+            one_type = not any(word in body for word in (" if ", " and ", " or ", "min(", "max("))
             assert found.dtype == expected.dtype if one_type else np.can_cast(expected.dtype, found.dtype), (
                 body
             )

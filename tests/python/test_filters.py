@@ -79,9 +79,8 @@ derivatives = {
     "convolve1d": lambda of, x, axis, mode: of.convolve1d(
         x, [0.1, -0.3, 0, 0.3, -0.1], axis, mode=mode, cval=x.flat[0]
     ),
-    "of even masks": lambda of, x, axis, mode: of.correlate1d(
-        x, [-0.3, -0.7, 0.7, 0.3], axis, mode=mode
-    ),  # SciPy's are not 0
+    # SciPy's results are not 0.
+    "of even masks": lambda of, x, axis, mode: of.correlate1d(x, [-0.3, -0.7, 0.7, 0.3], axis, mode=mode),
 }
 
 
@@ -201,13 +200,8 @@ def test_nothing_comes_through_a_weight_of_zero(seed):
     weights = random.integers(-1, 2, tuple(random.integers(1, 4, dimensions))).astype(float)
     mode, cval = modes[seed % len(modes)], (0.0, np.nan, np.inf, -1.0)[seed % 4]
     dtype = ("float32", "float64")[seed // 3 % 2]
-    for gaps in (
-        (),
-        (np.nan,),
-        (np.inf, np.nan),
-        (np.inf, -np.inf),
-        (),
-    ):  # the same calls with and without: remembered ones too
+    # The same calls with and without them: remembered ones too.
+    for gaps in ((), (np.nan,), (np.inf, np.nan), (np.inf, -np.inf), ()):
         x = random.standard_normal(shape).astype(dtype)
         for gap in gaps:
             x[tuple(random.integers(0, extent) for extent in shape)] = gap

@@ -61,7 +61,7 @@ def big_endian(array):
     return array.astype(array.dtype.newbyteorder(">"))
 
 
-# By name: from NumPy's array and a folder; and whether the form has elements of its own byte order, alignment and distance.
+# Forms by name: made from NumPy's array and a folder; true if the form has elements of its own byte order, alignment and distance.
 forms = {
     "another byte order": lambda array, path: big_endian(array),
     "a file": memmap,
@@ -247,7 +247,7 @@ def test_errors_are_sentences():
 
 
 def pytorch(monkeypatch):
-    """From NumPy's array to a tensor; to one whose negation is not yet done; and from it to NumPy's. PyTorch, or what these tests need of it."""
+    """Three functions: NumPy's array to a tensor, a tensor to one whose negation is not yet done, a tensor to NumPy's. PyTorch, or a stand-in."""
     if importlib.util.find_spec("torch"):
         torch = importlib.import_module("torch")
         return torch.from_numpy, torch._neg_view, lambda one: one.resolve_neg().numpy()

@@ -50,9 +50,8 @@ def test_derivatives_are_scipys(seed):
     output = (None, np.float32, np.float64)[seed % 3] if dtype != "complex64" else None
     axis, sigma = int(random.integers(-dimensions, dimensions)), float(random.uniform(0.3, 2))
     calls = [("sobel", (axis,)), ("prewitt", (axis,)), ("laplace", ())]
-    if (
-        np.dtype(output or dtype).kind in "fc"
-    ):  # where an integer is cut off, the order of SciPy's sums decides
+    # The order of SciPy's sums decides where an integer is cut off.
+    if np.dtype(output or dtype).kind in "fc":
         calls += [("gaussian_laplace", (sigma,)), ("gaussian_gradient_magnitude", (sigma,))]
     for name, settings in calls:
         expected = getattr(scipy.ndimage, name)(x, *settings, output, edges, cval)
@@ -79,15 +78,11 @@ def test_derivatives_of_two_dimensions_take_one_launch():
         (lambda: ndimage.gaussian_laplace(x, 3.0), 1),
         (lambda: ndimage.gaussian_gradient_magnitude(x, 1.0), 1),
         (lambda: ndimage.gaussian_gradient_magnitude(cube, 1.0, axes=(0, 1)), 1),  # ten channels
-        (
-            lambda: ndimage.gaussian_gradient_magnitude(x, 1.0, mode=("reflect", "wrap")),
-            3,
-        ),  # two derivatives and the root
+        # Two derivatives and the root.
+        (lambda: ndimage.gaussian_gradient_magnitude(x, 1.0, mode=("reflect", "wrap")), 3),
         (lambda: ndimage.laplace(cube), 2),
-        (
-            lambda: ndimage.gaussian_laplace(cube, 1.0),
-            4,
-        ),  # its second derivative along the first axis and all others, each along the last two together
+        # The second derivative along the first axis, and all others, each along the last two together.
+        (lambda: ndimage.gaussian_laplace(cube, 1.0), 4),
     ):
         with tunesmith.capture() as captured:
             call()
@@ -265,10 +260,11 @@ def test_binary_morphology_is_scipys(seed):
             ndimage.binary_hit_or_miss(x, structure, origin1=origin),
             scipy.ndimage.binary_hit_or_miss(x, structure, origin1=origin),
         )
+        # Such iterations end.
         if (
             structure is None
             or structure[tuple(extent // 2 + shift for extent, shift in zip(extents, origin))]
-        ):  # which ends
+        ):
             same(ndimage.binary_fill_holes(x, **common), scipy.ndimage.binary_fill_holes(x, **common))
             same(
                 ndimage.binary_propagation(x > 0, mask=mask, **common),

@@ -26,7 +26,7 @@ def totals(found: dict) -> tuple[int, int]:
 
 
 def known() -> dict:
-    """By suite: lines such as "TestConvolve::test_mode 1 1"; and for which versions they were noted."""
+    """The passed tests of each suite, lines such as "TestConvolve::test_mode 1 1", and the versions for which they were noted."""
     found, name = {}, ""
     for line in (here / "passed.txt").read_text().splitlines():
         if line.startswith("["):

@@ -36,7 +36,7 @@ def made(dtype, shape):
 
 
 def expected(image, footprint, rank, boundary, value, origins):
-    """By the definition, of an image that is continued far enough."""
+    """The expected result by the definition, for an image that is continued far enough."""
     padding = {
         "reflect": "symmetric",
         "nearest": "edge",

@@ -175,6 +175,7 @@ def test_its_numbers_are_the_databases(page, tuned):
     ratios = sql.execute(
         "SELECT count(*) FROM finalist JOIN winners w ON w.measurement_id = winner_id WHERE finalist.measurement_id <> winner_id"
     ).fetchone()[0]
+    # There may be none: a race may have one runner.
     assert (
         sum(
             len(trace["x"])
@@ -182,16 +183,15 @@ def test_its_numbers_are_the_databases(page, tuned):
             for trace in page.traces(name)
         )
         == ratios
-    )  # perhaps none: a race may have one runner
+    )
     best = dict(
         sql.execute(
             "SELECT problem, min(median_us) FROM results WHERE verdict = 'ok' AND is_current GROUP BY problem"
         )
     )
     assert sorted(page.traces("best that was found")[0]["y"])[0] == min(best.values())
-    assert page.traces("best that was found")[0]["x"][0] == 4 * (
-        20 * 30 * 2 + 9
-    )  # image, output and mask, f32
+    # The bytes of image, output and mask, f32.
+    assert page.traces("best that was found")[0]["x"][0] == 4 * (20 * 30 * 2 + 9)
     rank = [
         trace
         for figure in page.figures.values()
@@ -334,9 +334,8 @@ def test_another_devices_history_and_other_libraries(tmp_path):
 def test_old_and_empty_databases(tmp_path, monkeypatch):
     pytest.importorskip("plotly")
     monkeypatch.setattr("tunesmith._report.between._SWEEP", 2)
-    monkeypatch.setattr(
-        "tunesmith._report.data._SCHEMA", 2
-    )  # then the file is older, and the program reads it
+    # The file is older then, and the program reads it.
+    monkeypatch.setattr("tunesmith._report.data._SCHEMA", 2)
     old = of_schema(tmp_path / "1.db", (repository / "db/nvidia_h200_conv2d.sql").read_text(encoding="utf-8"))
     page = Page(tunesmith.report(tmp_path / "old.html", database=old, op="conv2d"))
     assert "All variants by time" in page.text and len(page.figures) >= 3

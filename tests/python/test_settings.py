@@ -24,14 +24,8 @@ without_arrays = set(
     "vectorize winners write_kernel".split()
 )
 
-of_any_arrays = {
-    "einsum",
-    "filter_bank",
-    "histogram2d",
-    "reduction",
-    "rows",
-    "tensor",
-}  # whose parameters are in tests of their own
+# Their parameters are in tests of their own.
+of_any_arrays = {"einsum", "filter_bank", "histogram2d", "reduction", "rows", "tensor"}
 
 
 class Case:
@@ -396,9 +390,8 @@ def check_settings_of_a_library(name, give, numbers):
     """Numbers that are arrays of the library themselves, such as cval=image.mean(), on its own device."""
     case, function = cases[name], function_of(name)
     for setting, values in case.settings.items():
-        if setting == "radius" or not all(
-            type(value) in (int, float) for value in values
-        ):  # SciPy's radius is an int
+        # SciPy's radius is an int.
+        if setting == "radius" or not all(type(value) in (int, float) for value in values):
             continue
         for value in (*values, *values):
             arguments = {**case.arrays, **case.needs.get(setting, {})}

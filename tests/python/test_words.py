@@ -172,9 +172,8 @@ def test_outputs_and_sums_of_another_type_are_numpys():
         for function in ("sum", "mean", "min", "max"):
             for other in ("float32", "float64", "int64", "int32", "int16", "uint8", "bool"):
                 expected, found = np.zeros(4, other), np.zeros(4, other)
-                if function == "mean" and not other.startswith(
-                    "float"
-                ):  # NumPy lets the sum wrap in such an output
+                # NumPy lets the sum wrap in such an output.
+                if function == "mean" and not other.startswith("float"):
                     with pytest.raises(TypeError, match="same_kind"):
                         tunesmith.mean(x, axis=0, out=found)
                     continue
@@ -350,7 +349,7 @@ def test_many_bins():
 
 
 def test_a_histogram_of_a_narrow_range_is_numpys():
-    """With less than some 4096 numbers a bin the kernel's estimate may be a bin off: then it looks between the edges."""
+    """The kernel's estimate may be a bin off where a bin has less than some 4096 numbers: then it looks between the edges."""
     random = np.random.default_rng(5)
     for middle, dtype in ((1.7e9, "f8"), (1.0, "f8"), (-3e-9, "f8"), (1.0, "f4"), (2.0**60, "i8")):
         for doubles in (9, 400, 10**5):  # of the range
@@ -539,10 +538,8 @@ def test_weights_and_bins_of_unequal_width(library):
                     atol=1e-4 if single else 1e-12,
                 )
                 np.testing.assert_allclose(edges, expected_edges, rtol=1e-6)
-    table, sums = (
-        x.reshape(20, 15),
-        whole.reshape(15, 20),
-    )  # of different orders in memory; sums of whole numbers are exact
+    # The two have different orders in memory; sums of whole numbers are exact.
+    table, sums = (x.reshape(20, 15), whole.reshape(15, 20))
     for values, each in (
         (table, sums.T),
         (table.T, sums),

@@ -22,7 +22,7 @@ OPS = 10  # on a page
 
 
 def time_text(us) -> str:
-    """With a unit that keeps it short."""
+    """The number with a unit that keeps it short."""
     if us is None:
         return "–"
     for limit, unit, scale in ((1e3, "µs", 1), (1e6, "ms", 1e3), (math.inf, "s", 1e6)):
