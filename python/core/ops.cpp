@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
@@ -59,6 +60,9 @@ std::vector<std::string> parameter_words(const std::string& op, const std::strin
 }  // namespace
 
 void bind_ops(nb::module_& m) {
+  nb::dict words;  // of problems, by NumPy's names
+  for (const NumpyType& type : numpy_types) words[nb::cast(type.name)] = nb::cast(name(type.dtype));
+  m.attr("dtype_words") = words;
   m.def(
       "ops",
       [] {

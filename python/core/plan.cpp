@@ -19,42 +19,10 @@
 #include "cuda.h"
 #include "generator/op.h"
 #include "generator/problem.h"
+#include "problem.h"
 
 namespace tunesmith::python {
 namespace {
-
-std::string_view numpy_name(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "float32";
-    case DType::f64:
-      return "float64";
-    case DType::f16:
-      return "float16";
-    case DType::bf16:
-      return "bfloat16";
-    case DType::u8:
-      return "uint8";
-    case DType::i32:
-      return "int32";
-    case DType::i64:
-      return "int64";
-    case DType::i8:
-      return "int8";
-    case DType::i16:
-      return "int16";
-    case DType::u16:
-      return "uint16";
-    case DType::u32:
-      return "uint32";
-    case DType::u64:
-      return "uint64";
-    case DType::boolean:
-      return "bool";
-    default:
-      return "";
-  }
-}
 
 // The arguments' element types, as NumPy spells them; empty: any of the right size.
 std::vector<std::string_view> dtypes_of(const PyPlan& plan) {

@@ -20,6 +20,13 @@ std::int64_t whole_number(nb::handle object) {
 
 }  // namespace
 
+std::string_view numpy_name(DType dtype) {
+  for (const NumpyType& type : numpy_types) {
+    if (type.dtype == dtype) return type.name;
+  }
+  return "";
+}
+
 Value value_of(nb::handle object) {
   if (PyBool_Check(object.ptr()))
     throw nb::type_error("A problem's value is a number or a word, not a truth value.");

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-_TYPES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64, "bool": np.bool_,
-          "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-          "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64}  # fmt: skip
+from ._core import dtype_words
+
+# NumPy's types by the words of descriptions.
+_types = {word: np.dtype("float32" if name == "bfloat16" else name) for name, word in dtype_words.items()}
 
 
 def _called(function, given: dict):
@@ -44,10 +45,10 @@ def _sent(array, wanted: dict, exact: bool) -> np.ndarray:
     if exact and wanted["dtype"] in ("i64", "u64") and array.dtype.kind in "iub":
         if (
             array.size
-            and not np.iinfo(_TYPES[wanted["dtype"]]).min
+            and not np.iinfo(_types[wanted["dtype"]]).min
             <= array.min()
             <= array.max()
-            <= np.iinfo(_TYPES[wanted["dtype"]]).max
+            <= np.iinfo(_types[wanted["dtype"]]).max
         ):
             raise ValueError(f"it returned {wanted['name']} with a number that {wanted['dtype']} cannot hold")
         return np.ascontiguousarray(array, "=i8" if wanted["dtype"] == "i64" else "=u8")
@@ -74,7 +75,7 @@ def _answer(function, question: dict, read) -> np.ndarray:
         if array["role"] != "output":
             count = int(np.prod(array["extents"]))
             values = np.frombuffer(read(8 * count), "=f8").reshape(array["extents"])
-            given[array["name"]] = values.astype(_TYPES[array["dtype"]])
+            given[array["name"]] = values.astype(_types[array["dtype"]])
     made = _called(function, given)
     outputs = [array for array in question["arrays"] if array["role"] != "input"]
     names = [array["name"] for array in outputs]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arrays import InputArray, index
 from ._call_log import assign
-from ._core import tensor_arrays, tensor_computation
+from ._core import parameter_words, tensor_arrays, tensor_computation
 from ._dispatchers import launch
 from ._outputs import _finish, _usable
 from ._recording import recorded
@@ -173,8 +173,10 @@ def tensor(
     text for what is wrong there, or for shapes that contradict.
     """
     given = _operands(tensor_arrays(expression, finish), values, arrays)
-    if may not in ("reorder", "distribute"):
-        raise ValueError(f"may={may!r} is neither 'reorder' nor 'distribute'.")
+    if may not in parameter_words("tensor", "may"):
+        raise ValueError(
+            f"may={may!r} is not allowed; allowed are {', '.join(parameter_words('tensor', 'may'))}."
+        )
     sizes = tuple(sorted((name, index(extent)) for name, extent in (extents or {}).items()))
     zeros = zero_outside.replace(" ", "").split(",") if isinstance(zero_outside, str) else zero_outside
     written = [one.strip() for one in expression.partition("]")[0].partition("[")[2].split(",")]

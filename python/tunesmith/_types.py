@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._core import parameter_words
+from ._core import dtype_words, parameter_words
 
 type_names = (
     "bool",
@@ -51,17 +51,6 @@ def numpy_type(name: str) -> np.dtype:
     if name == "bfloat16":
         raise TypeError("NumPy has no bfloat16; use an array of PyTorch or JAX.")
     return np.dtype(name)
-
-
-# The words of ops' problems, by NumPy's names.
-dtype_words = {
-    "float32": "f32",
-    "float64": "f64",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": f"u{bits}" for bits in (8, 16, 32, 64)},
-}
 
 
 def types_of(op: str) -> dict[str, str]:

@@ -396,7 +396,7 @@ def test_permute_keeps_the_bits_of_nans(dtype, bits):
         (
             lambda: tunesmith.tensor("y[i] += x[i,j]", square, may="guess"),
             ValueError,
-            "may='guess' is neither 'reorder' nor 'distribute'.",
+            "may='guess' is not allowed; allowed are reorder, distribute.",
         ),
         (
             lambda: tunesmith.tensor("y[i] += x[i,j]", square, out_dtype="int32"),
