@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "bind.h"
+#include "generator/error.h"
+#include "generator/listed.h"
 #include "generator/op.h"
 #include "generator/problem.h"
 #include "kernel_file/find_op.h"
@@ -51,10 +53,13 @@ nb::dict describe(const Op& op) {
 }
 
 std::vector<std::string> parameter_words(const std::string& op, const std::string& parameter) {
+  std::vector<std::string> names;
   for (const Parameter& one : find_op(op).parameters) {
     if (one.name == parameter) return one.categories;
+    names.push_back(one.name);
   }
-  throw nb::value_error(("The op " + op + " has no parameter " + parameter + ".").c_str());
+  throw UsageError("The op " + op + " has no parameter " + parameter + "; its parameters are " +
+                   listed(names) + ".");
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::E
     given[index] = extent;
   }
   std::vector<const std::vector<std::int64_t>*> known;
+  known.reserve(shapes.size());
   for (const std::vector<std::int64_t>& shape : shapes) known.push_back(&shape);
   tensor_op::Extents result = tensor_op::infer_extents(e, std::move(given), known);
   if (!result.error.empty()) throw UsageError(subject + result.error);
@@ -54,6 +55,7 @@ std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::E
 std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::Expression& e,
                                      const std::vector<TensorLayout>& inputs, const TensorExtents& extents) {
   std::vector<std::vector<std::int64_t>> shapes;
+  shapes.reserve(inputs.size());
   for (const TensorLayout& input : inputs) shapes.push_back(input.extents);
   return extents_of(text, e, shapes, extents);
 }
