@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from ._arrays import InputArray, index, number_of
-from ._axes import _merged, _product
+from ._axes import laid_out
 from ._core import parameter_words
 from ._dispatchers import launch
 from ._outputs import _finish, _usable
@@ -26,32 +26,6 @@ _expressed = [name for name in types_of("scan") if name != "uint8"]
 _summed = {"bool": "int64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64", "uint8": "uint64"}
 
 
-def _strided(given: InputArray, axis: int) -> tuple[InputArray, tuple]:
-    """The array, copied if the op cannot read it where it lies, and the problem's extents and strides."""
-    if not any(stride < 0 for stride in given.array.strides):
-        shape, strides = given.shape, given.array.strides
-        before, after = _merged(shape[:axis], strides[:axis]), _merged(shape[axis + 1 :], strides[axis + 1 :])
-        length, inner = shape[axis], after[0][0] if after else 1
-        stride = strides[axis] if length > 1 else inner
-        if len(before) <= 1 and (not after or len(after) == 1 and after[0][1] == 1) and stride > 0:
-            outer, outer_stride = before[0] if before else (1, 0)
-            if outer == 1 or outer_stride > 0:
-                outer_stride = 0 if outer == 1 or outer_stride == length * stride else outer_stride
-                extents = (("outer", outer), ("length", length), ("inner", inner))
-                return given, (
-                    *extents,
-                    ("outer_stride", outer_stride),
-                    ("stride", 0 if stride == inner else stride),
-                )
-    shape = given.shape
-    extents = (
-        ("outer", _product(shape[:axis])),
-        ("length", shape[axis]),
-        ("inner", _product(shape[axis + 1 :])),
-    )
-    return given.contiguous(), extents
-
-
 def _result_type(dtype: str, function: str, wide: bool) -> str:
     """The element type of the op's output."""
     if wide:
@@ -67,7 +41,7 @@ def _launched(
     given: InputArray, result: InputArray, axis: int, kind: str, *settings: tuple[str, str]
 ) -> None:
     if result.array.size:
-        given, extents = _strided(given, axis)
+        given, extents = laid_out(given, (axis,))
         problem = (*extents, ("kind", kind), ("dtype", dtype_words[given.dtype]), *settings)
         launch("scan", (given, result), problem, needs_compiler="expression" in dict(settings))
 

@@ -6,14 +6,12 @@ from __future__ import annotations
 import re
 import string
 import warnings
-from builtins import all as every
-from builtins import any as some
 from typing import Any
 
 import numpy as np
 
-from ._arrays import InputArray, _by_strides, index, number_of
-from ._axes import Axes, _axes, _merged, _product
+from ._arrays import InputArray, index, number_of
+from ._axes import Axes, _axes, _product, laid_out
 from ._dispatchers import launch
 from ._outputs import _finish, _usable
 from ._recording import recorded
@@ -42,55 +40,6 @@ _converted = {
 _halves = ("float16", "bfloat16")
 
 
-def _laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool) -> tuple[InputArray, tuple]:
-    """The array, copied if the op cannot read it where it lies, and the problem's extents and strides: `axes` as one."""
-    shape, strides = given.shape, given.array.strides
-    if not ordered and len(axes) == len(shape):
-        given = _by_strides(given)
-        return given, (("length", given.array.size),)
-    kept = [k for k in range(len(shape)) if k not in axes and shape[k] != 1]
-    reduced = [k for k in axes if shape[k] != 1]
-    between = reduced and some(reduced[0] < k < reduced[-1] for k in kept)
-    if not between and every(stride >= 0 for stride in strides):
-        first = reduced[0] if reduced else len(shape)
-        groups = [
-            _merged((shape[k] for k in part), (strides[k] for k in part))
-            for part in ([k for k in kept if k < first], reduced, [k for k in kept if k > first])
-        ]
-        before, middle, after = groups
-        length, stride = middle[0] if middle else (1, 0)
-        inner, step = after[0] if after else (1, 1)
-        outer, outer_stride = before[0] if before else (1, 0)
-        fits = len(before) <= 1 and len(middle) <= 1 and len(after) <= 1 and step == 1
-        if fits and (length == 1 or stride > 0) and (outer == 1 or outer_stride > 0):
-            stride = 0 if length == 1 or stride == inner else stride
-            dense = length * (stride or inner)
-            outer_stride = 0 if outer == 1 or outer_stride == dense else outer_stride
-            extents = (("outer", outer), ("length", length), ("inner", inner))
-            return given, (*extents, ("outer_stride", outer_stride), ("stride", stride))
-    if between:  # those that are reduced last: one copy
-        order = [k for k in range(len(shape)) if k not in axes] + list(axes)
-        module = given.library.module()
-        moved = (
-            given.object.permute(order)
-            if given.array.kind == "torch"
-            else module.transpose(given.object, order)
-        )
-        given = InputArray(given.library.copy(moved))
-        return given, (
-            ("outer", _product(shape[k] for k in range(len(shape)) if k not in axes)),
-            ("length", _product(shape[k] for k in axes)),
-        )
-    # Kept axes may lie beyond a reduced one of one element.
-    first, last = (reduced[0], reduced[-1]) if reduced else (len(shape), len(shape) - 1)
-    extents = (
-        ("outer", _product(shape[:first])),
-        ("length", _product(shape[first : last + 1])),
-        ("inner", _product(shape[last + 1 :])),
-    )
-    return given.contiguous(), extents
-
-
 def _reduce_as(
     given: InputArray,
     axes: tuple[int, ...],
@@ -105,7 +54,7 @@ def _reduce_as(
     shape = _reduced_shape(given.shape, axes, False) + ((2,) if function in ("min_max", "mean_var") else ())
     into = _usable(out, shape, result, given) or given.empty(shape, result)
     if into.array.size:
-        given, extents = _laid_out(given, axes, function in ("argmin", "argmax"))
+        given, extents = laid_out(given, axes, function in ("argmin", "argmax"))
         more = (("ddof", ddof),) * (ddof != 0) + (("sum_dtype", "f64"),) * wide
         launch(
             "reduce",

@@ -48,7 +48,9 @@ def test_the_words_of_a_parameter_are_the_ops():
             assert _core.parameter_words(op, name) == parameter.get("words", [])
         if op != "transpose":  # which moves bits of any type
             assert list(types_of(op).values()) == contract["parameters"]["dtype"]["words"], op
-    with pytest.raises(ValueError, match="The op reduce has no parameter colour; its parameters are outer, length, "):
+    with pytest.raises(
+        ValueError, match="The op reduce has no parameter colour; its parameters are outer, length, "
+    ):
         _core.parameter_words("reduce", "colour")
     with pytest.raises(ValueError, match="conv3d"):
         _core.parameter_words("conv3d", "dtype")
