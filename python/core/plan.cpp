@@ -25,15 +25,15 @@ namespace tunesmith::python {
 namespace {
 
 // The arguments' element types, as NumPy spells them; empty: any of the right size.
-std::vector<std::string_view> dtypes_of(const PyPlan& plan) {
+const std::vector<std::string_view>& dtypes_of(PyPlan& plan) {
+  if (!plan.dtypes.empty()) return plan.dtypes;
   const Problem problem = Problem::parse(plan.plan.problem());
   const Value* dtype = problem.find("dtype");
   const bool only_bits = dtype != nullptr && std::holds_alternative<std::string>(*dtype) &&
                          numpy_name(dtype_of(problem)).empty();
-  std::vector<std::string_view> found;
   for (const Argument& argument : plan.op->arguments)
-    found.push_back(only_bits ? "" : numpy_name(argument.dtype(problem)));
-  return found;
+    plan.dtypes.push_back(only_bits ? "" : numpy_name(argument.dtype(problem)));
+  return plan.dtypes;
 }
 
 [[noreturn]] void refuse_value(const std::string& text) { throw nb::value_error(text.c_str()); }
@@ -47,6 +47,13 @@ std::int64_t span_bytes(const Array& array) {
     last += (array.shape[k] - 1) * array.strides[k];
   }
   return (last + 1) * array.item_bytes;
+}
+
+void check_dtype(PyPlan& plan, std::size_t k, const Array& array) {
+  const std::string_view expected = dtypes_of(plan)[k];
+  if (!expected.empty() && array.dtype != expected)
+    refuse_type("The argument " + plan.op->arguments[k].name + " of " + plan.op->name + " has elements of " +
+                std::string(array.dtype) + "; the plan is for " + std::string(expected) + ".");
 }
 
 // `by_words`: for this package's own functions, which have made the problem from the array: its strides and
@@ -88,7 +95,6 @@ void launch(PyPlan& self, nb::handle arrays, const std::vector<double>& numbers,
     refuse_type(self.op->name + " takes " + std::to_string(count) + " arrays (" + names + "), and " +
                 std::to_string(given) + " were given.");
   }
-  const std::vector<std::string_view> dtypes = by_words ? std::vector<std::string_view>() : dtypes_of(self);
   const int ordinal = self.dispatcher->cuda_ordinal();
   std::vector<Array> held(count);
   std::vector<void*> pointers(count, nullptr);
@@ -99,9 +105,7 @@ void launch(PyPlan& self, nb::handle arrays, const std::vector<double>& numbers,
     if (object.is_none()) continue;
     held[k] = nb::isinstance<Array>(object) ? *nb::inst_ptr<Array>(object) : array_of(object);
     const Array& array = held[k];
-    if (!by_words && !dtypes[k].empty() && array.dtype != dtypes[k])
-      refuse_type("The argument " + arguments[k].name + " of " + self.op->name + " has elements of " +
-                  std::string(array.dtype) + "; the plan is for " + std::string(dtypes[k]) + ".");
+    if (!by_words) check_dtype(self, k, array);
     check_argument(self, k, array, by_words);
     if (array.device >= 0 && array.device != ordinal)
       refuse_value("The argument " + arguments[k].name + " of " + self.op->name + " lies on CUDA device " +
@@ -222,9 +226,9 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("outdated", [](const PyPlan& self) { return self.plan.outdated(); })
       .def_prop_ro(
           "arguments",
-          [](const PyPlan& self) {
+          [](PyPlan& self) {
             nb::list found;
-            const std::vector<std::string_view> dtypes = dtypes_of(self);
+            const std::vector<std::string_view>& dtypes = dtypes_of(self);
             for (std::size_t k = 0; k < dtypes.size(); ++k) {
               const Argument& argument = self.op->arguments[k];
               found.append(nb::make_tuple(argument.name, std::string(name(argument.role)), dtypes[k],

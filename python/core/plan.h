@@ -7,6 +7,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "generator/op.h"
 #include "tunesmith/dispatcher.h"
@@ -25,6 +27,7 @@ struct PyPlan {
   std::shared_ptr<Dispatcher> dispatcher;
   const Op* op = nullptr;  ///< which stays for the rest of the process
   Plan plan;
+  std::vector<std::string_view> dtypes = {};  ///< of the arguments; none before they are asked for
 
   void renew() {
     if (!plan.outdated()) return;

@@ -24,14 +24,8 @@ atexit.register(end_compilations)
 
 
 _dispatchers: dict[tuple, Dispatcher] = {}
-
-
 _lock = threading.Lock()
-
-
 _host = -1
-
-
 _host_with_compiler = -2
 
 

@@ -15,8 +15,6 @@ from ._core import is_array
 from ._types import _complex_parts, is_torch_type, promoted, type_name
 
 OneOrSeveral = SupportsIndex | Sequence[SupportsIndex]
-
-
 Modes = str | Sequence[str]
 
 

@@ -16,8 +16,6 @@ from ._recording import check_each_time
 from ._types import _complex_parts, types_of
 
 _images = types_of("conv2d")
-
-
 _masks: collections.OrderedDict = collections.OrderedDict()  # on devices, by contents: an application has few
 
 

@@ -275,8 +275,6 @@ class _Line(NamedTuple):
 # Weights of one mask of two dimensions that take no longer than a launch for a line does. On an H200 an image of 4096 x 4096 takes 34 us for a line,
 # and 34, 37, 46 and 73 us for masks of 3 x 3, 5 x 5, 7 x 7 and 13 x 13.
 _weights_per_launch = 41
-
-
 _whole = ("int", "uint", "bool")
 
 

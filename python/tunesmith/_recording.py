@@ -17,13 +17,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _device_of_recorded() -> str:
-    """Calls on ordinary memory are recorded, and repeated, where the emulator is sure to do them."""
+    """The device for the rule that calls on ordinary memory are recorded, and repeated, only for the host's emulator."""
     now = current_device()
     return "host" if now == "auto" and not may_have_gpu() else now
 
 
 def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
-    """function(*args, **kwargs), or what it launched when it was last called with such arguments: then that is all that is done."""
+    """The result of function(*args, **kwargs). A call that was recorded with such arguments only repeats its launches."""
     if recording.log is not None:  # within another one
         return function(*args, **kwargs)
     done = memo.launch(args, kwargs, _device_of_recorded)

@@ -60,8 +60,6 @@ def types_of(op: str) -> dict[str, str]:
 
 
 _complex_parts = {"complex64": "float32", "complex128": "float64"}
-
-
 _kinds = ("bool", "uint", "int", "float", "complex")
 
 
