@@ -46,7 +46,7 @@ constexpr std::uint64_t dl_read_only = 1;
 
 struct Type {
   std::string_view name;
-  char kind;  // as in NumPy's type strings: b, i, u, f, c; B for bfloat16
+  char kind;  // the letter of NumPy's type strings: b, i, u, f, c; B for bfloat16
   std::int64_t bytes;
 };
 constexpr std::array types = {
@@ -160,7 +160,7 @@ Class class_of(nb::handle object) {
     kind = Kind::numpy;  // a subclass of somebody else's
   auto& entry = known[next++ % known.size()];
   Py_XDECREF(entry.first);
-  entry = {nb::borrow(type).release().ptr(),  // so that its address is not used again
+  entry = {nb::borrow(type).release().ptr(),  // its address is not used again
            {kind, kind == Kind::numpy ? refusal_of(object) : nullptr}};
   return entry.second;
 }
@@ -206,7 +206,7 @@ bool read_buffer(nb::handle object, Array& array) {
   }
   if (view->strides != nullptr) {
     set_byte_strides(array, {view->strides, view->strides + view->ndim});
-  } else {  // as ctypes leaves them out
+  } else {  // ctypes leaves them out
     set_row_major_strides(array);
   }
   return true;
@@ -330,7 +330,7 @@ void read_dlpack(nb::handle object, Array& array) {
   try {
     capsule = object.attr("__dlpack__")(**arguments);
   } catch (const nb::python_error& error) {
-    if (!error.matches(PyExc_TypeError)) throw;  // of before DLPack 1.0: it does not know max_version
+    if (!error.matches(PyExc_TypeError)) throw;  // a library before DLPack 1.0 does not know max_version
     nb::dict older;
     if (on_cuda) older["stream"] = 1;
     capsule = object.attr("__dlpack__")(**older);

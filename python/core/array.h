@@ -20,14 +20,14 @@ Kind kind_of(nb::handle object);
 
 struct Array {
   Kind kind = Kind::numpy;
-  std::string_view dtype;  ///< as NumPy spells it: "float32", "bfloat16"
+  std::string_view dtype;  ///< NumPy's name: "float32", "bfloat16"
   std::int64_t item_bytes = 0;
   int device = -1;  ///< the CUDA device's ordinal, -1 for memory of the host
   void* data = nullptr;
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;  ///< in elements
   bool readonly = false;
-  std::optional<std::uintptr_t> stream;  ///< of the CUDA array interface, where the array names one
+  std::optional<std::uintptr_t> stream;  ///< the one that the array's CUDA array interface names
   nb::object owner;                      ///< keeps `data`
 
   std::int64_t elements() const;

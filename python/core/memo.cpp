@@ -232,7 +232,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
   CallDescription seen;
   if (!describe(args, kwargs, seen)) return;
   const std::vector<Array>& arrays = seen.arrays;
-  for (std::size_t k = 1; k < arrays.size(); ++k) {  // which of two is meant could not be told
+  for (std::size_t k = 1; k < arrays.size(); ++k) {  // two equal pointers cannot be told apart
     for (std::size_t n = 0; n < k; ++n) {
       if (arrays[n].data == arrays[k].data) return;
     }
@@ -262,7 +262,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
     return std::nullopt;  // a converted copy, say
   };
 
-  std::vector<std::optional<Array>> returned(made.size());  // as the caller gets it
+  std::vector<std::optional<Array>> returned(made.size());  // the array that the caller gets
   const auto result_of = [&](nb::handle one) -> std::optional<Slot> {
     for (std::size_t k = 0; k < seen.objects.size(); ++k) {
       if (seen.objects[k].is(one)) return Slot{Slot::argument, k};

@@ -58,7 +58,7 @@ class Memo {
     std::vector<nb::object> make;  // functions that make an array each
     std::vector<Array> constants;
     std::vector<Slot> results;
-    bool is_tuple = false;  // of several results, which is returned
+    bool is_tuple = false;  // the call returns a tuple of its results
     nb::object check;
     bool is_number = false;  // NumPy's, not an array without dimensions
   };

@@ -65,7 +65,7 @@ std::vector<std::string> parameter_words(const std::string& op, const std::strin
 }  // namespace
 
 void bind_ops(nb::module_& m) {
-  nb::dict words;  // of problems, by NumPy's names
+  nb::dict words;  // the words of problems, by NumPy's names
   for (const NumpyType& type : numpy_types) words[nb::cast(type.name)] = nb::cast(name(type.dtype));
   m.attr("dtype_words") = words;
   m.def(

@@ -25,9 +25,9 @@ struct PyDispatcher {
 /// Stays the plan that the dispatcher would give now.
 struct PyPlan {
   std::shared_ptr<Dispatcher> dispatcher;
-  const Op* op = nullptr;  ///< which stays for the rest of the process
+  const Op* op = nullptr;  ///< it stays for the rest of the process
   Plan plan;
-  std::vector<std::string_view> dtypes = {};  ///< of the arguments; none before they are asked for
+  std::vector<std::string_view> dtypes = {};  ///< the arguments'; none before they are asked for
 
   void renew() {
     if (!plan.outdated()) return;

@@ -74,7 +74,7 @@ class InputArray:
 
     def _take(self, value):
         read, self.copied = _readable(value)
-        self.array = Array(read)  # which refuses masked arrays
+        self.array = Array(read)  # Array refuses masked arrays
         self.object = np.asarray(read) if self.array.kind == "numpy" else read
         self.library = libraries[self.array.kind]
         if self.array.pointer % min(self.array.itemsize, 8):  # a tensor that begins within another's element

@@ -75,7 +75,7 @@ def laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool = True) -> 
             outer_stride = 0 if outer == 1 or outer_stride == dense else outer_stride
             extents = (("outer", outer), ("length", length), ("inner", inner))
             return given, (*extents, ("outer_stride", outer_stride), ("stride", stride))
-    if between:  # those that are reduced last: one copy
+    if between:  # one copy, in which the reduced axes are last
         order = [k for k in range(len(shape)) if k not in axes] + list(axes)
         module = given.library.module()
         moved = (

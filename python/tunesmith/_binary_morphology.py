@@ -117,7 +117,7 @@ class _Binary:
 def _bytes(given: InputArray) -> InputArray:
     """1 where an element is not 0."""
     whole = given.contiguous()
-    if given.dtype in ("uint16", "uint32", "uint64"):  # which PyTorch does not compare
+    if given.dtype in ("uint16", "uint32", "uint64"):  # PyTorch does not compare these
         whole = whole.viewed(given.dtype.removeprefix("u"))
     return (whole if given.dtype == "bool" else InputArray(whole.object != 0)).viewed("uint8")
 

@@ -69,7 +69,7 @@ def check_is_there(name: str) -> None:
     """Refuses a GPU that cannot be there. It does not start CUDA, which a child process could not use after fork(): with a driver, the first call finds out."""
     check_device(name)
     if name.startswith("cuda") and not may_have_gpu():
-        Dispatcher(name)  # which says why there is none
+        Dispatcher(name)  # its error says why there is none
 
 
 @functools.lru_cache(maxsize=1)

@@ -113,7 +113,7 @@ def _by_math(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*values)
         try:
             return getattr(math, name)(*values)
-        except (ValueError, OverflowError):  # of such numbers a kernel gives NaN or infinity
+        except (ValueError, OverflowError):  # a kernel gives NaN or infinity for such numbers
             return math.nan
 
     return call
@@ -190,7 +190,9 @@ def _table() -> dict[str, _Operation]:
         if hasattr(math, word):
             found["math." + word] = _Operation(_by_math(word, getattr(np, name)), f"{word}({{0}})")
     for name in ("erf", "erfc"):
-        found["math." + name] = _Operation(_by_math(name, np.exp), f"{name}({{0}})")  # of the types of exp
+        found["math." + name] = _Operation(
+            _by_math(name, np.exp), f"{name}({{0}})"
+        )  # the types are those of exp
     for name, word in (("arctan2", "atan2"), ("hypot", "hypot")):
         found[name] = _Operation(getattr(np, name), f"{word}({{0}}, {{1}})")
         found["math." + word] = _Operation(_by_math(word, getattr(np, name)), f"{word}({{0}}, {{1}})")
@@ -297,7 +299,7 @@ def _applied(name: str, found: list[Any]) -> Any:
     except (ZeroDivisionError, OverflowError, ValueError):
         if any(isinstance(one, np.ndarray) for one in found):
             raise
-        return math.nan  # of numbers alone; a kernel gives infinity or NaN
+        return math.nan  # a kernel gives infinity or NaN
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
@@ -383,7 +385,7 @@ def _bound(tree: Tree, types: list[Any]) -> float:
 
 class _Computed(NamedTuple):
     expression: str
-    dtype: str  # that the kernel computes in
+    dtype: str  # the type in which the kernel computes
     result: str
 
 
@@ -525,7 +527,7 @@ class Vectorized:
         return self
 
     def __deepcopy__(self, memo: Any) -> Vectorized:
-        return self  # as of a function
+        return self  # functions are copied so too
 
     def __repr__(self) -> str:
         return f"<tunesmith.vectorize {self.expression!r} of {', '.join(self.inputs)}>"

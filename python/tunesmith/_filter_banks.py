@@ -17,7 +17,7 @@ from ._image_sums import _images, _on_device
 from ._recording import recorded
 
 _results = parameter_words("filter_bank", "results")
-most_weights = 1024  # of a mask
+most_weights = 1024  # the most weights of a mask
 
 
 def masks_of(given: Any, name: str, sums: str, like: InputArray) -> InputArray:

@@ -43,7 +43,7 @@ def _edges(lo: float, hi: float, count: int, dtype) -> np.ndarray:
     return np.linspace(lo, hi, count + 1, dtype=dtype)
 
 
-_edge_types: dict = {}  # of arrays that are counted as they are, by their dtypes
+_edge_types: dict = {}  # the edges' types for arrays that are counted as they are, by the arrays' dtypes
 
 
 def histogram(
@@ -135,7 +135,7 @@ def histogram(
             if given.dtype == "float32" and any(
                 type_name(limit.dtype) == "float64" for limit in (lo, hi) if hasattr(limit, "dtype")
             ):
-                given, edges_type = given.to("float64"), np.float64  # as NumPy promotes them
+                given, edges_type = given.to("float64"), np.float64  # NumPy's promotion
             lo, hi = float(lo), float(hi)
             if lo > hi:
                 raise ValueError("max must be larger than min in range parameter.")

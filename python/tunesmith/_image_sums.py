@@ -127,7 +127,7 @@ def filter_as_scipy(given: InputArray, mask: np.ndarray | InputArray, *, value: 
     Kernels multiply by all weights, so results that are not finite are made again. Not on a GPU: its results are not waited for.
     """
     if isinstance(mask, np.ndarray):
-        mask = np.where(np.abs(mask) > np.finfo(float).eps, mask, 0.0)  # as SciPy has it
+        mask = np.where(np.abs(mask) > np.finfo(float).eps, mask, 0.0)  # SciPy's limit
     found = filter_all(given, mask, value=value, sums=sums, **places)
     if (
         isinstance(mask, InputArray)

@@ -440,7 +440,7 @@ def _bank(given: InputArray, terms: list[list[_Line]], wanted: str, cval, result
     if max(extents) > _longest_in_bank or (extents[1] - 1) * channels > _farthest_in_bank:
         return None
     if any(extents[line.axis - axis] % 2 != line.weights.size % 2 for line in lines):
-        return None  # of an odd and an even number of weights the centres differ
+        return None  # the centres of an odd and an even number of weights differ
     masks = [np.zeros((len(terms), extent)) for extent in extents]
     for f, term in enumerate(terms):
         for side, extent in enumerate(extents):
@@ -633,7 +633,9 @@ def _derivative(input, axis, output, mode, cval, smoothing: list[int]):
     lines = [
         _Line(k, np.array([-1.0, 0, 1] if k == axis else smoothing), edges[k]) for k in range(dimensions)
     ]
-    lines.sort(key=lambda line: line.axis != axis)  # as SciPy cuts what is between them
+    lines.sort(
+        key=lambda line: line.axis != axis
+    )  # SciPy's order, in which results between the lines are cut
     return finish(given, _sweep(given, lines, wanted, cval), output, wanted)
 
 

@@ -185,7 +185,7 @@ class _Sorted(NamedTuple):
     """The elements of groups, in order of their labels and, within these, of their values; equal ones as they stood."""
 
     values: InputArray
-    order: InputArray  # where they stood
+    order: InputArray  # the places at which they stood
     starts: InputArray
     counts: InputArray
 

@@ -16,7 +16,7 @@ _types = types_of("rank_filter")
 # Element types that the op does not have are read by their bits, or as a wider type that keeps the order.
 _viewed = {"bool": "uint8"}
 _converted = {"int8": "int16", "uint32": "int64"}
-_most_places = 2048  # of a window in which not all count
+_most_places = 2048  # the largest window in which some places do not count
 _sign = -(2**63)
 
 

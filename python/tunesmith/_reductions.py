@@ -234,7 +234,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
         and axis is not None
         and index(axis) in (0, -1)
     ):
-        axis = None  # as NumPy lets it pass
+        axis = None  # NumPy lets it pass
     by_count = function == "mean" and (
         where is not True or name is not None and not name.startswith(("float", "bfloat", "complex"))
     )

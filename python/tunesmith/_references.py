@@ -130,7 +130,7 @@ def serve_reference(function: Callable[..., Any]) -> None:
     For `--inputs` instead: takes what it names of the problem's parameters and `seed`, and returns a dict of some of the input arrays.
     """
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the function prints is no answer
+    os.dup2(2, 1)  # the function's own output is no answer
     _serve(function, sys.stdin.buffer, out)
 
 
@@ -140,7 +140,7 @@ def listening(function):
     folder = tempfile.mkdtemp(prefix="tunesmith_")
     # The tuner says and keeps this name.
     path = os.path.join(folder, re.sub(r"\W", "_", _name(function))[:40])
-    lock = threading.Lock()  # of several devices' processes, one is answered at a time
+    lock = threading.Lock()  # one of several devices' processes is answered at a time
 
     def answer(connection):
         with connection, connection.makefile("rwb") as stream, contextlib.suppress(OSError):

@@ -192,7 +192,7 @@ def scan(
     exclusive: of the elements before each one; the first result is 0, 1, the least or the greatest number (an infinity where there is
     one), False or True; of an expression `identity`, which it needs. reverse: from the last element on. See cumsum().
     """
-    if isinstance(axis, tuple) and len(axis) == 1:  # as accumulate() takes it
+    if isinstance(axis, tuple) and len(axis) == 1:  # accumulate() takes a tuple
         (axis,) = axis
     is_own = function not in _functions
     if is_own and function.isidentifier():

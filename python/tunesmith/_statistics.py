@@ -479,7 +479,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
     added, other = axes if abs(ord) == 1 else axes[::-1]
     sums = _vector_norm(given, 1, (added,))
-    most = most if given.shape[other] else total  # of nothing also 0
+    most = most if given.shape[other] else total  # the sum of nothing is 0
     found = (most if ord > 0 else least)(sums.object, other - (other > added))
     return _returned(InputArray(found), shape, None)
 

@@ -22,8 +22,8 @@ _most_arrays = 6
 # Integers of another width are computed modulo 2**32 or 2**64 and cut again, which is what their own sums and products do.
 _computed_as = {"int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
 _summed_in_float32 = ("float16", "bfloat16")
-_types = types_of("tensor")  # of what kernels read
-_written = [name for name in _types if name not in ("int8", "uint8")]  # and of what they write
+_types = types_of("tensor")  # the types that kernels read
+_written = [name for name in _types if name not in ("int8", "uint8")]  # the types that they write
 _casts = ("no", "equiv", "safe", "same_kind", "unsafe")
 # Letters for lists of whole numbers, in the order of implicit results.
 _labels = string.ascii_uppercase + string.ascii_lowercase
@@ -67,7 +67,7 @@ def _compute(
         raise TypeError(
             f"Elements of {dtype} are not computed; allowed are {', '.join([*_types, *_computed_as])}."
         )
-    last = dtype if out_dtype is None else out_dtype  # of the result
+    last = dtype if out_dtype is None else out_dtype  # the result's type
     stored = computed if last == dtype else last  # by the kernel
     if stored != computed and stored not in _written:
         raise TypeError(

@@ -61,7 +61,7 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
                     "For 'valid' mode, one must be at least as large as the other in every dimension"
                 )
             image, weights = InputArray(weights, image), image.numpy()
-            turned = word == "correlation"  # of the exchanged pair it is the other way around
+            turned = word == "correlation"  # the result of the exchanged pair is turned around
     if image.array.size == 0 or weights.size == 0:
         raise ValueError("convolve2d inputs must have at least one element.")
     if word == "correlation":

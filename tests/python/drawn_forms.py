@@ -42,7 +42,7 @@ class Call(NamedTuple):
     error: Any = None  # None: not at all
     out: str | None = None  # the name of that parameter
     ours: Any = None
-    same: Any = None  # what is compared of a result
+    same: Any = None  # the part of a result that is compared
 
 
 class Draw:

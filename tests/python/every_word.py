@@ -412,7 +412,7 @@ def _(draw, name):
 
     def expected(x, **settings):
         found = getattr(scipy.special, name)(x.astype(np.float64), **settings)
-        if "b" in arrays:  # where all factors are 0 SciPy has -inf, and NaN where it has broadcast them
+        if "b" in arrays:  # SciPy has -inf where all factors are 0, and NaN where it has broadcast them
             none = np.all(
                 np.broadcast_to(settings["b"], x.shape) == 0, settings["axis"], keepdims=settings["keepdims"]
             )
@@ -1301,7 +1301,7 @@ def _(draw, name):
         "mode": draw.one_of(*modes),
         "cval": draw.one_of(0, 0, 1),
     }
-    if "structure" in settings and numbers.dtype not in reals:  # so that nothing leaves the type's range
+    if "structure" in settings and numbers.dtype not in reals:  # nothing leaves the type's range
         numbers = numbers._replace(kinds=("few",), dtype=numbers.dtype.removeprefix("u"))
 
     def error(expected, input, **rest):
@@ -1454,7 +1454,7 @@ def _(draw, name):
         ):
             raise ValueError("not asked for")
         found = function_of(name)(input, **settings)
-        if plain == "extrema":  # of equal ones another may be meant
+        if plain == "extrema":  # another of equal elements may be meant
             found = [
                 *found[:2],
                 *([input[one] for one in found[k]] if form == "several" else input[found[k]] for k in (2, 3)),

@@ -90,7 +90,7 @@ def check(name: str, seed: int) -> tuple[list[str], bool]:
         found = attempt(call.ours or function_of(name), **given, **call.settings)
         said = compared(call, found, expected, copies)
         if "out" in made:
-            made["out"][0][...] = values["out"]  # what lies around it is as it was
+            made["out"][0][...] = values["out"]  # elements around it are as before
         if said is None and any(not np.array_equal(made[key][1], memory) for key, memory in before.items()):
             said = "memory of an argument has changed"
         if said is not None:

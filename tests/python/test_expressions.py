@@ -381,7 +381,7 @@ def test_functions_drawn_at_random_are_numpys(tmp_path):
             try:
                 expected = np.array([function(*each) for each in zip(*arrays)])
             except (TypeError, ZeroDivisionError, ValueError, OverflowError):
-                continue  # of Python's numbers, or what NumPy has not for truth values
+                continue  # the types are Python's numbers, or NumPy has no such function of truth values
             try:
                 found = tunesmith.vectorize(function)(*arrays)
             except TypeError as refused:

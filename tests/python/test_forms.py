@@ -90,7 +90,7 @@ def test_every_function_takes_it(form, tmp_path):
                 for key, value in case.arrays.items()
             }
             expected = case.reference(**arrays, **needs)
-            if name == "histogram":  # of its own limits
+            if name == "histogram":  # the limits are its own
                 expected = tuple(map(np.asarray, expected))
             agree(function(**arrays, **needs), expected, name)
             given = {key: forms[form](np.ascontiguousarray(value), tmp_path) for key, value in arrays.items()}

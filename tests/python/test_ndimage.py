@@ -141,7 +141,7 @@ def drawn(seed: int):
     dimensions, dtype = int(random.integers(2, 4)), real_types[seed % len(real_types)]
     x = image_of(random, tuple(random.integers(3, 9, dimensions)), dtype)
     if dtype not in ("bool", "float32", "float64"):
-        x = (x // 2 + 20 * dtype.startswith("u")).astype(dtype)  # so that nothing leaves the type's range
+        x = (x // 2 + 20 * dtype.startswith("u")).astype(dtype)  # nothing leaves the type's range
     extents = tuple(int(one) for one in random.integers(1, 4, dimensions))
     origin = [int(random.integers(-(extent // 2), (extent - 1) // 2 + 1)) for extent in extents]
     cval = float(random.choice([20 * dtype.startswith("u"), 20, 21.5]))
@@ -214,7 +214,7 @@ def test_boundaries_and_outputs_of_each_axis():
     x = np.random.default_rng(6).integers(0, 200, (7, 9)).astype(np.int16)
     settings = {"size": (3, 4), "mode": ("wrap", "nearest"), "origin": (0, -1)}
     for name in ("minimum_filter", "maximum_filter", "grey_opening"):
-        for output in (None, np.uint8, np.float32):  # of which the first cuts what is between the axes
+        for output in (None, np.uint8, np.float32):  # the first type cuts results between the axes
             for cval in (0, -5, 300.5):
                 for mode in (settings["mode"], "constant"):
                     same(
@@ -336,7 +336,7 @@ def test_measurements_are_scipys(seed):
         else image_of(random, (4, 5), dtype) * (1 + 2j)
     )
     if dtype.startswith("float"):
-        x += np.arange(x.size).reshape(x.shape)  # so that nothing stands twice
+        x += np.arange(x.size).reshape(x.shape)  # no number stands twice
     labels = random.integers(-2, 4, x.shape) if seed % 3 else random.choice([0.5, 1, 2.5], x.shape)
     labels.flat[0] = 1
     several = np.array([[1, 7], [3, 0]]) if seed % 3 else np.array([2.5, 0.5, 4, 1])
@@ -352,7 +352,7 @@ def test_measurements_are_scipys(seed):
                 or dtype == "bool"
                 and name in ("variance", "standard_deviation")
             ):
-                continue  # where SciPy has an error
+                continue  # SciPy raises an error there
             near(getattr(ndimage, name)(x, *given), getattr(scipy.ndimage, name)(x, *given))
         if dtype == "complex64":
             continue
@@ -379,7 +379,7 @@ def test_measurements_are_scipys(seed):
 def test_the_first_of_equal_elements_and_nan():
     x = np.array([[3.0, 1, 1], [4, 4, 2]])
     assert ndimage.minimum_position(x) == (0, 1) and ndimage.maximum_position(x) == (1, 0)
-    assert ndimage.minimum_position(x, np.array([0, 0, 1])) == (0, 2)  # of labels that are broadcast
+    assert ndimage.minimum_position(x, np.array([0, 0, 1])) == (0, 2)  # the labels are broadcast
     x[1, 1] = np.nan
     assert (
         np.isnan(ndimage.median(x)) and np.isnan(ndimage.minimum(x)) and ndimage.minimum_position(x) == (1, 1)

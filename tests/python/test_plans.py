@@ -46,7 +46,7 @@ def test_the_words_of_a_parameter_are_the_ops():
     for op, contract in tunesmith.ops().items():
         for name, parameter in contract["parameters"].items():
             assert _core.parameter_words(op, name) == parameter.get("words", [])
-        if op != "transpose":  # which moves bits of any type
+        if op != "transpose":  # transpose moves bits of any type
             assert list(types_of(op).values()) == contract["parameters"]["dtype"]["words"], op
     with pytest.raises(
         ValueError, match="The op reduce has no parameter colour; its parameters are outer, length, "

@@ -231,7 +231,7 @@ def test_its_numbers_are_the_databases(page, tuned):
     assert spent == pytest.approx(sql.execute("SELECT sum(wall_ms) / 1000 FROM measurement").fetchone()[0])
     for trace in page.traces("predicted") + page.traces("exact"):
         assert all(us > 0 for us in trace["y"])
-    exact = page.traces("exact")[0]  # what was tuned is answered from its winner
+    exact = page.traces("exact")[0]  # a tuned problem is answered from its winner
     assert any(us == pytest.approx(winners[0][0], rel=0.01) for us in exact["y"])
 
 

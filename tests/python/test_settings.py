@@ -91,7 +91,7 @@ def scanned(a, function="sum", axis=-1, exclusive=False, dtype=None, reverse=Fal
     found = accumulate(a, axis, dtype)
     if not exclusive:
         return found
-    moved = np.roll(found, 1, axis)  # of a sum
+    moved = np.roll(found, 1, axis)  # an exclusive sum begins with 0
     moved[(slice(None),) * (operator.index(axis) % found.ndim) + (0,)] = 0
     return moved
 
@@ -372,7 +372,7 @@ def test_another_value_is_another_call(name, setting):
             continue
         for value in (first[form], first[form], second[form], second[form], first["plain"]):
             arguments = {**case.arrays, **case.needs.get(setting, {}), setting: value}
-            unsigned = setting == "radius" and form == "uint8"  # which SciPy negates, so that 1 becomes 255
+            unsigned = setting == "radius" and form == "uint8"  # SciPy negates it, so that 1 becomes 255
             expected = attempt(case.reference, {**arguments, setting: int(value)} if unsigned else arguments)
             if isinstance(expected, Exception):
                 continue

@@ -352,7 +352,7 @@ def test_a_histogram_of_a_narrow_range_is_numpys():
     """The kernel's estimate may be a bin off where a bin has less than some 4096 numbers: then it looks between the edges."""
     random = np.random.default_rng(5)
     for middle, dtype in ((1.7e9, "f8"), (1.0, "f8"), (-3e-9, "f8"), (1.0, "f4"), (2.0**60, "i8")):
-        for doubles in (9, 400, 10**5):  # of the range
+        for doubles in (9, 400, 10**5):  # the range in doubles
             step = 1 if dtype == "i8" else np.spacing(np.dtype(dtype).type(middle))
             x = (middle + random.integers(0, doubles, 1000) * np.float64(step)).astype(dtype)
             if dtype == "i8":
@@ -590,7 +590,7 @@ def test_conv_covariance():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     with pytest.raises(ValueError, match="do not agree"):
         tunesmith.conv_covariance(found, gamma, mu, c[:2])
-    for copied in (found.astype(">f8"), found.tolist()):  # which would not be the caller's
+    for copied in (found.astype(">f8"), found.tolist()):  # a result would not be the caller's array
         with pytest.raises(ValueError, match="in place"):
             tunesmith.conv_covariance(copied, gamma, mu, c)
     with pytest.raises(TypeError, match="float32"):

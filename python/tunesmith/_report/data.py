@@ -71,7 +71,7 @@ class Data:
 
     def __init__(self, path: str, ops: list[str], problem: str, device: str | None):
         self.path = path
-        self._varied: dict[str, set[str]] = {}  # of an op, the parameters in which its problems differ
+        self._varied: dict[str, set[str]] = {}  # by op, the parameters in which its problems differ
         self.sql = _open(path)
         try:
             self._select(ops, problem, device)

@@ -18,7 +18,7 @@ class Limits(NamedTuple):
     """The bounds of a time on the device."""
 
     rate: float | None  # bytes per second
-    where: str  # that is from
+    where: str  # the place that the bound is from
     arithmetic: float | None  # operations per second
 
 

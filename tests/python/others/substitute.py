@@ -41,7 +41,7 @@ def to_gpu(value):
 def from_gpu(value):
     if isinstance(value, tuple):
         return tuple(from_gpu(one) for one in value)
-    if isinstance(value, numpy.ndarray) and value.dtype == object:  # of arrays
+    if isinstance(value, numpy.ndarray) and value.dtype == object:  # the elements are arrays
         found = numpy.empty(value.shape, object)
         for place in numpy.ndindex(value.shape):
             found[place] = from_gpu(value[place])
