@@ -82,18 +82,18 @@ class Results:
         self.write(rows)
 
 
-def attempt(contender, work):
-    """work(contender); a failure becomes the verdict."""
+def attempt(contender, work, *given):
+    """work(contender, *given); a failure becomes the verdict."""
     try:
-        work(contender)
+        work(contender, *given)
     except Exception as error:
         contender.verdict, contender.note = "failed", timing.sentence(error)
 
 
-def made(name, kind, make):
-    """The contender, or None where there is nothing to measure."""
+def made(name, kind, make, *given):
+    """The contender make(*given), or None where there is nothing to measure."""
     try:
-        contender = make()
+        contender = make(*given)
     except Exception as error:
         contender = timing.Contender(None, verdict="failed", note=timing.sentence(error))
     if contender is not None:
@@ -110,7 +110,7 @@ def run_case(op, module, case, tunesmith, given, uncaptured):
 
     entrants = [made("Tunesmith", "ours", ours)]
     for kind, makers in (("peer", module.PEERS), ("limit", module.LIMITS)):
-        entrants += [made(name, kind, lambda: make(case, *inputs)) for name, make in makers.items()]
+        entrants += [made(name, kind, make, case, *inputs) for name, make in makers.items()]
     entrants = [each for each in entrants if each is not None]
     for each in entrants:  # a capture that fails can break the process
         each.capture = each.capture and (op, each.name) not in uncaptured
@@ -118,7 +118,7 @@ def run_case(op, module, case, tunesmith, given, uncaptured):
     expected = module.expected(case, *inputs)
     for each in entrants:
         if each.verdict == "ok":
-            attempt(each, lambda contender: timing.check(contender, expected))
+            attempt(each, timing.check, expected)
     del expected
     sound = all(each.verdict != "failed" for each in entrants) or timing.is_sound()
     if sound:

@@ -50,7 +50,7 @@ def svg(found):
         shapes.append(
             f'<text x="{x_of(verdicts):.1f}" y="{TOP + HEIGHT + 20}" text-anchor="middle">{verdicts}</text>'
         )
-    for colour, (name, points) in zip(COLOURS, found.items()):
+    for colour, points in zip(COLOURS, found.values()):
         path = " ".join(
             f"{x_of(at):.1f},{y_of(quality):.1f}"
             for at, quality in sorted(points.items())

@@ -62,14 +62,20 @@ build() {
   cmake --build "build/$preset" -j "$(nproc)" ${target:+--target "$target"}
 }
 
-# python_for_tests FOLDER: makes a virtual environment there with what the package's tests need; its Python is $python_for_tests,
-# or nothing where pip cannot get them.
+# python_for_tests FOLDER: makes a virtual environment there with what the package's tests need, and ruff; its Python is
+# $python_for_tests, or nothing where pip cannot get them. Without ruff the tests run all the same.
 python_for_tests() {
   python_for_tests=$1/bin/python
   local packages=(hypothesis mypy nanobind numpy plotly pytest scipy)
-  "$python_for_tests" -c "import $(IFS=,; echo "${packages[*]}")" 2>/dev/null && return
-  say "Getting ${packages[*]} for the Python package's tests"
-  python3 -m venv "$1" && "$python_for_tests" -m pip install -q --disable-pip-version-check "${packages[@]}" && return
-  say "The Python package's tests are LEFT OUT: pip could not install ${packages[*]}. Check the network."
-  python_for_tests=
+  local install=("$python_for_tests" -m pip install -q --disable-pip-version-check)
+  if ! "$python_for_tests" -c "import $(IFS=,; echo "${packages[*]}")" 2>/dev/null; then
+    say "Getting ${packages[*]} for the Python package's tests"
+    if ! { python3 -m venv "$1" && "${install[@]}" "${packages[@]}"; }; then
+      say "The Python package's tests are LEFT OUT: pip could not install ${packages[*]}. Check the network."
+      python_for_tests=
+      return
+    fi
+  fi
+  [[ -x $1/bin/ruff ]] || "${install[@]}" --retries 0 'ruff==0.17.*' ||
+    say "The style of Python files is NOT CHECKED: pip could not install ruff 0.17. Check the network."
 }

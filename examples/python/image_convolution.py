@@ -20,8 +20,8 @@ on_device, large_on_device = to_device(small), to_device(large)
 for mode in ("constant", "reflect"):
     compare(
         f"convolve {small.shape} with 13x13, {mode}",
-        lambda: tunesmith.ndimage.convolve(on_device, mask, mode=mode),
-        lambda: scipy.ndimage.convolve(small, mask, mode=mode),
+        lambda mode=mode: tunesmith.ndimage.convolve(on_device, mask, mode=mode),
+        lambda mode=mode: scipy.ndimage.convolve(small, mask, mode=mode),
         1e-5,
         "SciPy",
     )

@@ -12,7 +12,7 @@ x, k = to_device(signal), to_device(kernel)
 for mode in ("valid", "same", "full"):
     compare(
         f"convolve, {mode}",
-        lambda: tunesmith.convolve(x, k, mode),
-        lambda: np.convolve(signal, kernel, mode),
+        lambda mode=mode: tunesmith.convolve(x, k, mode),
+        lambda mode=mode: np.convolve(signal, kernel, mode),
         1e-14,
     )

@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 #include <charconv>
@@ -10,6 +12,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "bind.h"
 #include "cuda.h"
 
 namespace tunesmith::python {
@@ -43,7 +46,7 @@ constexpr std::uint64_t dl_read_only = 1;
 
 struct Type {
   std::string_view name;
-  char kind;  // as in NumPy's type strings: b, i, u, f, c; B for bfloat16
+  char kind;  // the letter of NumPy's type strings: b, i, u, f, c; B for bfloat16
   std::int64_t bytes;
 };
 constexpr std::array types = {
@@ -60,8 +63,7 @@ const Type& type_of(char kind, std::int64_t bytes) {
   }
   refuse("The array's element type, kind '" + std::string(1, kind) + "' of " + std::to_string(bytes) +
          " bytes, is not known here; allowed are bool, int8 to int64, uint8 to uint64, float16, bfloat16, "
-         "float32, "
-         "float64, complex64 and complex128.");
+         "float32, float64, complex64 and complex128.");
 }
 
 const Type& type_of(std::string_view name) {
@@ -70,8 +72,7 @@ const Type& type_of(std::string_view name) {
   }
   refuse("The array's element type " + std::string(name) +
          " is not known here; allowed are bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, "
-         "float64, "
-         "complex64 and complex128.");
+         "float64, complex64 and complex128.");
 }
 
 void set_type(Array& array, const Type& type) {
@@ -159,12 +160,12 @@ Class class_of(nb::handle object) {
     kind = Kind::numpy;  // a subclass of somebody else's
   auto& entry = known[next++ % known.size()];
   Py_XDECREF(entry.first);
-  entry = {nb::borrow(type).release().ptr(),  // so that its address is not used again
+  entry = {nb::borrow(type).release().ptr(),  // its address is not used again
            {kind, kind == Kind::numpy ? refusal_of(object) : nullptr}};
   return entry.second;
 }
 
-// Of Python's struct module.
+// The type of a format of Python's struct module.
 const Type& type_of_format(const char* format, std::int64_t bytes) {
   std::string_view text = format == nullptr ? "B" : format;
   if (!text.empty() && (text[0] == '@' || text[0] == '=' || text[0] == '<')) text.remove_prefix(1);
@@ -205,7 +206,7 @@ bool read_buffer(nb::handle object, Array& array) {
   }
   if (view->strides != nullptr) {
     set_byte_strides(array, {view->strides, view->strides + view->ndim});
-  } else {  // as ctypes leaves them out
+  } else {  // ctypes leaves them out
     set_row_major_strides(array);
   }
   return true;
@@ -263,8 +264,7 @@ void read_cuda_fields(nb::handle object, nb::handle interface, Array& array) {
   const auto text = nb::cast<std::string>(fields["typestr"]);
   if (text.size() < 3 || text[0] == '>')
     refuse("An array with the type string \"" + text +
-           "\" cannot be used; elements must be numbers in the machine's "
-           "byte order.");
+           "\" cannot be used; elements must be numbers in the machine's byte order.");
   std::int64_t bytes = 0;
   if (std::from_chars(text.data() + 2, text.data() + text.size(), bytes).ptr != text.data() + text.size())
     refuse("An array with the type string \"" + text +
@@ -312,8 +312,7 @@ void read_dlpack(nb::handle object, Array& array) {
   if (!nb::hasattr(object, "__dlpack_device__"))  // such as what jax.jit gives a function while it is traced
     refuse("A value of the type " + class_name(object) +
            " has __dlpack__ but no __dlpack_device__, so that it lies nowhere; give an array with elements "
-           "in memory, "
-           "outside of a function that is being traced.");
+           "in memory, outside of a function that is being traced.");
   nb::object where = object.attr("__dlpack_device__")();
   std::pair<std::int32_t, std::int32_t> place;
   if (!nb::try_cast(where, place))
@@ -331,7 +330,7 @@ void read_dlpack(nb::handle object, Array& array) {
   try {
     capsule = object.attr("__dlpack__")(**arguments);
   } catch (const nb::python_error& error) {
-    if (!error.matches(PyExc_TypeError)) throw;  // of before DLPack 1.0: it does not know max_version
+    if (!error.matches(PyExc_TypeError)) throw;  // a library before DLPack 1.0 does not know max_version
     nb::dict older;
     if (on_cuda) older["stream"] = 1;
     capsule = object.attr("__dlpack__")(**older);
@@ -462,6 +461,43 @@ std::uintptr_t current_stream(const Array& array) {
     return nb::cast<std::uintptr_t>(nb::handle(current)(array.device).attr("ptr"));
   }
   return 0;
+}
+
+void bind_array(nb::module_& m) {
+  m.def(
+      "is_array", [](nb::handle object) { return is_array(object); }, nb::arg("object").none(),
+      "Whether Array can read the object, by its type.");
+  m.def(
+      "kind_of", [](nb::handle object) { return name(kind_of(object)); }, nb::arg("object").none(),
+      "The library of an array, by its type: numpy, torch, cupy, numba, jax or other.");
+  nb::class_<Array>(m, "Array", "Where another library's array lies, without a copy.")
+      .def(
+          "__init__", [](Array* self, nb::handle object) { new (self) Array(array_of(object)); },
+          nb::arg("object").none())
+      .def_prop_ro(
+          "kind", [](const Array& self) { return name(self.kind); },
+          "numpy, torch, cupy, numba, jax or other.")
+      .def_prop_ro(
+          "dtype", [](const Array& self) { return self.dtype; }, "The element type, as NumPy spells it.")
+      .def_ro("itemsize", &Array::item_bytes, "Bytes of an element.")
+      .def_ro("device", &Array::device, "The CUDA device's ordinal, -1 for ordinary memory.")
+      .def_prop_ro(
+          "pointer", [](const Array& self) { return reinterpret_cast<std::uintptr_t>(self.data); },
+          "The address of the first element.")
+      .def_prop_ro(
+          "shape", [](const Array& self) { return nb::tuple(nb::cast(self.shape)); }, "The extents.")
+      .def_prop_ro(
+          "strides", [](const Array& self) { return nb::tuple(nb::cast(self.strides)); }, "In elements.")
+      .def_prop_ro("size", &Array::elements, "The number of elements.")
+      .def_prop_ro("contiguous", &Array::contiguous, "Whether it is row-major without gaps.")
+      .def_ro("readonly", &Array::readonly, "Whether it must not be written.")
+      .def(
+          "overlaps", [](const Array& self, const Array& other) { return overlap(self, other); },
+          nb::arg("other"),
+          "Whether they may have memory in common: the bytes from the first to the last element.")
+      .def_prop_ro(
+          "stream", [](const Array& self) { return current_stream(self); },
+          "The handle of the stream that the array's library uses now; 0: the default stream.");
 }
 
 }  // namespace tunesmith::python

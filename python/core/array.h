@@ -13,21 +13,21 @@ namespace tunesmith::python {
 
 namespace nb = nanobind;
 
-/// Whose array it is: what a result becomes, and whose current stream is used.
+/// The library of an array: a result becomes an array of it, and its current stream is used.
 enum class Kind { numpy, torch, cupy, numba, jax, other };
 std::string_view name(Kind kind);
 Kind kind_of(nb::handle object);
 
 struct Array {
   Kind kind = Kind::numpy;
-  std::string_view dtype;  ///< as NumPy spells it: "float32", "bfloat16"
+  std::string_view dtype;  ///< NumPy's name: "float32", "bfloat16"
   std::int64_t item_bytes = 0;
   int device = -1;  ///< the CUDA device's ordinal, -1 for memory of the host
   void* data = nullptr;
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;  ///< in elements
   bool readonly = false;
-  std::optional<std::uintptr_t> stream;  ///< of the CUDA array interface, where the array names one
+  std::optional<std::uintptr_t> stream;  ///< the one that the array's CUDA array interface names
   nb::object owner;                      ///< keeps `data`
 
   std::int64_t elements() const;
@@ -39,13 +39,13 @@ struct Array {
 /// for an element type that has no name here.
 Array array_of(nb::handle object);
 
-/// Whether the bytes from the first to the last element of both have some in common.
+/// True if the bytes from the first to the last element of both have some in common.
 bool overlap(const Array& one, const Array& other);
 
-/// Whether array_of() can read it, by its type alone.
+/// True if array_of() can read it, by its type alone.
 bool is_array(nb::handle object);
 
-/// Of an address or a handle, as Python has it.
+/// The pointer of an address or a handle, as Python has it.
 inline void* pointer_of(std::uintptr_t number) {
   return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr): there is no other way
 }

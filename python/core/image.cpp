@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Python functions on images read of the library: words, and what stands outside an image.
-#include "image.h"
-
+// What the Python functions on images read of the library: what stands outside an image.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -9,18 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "generator/error.h"
-#include "kernel_file/find_op.h"
+#include "bind.h"
 #include "templates/image/boundary.h"
 
 namespace tunesmith::python {
 namespace {
-
-std::vector<std::string> choices_of(const std::string& op, const std::string& parameter) {
-  for (const Parameter& one : find_op(op).parameters)
-    if (one.name == parameter) return one.categories;
-  throw UsageError("The operation " + op + " has no parameter " + parameter + ".");
-}
 
 std::vector<std::int64_t> samples_at(std::int64_t first, std::int64_t count, std::int64_t size,
                                      const std::string& boundary) {
@@ -32,9 +23,7 @@ std::vector<std::int64_t> samples_at(std::int64_t first, std::int64_t count, std
 
 }  // namespace
 
-void add_image(nb::module_& m) {
-  m.def("choices", &choices_of, nb::arg("op"), nb::arg("parameter"),
-        "The words that a parameter of an operation may have. Raises ValueError.");
+void bind_image(nb::module_& m) {
   m.def("samples_at", &samples_at, nb::arg("first"), nb::arg("count"), nb::arg("size"), nb::arg("boundary"),
         "Which of `size` samples stand at so many places from `first` on; -1: a constant.");
 }

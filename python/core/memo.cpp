@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memo.h"
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "bind.h"
 #include "cuda.h"
 
 namespace tunesmith::python {
@@ -41,7 +43,8 @@ bool is_aligned(const Array& array) {
   return reinterpret_cast<std::uintptr_t>(array.data) % bytes == 0;
 }
 
-// Of which power of two, up to 16, the address is a multiple: a function may move several elements as one.
+// The largest power of two, up to 16, of which the address is a multiple: a function may move several
+// elements as one.
 std::uintptr_t alignment_of(const Array& array) {
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(array.data) | 16;
   return address & (~address + 1);
@@ -49,8 +52,13 @@ std::uintptr_t alignment_of(const Array& array) {
 
 }  // namespace
 
-Memo::Memo(std::vector<std::string> names, const std::vector<int>& arrays, const std::vector<int>& by_content)
-    : epoch_(epoch), names_(std::move(names)), uses_(names_.size(), Use::setting) {
+Memo::Memo(std::vector<std::string> names, const std::vector<int>& arrays, const std::vector<int>& by_content,
+           int more)
+    : epoch_(epoch),
+      names_(std::move(names)),
+      uses_(names_.size(), Use::setting),
+      positional_(more < 0 ? uses_.size() : static_cast<std::size_t>(more)),
+      other_(more < 0 ? Use::setting : Use::array) {
   for (const int k : arrays) uses_.at(static_cast<std::size_t>(k)) = Use::array;
   for (const int k : by_content) uses_.at(static_cast<std::size_t>(k)) = Use::content;
 }
@@ -85,6 +93,11 @@ bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
     for (nb::handle one : value) {
       if ((is_array(one) && use != Use::setting) || !describe(one, use, seen)) return false;
     }
+  } else if (PyDict_CheckExact(object)) {
+    append(key, 'm', nb::len(value));
+    for (const auto& [name, one] : nb::borrow<nb::dict>(value)) {
+      if (is_array(one) || !describe(name, use, seen) || !describe(one, use, seen)) return false;
+    }
   } else if (is_array(value)) {
     try {
       seen.arrays.push_back(array_of(value));
@@ -109,7 +122,7 @@ bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
       key.append(static_cast<const char*>(array.data), static_cast<std::size_t>(bytes));
       seen.arrays.pop_back();
     } else {
-      append(key, 'm', alignment_of(array));
+      append(key, 'o', alignment_of(array));
       seen.objects.push_back(nb::borrow(value));
     }
   } else {
@@ -121,9 +134,8 @@ bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
 bool Memo::describe(const nb::tuple& args, const nb::dict& kwargs, CallDescription& seen) const {
   std::size_t k = 0;
   for (nb::handle value : args) {
-    const Use use = k < uses_.size() ? uses_[k] : Use::setting;
+    if (!describe(value, k < positional_ ? uses_[k] : other_, seen)) return false;
     ++k;
-    if (!describe(value, use, seen)) return false;
   }
   for (const auto& [name, value] : kwargs) {
     Py_ssize_t size = 0;
@@ -131,7 +143,7 @@ bool Memo::describe(const nb::tuple& args, const nb::dict& kwargs, CallDescripti
     if (text == nullptr) return false;
     append(seen.key, 'k', size);
     seen.key.append(text, static_cast<std::size_t>(size));
-    Use use = Use::setting;
+    Use use = other_;
     for (std::size_t n = 0; n < names_.size(); ++n) {
       if (names_[n] == std::string_view(text, static_cast<std::size_t>(size))) use = uses_[n];
     }
@@ -220,7 +232,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
   CallDescription seen;
   if (!describe(args, kwargs, seen)) return;
   const std::vector<Array>& arrays = seen.arrays;
-  for (std::size_t k = 1; k < arrays.size(); ++k) {  // which of two is meant could not be told
+  for (std::size_t k = 1; k < arrays.size(); ++k) {  // two equal pointers cannot be told apart
     for (std::size_t n = 0; n < k; ++n) {
       if (arrays[n].data == arrays[k].data) return;
     }
@@ -250,7 +262,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
     return std::nullopt;  // a converted copy, say
   };
 
-  std::vector<std::optional<Array>> returned(made.size());  // as the caller gets it
+  std::vector<std::optional<Array>> returned(made.size());  // the array that the caller gets
   const auto result_of = [&](nb::handle one) -> std::optional<Slot> {
     for (std::size_t k = 0; k < seen.objects.size(); ++k) {
       if (seen.objects[k].is(one)) return Slot{Slot::argument, k};
@@ -280,7 +292,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
   for (nb::handle entry : launches) {
     nb::tuple parts = nb::cast<nb::tuple>(entry);
     Step step{nb::borrow(parts[0]), {}, nb::cast<std::vector<double>>(parts[2])};
-    const std::vector<ExpectedArray>& expected = nb::inst_ptr<PyPlan>(step.plan)->expected;
+    const std::vector<Argument>& expected = nb::inst_ptr<PyPlan>(step.plan)->op->arguments;
     for (nb::handle one : parts[1]) {
       if (one.is_none()) {
         step.arrays.emplace_back();
@@ -303,7 +315,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
     }
     call->steps.push_back(std::move(step));
   }
-  // Or something else has made a result from what was launched.
+  // Else something other than a launch has made a result.
   if (std::find(is_done.begin(), is_done.end(), false) != is_done.end()) return;
 
   for (Step& step : call->steps) {
@@ -325,6 +337,18 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
   call->check = nb::borrow(check);
   if (calls_.size() >= most_calls) calls_.clear();
   calls_[seen.key] = std::move(call);
+}
+
+void bind_memo(nb::module_& m) {
+  nb::class_<Memo>(
+      m, "Memo", "Calls of a function that were seen before, by what they launch; see _recording.recorded().")
+      .def(nb::init<std::vector<std::string>, std::vector<int>, std::vector<int>, int>(), nb::arg("names"),
+           nb::arg("arrays"), nb::arg("by_content") = std::vector<int>(), nb::arg("more") = -1)
+      .def("launch", &Memo::launch, nb::arg("args"), nb::arg("kwargs"), nb::arg("default_device"))
+      .def("record", &Memo::record, nb::arg("args"), nb::arg("kwargs"), nb::arg("launches"),
+           nb::arg("allocated"), nb::arg("constants"), nb::arg("allocator"), nb::arg("default_device"),
+           nb::arg("check").none(), nb::arg("value").none(), nb::arg("is_number"))
+      .def_static("forget", &Memo::forget);
 }
 
 }  // namespace tunesmith::python

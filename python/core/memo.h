@@ -21,8 +21,10 @@ class Memo {
   /// `names`: the function's parameters; `arrays`: those that are known by type, shape and place, whatever
   /// the elements; `by_content`: those like filter's weights, whose arrays in ordinary memory are known by
   /// their elements too, and on a GPU as `arrays` are. All others are settings: they are known by value, and
-  /// a call with one that lies on a GPU is not recorded.
-  Memo(std::vector<std::string> names, const std::vector<int>& arrays, const std::vector<int>& by_content);
+  /// a call with one that lies on a GPU is not recorded. `more`: the function takes any number of further
+  /// arrays, in order from that place on and by names that are not among its parameters'; -1: it does not.
+  Memo(std::vector<std::string> names, const std::vector<int>& arrays, const std::vector<int>& by_content,
+       int more);
 
   /// The call's result, or NotImplemented: it was not recorded. `default_device` says where arrays in
   /// ordinary memory are worked on.
@@ -56,12 +58,12 @@ class Memo {
     std::vector<nb::object> make;  // functions that make an array each
     std::vector<Array> constants;
     std::vector<Slot> results;
-    bool is_tuple = false;  // of several results, which is returned
+    bool is_tuple = false;  // the call returns a tuple of its results
     nb::object check;
     bool is_number = false;  // NumPy's, not an array without dimensions
   };
 
-  // What a call is known by, and its arrays. Reading them may run other threads.
+  // The key by which a call is known, and its arrays. Reading them may run other threads.
   struct CallDescription {
     std::string key;
     std::vector<Array> arrays;
@@ -75,6 +77,8 @@ class Memo {
   std::uint64_t epoch_ = 0;
   std::vector<std::string> names_;
   std::vector<Use> uses_;
+  std::size_t positional_;  ///< how many arguments may be given by their place, but for further arrays
+  Use other_;               ///< the use of all others
   std::unordered_map<std::string, std::shared_ptr<Call>> calls_;
 };
 

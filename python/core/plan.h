@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Python's Dispatcher and Plan hold.
+// The contents of Python's Dispatcher and Plan.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,36 +10,29 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/argument.h"
+#include "generator/op.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith::python {
 
 namespace nb = nanobind;
 
-// Of a plan's op and problem: what an array has to be.
-struct ExpectedArray {
-  std::string name;
-  Role role;
-  std::string_view dtype;  // as NumPy spells it; empty: any of the right size
-};
-
-// A dispatcher that plans and other dispatchers' plans share.
+/// A dispatcher that plans and other dispatchers' plans share.
 struct PyDispatcher {
   std::shared_ptr<Dispatcher> dispatcher;
 };
 
-// Stays the plan that the dispatcher would give now.
+/// Stays the plan that the dispatcher would give now.
 struct PyPlan {
   std::shared_ptr<Dispatcher> dispatcher;
-  std::string op;
+  const Op* op = nullptr;  ///< it stays for the rest of the process
   Plan plan;
-  std::vector<ExpectedArray> expected;
+  std::vector<std::string_view> dtypes = {};  ///< the arguments'; none before they are asked for
 
   void renew() {
     if (!plan.outdated()) return;
     nb::gil_scoped_release release;
-    plan = dispatcher->plan(op, plan.problem());
+    plan = dispatcher->plan(op->name, plan.problem());
   }
 };
 

@@ -18,16 +18,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import ndimage, signal
-from ._arrays import dispatcher, forget_dispatchers, set_dispatcher
 from ._convolutions import conv_covariance, convolve, correlate
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
 from ._device import current_device, device, set_device, show_config
+from ._dispatchers import dispatcher, forget_dispatchers, set_dispatcher
 from ._docstrings import add_shared
 from ._elsewhere import missing
 from ._expressions import Vectorized, vectorize
 from ._filter_banks import filter_bank
 from ._histograms import bincount, histogram, histogram2d
-from ._own_kernels import write_kernel
 from ._reductions import max, mean, min, sum
 from ._references import serve_reference
 from ._rows import layer_norm, log_softmax, logsumexp, normalize, rms_norm, rows, softmax
@@ -50,6 +49,7 @@ from ._statistics import (
 from ._tensors import einsum, permute, tensor
 from ._transposition import transpose
 from ._tuning import Capture, capture, program, tune, winners
+from ._user_kernels import write_kernel
 
 __all__ = [
     "Array",

@@ -1,42 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of a call, which dispatcher serves them, and calls that are repeated."""
+"""The arrays that a call was given."""
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import ctypes
-import functools
-import inspect
 import operator
-import threading
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 import numpy as np
 
-from ._core import Array, Dispatcher, Memo, end_compilations, is_array, kind_of, work
-from ._device import (
-    check_device,
-    current_device,
-    has_gpu,
-    libraries_of_wheels,
-    may_have_gpu,
-    pays_on_gpu,
-    warn_of_host_only_build,
-)
-from ._libraries import Log, libraries, recording, type_names
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-atexit.register(end_compilations)
-
-_dispatchers: dict[tuple, Dispatcher] = {}
-_plans: dict[tuple, object] = {}
-_lock = threading.Lock()
-_most_plans = 4096
-_host = -1
-_host_with_compiler = -2
+from ._array_libraries import libraries
+from ._call_log import recording
+from ._core import Array, is_array, kind_of
+from ._types import type_names
 
 
 def _whole_elements(array: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -56,7 +30,7 @@ def _whole_elements(array: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def _readable(value) -> tuple[object, bool]:
-    """What is read for this object, itself or a view of it; and whether it is a copy, as a kernel cannot read it where it lies."""
+    """The array that is read for this object, itself or a view of it; and whether that is a copy, since a kernel cannot read the object where it lies."""
     kind = kind_of(value)
     if kind == "torch" and (value.is_neg() or value.is_complex() and value.is_conj()):
         return value.resolve_conj().resolve_neg(), True
@@ -100,12 +74,10 @@ class InputArray:
 
     def _take(self, value):
         read, self.copied = _readable(value)
-        self.array = Array(read)  # which refuses masked arrays
+        self.array = Array(read)  # Array refuses masked arrays
         self.object = np.asarray(read) if self.array.kind == "numpy" else read
         self.library = libraries[self.array.kind]
-        if self.array.pointer % min(
-            self.array.itemsize, 8
-        ):  # a tensor that begins between two elements' places
+        if self.array.pointer % min(self.array.itemsize, 8):  # a tensor that begins within another's element
             self.object, self.copied = self.library.copy(self.object), True
             self.array = Array(self.object)
 
@@ -118,7 +90,7 @@ class InputArray:
         return self.array.dtype
 
     def to(self, dtype: str) -> InputArray:
-        """Of that element type: itself, or a copy. Raises TypeError where imaginary parts would be lost."""
+        """The array in that element type: itself, or a copy. Raises TypeError where imaginary parts would be lost."""
         if self.array.dtype.startswith("complex") and not dtype.startswith("complex"):
             raise TypeError(
                 f"An array of {self.array.dtype} was given where {dtype} is computed; take its real or imaginary part, or its magnitude."
@@ -167,162 +139,41 @@ def index(value) -> int:
     return operator.index(value if type(value) is int or not is_array(value) else InputArray(value).numpy())
 
 
-def _key(name: str) -> int:
-    """The ordinal of a device's word; of "auto" that of the first GPU, where there is one."""
-    check_device(name)
-    if name == "auto":
-        return 0 if has_gpu() else _host
-    return _host if name == "host" else int(name[5:] or 0)
+def number_of(value):
+    """A setting such as cval as a number: Python's or NumPy's, or an array of one element of any library."""
+    if type(value) in (int, float, complex):
+        return value
+    found = InputArray(value).numpy()
+    if found.size != 1:
+        raise TypeError(f"A single number is needed, and {found.size} were given.")
+    return found.reshape(())[()]
 
 
-def _load_nvrtc() -> None:
-    """NVRTC of the wheel nvidia-cuda-nvrtc where there is no toolkit: once loaded, the library finds it by its name."""
-    for file in libraries_of_wheels():
-        with contextlib.suppress(OSError):
-            ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL)
-            return
+def added(first: InputArray, second: InputArray, operation=operator.add) -> InputArray:
+    """The sum (or difference) in their own type; of unsigned integers by their bits, which PyTorch does not add."""
+    dtype = first.dtype
+    if not dtype.startswith("uint"):
+        return InputArray(operation(first.object, second.object))
+    signed = dtype.removeprefix("u")
+    return InputArray(
+        operation(first.contiguous().viewed(signed).object, second.contiguous().viewed(signed).object)
+    ).viewed(dtype)
 
 
-def dispatcher(device: str | None = None) -> Dispatcher:
-    """The dispatcher that the functions of this package share for a device: "host", "cuda" or "cuda:1"; None: that of
-    set_device(), of "auto" the first GPU's where there is one. It is made when it is first asked for. Raises ValueError for another word, RuntimeError where the device
-    cannot be used."""
-    return _dispatcher(_key(device or current_device()))
-
-
-def _dispatcher(ordinal: int) -> Dispatcher:
-    found = _dispatchers.get(ordinal)
-    if found is None:
-        with _lock:
-            found = _dispatchers.get(ordinal)
-            if found is None:
-                if ordinal >= 0:
-                    _load_nvrtc()
-                    found = Dispatcher(f"cuda:{ordinal}")
-                else:
-                    warn_of_host_only_build()
-                    # An emulator needs no better kernels; only an expression has none before it is compiled.
-                    compile = "never" if ordinal == _host else "background"
-                    found = Dispatcher("host", host_binaries=True, compile=compile)
-                _dispatchers[ordinal] = found
-    return found
-
-
-def set_dispatcher(dispatcher: Dispatcher) -> None:
-    """Makes it the one that the functions of this package share for its device, such as one with another database or with compile="now"."""
-    with _lock:
-        for ordinal in (
-            (dispatcher.cuda_ordinal,) if dispatcher.cuda_ordinal >= 0 else (_host, _host_with_compiler)
-        ):
-            _dispatchers[ordinal] = dispatcher
-        _plans.clear()
-        Memo.forget()
-
-
-def forget_dispatchers() -> None:
-    """Makes the shared dispatchers again at their next use, so that they read the database again, as after tune()."""
-    with _lock:
-        _dispatchers.clear()
-        _plans.clear()
-        Memo.forget()
-
-
-def plan(op: str, device: int, problem: tuple) -> object:
-    """The plan for ((name, value), ...) on a CUDA device's ordinal, or -1 for memory of the host."""
-    place = device if device >= 0 else current_device()
-    key = (op, place, problem)
-    found = _plans.get(key)
-    if found is None:
-        if place == "auto":
-            device = _key(place) if may_have_gpu() and pays_on_gpu(*work(op, str_of(problem))) else _host
-        elif device < 0:
-            device = _key(place)
-        # The library has no kernels of callers' own functions.
-        is_own = op == "elementwise" or op == "scan" and any(name == "expression" for name, _ in problem)
-        ordinal = _host_with_compiler if device == _host and is_own else device
-        found = _dispatcher(ordinal).plan(op, **dict(problem))
-        if len(_plans) >= _most_plans:
-            _plans.clear()
-        _plans[key] = found
-    return found
-
-
-def str_of(problem: tuple) -> str:
-    return " ".join(
-        f'{name}="{value}"' if " " in str(value) else f"{name}={value}" for name, value in problem
-    )
-
-
-def _device_of_recorded() -> str:
-    """Calls on ordinary memory are recorded, and repeated, where the emulator is sure to do them."""
-    now = current_device()
-    return "host" if now == "auto" and not may_have_gpu() else now
-
-
-def launch(op: str, arrays: tuple, problem: tuple, numbers: tuple = ()) -> None:
-    """Launches the op's plan for the problem on these (InputArray, or None)."""
-    device = next((one.array.device for one in arrays if one is not None), _host)
-    found = plan(op, device, problem)
-    seen = tuple(None if one is None else one.array for one in arrays)
-    found._launch(*seen, numbers=numbers)
-    if recording.log is not None:
-        recording.log.launches.append((found, seen, numbers))
-
-
-def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
-    """function(*args, **kwargs), or what it launched when it was last called with such arguments: then that is all that is done."""
-    if recording.log is not None:  # within another one
-        return function(*args, **kwargs)
-    done = memo.launch(args, kwargs, _device_of_recorded)
-    if done is not NotImplemented:
-        return done
-    log = recording.log = Log()
-    try:
-        value = function(*args, **kwargs)
-    finally:
-        recording.log = None
-    if log.launches and log.only_launches:
-        is_number = log.number is not None and log.number[0] is value
-        memo.record(
-            args,
-            kwargs,
-            log.launches,
-            [one.array for one in log.allocated],
-            [one.array for one in log.constants],
-            _allocator,
-            _device_of_recorded,
-            log.check,
-            log.number[1] if is_number else value,
-            is_number,
-        )
-    return value
-
-
-def _allocator(like, shape, dtype):
-    return libraries[kind_of(like)].allocator(like, shape, dtype)
-
-
-def check_each_time(check) -> None:
-    """check(result) -> bool is asked after each recorded call too; False: then the function itself is run."""
-    if recording.log is not None:
-        recording.log.check = check
-
-
-def recorded(*arrays: str, by_content: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:
-    """For a function whose launches depend on the types and shapes of the parameters named as `arrays` and on the values of all others.
-
-    The first call with such arguments runs the function. If all that it did was to launch kernels on its arguments, new arrays and constants, later
-    calls do just that, without Python code in between. by_content: parameters such as weights, whose elements count too, unless they lie on a GPU.
-    """
-
-    def decorate(function: _Function) -> _Function:
-        names = list(inspect.signature(function).parameters)
-        memo = Memo(names, [names.index(name) for name in arrays], [names.index(name) for name in by_content])
-
-        @functools.wraps(function)
-        def call(*args, **kwargs):
-            return run_recorded(memo, function, args, kwargs)
-
-        return call  # type: ignore[return-value]
-
-    return decorate
+def _by_strides(given: InputArray) -> InputArray:
+    """The same elements, in any order, without gaps."""
+    array = given.array
+    if array.contiguous:
+        return given.reshaped((array.size,))
+    order = sorted(range(len(array.shape)), key=lambda k: -array.strides[k])
+    step = 1
+    for k in reversed(order):
+        if array.shape[k] != 1:
+            if array.strides[k] != step:
+                return given.contiguous().reshaped((array.size,))
+            step *= array.shape[k]
+    if array.kind in ("numpy", "cupy"):
+        return InputArray(given.object.transpose(order).reshape(array.size))
+    if array.kind == "torch":
+        return InputArray(given.object.permute(order).reshape(array.size))
+    return given.contiguous().reshaped((array.size,))

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import InputArray, launch, recorded
+from ._arrays import InputArray
 from ._core import is_array
-from ._libraries import promoted
+from ._dispatchers import launch
+from ._recording import recorded
 from ._reductions import _as_int64, _least_and_most
-from ._results import _complex_parts, _short
+from ._types import _complex_parts, dtype_words, promoted
 
 
 def _line(value, name: str, like: InputArray | None = None) -> InputArray:
@@ -58,9 +59,7 @@ def exact_integers(
     if wanted == "bool":
         return convolution(first, second, fill).to("bool")
     bounds = [builtins.max(_largest_integer[first.dtype], abs(fill)), _largest_integer[second.dtype]]
-    if (
-        bounds[0] * bounds[1] * terms > 2**53
-    ):  # then it is looked whether they are as large as their types allow
+    if bounds[0] * bounds[1] * terms > 2**53:  # the numbers may be smaller than their types allow
         bounds = [builtins.max(abs(int(one)) for one in _least_and_most(given)) for given in (first, second)]
         bounds[0] = builtins.max(bounds[0], abs(fill))
     if bounds[0] * bounds[1] * terms <= 2**53:
@@ -109,7 +108,7 @@ def _conv1d(a, v, mode, function: str):
             ("taps", k),
             ("function", function),
             ("mode", mode),
-            ("dtype", _short[computed]),
+            ("dtype", dtype_words[computed]),
         )
         launch("conv1d", (signal, kernel, result), problem)
         return result
@@ -149,7 +148,7 @@ def correlate(a: Any, v: Any, mode: str | int = "valid") -> Any:
     return _conv1d(a, v, mode, "correlate")
 
 
-def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:  # noqa: A002
+def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:
     """Adds to `input`, in place, what a two-dimensional convolution adds to the covariance of its output.
 
     With n, o, i and h x w for batch, output and input channels and an image's size, and (h - p + 1) x (w - q + 1) for
@@ -190,7 +189,7 @@ def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:  # noqa: A0
         ("width", w),
         ("mask_height", h - rows + 1),
         ("mask_width", w - columns + 1),
-        ("dtype", _short[target.dtype]),
+        ("dtype", dtype_words[target.dtype]),
     )
     if not is_array(input) or target.copied or not target.array.contiguous or target.array.readonly:
         raise ValueError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where arrays in ordinary memory are worked on: the switch, the rule of "auto", and what this build can use."""
+"""The device for arrays in ordinary memory: the switch, the rule of "auto", and what this build can use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pays_on_gpu(byte_count: float, operations: float) -> bool:
 
 
 def set_device(device: str) -> None:
-    """Where arrays in ordinary memory (NumPy's, PyTorch's on the CPU) are worked on from now on, in all threads.
+    """Chooses the device for arrays in ordinary memory (NumPy's, PyTorch's on the CPU) from now on, in all threads.
 
     device: "auto" (at first): on the first GPU where there is one and the bytes that a launch moves and twice its operations are
     together 2**20 or more, else as "host"; "host", an emulator of a GPU on the processor, which is exact and mostly slower than NumPy; or "cuda" or
@@ -66,15 +66,15 @@ def check_device(name: str) -> None:
 
 
 def check_is_there(name: str) -> None:
-    """Without starting CUDA, which a child process could not use after fork(): where there is a driver, the first call finds out."""
+    """Refuses a GPU that cannot be there. It does not start CUDA, which a child process could not use after fork(): with a driver, the first call finds out."""
     check_device(name)
     if name.startswith("cuda") and not may_have_gpu():
-        Dispatcher(name)  # which says why there is none
+        Dispatcher(name)  # its error says why there is none
 
 
 @functools.lru_cache(maxsize=1)
 def has_driver() -> bool:
-    """Whether an NVIDIA driver is there, by its files; CUDA is not started for that."""
+    """True if an NVIDIA driver is there, by its files; CUDA is not started for that."""
     return any(os.path.exists(file) for file in ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"))
 
 

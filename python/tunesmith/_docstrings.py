@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the docstrings of functions have in common: the types that they take, and what they raise."""
+"""The parts that docstrings of functions share: the types that they take, and the errors that they raise."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to use in place of functions that this package does not have, and the error that says so."""
+"""Replacements for functions that this package does not have, and the error that names them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _image = "tunesmith.ndimage.correlate() or tunesmith.signal.convolve2d(); for la
 _line = "tunesmith.convolve() or tunesmith.correlate(); of rows tunesmith.ndimage.correlate1d()"
 _each = "tunesmith.vectorize(), as in tunesmith.vectorize('{}')"
 
-# By module and name. A name that another module of this package has, and NumPy's functions of single elements, need no line.
+# The replacements by module and name. A name that another module of this package has, and NumPy's functions of single elements, need no line.
 elsewhere: dict[str, dict[str, str]] = {
     "tunesmith": {
         "amax": "tunesmith.max()",
@@ -122,7 +122,7 @@ elsewhere: dict[str, dict[str, str]] = {
 
 
 class MissingFunction(NotImplementedError, AttributeError):
-    """What was asked for is not here. Both kinds of error, so that hasattr(), getattr() with a default and `from … import` work as of any module."""
+    """The module has no such function. Both kinds of error, so that hasattr(), getattr() with a default and `from … import` work as of any module."""
 
 
 def missing(module: str, name: str) -> NoReturn:

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ._arrays import InputArray, launch, run_recorded, str_of
+from ._arrays import InputArray
 from ._core import Memo, functions, work
-from ._libraries import type_name
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
 from ._reading import Reader, Tree
-from ._results import _finish, _short, _usable
+from ._recording import run_recorded
+from ._types import dtype_words, type_name, types_of
 
 _functions = frozenset(functions())
 # NumPy's and Python's other names of them.
@@ -80,7 +82,7 @@ def _rename(expression: str, inputs: Iterable[str] | None) -> tuple[str, tuple[s
 
 
 class _Operation(NamedTuple):
-    """What an operation is to NumPy, which says of which type its result is, and its text of real and of whole numbers."""
+    """An operation: NumPy's function, which determines the type of the result, and its text for real and for whole numbers."""
 
     numpy: Callable[..., Any]
     real: str
@@ -111,7 +113,7 @@ def _by_math(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*values)
         try:
             return getattr(math, name)(*values)
-        except (ValueError, OverflowError):  # of such numbers a kernel gives NaN or infinity
+        except (ValueError, OverflowError):  # a kernel gives NaN or infinity for such numbers
             return math.nan
 
     return call
@@ -151,10 +153,8 @@ def _table() -> dict[str, _Operation]:
         "or": (lambda x, y: _either(x, x, y), "({0} ? {0} : {1})"),
         "if": (_either, "({0} ? {1} : {2})"),
         "where": (np.where, "({0} ? {1} : {2})"),
-        "min of two": (
-            lambda x, y: _either(y < x, y, x),
-            "({1} < {0} ? {1} : {0})",
-        ),  # Python's: the first where one is NaN
+        # Python gives the first where one is NaN.
+        "min of two": (lambda x, y: _either(y < x, y, x), "({1} < {0} ? {1} : {0})"),
         "max of two": (lambda x, y: _either(y > x, y, x), "({1} > {0} ? {1} : {0})"),
         "minimum": (np.minimum, "min({0}, {1})"),
         "maximum": (np.maximum, "max({0}, {1})"),
@@ -190,7 +190,9 @@ def _table() -> dict[str, _Operation]:
         if hasattr(math, word):
             found["math." + word] = _Operation(_by_math(word, getattr(np, name)), f"{word}({{0}})")
     for name in ("erf", "erfc"):
-        found["math." + name] = _Operation(_by_math(name, np.exp), f"{name}({{0}})")  # of the types of exp
+        found["math." + name] = _Operation(
+            _by_math(name, np.exp), f"{name}({{0}})"
+        )  # the types are those of exp
     for name, word in (("arctan2", "atan2"), ("hypot", "hypot")):
         found[name] = _Operation(getattr(np, name), f"{word}({{0}}, {{1}})")
         found["math." + word] = _Operation(_by_math(word, getattr(np, name)), f"{word}({{0}}, {{1}})")
@@ -203,7 +205,7 @@ _comparisons = ("<", "<=", ">", ">=", "==", "!=", "not")
 
 
 def _known() -> dict[Any, tuple[str, int | None]]:
-    """What is called, by itself: a function of another name or of one's own is another one."""
+    """The function itself that a name stands for: a function of another name or of one's own is another one."""
     found: dict[Any, tuple[str, int | None]] = {
         builtins.abs: ("abs", 1), builtins.min: ("min of two", None), builtins.max: ("max of two", None), builtins.pow: ("**", 2),
         builtins.round: ("whole rint", 1), math.floor: ("whole floor", 1), math.ceil: ("whole ceil", 1), math.trunc: ("whole trunc", 1),
@@ -297,12 +299,12 @@ def _applied(name: str, found: list[Any]) -> Any:
     except (ZeroDivisionError, OverflowError, ValueError):
         if any(isinstance(one, np.ndarray) for one in found):
             raise
-        return math.nan  # of numbers alone; a kernel gives infinity or NaN
+        return math.nan  # a kernel gives infinity or NaN
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _folded(tree: Tree) -> Tree:
-    """With numbers in place of what follows from numbers alone, as Python computes it."""
+    """The tree with numbers in place of operations on numbers alone, as Python computes them."""
     name, *operands = tree
     if name in ("input", "number"):
         return tree
@@ -316,7 +318,7 @@ def _folded(tree: Tree) -> Tree:
 
 
 class _Types:
-    """What NumPy's types are when a tree is computed from arrays without elements, and from Python's numbers themselves."""
+    """NumPy's types when a tree is computed from arrays without elements, and from Python's numbers themselves."""
 
     def __init__(self, values: list[Any]):
         self.values = values
@@ -347,7 +349,7 @@ class _Types:
         found = [value for value, _ in both]
         self.note(*(found[1:] if name in ("if", "where") else found))
         value = _applied(name, found)
-        is_truth = getattr(value, "dtype", None) == bool
+        is_truth = getattr(value, "dtype", None) == np.dtype(bool)
         if is_truth and name in ("+", "-", "*", "abs", "floor", "ceil", "trunc", "round"):
             raise _Mixed(
                 f"has {name} of truth values, which NumPy and Python compute otherwise; write where(condition, 1, 0), or `and` and `or`"
@@ -358,7 +360,7 @@ class _Types:
 
 
 def _bound(tree: Tree, types: list[Any]) -> float:
-    """How large the whole numbers of a tree may be, as real ones; infinity: not known."""
+    """The largest magnitude that the whole numbers of a tree may have; infinity: not known."""
     name, *operands = tree
     if name == "number":
         return abs(operands[0]) if isinstance(operands[0], (int, np.integer, np.bool_)) else math.inf
@@ -383,12 +385,12 @@ def _bound(tree: Tree, types: list[Any]) -> float:
 
 class _Computed(NamedTuple):
     expression: str
-    dtype: str  # that the kernel computes in
+    dtype: str  # the type in which the kernel computes
     result: str
 
 
 def _computed(tree: Tree, letters: dict[int, str], values: list[Any]) -> _Computed:
-    """How a kernel of one type gives what NumPy gives of the types of these values: arrays without elements, or Python's numbers."""
+    """The kernel of one type that gives NumPy's result for the types of these values: arrays without elements, or Python's numbers."""
     types = _Types(values)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -424,11 +426,11 @@ def _computed(tree: Tree, letters: dict[int, str], values: list[Any]) -> _Comput
     return _Computed(_text(tree, letters, computed.kind != "f"), computed.name, wanted.name)
 
 
-_op_types = ("float32", "float64", "int32", "int64", "float16", "bfloat16")
+_op_types = tuple(types_of("elementwise"))
 
 
 def _common_type(types: list[str], scalars: list[Any]) -> str:
-    """In which an expression that was given as text is computed."""
+    """The type in which an expression that was given as text is computed."""
     if "bfloat16" in types:
         return "bfloat16"
     # Python's numbers take the arrays' type, as in NumPy 2.
@@ -479,7 +481,7 @@ class Vectorized:
             raise ValueError(f"{self._where} has no input.")
         if self._tree is None:
             try:
-                work("elementwise", str_of((("function", self.expression), ("dtype", "f32"), ("shape", "1"))))
+                work("elementwise", (("function", self.expression), ("dtype", "f32"), ("shape", "1")))
             except ValueError as error:
                 raise ValueError(
                     f"{self._where} cannot be computed, with its inputs named {', '.join(_letters[: len(self._used)])}. {error}"
@@ -525,7 +527,7 @@ class Vectorized:
         return self
 
     def __deepcopy__(self, memo: Any) -> Vectorized:
-        return self  # as of a function
+        return self  # functions are copied so too
 
     def __repr__(self) -> str:
         return f"<tunesmith.vectorize {self.expression!r} of {', '.join(self.inputs)}>"
@@ -537,9 +539,8 @@ class Vectorized:
             settings["out"] = out
         if dtype is not None:
             settings["dtype"] = dtype
-        if any(
-            isinstance(value, np.generic) for value in arrays
-        ):  # of which some are Python's numbers too, of another type
+        # Some of NumPy's scalars are Python's numbers too, and have another type all the same.
+        if any(isinstance(value, np.generic) for value in arrays):
             return self._run(*arrays, **settings)
         return run_recorded(self._memo, self._run, arrays, settings)
 
@@ -625,7 +626,7 @@ class Vectorized:
         operands = [operands[k] for k in self._used]
         problem = [
             ("function", computed.expression),
-            ("dtype", _short[computed.dtype]),
+            ("dtype", dtype_words[computed.dtype]),
             *_layouts(shape, operands),
         ]
         is_direct = computed.dtype == computed.result
@@ -637,9 +638,8 @@ class Vectorized:
             shape, computed.dtype
         )
         if result.array.size:
-            launch(
-                "elementwise", (*operands, *[None] * (len(_letters) - len(operands)), result), tuple(problem)
-            )
+            padding = [None] * (len(_letters) - len(operands))
+            launch("elementwise", (*operands, *padding, result), tuple(problem), needs_compiler=True)
         if out is not None and result.object is out:
             return out
         return _finish(result.to(computed.result), out, same_kind=True)

@@ -8,12 +8,16 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, launch, recorded
-from ._core import choices
-from ._filters import _images, _on_device, boundaries, boundary_word, check_origin, number_of
+from ._arrays import InputArray, number_of
+from ._borders import boundaries, boundary_word
+from ._core import parameter_words
+from ._dispatchers import launch
+from ._image_settings import check_origin
+from ._image_sums import _images, _on_device
+from ._recording import recorded
 
-_results = choices("filter_bank", "results")
-most_weights = 1024  # of a mask
+_results = parameter_words("filter_bank", "results")
+most_weights = 1024  # the most weights of a mask
 
 
 def masks_of(given: Any, name: str, sums: str, like: InputArray) -> InputArray:

@@ -14,11 +14,12 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded
-from ._libraries import type_name
+from ._arrays import InputArray, _by_strides, index
+from ._dispatchers import launch
+from ._recording import recorded
 from ._reductions import _least_and_most
-from ._results import _by_strides, _short
 from ._scans import cumsum
+from ._types import dtype_words, type_name
 
 _most_bins = 65536
 
@@ -31,7 +32,7 @@ def _counted(a, bins: int, function: str, lo: float = 0.0, hi: float = 1.0):
         ("function", function),
         ("length", given.array.size),
         ("bins", bins),
-        ("dtype", _short[given.dtype]),
+        ("dtype", dtype_words[given.dtype]),
     )
     launch("histogram", (given, counts), problem, (lo, hi) if function == "histogram" else ())
     return counts.object
@@ -42,13 +43,13 @@ def _edges(lo: float, hi: float, count: int, dtype) -> np.ndarray:
     return np.linspace(lo, hi, count + 1, dtype=dtype)
 
 
-_edge_types: dict = {}  # of arrays that are counted as they are, by their dtypes
+_edge_types: dict = {}  # the edges' types for arrays that are counted as they are, by the arrays' dtypes
 
 
 def histogram(
     a: Any,
     bins: SupportsIndex | str | Sequence[float] | np.ndarray = 10,
-    range: tuple[float, float] | Sequence[float] | None = None,  # noqa: A002
+    range: tuple[float, float] | Sequence[float] | None = None,
     density: bool | None = None,
     weights: Any = None,
     *,
@@ -134,7 +135,7 @@ def histogram(
             if given.dtype == "float32" and any(
                 type_name(limit.dtype) == "float64" for limit in (lo, hi) if hasattr(limit, "dtype")
             ):
-                given, edges_type = given.to("float64"), np.float64  # as NumPy promotes them
+                given, edges_type = given.to("float64"), np.float64  # NumPy's promotion
             lo, hi = float(lo), float(hi)
             if lo > hi:
                 raise ValueError("max must be larger than min in range parameter.")
@@ -192,7 +193,7 @@ def _between(
 
 
 def _real_weights(weights, given: InputArray) -> InputArray | None:
-    """As float32 or float64; None: what is not of these has rules of its own."""
+    """The array as float32 or float64; None: elements of other types have rules of their own."""
     try:
         found = InputArray(weights, given)
     except TypeError:
@@ -222,12 +223,12 @@ def _sums_of_values(x: InputArray, weights: InputArray | None, count: int, limit
     sums = x.empty((count,), "float64")
     problem = (
         ("values", "single"),
-        ("weights", "none" if weights is None else _short[weights.dtype]),
+        ("weights", "none" if weights is None else dtype_words[weights.dtype]),
         ("edges", "uniform" if limits else "given"),
         ("length", x.array.size),
         ("bins_x", count),
         ("bins_y", 1),
-        ("dtype", _short[x.dtype]),
+        ("dtype", dtype_words[x.dtype]),
     )
     there = None if edges is None else InputArray(edges.astype("float64"), x)
     launch(
@@ -245,7 +246,7 @@ def _weighted_values(x, weights, count: int, limits: tuple[float, float]):
 
 
 def _histogram_of_library(given: InputArray, bins, limits, density, weights):
-    """What the kernels do not count: weights that are no real numbers, edges that are none, and very many bins."""
+    """Counts that no kernel makes: weights that are no real numbers, edges that are none, and very many bins."""
     kind = given.array.kind
     if kind in ("numpy", "other"):
         return np.histogram(given.numpy(), bins, limits, density, weights)
@@ -256,7 +257,7 @@ def _histogram_of_library(given: InputArray, bins, limits, density, weights):
     if kind == "cupy":
         library, like = sys.modules["cupy"], given.object
         edges = bins if np.ndim(bins) == 0 else library.asarray(InputArray(bins, given).object)
-        # By name: their order has changed from version to version.
+        # NumPy changed their order from version to version, so they are given by name.
         counts, edges = library.histogram(
             like, edges, limits, weights=None if weights is None else weights.object, density=density
         )
@@ -345,12 +346,12 @@ def _sums_of_pairs(
     """In one launch: the pairs, or the sums of their weights, between limits (lo and hi of x, then of y), or between edges."""
     sums = x.empty(shape, "float64")
     problem = (
-        ("weights", "none" if weights is None else _short[weights.dtype]),
+        ("weights", "none" if weights is None else dtype_words[weights.dtype]),
         ("edges", "uniform" if limits else "given"),
         ("length", x.array.size),
         ("bins_x", shape[0]),
         ("bins_y", shape[1]),
-        ("dtype", _short[x.dtype]),
+        ("dtype", dtype_words[x.dtype]),
     )
     launch("joint_histogram", (x, y, weights, *edges, sums), problem, limits)
     return sums.object
@@ -372,7 +373,7 @@ def _is_uniform(edges: np.ndarray) -> bool:
 
 
 def _are_for_kernels(edges: list[np.ndarray], dtype: str) -> bool:
-    """Whether kernels put values of this type where NumPy has them."""
+    """True if kernels put values of this type into the bins in which NumPy has them."""
     shape = tuple(one.size - 1 for one in edges)
     if (
         min(shape) < 1
@@ -417,9 +418,8 @@ def _joint_counts_of_library(given: list[InputArray], edges: list[np.ndarray], w
     row, column = (_places(one, own) for one, own in zip(given, edges))
     inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
     count = rows * columns
-    place = InputArray(
-        (row * columns + column) * inside + count * (inside == 0)
-    )  # those outside behind all others
+    # Values outside stand behind all others.
+    place = InputArray((row * columns + column) * inside + count * (inside == 0))
     counts = _bincount_of_library(place.to("int64"), None if weights is None else weights.object, count + 1)
     return InputArray(counts[:count]).to("float64").reshaped((rows, columns)).object
 
@@ -428,7 +428,7 @@ def histogram2d(
     x: Any,
     y: Any,
     bins: Any = 10,
-    range: Sequence[Sequence[float] | None] | None = None,  # noqa: A002
+    range: Sequence[Sequence[float] | None] | None = None,
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -482,10 +482,8 @@ def histogram2d(
     table = InputArray(counts)
     if density:
         total = table.object.sum()
-        for width in (
-            np.diff(edges[0])[:, np.newaxis],
-            np.diff(edges[1]),
-        ):  # one after the other, as NumPy, for the same bits
+        # NumPy divides by one width after the other: so the bits are the same.
+        for width in (np.diff(edges[0])[:, np.newaxis], np.diff(edges[1])):
             table = InputArray(table.object / InputArray(width.astype(np.float64), table).object)
         table = InputArray(table.object / total)
     return table.object, edges[0], edges[1]

@@ -16,10 +16,10 @@ from . import _reductions, _statistics
 from ._arrays import InputArray, chosen
 from ._histograms import _bincount_of_library, _counted, _most_bins
 from ._histograms import histogram as _histogram
-from ._results import _complex_parts, _kind
 from ._scans import cumsum
+from ._types import _complex_parts, _kind
 
-# As what elements are put in order, and labels compared: PyTorch has neither of truth values and of wider unsigned integers.
+# Elements are sorted, and labels compared, as these types: PyTorch does neither with truth values and wider unsigned integers.
 _wide = {"bool": "uint8", "uint16": "int32", "uint32": "int64", "float16": "float32", "bfloat16": "float32"}
 
 
@@ -46,7 +46,7 @@ def _beside(labels, given: InputArray) -> InputArray:
 
 
 def _mask(given: InputArray, labels, index) -> InputArray:
-    """Where an element counts: its label is the index, or above 0."""
+    """The mask of elements that count: their label is the index, or above 0."""
     found = _beside(labels, given)
     found = found.to(_wide.get(found.dtype, found.dtype))
     return InputArray(found.object > 0 if index is None else found.object == index)
@@ -73,7 +73,7 @@ def _groups(given: InputArray, labels, index) -> _Groups:
     place = (
         library.where(place == count, 0, place) if given.array.kind != "torch" else place.clamp(max=count - 1)
     )
-    # Those of other labels come last.
+    # Elements of other labels come last.
     ids = place + (known[place] != flat) * (count - place)
     return _Groups(
         InputArray(given.library.reshape(given.object, (-1,))),
@@ -113,7 +113,7 @@ def _divided(total, count) -> Any:
     return found.library.result(InputArray(found.library.result(found.object) / below).object)
 
 
-def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.sum_labels: the sum of the elements, of those with a label above 0, or of those with each label of `index`.
 
     input: any array. labels: an array of whole numbers that can be broadcast to the input's shape. index: a label or several; None: all above 0.
@@ -127,12 +127,12 @@ def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:  # noq
     return _in_order(groups, _sums(groups, groups.values)).object
 
 
-def sum(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A001, A002
+def sum(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.sum: sum_labels()."""
     return sum_labels(input, labels, index)
 
 
-def mean(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def mean(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.mean: the mean of the elements, in float64; that of no elements is NaN. Parameters as of sum_labels()."""
     given = InputArray(input)
     if _is_one(labels, index):
@@ -146,12 +146,12 @@ def mean(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A00
 
 
 def _squares(values: InputArray, means) -> InputArray:
-    """Of the distances from the means."""
+    """The sums of squared distances from the means."""
     away = values.object - means
     return InputArray(away * (away.conj() if values.dtype in _complex_parts else away))
 
 
-def variance(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def variance(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.variance: the mean of the squares of the distances from the mean, in two passes. Integers are computed in float64, float16
     and bfloat16 in float32, all others in their own type. Parameters as of sum_labels()."""
     given = InputArray(input)
@@ -176,7 +176,7 @@ def variance(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa:
     return _in_order(groups, InputArray(_divided(squares.object, counts))).object
 
 
-def standard_deviation(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def standard_deviation(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.standard_deviation: the root of variance()."""
     return variance(input, labels, index) ** 0.5
 
@@ -185,7 +185,7 @@ class _Sorted(NamedTuple):
     """The elements of groups, in order of their labels and, within these, of their values; equal ones as they stood."""
 
     values: InputArray
-    order: InputArray  # where they stood
+    order: InputArray  # the places at which they stood
     starts: InputArray
     counts: InputArray
 
@@ -208,7 +208,7 @@ def _sorted(groups: _Groups) -> _Sorted:
 
 
 def _taken(found: _Sorted, values: InputArray, offset) -> InputArray:
-    """What stands at that place of each group; of one without elements 0."""
+    """The element at that place of each group; 0 for a group without elements."""
     place = found.starts.object + offset
     is_there = found.counts.object > 0
     taken = InputArray(values.object[place * is_there])
@@ -229,8 +229,8 @@ def _tuples(positions: InputArray, shape) -> list[tuple]:
     )
 
 
-def _select(input, labels, index, *which: str) -> list:  # noqa: A002
-    """Of minimum, maximum, minimum_position and maximum_position what is asked for."""
+def _select(input, labels, index, *which: str) -> list:
+    """The asked part of minimum, maximum, minimum_position and maximum_position."""
     given = InputArray(input)
     if not _is_one(labels, index):
         groups = _groups(given, labels, index)
@@ -258,31 +258,31 @@ def _select(input, labels, index, *which: str) -> list:  # noqa: A002
     return results
 
 
-def minimum(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def minimum(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.minimum: the least element; of several labels 0 where one has no elements. Parameters as of sum_labels(). Raises ValueError for
     no elements."""
     return _select(input, labels, index, "minimum")[0]
 
 
-def maximum(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def maximum(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.maximum: the greatest element; see minimum()."""
     return _select(input, labels, index, "maximum")[0]
 
 
-def minimum_position(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def minimum_position(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.minimum_position: where the least element stands, the first of several, as a tuple of NumPy's integers; a list of tuples for
     several labels. It is found by the array's own library and waited for. A NaN is less and greater than all numbers, for several labels only
     greater. See minimum()."""
     return _select(input, labels, index, "minimum_position")[0]
 
 
-def maximum_position(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def maximum_position(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.maximum_position: where the greatest element stands, of several equal ones the first (for several labels the last, as in
     SciPy); see minimum_position()."""
     return _select(input, labels, index, "maximum_position")[0]
 
 
-def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Any, Any, Any, Any]:  # noqa: A002
+def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Any, Any, Any, Any]:
     """scipy.ndimage.extrema: minimum(), maximum(), minimum_position() and maximum_position()."""
     return tuple(_select(input, labels, index, "minimum", "maximum", "minimum_position", "maximum_position"))  # type: ignore[return-value]
 
@@ -293,7 +293,7 @@ def _halfway(first, second, dtype: str):
     return InputArray(total / 2).to(real)
 
 
-def median(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def median(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.median: the middle element, or the mean of the two in the middle, found by the array's own library's sort; NaN where there is a
     NaN (of several labels: where it is in the middle), or no element. Parameters as of sum_labels()."""
     given = InputArray(input)
@@ -320,7 +320,7 @@ def median(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A
     return _in_order(groups, InputArray(middle.object + InputArray(none).to(middle.dtype).object)).object
 
 
-def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.center_of_mass: the mean position, weighted by the elements: a tuple with a number of float64 for each axis, and for several
     labels a list of them. Without labels it is one reduction per axis; integers are summed as float64, exactly up to 2**53. Parameters as of sum_labels()."""
     given = InputArray(input)
@@ -360,7 +360,7 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:  #
     return list(zip(*results))
 
 
-def histogram(input: Any, min: float, max: float, bins: int, labels: Any = None, index: Any = None) -> Any:  # noqa: A002
+def histogram(input: Any, min: float, max: float, bins: int, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.histogram: how many elements are in each of `bins` bins of equal width from `min` to `max`; see tunesmith.histogram(). Of a
     label without elements None. For several labels a NumPy array of such arrays; each is a launch of its own."""
     given = InputArray(input)

@@ -1,187 +1,371 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rank filters of ndimage share: launches of rank_filter on at most three dimensions."""
+"""Minima, maxima, medians and other ranks of windows, as of scipy.ndimage.
+
+All are ranks in the image's own type, in one launch where all axes have one boundary. With a structure that is not flat they are tensor expressions
+of a padded copy.
+"""
 
 from __future__ import annotations
 
-import math
+import warnings
+from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, launch
-from ._filters import gathered
+from ._arrays import InputArray, index
+from ._axes import Axes
+from ._borders import boundary_word, gathered
+from ._core import samples_at
+from ._image_settings import (
+    Modes,
+    OneOrSeveral,
+    _real,
+    _shape_of,
+    axes_of,
+    check_origin,
+    checked_cval,
+    finish,
+    output_type,
+    per_axis,
+    spread,
+)
+from ._ranks import rank_all
+from ._recording import recorded
+from ._tensors import tensor
 
-_short = {
-    "float32": "f32",
-    "float64": "f64",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "uint8": "u8",
-    "uint16": "u16",
-    "int16": "i16",
-    "int32": "i32",
-    "int64": "i64",
-}
-# As what an element type that the op does not have is read: its bits, or a wider type that keeps the order.
-_viewed = {"bool": "uint8"}
-_converted = {"int8": "int16", "uint32": "int64"}
-_most_places = 2048  # of a window in which not all count
-_sign = -(2**63)
-
-
-def rank_all(
-    image: InputArray,
-    footprint: np.ndarray,
-    rank: int,
-    *,
-    boundary: str,
-    value: float | int,
-    origins: list[int],
-) -> object:
-    """An array of the image's library, type and shape: of each window's elements, in order, the one of rank `rank` from 0 on.
-
-    footprint: booleans, as many dimensions as the image has; which places of the window count. boundary: a value of _filters.boundaries.
-    value: what stands outside where that is "constant"; integers cut it, and clamp it to their range, exactly where it is an integer itself. origins: by how much the window
-    begins before the centred one, for each axis. In the order -0 is before 0, and NaN after all numbers. Raises NotImplementedError for
-    windows over more than three axes unless they are boxes whose minimum or maximum is asked for, and for complex numbers.
-    """
-    dtype = image.dtype
-    if dtype.startswith("complex"):
-        raise NotImplementedError(
-            "Complex numbers have no order; filter their real and imaginary parts apart."
-        )
-    count = int(footprint.sum())
-    if not 0 <= rank < count:
-        raise ValueError(
-            f"The rank is {rank}; a footprint of {count} elements has those from 0 to {count - 1}."
-        )
-    if image.array.size == 0 or not image.shape:
-        return image.library.copy(image.object)
-    if dtype == "uint64":  # with its first bit turned the order is that of int64
-        flipped = InputArray(image.contiguous().viewed("int64").object ^ _sign)
-        done = rank_all(
-            flipped, footprint, rank, boundary=boundary, value=_cut(value, "uint64") + _sign, origins=origins
-        )
-        return InputArray(InputArray(done).object ^ _sign).viewed("uint64").object
-    if dtype == "int64" and boundary == "constant":
-        value = _cut(value, "int64")
-        if int(float(value)) != value:  # launches take numbers as float64
-            return _in_a_border(image, footprint, rank, value, origins)
-    if dtype in _viewed:
-        if dtype == "bool":
-            value = float(value != 0)
-        done = rank_all(
-            image.contiguous().viewed(_viewed[dtype]),
-            footprint,
-            rank,
-            boundary=boundary,
-            value=value,
-            origins=origins,
-        )
-        return InputArray(done).viewed(dtype).object
-    if dtype in _converted:
-        limits = np.iinfo(dtype)
-        value = float(np.clip(value, limits.min, limits.max)) if value == value else 0.0
-        wide = image.to(_converted[dtype])
-        return (
-            InputArray(rank_all(wide, footprint, rank, boundary=boundary, value=value, origins=origins))
-            .to(dtype)
-            .object
-        )
-    return _ranked(
-        image.contiguous(), np.ascontiguousarray(footprint, bool), rank, boundary, float(value), list(origins)
-    ).object
+_letters = "abcdefghijklmnopqrstuvw"
 
 
-def _cut(value: float | int, dtype: str) -> int:
-    """To a whole number of the type, its ends for what lies beyond, and 0 for NaN."""
-    limits = np.iinfo(dtype)
-    whole = 0 if value != value else value if math.isinf(value) else int(value)
-    return int(min(max(whole, limits.min), limits.max))
-
-
-def _in_a_border(
-    image: InputArray, footprint: np.ndarray, rank: int, value: int, origins: list[int]
-) -> object:
-    """rank_all() of a copy that is a window wider on each side, where the value stands."""
-    moved, inside = image, []
-    for axis, extent in enumerate(footprint.shape):
-        width = extent if extent > 1 or origins[axis] else 0
-        length = image.shape[axis]
-        if width:
-            places = np.concatenate([np.full(width, -1), np.arange(length), np.full(width, -1)])
-            moved = InputArray(gathered(image, moved.object, axis, places, value))
-        inside.append(slice(width, width + length))
-    done = InputArray(rank_all(moved, footprint, rank, boundary="nearest", value=0, origins=origins))
-    return image.library.copy(done.object[tuple(inside)])
+def _warn_of_size(size, footprint) -> None:
+    if size is not None and footprint is not None:
+        warnings.warn("ignoring size because footprint is set", UserWarning, stacklevel=5)
 
 
 def _ranked(
-    image: InputArray, footprint: np.ndarray, rank: int, boundary: str, value: float, origins: list[int]
+    given: InputArray, footprint: np.ndarray, rank: int, mode: str, cval, origins: list[int]
 ) -> InputArray:
-    wide = [axis for axis, extent in enumerate(footprint.shape) if extent > 1 or origins[axis]]
-    if not wide:
-        return InputArray(image.library.copy(image.object))
-    is_box, is_extreme = bool(footprint.all()), rank in (0, int(footprint.sum()) - 1)
-    if is_box and is_extreme and (len(wide) > 3 or wide[-1] - wide[0] > 2):
-        done = image  # a box's extreme is that of its lines' extremes
-        for axis in wide:
-            line = [1] * footprint.ndim
-            line[axis] = footprint.shape[axis]
-            moved = [0] * footprint.ndim
-            moved[axis] = origins[axis]
-            extreme = 0 if rank == 0 else line[axis] - 1
-            done = _ranked(done, np.ones(line, bool), extreme, boundary, value, moved)
-        return done
-    # Three groups of neighbouring axes, of which a group of several has a window of one place.
-    groups = _groups(image.shape, wide)
-    if groups is None:
-        raise NotImplementedError(
-            f"A rank filter with a window of {' x '.join(map(str, footprint.shape))} spans more than three axes in a row, and is no minimum or "
-            "maximum of a box; use scipy.ndimage, or filter slices of three dimensions."
-        )
-    if not is_box and footprint.size > _most_places:
-        raise NotImplementedError(
-            f"The footprint has {footprint.size} places; up to {_most_places} may be chosen one by one, and a box may have any number. "
-            "Use a box, or scipy.ndimage."
-        )
-    extents = [math.prod(image.shape[axis] for axis in group) for group in groups]
-    window = [math.prod(footprint.shape[axis] for axis in group) for group in groups]
-    origin = [sum(origins[axis] for axis in group) for group in groups]
-    names = ("depth", "height", "width")
-    problem = [(name, extent) for name, extent in zip(names, extents)]
-    problem += [(f"window_{name}", extent) for name, extent in zip(names, window)]
-    if not is_box:
-        rows = footprint.reshape(-1, window[-1])
-        problem.append(
-            ("footprint", "/".join("".join("x" if place else "." for place in row) for row in rows))
-        )
-    problem.append(("rank", rank))
-    if boundary == "constant" and value == 0 and not math.copysign(1, value) < 0:
-        boundary = "zero"
-    problem.append(("boundary", boundary))
-    problem += [(f"origin_{letter}", shift) for letter, shift in zip("zyx", origin) if shift]
-    problem.append(("dtype", _short[image.dtype]))
-    result = image.empty(image.shape, image.dtype)
-    launch("rank_filter", (image, result), tuple(problem), (value,) if boundary == "constant" else ())
-    return result
+    boundary, value = boundary_word(mode), np.asarray(np.real(cval)).item()
+    if boundary == "constant" and given.dtype.startswith(("int", "uint")) and np.isfinite(value):
+        limits = np.iinfo(given.dtype)
+        if not limits.min <= int(value) <= limits.max and limits.bits < 64:
+            given = given.to("int64")  # SciPy cuts the result, not what stands outside
+    return InputArray(rank_all(given, footprint, rank, boundary=boundary, value=value, origins=origins))
 
 
-def _groups(shape, wide: list[int]) -> list[list[int]] | None:
-    """The axes as depth, height and width; None: they are no three such. Axes before the first wide one are one, those behind the last likewise."""
-    first, last = wide[0], wide[-1]
-    between = [[axis] for axis in range(first, last + 1)]
-    if len(between) == 3 and math.prod(shape[:first]) == 1 and math.prod(shape[last + 1 :]) == 1:
-        between[0] = [*range(first), *between[0]]
-        between[-1] += range(last + 1, len(shape))
-        return between
-    before, after = list(range(first)), list(range(last + 1, len(shape)))
-    groups = [group for group in (before, *between, after) if group]
-    if len(groups) > 3:  # axes of one element stand beside any other
-        groups = [
-            group
-            for group in groups
-            if math.prod(shape[axis] for axis in group) > 1 or set(group) & set(wide)
-        ]
-    if len(groups) > 3:
-        return None
-    return [[]] * (3 - len(groups)) + groups
+def _boxes(given: InputArray, sizes, modes, cval, origins, axes, wanted: str, least: bool) -> InputArray:
+    """The least or greatest of boxes: in one launch, or axis by axis where their boundaries differ or results are cut in between."""
+    kept = [
+        (axis, int(size), mode, origin)
+        for axis, size, mode, origin in zip(axes, sizes, modes, origins)
+        if size > 1
+    ]
+    for _, size, mode, origin in kept:
+        boundary_word(mode)
+        check_origin(origin, size)
+    if not kept:
+        return InputArray(given.library.copy(given.object))
+    together = len({boundary_word(mode) for _, _, mode, _ in kept}) == 1 and (
+        wanted == given.dtype or wanted.startswith(("float", "bfloat"))
+    )
+    is_cut = (
+        given.dtype.startswith(("int", "uint"))
+        and wanted.startswith(("float", "bfloat"))
+        and np.real(cval) != np.trunc(np.real(cval))
+    )
+    if is_cut and any(boundary_word(mode) == "constant" for _, _, mode, _ in kept):
+        given = given.to("float32" if np.iinfo(given.dtype).bits <= 16 else "float64")
+    for part in [kept] if together else [[one] for one in kept]:
+        extents, shifts = [1] * len(given.shape), [0] * len(given.shape)
+        for axis, size, _, origin in part:
+            extents[axis], shifts[axis] = size, index(origin)
+        box = np.ones(extents, bool)
+        given = _ranked(given, box, 0 if least else box.size - 1, part[0][2], cval, shifts)
+        if not together:
+            given = InputArray(finish(given, given.object, None, wanted))
+    return given
+
+
+def _not_flat(
+    given: InputArray,
+    footprint: np.ndarray,
+    structure: np.ndarray,
+    mode: str,
+    cval,
+    origins: list[int],
+    least: bool,
+) -> InputArray:
+    """The least x - s or the greatest x + s of a window, in float64, or in float32 where that is exact."""
+    narrow = given.dtype in ("float32", "float16", "bfloat16") and bool(
+        (structure.astype("float32") == structure).all()
+    )
+    dtype = "float32" if narrow else "float64"
+    padded, boundary, value = given.to(dtype), boundary_word(mode), float(np.real(cval))
+    if given.dtype.startswith(("int", "uint")):
+        value = float(np.trunc(value))
+    for axis, (extent, origin) in enumerate(zip(footprint.shape, origins)):
+        length = given.shape[axis]
+        if extent > 1 or origin:
+            places = np.array(
+                samples_at(-(extent // 2) - origin, length + extent - 1, length, boundary), dtype=np.int64
+            )
+            padded = InputArray(gathered(padded, padded.object, axis, places, value))
+    beside = [
+        InputArray(one.astype(dtype), given)
+        for one in (-structure if least else structure, footprint, np.array([np.inf if least else -np.inf]))
+    ]
+    places = [(a, b) for a, b in zip(_letters, _letters[len(given.shape) :])][: len(given.shape)]
+    outputs, inner = ",".join(a for a, _ in places), ",".join(b for _, b in places)
+    term = f"image[{','.join(f'{a}+{b}' for a, b in places)}] + s[{inner}]"
+    word = "min=" if least else "max="
+    if footprint.all():
+        return InputArray(tensor(f"out[{outputs}] {word} {term}", padded.object, beside[0].object))
+    line = f"out[{outputs}] {word} f[{inner}] > 0 ? {term} : none[0]"
+    return InputArray(
+        tensor(line, image=padded.object, s=beside[0].object, f=beside[1].object, none=beside[2].object)
+    )
+
+
+def _extreme(input, size, footprint, structure, output, mode, cval, origin, axes, least: bool):
+    """The least or greatest of each window, in the output's type, and what finish() needs."""
+    _warn_of_size(size, footprint)
+    footprint, structure = _shape_of(footprint), _shape_of(structure)
+    if structure is not None:
+        structure = structure.astype(np.float64)
+        footprint = np.ones(structure.shape, bool) if footprint is None else footprint.astype(bool)
+    elif footprint is not None:
+        footprint = footprint.astype(bool)
+        if not footprint.any():
+            raise ValueError("All-zero footprint is not supported.")
+        if footprint.all():
+            size, footprint = footprint.shape, None
+    elif size is None:
+        raise RuntimeError("no footprint provided")
+    given = _real(input)
+    if structure is not None and given.dtype == "bool":
+        raise TypeError(
+            "A structure is added to an image's elements, and those of this one are truth values; give it as footprint=, or an image of uint8."
+        )
+    dimensions = len(given.shape)
+    output, wanted = output_type(given, output)
+    cval = checked_cval(given, cval)
+    found = axes_of(axes, dimensions)
+    if footprint is None:
+        settings = (
+            per_axis(value, len(found), name)
+            for value, name in ((size, "size"), (mode, "mode"), (origin, "origin"))
+        )
+        sizes, modes, origins = settings
+        result = _boxes(given, sizes, modes, cval, origins, found, wanted, least)
+    else:
+        extents, origins = spread(footprint.shape, origin, found, dimensions, "footprint")
+        origins = list(map(check_origin, origins, extents))
+        if structure is not None and structure.shape != footprint.shape:
+            raise RuntimeError(
+                f"structure array has incorrect shape: {structure.shape}; that of the footprint is {footprint.shape}"
+            )
+        if not isinstance(mode, str):
+            raise RuntimeError("A sequence of modes is not supported for non-separable footprints")
+        boundary_word(mode)
+        footprint = footprint.reshape(extents)
+        if given.array.size == 0:
+            result = given
+        elif structure is not None:
+            result = _not_flat(given, footprint, structure.reshape(extents), mode, cval, origins, least)
+        else:
+            result = _ranked(given, footprint, 0 if least else int(footprint.sum()) - 1, mode, cval, origins)
+    return given, InputArray(finish(given, result.object, None, wanted)), output, wanted
+
+
+def _finished(found):
+    given, result, output, wanted = found
+    return finish(given, result.object, output, wanted)
+
+
+@recorded("input", "output")
+def minimum_filter(
+    input: Any,
+    size: OneOrSeveral | None = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Modes = "reflect",
+    cval: float = 0.0,
+    origin: OneOrSeveral = 0,
+    *,
+    axes: Axes = None,
+) -> Any:
+    """scipy.ndimage.minimum_filter: the least element of a window around each one.
+
+    input: any real array. size: the window's extent, one or one per axis. footprint: an array of booleans, which places of the window count, in
+    place of size; it is read in ordinary memory. output, cval, origin and axes as of correlate(); mode may be one per axis where all places of the
+    window count. NaN is after all numbers (SciPy: depends on where it stands). Raises RuntimeError and ValueError as SciPy does, and TypeError for
+    complex numbers.
+    """
+    return _finished(_extreme(input, size, footprint, None, output, mode, cval, origin, axes, True))
+
+
+@recorded("input", "output")
+def maximum_filter(
+    input: Any,
+    size: OneOrSeveral | None = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Modes = "reflect",
+    cval: float = 0.0,
+    origin: OneOrSeveral = 0,
+    *,
+    axes: Axes = None,
+) -> Any:
+    """scipy.ndimage.maximum_filter: the greatest element of a window around each one; see minimum_filter()."""
+    return _finished(_extreme(input, size, footprint, None, output, mode, cval, origin, axes, False))
+
+
+def _line(input, size, axis, output, mode, cval, origin, least: bool):
+    given = _real(input)
+    size, axis, dimensions = index(size), index(axis), len(given.shape)
+    if not -dimensions <= axis < dimensions:
+        raise np.exceptions.AxisError(axis, dimensions)
+    if size < 1:
+        raise RuntimeError(f"incorrect filter size: {size}; it must be 1 or more")
+    check_origin(origin, size)
+    boundary_word(mode)
+    return _finished(_extreme(given.object, size, None, None, output, mode, cval, origin, (axis,), least))
+
+
+@recorded("input", "output")
+def minimum_filter1d(
+    input: Any,
+    size: SupportsIndex,
+    axis: SupportsIndex = -1,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    origin: SupportsIndex = 0,
+) -> Any:
+    """scipy.ndimage.minimum_filter1d: the least of `size` elements along `axis`; see minimum_filter()."""
+    return _line(input, size, axis, output, mode, cval, origin, True)
+
+
+@recorded("input", "output")
+def maximum_filter1d(
+    input: Any,
+    size: SupportsIndex,
+    axis: SupportsIndex = -1,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    origin: SupportsIndex = 0,
+) -> Any:
+    """scipy.ndimage.maximum_filter1d: the greatest of `size` elements along `axis`; see minimum_filter()."""
+    return _line(input, size, axis, output, mode, cval, origin, False)
+
+
+def _rank(input, rank_of, size, footprint, output, mode, cval, origin, axes):
+    """rank_of: of the number of the window's places."""
+    _warn_of_size(size, footprint)
+    given = _real(input)
+    dimensions = len(given.shape)
+    found = axes_of(axes, dimensions)
+    if footprint is not None:
+        window = _shape_of(footprint).astype(bool)
+    elif size is not None:
+        window = np.ones(per_axis(size, len(found), "size"), bool)
+    else:
+        raise RuntimeError("no footprint or filter size provided")
+    extents, origins = spread(window.shape, origin, found, dimensions, "footprint")
+    origins = list(map(check_origin, origins, extents))
+    window = window.reshape(extents)
+    count = int(window.sum())
+    rank = rank_of(count)
+    if rank < 0:
+        rank += count
+    if not 0 <= rank < count:
+        raise RuntimeError(f"rank not within filter footprint size: {rank} of {count} places")
+    modes = ["reflect"] * dimensions
+    for axis, one in zip(found, per_axis(mode, len(found), "mode")):
+        modes[axis] = one
+    if rank in (0, count - 1):
+        return _finished(
+            _extreme(
+                given.object,
+                None,
+                window,
+                None,
+                output,
+                mode if isinstance(mode, str) else modes,
+                cval,
+                origins,
+                None,
+                rank == 0,
+            )
+        )
+    if not isinstance(mode, str):
+        raise RuntimeError("A sequence of modes is not supported by non-separable rank filters")
+    output, wanted = output_type(given, output)
+    return finish(
+        given, _ranked(given, window, rank, mode, checked_cval(given, cval), origins).object, output, wanted
+    )
+
+
+@recorded("input", "output")
+def rank_filter(
+    input: Any,
+    rank: SupportsIndex,
+    size: OneOrSeveral | None = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Modes = "reflect",
+    cval: float = 0.0,
+    origin: OneOrSeveral = 0,
+    *,
+    axes: Axes = None,
+) -> Any:
+    """scipy.ndimage.rank_filter: of the elements of a window, in order, the one of `rank` from 0 on; negative ranks count from the end. See minimum_filter().
+    Raises NotImplementedError for windows along more than three axes."""
+    rank = index(rank)
+    return _rank(input, lambda count: rank, size, footprint, output, mode, cval, origin, axes)
+
+
+@recorded("input", "output")
+def median_filter(
+    input: Any,
+    size: OneOrSeveral | None = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Modes = "reflect",
+    cval: float = 0.0,
+    origin: OneOrSeveral = 0,
+    *,
+    axes: Axes = None,
+) -> Any:
+    """scipy.ndimage.median_filter: the middle element of a window, of an even number the upper one of two. See rank_filter()."""
+    return _rank(input, lambda count: count // 2, size, footprint, output, mode, cval, origin, axes)
+
+
+@recorded("input", "output")
+def percentile_filter(
+    input: Any,
+    percentile: float,
+    size: OneOrSeveral | None = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Modes = "reflect",
+    cval: float = 0.0,
+    origin: OneOrSeveral = 0,
+    *,
+    axes: Axes = None,
+) -> Any:
+    """scipy.ndimage.percentile_filter: the element of a window whose rank is that part of their number; -20 is 80. See rank_filter()."""
+    part = float(percentile) + (100.0 if percentile < 0 else 0.0)
+    if not 0 <= part <= 100:
+        raise RuntimeError(f"invalid percentile: {percentile}; it must be from -100 to 100")
+    return _rank(
+        input,
+        lambda count: count - 1 if part == 100 else int(count * part / 100),
+        size,
+        footprint,
+        output,
+        mode,
+        cval,
+        origin,
+        axes,
+    )

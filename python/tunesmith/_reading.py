@@ -66,7 +66,7 @@ def _functions_of(source: str, flags: int, by_statement: bool) -> dict[int, list
 
 
 def _is_same(code: types.CodeType, other: types.CodeType) -> bool:
-    """Whether `other`, compiled for a look at it, is the code of the same function."""
+    """True if `other`, compiled for a look at it, is the code of the same function."""
     if code.co_code != other.co_code:
         return False
     for name in (
@@ -105,7 +105,7 @@ def _syntax_of(function: types.FunctionType) -> Any:
             f"{function!r} has no source that can be read: before Python 3.13 its prompt keeps none, nor do exec() and python -c. Write it to a "
             "file, type it in IPython or a notebook, or give an expression as text, as in tunesmith.vectorize('sqrt(x * x + y * y)')."
         ) from None
-    future = code.co_flags & 0xFFF0000  # what `from __future__ import` has chosen
+    future = code.co_flags & 0xFFF0000  # the choices of `from __future__ import`
     for by_statement in (False, True):
         try:
             known = _functions_of("".join(lines), future, by_statement).get(code.co_firstlineno, [])
@@ -139,7 +139,7 @@ class Reader(ast.NodeVisitor):
         self.function = function
         node = _syntax_of(function)
         self.first = node.first_line
-        self.surroundings: list[tuple[str, Any]] = []  # what names outside of the function stood for
+        self.surroundings: list[tuple[str, Any]] = []  # the values that names outside of the function had
         arguments = node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
             self.refuse(node, "takes other than plain positional parameters")
@@ -192,7 +192,7 @@ class Reader(ast.NodeVisitor):
         )
 
     def resolve(self, chain: str) -> Any:
-        """What a name outside of the function stands for now, with attributes behind dots."""
+        """The value that a name outside of the function has now, with attributes behind dots."""
         name, *attributes = chain.split(".")
         code = self.function.__code__
         found: Any = _unknown
@@ -210,7 +210,7 @@ class Reader(ast.NodeVisitor):
         return found
 
     def changed(self) -> bool:
-        """Whether a name outside of the function stands for something else than when it was read."""
+        """True if a name outside of the function has another value than when the function was read."""
         for chain, value in self.surroundings:
             now = self.resolve(chain)
             if now is not value and not (

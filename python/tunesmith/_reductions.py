@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import InputArray, chosen, index, launch, recorded
+from ._arrays import InputArray, _by_strides, chosen, index
+from ._axes import Axes, _axes, _product
 from ._core import is_array
-from ._libraries import type_name, type_of_output
-from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
+from ._recording import recorded
+from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_output
 
 _reduce_types = {
     "bool": ("int32", "int64", "float64", "bool"),
@@ -32,7 +35,7 @@ _reduce_column = {"sum": 1, "mean": 2, "min": 3, "max": 3}
 
 
 def _reduced_type(dtype: str, function: str) -> str:
-    """Of the op's output."""
+    """The element type of the op's output."""
     return {"sum": "int64", "mean": "float64"}.get(function, dtype) if dtype in ("int32", "int64") else dtype
 
 
@@ -55,7 +58,7 @@ def _reduce_block(
             ("length", length),
             ("inner", inner),
             ("function", function),
-            ("dtype", _short[given.dtype]),
+            ("dtype", dtype_words[given.dtype]),
             *((("sum_dtype", "f64"),) * wide),
         )
         launch("reduce", (given, result), problem)
@@ -231,7 +234,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
         and axis is not None
         and index(axis) in (0, -1)
     ):
-        axis = None  # as NumPy lets it pass
+        axis = None  # NumPy lets it pass
     by_count = function == "mean" and (
         where is not True or name is not None and not name.startswith(("float", "bfloat", "complex"))
     )
@@ -275,7 +278,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
     combine = getattr(given.library.module(), {"sum": "add", "min": "minimum", "max": "maximum"}[function])
     if _kind(own) > _kind("int64"):
         return _finish(InputArray(combine(value.object, first.object)), out)
-    # As int64, since PyTorch adds no wider unsigned integers.
+    # Computed as int64, since PyTorch adds no wider unsigned integers.
     there, back = (
         (_flipped, _flipped)
         if own == "uint64" and function != "sum"
@@ -285,7 +288,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
 
 
 @recorded("a", "out")
-def sum(  # noqa: A001
+def sum(
     a: Any,
     axis: Axes = None,
     dtype: Any = None,
@@ -333,7 +336,7 @@ def min(
     keepdims: bool = False,
     initial: Any = np._NoValue,
     where: Any = True,
-) -> Any:  # noqa: A001
+) -> Any:
     """numpy.min: the least element, or `initial` if that is less; NaN where there is one. Raises ValueError for no elements, and for where=
     without initial=. See sum()."""
     return _reduce("min", a, axis, None, out, keepdims, initial, where)
@@ -347,7 +350,7 @@ def max(
     keepdims: bool = False,
     initial: Any = np._NoValue,
     where: Any = True,
-) -> Any:  # noqa: A001
+) -> Any:
     """numpy.max: the greatest element, or `initial` if that is greater; NaN where there is one. Raises as min() does. See sum()."""
     return _reduce("max", a, axis, None, out, keepdims, initial, where)
 

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-_TYPES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64, "bool": np.bool_,
-          "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-          "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64}  # fmt: skip
+from ._core import dtype_words
+
+# NumPy's types by the words of descriptions.
+_types = {word: np.dtype("float32" if name == "bfloat16" else name) for name, word in dtype_words.items()}
 
 
 def _called(function, given: dict):
@@ -35,7 +36,7 @@ def _called(function, given: dict):
 
 
 def _sent(array, wanted: dict, exact: bool) -> np.ndarray:
-    """As the tuner reads it: doubles, or of 64-bit integers themselves where `exact`."""
+    """The array as the tuner reads it: doubles, or 64-bit integers themselves where `exact`."""
     array = np.asarray(array)
     if array.shape != tuple(wanted["extents"]):
         raise ValueError(
@@ -44,10 +45,10 @@ def _sent(array, wanted: dict, exact: bool) -> np.ndarray:
     if exact and wanted["dtype"] in ("i64", "u64") and array.dtype.kind in "iub":
         if (
             array.size
-            and not np.iinfo(_TYPES[wanted["dtype"]]).min
+            and not np.iinfo(_types[wanted["dtype"]]).min
             <= array.min()
             <= array.max()
-            <= np.iinfo(_TYPES[wanted["dtype"]]).max
+            <= np.iinfo(_types[wanted["dtype"]]).max
         ):
             raise ValueError(f"it returned {wanted['name']} with a number that {wanted['dtype']} cannot hold")
         return np.ascontiguousarray(array, "=i8" if wanted["dtype"] == "i64" else "=u8")
@@ -59,7 +60,7 @@ def _sent(array, wanted: dict, exact: bool) -> np.ndarray:
 
 
 def _inputs(function, question: dict) -> list:
-    """Those inputs that the function gives, by name."""
+    """The inputs that the function gives, by name."""
     made = _called(function, dict(question["problem"], seed=question["seed"]))
     arrays = {array["name"]: array for array in question["arrays"] if array["role"] != "output"}
     if not isinstance(made, dict) or not set(made) <= set(arrays):
@@ -74,7 +75,7 @@ def _answer(function, question: dict, read) -> np.ndarray:
         if array["role"] != "output":
             count = int(np.prod(array["extents"]))
             values = np.frombuffer(read(8 * count), "=f8").reshape(array["extents"])
-            given[array["name"]] = values.astype(_TYPES[array["dtype"]])
+            given[array["name"]] = values.astype(_types[array["dtype"]])
     made = _called(function, given)
     outputs = [array for array in question["arrays"] if array["role"] != "input"]
     names = [array["name"] for array in outputs]
@@ -129,7 +130,7 @@ def serve_reference(function: Callable[..., Any]) -> None:
     For `--inputs` instead: takes what it names of the problem's parameters and `seed`, and returns a dict of some of the input arrays.
     """
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the function prints is no answer
+    os.dup2(2, 1)  # the function's own output is no answer
     _serve(function, sys.stdin.buffer, out)
 
 
@@ -137,10 +138,9 @@ def serve_reference(function: Callable[..., Any]) -> None:
 def listening(function):
     """The words for --reference by which the program asks `function` of this process while the with-block runs."""
     folder = tempfile.mkdtemp(prefix="tunesmith_")
-    path = os.path.join(
-        folder, re.sub(r"\W", "_", _name(function))[:40]
-    )  # the name that the tuner says and keeps
-    lock = threading.Lock()  # of several devices' processes, one is answered at a time
+    # The tuner says and keeps this name.
+    path = os.path.join(folder, re.sub(r"\W", "_", _name(function))[:40])
+    lock = threading.Lock()  # one of several devices' processes is answered at a time
 
     def answer(connection):
         with connection, connection.makefile("rwb") as stream, contextlib.suppress(OSError):

@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded, run_recorded
+from ._arrays import InputArray, index
+from ._axes import Axes, _axes, _merged, _product
 from ._core import rows_arrays, rows_expression, rows_results, rows_results_vary
-from ._libraries import promoted, type_name
-from ._results import Axes, _axes, _finish, _product, _short, _usable
-from ._tensors import _common_dtype, _memo, _operands, _together
-from ._transposition import _merged, transpose
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
+from ._recording import recorded
+from ._tensors import _common_dtype, _operands, _together
+from ._transposition import transpose
+from ._types import dtype_words, promoted, type_name, types_of
 
 _most_arrays, _most_results = 6, 4
-_computed = ("float32", "float64", "float16", "bfloat16")
+_computed = tuple(types_of("rows"))
 
 
 def _computed_as(dtype: str) -> str:
@@ -92,7 +94,7 @@ def _compute(
             ("expression", rows_expression(expression)),
             ("rows", _product(lead)),
             ("columns", _product(row)),
-            ("dtype", _short[dtype]),
+            ("dtype", dtype_words[dtype]),
             *((f"x{k}", kind) for k, (_, kind) in enumerate(read)),
         )
         inputs = [one if one.array.size else None for one, _ in read]
@@ -105,7 +107,7 @@ def _compute(
 
 
 def _word(expression: str, x: Any, axis: Axes, out: Any, keepdims: bool = False) -> Any:
-    """Of one array, along any axes."""
+    """The result of an expression of one array, along any axes."""
     given = InputArray(x)
     given = given.to(_computed_as(given.dtype))
     if not given.shape:
@@ -154,7 +156,7 @@ def log_softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
 
 
 def _sum_of_exponentials(is_scaled: bool) -> tuple[str, str]:
-    """Of each row, divided by exp(shift); and the shift: the greatest number, or 0 where it is infinite: exp() then gives the infinity, or zeros.
+    """The text of each row's sum divided by exp(shift), and that of the shift: the greatest number, or 0 where it is infinite, so that exp() gives the infinity, or zeros.
     is_scaled: with factors b. The least number stands for those whose factor is 0."""
     greatest = "max(b == 0 ? min(x) : x)" if is_scaled else "max(x)"
     shift = f"({greatest} - {greatest} == 0 ? {greatest} : 0)"
@@ -298,12 +300,7 @@ def rms_norm(
     return _normed(text, x, {"weight": weight}, normalized_shape, out)
 
 
-@functools.lru_cache(maxsize=1024)
-def _named(expression: str) -> tuple[list[str], list[str]]:
-    """The expression's arrays and results."""
-    return rows_arrays(expression), rows_results(expression)
-
-
+@recorded("out")
 def rows(
     expression: str,
     /,
@@ -328,27 +325,20 @@ def rows(
     The same plan gives the same bits for the same arrays in every run. Sums are as accurate as the op's page says. Raises ValueError with the place in the text for what is
     wrong there.
     """
-    names, results = _named(expression)
+    names, results = rows_arrays(expression), rows_results(expression)
     given = _operands(names, values, arrays)
     if len(results) > 1 and out is not None and (not isinstance(out, tuple) or len(out) != len(results)):
         raise TypeError(
             f"out= is a tuple of {len(results)} arrays, or None in places of it, for the results {', '.join(results)}."
         )
-
-    def run(*operands, out=None, dtype=None, keepdims=False):
-        read, like = _together(operands)
-        kind = (
-            _computed_as(_common_dtype((one.dtype for one in read), "rows()"))
-            if dtype is None
-            else type_name(dtype)
-        )
-        if kind not in _computed:
-            raise TypeError(
-                f"rows() does not compute elements of {kind}; allowed are {', '.join(_computed)}."
-            )
-        outs = out if isinstance(out, tuple) else (out,) * len(results)
-        found = _compute(expression, names, [one.to(kind) for one in read], like, 1, bool(keepdims), outs)
-        return found[0] if len(found) == 1 else tuple(found)
-
-    settings = {"out": out, "dtype": dtype, "keepdims": keepdims}
-    return run_recorded(_memo("rows", expression, len(given), ("dtype", "keepdims")), run, given, settings)
+    read, like = _together(given)
+    kind = (
+        _computed_as(_common_dtype((one.dtype for one in read), "rows()"))
+        if dtype is None
+        else type_name(dtype)
+    )
+    if kind not in _computed:
+        raise TypeError(f"rows() does not compute elements of {kind}; allowed are {', '.join(_computed)}.")
+    outs = out if isinstance(out, tuple) else (out,) * len(results)
+    found = _compute(expression, names, [one.to(kind) for one in read], like, 1, bool(keepdims), outs)
+    return found[0] if len(found) == 1 else tuple(found)

@@ -7,51 +7,27 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded
-from ._filters import number_of
-from ._libraries import type_name, type_of_output
+from ._arrays import InputArray, index, number_of
+from ._axes import laid_out
+from ._core import parameter_words
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
+from ._recording import recorded
 from ._reductions import _flipped, _refuse_missing
-from ._results import _complex_parts, _finish, _kind, _product, _short, _usable
-from ._transposition import _merged
+from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_output, types_of
 
-_functions = ("sum", "product", "max", "min", "any", "all")
-# As what an element type that the op does not have is read: converted, or its bits.
+_functions = parameter_words("scan", "function")
+# Element types that the op does not have are converted, or their bits are read as another type.
 _converted = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
 _viewed = {"bool": "uint8", "uint64": "int64"}
-# What expressions are of.
-_expressed = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
+# The element types that expressions may have.
+_expressed = [name for name in types_of("scan") if name != "uint8"]
 # A sum or product of integers as the op has it, as what it is a sum or product of.
 _summed = {"bool": "int64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64", "uint8": "uint64"}
 
 
-def _strided(given: InputArray, axis: int) -> tuple[InputArray, tuple]:
-    """The array, copied if the op cannot read it where it lies, and the problem's extents and strides."""
-    if not any(stride < 0 for stride in given.array.strides):
-        shape, strides = given.shape, given.array.strides
-        before, after = _merged(shape[:axis], strides[:axis]), _merged(shape[axis + 1 :], strides[axis + 1 :])
-        length, inner = shape[axis], after[0][0] if after else 1
-        stride = strides[axis] if length > 1 else inner
-        if len(before) <= 1 and (not after or len(after) == 1 and after[0][1] == 1) and stride > 0:
-            outer, outer_stride = before[0] if before else (1, 0)
-            if outer == 1 or outer_stride > 0:
-                outer_stride = 0 if outer == 1 or outer_stride == length * stride else outer_stride
-                extents = (("outer", outer), ("length", length), ("inner", inner))
-                return given, (
-                    *extents,
-                    ("outer_stride", outer_stride),
-                    ("stride", 0 if stride == inner else stride),
-                )
-    shape = given.shape
-    extents = (
-        ("outer", _product(shape[:axis])),
-        ("length", shape[axis]),
-        ("inner", _product(shape[axis + 1 :])),
-    )
-    return given.contiguous(), extents
-
-
 def _result_type(dtype: str, function: str, wide: bool) -> str:
-    """Of the op's output."""
+    """The element type of the op's output."""
     if wide:
         return "float64"
     if function in ("any", "all"):
@@ -65,8 +41,9 @@ def _launched(
     given: InputArray, result: InputArray, axis: int, kind: str, *settings: tuple[str, str]
 ) -> None:
     if result.array.size:
-        given, extents = _strided(given, axis)
-        launch("scan", (given, result), (*extents, ("kind", kind), ("dtype", _short[given.dtype]), *settings))
+        given, extents = laid_out(given, (axis,))
+        problem = (*extents, ("kind", kind), ("dtype", dtype_words[given.dtype]), *settings)
+        launch("scan", (given, result), problem, needs_compiler="expression" in dict(settings))
 
 
 def _kinds(exclusive: bool, reverse: bool) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -104,9 +81,8 @@ def _scan(
     if function in ("sum", "product") and not wide:
         bits = _summed.get(own, result_type)
         return (result.viewed(bits) if bits != result_type else result).to(wanted)
-    if (
-        exclusive and function in ("max", "min") and own in _converted
-    ):  # which begins with the extreme of the type that it was scanned in
+    if exclusive and function in ("max", "min") and own in _converted:
+        # The first result is the extreme of the type that was scanned.
         limits = np.iinfo(own)
         result = InputArray(result.object.clip(limits.min, limits.max))
     return result.to(wanted)
@@ -206,7 +182,7 @@ def scan(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """What `function` makes of the elements up to each one, along an axis, by default the last; None: of the flattened array.
+    """The running results of `function` along an axis, by default the last; None: of the flattened array.
 
     function: sum, product, max, min, any or all: NumPy's cumsum and cumprod, and accumulate() of maximum, minimum, logical_or and
     logical_and (whose axis is 0 by default). Or an associative expression of a, what is before, and b, the next element, as of tunesmith.elementwise:
@@ -216,7 +192,7 @@ def scan(
     exclusive: of the elements before each one; the first result is 0, 1, the least or the greatest number (an infinity where there is
     one), False or True; of an expression `identity`, which it needs. reverse: from the last element on. See cumsum().
     """
-    if isinstance(axis, tuple) and len(axis) == 1:  # as accumulate() takes it
+    if isinstance(axis, tuple) and len(axis) == 1:  # accumulate() takes a tuple
         (axis,) = axis
     is_own = function not in _functions
     if is_own and function.isidentifier():

@@ -6,15 +6,15 @@ from __future__ import annotations
 import re
 import string
 import warnings
-from builtins import all as every
-from builtins import any as some
 from typing import Any
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, recorded
-from ._filters import number_of
-from ._libraries import type_name, type_of_output
+from ._arrays import InputArray, index, number_of
+from ._axes import Axes, _axes, _product, laid_out
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
+from ._recording import recorded
 from ._reductions import (
     _as_int64,
     _flipped,
@@ -25,11 +25,10 @@ from ._reductions import (
     _refuse_missing,
     _where,
 )
-from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
 from ._tensors import tensor
-from ._transposition import _merged
+from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_output
 
-# As what an element type that the op does not have is read.
+# Element types that the op does not have are converted to these.
 _converted = {
     "bool": "int32",
     "int8": "int32",
@@ -39,70 +38,6 @@ _converted = {
     "uint32": "int64",
 }
 _halves = ("float16", "bfloat16")
-_orderless = (
-    "any",
-    "all",
-    "prod",
-    "var",
-    "std",
-    "count_nonzero",
-    "ptp",
-    "norm1",
-    "norm2",
-    "norminf",
-    "min_max",
-    "mean_var",
-)
-
-
-def _laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool) -> tuple[InputArray, tuple]:
-    """The array, copied if the op cannot read it where it lies, and the problem's extents and strides: `axes` as one."""
-    shape, strides = given.shape, given.array.strides
-    if not ordered and len(axes) == len(shape):
-        given = _by_strides(given)
-        return given, (("length", given.array.size),)
-    kept = [k for k in range(len(shape)) if k not in axes and shape[k] != 1]
-    reduced = [k for k in axes if shape[k] != 1]
-    between = reduced and some(reduced[0] < k < reduced[-1] for k in kept)
-    if not between and every(stride >= 0 for stride in strides):
-        first = reduced[0] if reduced else len(shape)
-        groups = [
-            _merged((shape[k] for k in part), (strides[k] for k in part))
-            for part in ([k for k in kept if k < first], reduced, [k for k in kept if k > first])
-        ]
-        before, middle, after = groups
-        length, stride = middle[0] if middle else (1, 0)
-        inner, step = after[0] if after else (1, 1)
-        outer, outer_stride = before[0] if before else (1, 0)
-        fits = len(before) <= 1 and len(middle) <= 1 and len(after) <= 1 and step == 1
-        if fits and (length == 1 or stride > 0) and (outer == 1 or outer_stride > 0):
-            stride = 0 if length == 1 or stride == inner else stride
-            dense = length * (stride or inner)
-            outer_stride = 0 if outer == 1 or outer_stride == dense else outer_stride
-            extents = (("outer", outer), ("length", length), ("inner", inner))
-            return given, (*extents, ("outer_stride", outer_stride), ("stride", stride))
-    if between:  # those that are reduced last: one copy
-        order = [k for k in range(len(shape)) if k not in axes] + list(axes)
-        module = given.library.module()
-        moved = (
-            given.object.permute(order)
-            if given.array.kind == "torch"
-            else module.transpose(given.object, order)
-        )
-        given = InputArray(given.library.copy(moved))
-        return given, (
-            ("outer", _product(shape[k] for k in range(len(shape)) if k not in axes)),
-            ("length", _product(shape[k] for k in axes)),
-        )
-    first, last = (
-        (reduced[0], reduced[-1]) if reduced else (len(shape), len(shape) - 1)
-    )  # kept axes may lie beyond a reduced one of one element
-    extents = (
-        ("outer", _product(shape[:first])),
-        ("length", _product(shape[first : last + 1])),
-        ("inner", _product(shape[last + 1 :])),
-    )
-    return given.contiguous(), extents
 
 
 def _reduce_as(
@@ -115,14 +50,16 @@ def _reduce_as(
     ddof: int = 0,
     wide: bool = False,
 ) -> InputArray:
-    """Of one of the op's types; `result` is the output's, of the kept axes, and of 2 more behind them for a pair."""
+    """The reduction of an array of one of the op's types; `result` is the output's type. A pair has an axis of 2 behind the kept ones."""
     shape = _reduced_shape(given.shape, axes, False) + ((2,) if function in ("min_max", "mean_var") else ())
     into = _usable(out, shape, result, given) or given.empty(shape, result)
     if into.array.size:
-        given, extents = _laid_out(given, axes, function not in _orderless)
+        given, extents = laid_out(given, axes, function in ("argmin", "argmax"))
         more = (("ddof", ddof),) * (ddof != 0) + (("sum_dtype", "f64"),) * wide
         launch(
-            "reduce", (given, into), (*extents, ("function", function), ("dtype", _short[given.dtype]), *more)
+            "reduce",
+            (given, into),
+            (*extents, ("function", function), ("dtype", dtype_words[given.dtype]), *more),
         )
     return into
 
@@ -138,7 +75,7 @@ def _flag(keepdims) -> bool:
 
 
 def _without(name: str, instead: str, **given) -> None:
-    """What NumPy takes and is not here."""
+    """Refuses parameters that NumPy has and this package does not."""
     for word, value in given.items():
         if value is not np._NoValue and value is not None and value is not True:
             raise NotImplementedError(f"{name}() has no {word}= here; {instead}.")
@@ -194,9 +131,8 @@ def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
     _refuse_missing(a, function)
     given = InputArray(a)
     axes = _axes(axis, len(given.shape)) if given.shape or axis is None else _axes(axis, 0)
-    shape = np.broadcast_shapes(
-        _reduced_shape(given.shape, axes, _flag(keepdims)), np.shape(ddof)
-    )  # as NumPy divides
+    # ddof may be an array, which NumPy broadcasts.
+    shape = np.broadcast_shapes(_reduced_shape(given.shape, axes, _flag(keepdims)), np.shape(ddof))
     ddof = np.asarray(number_of(ddof)).item()
     if int(ddof) != ddof:
         raise NotImplementedError(
@@ -420,7 +356,7 @@ def prod(
 
 
 def _truth(given: InputArray) -> InputArray:
-    """Of one of the op's types, and not 0 where the element is not."""
+    """The array in one of the op's types, not 0 where the element is not 0."""
     own = given.dtype
     if own in _complex_parts:
         given = InputArray(given.object != 0)
@@ -441,14 +377,14 @@ def _logical(function: str, a, axis, out, keepdims):
 
 
 @recorded("a", "out")
-def any(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:  # noqa: A001
+def any(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:
     """numpy.any: whether any element is not 0, as booleans; a NaN is not 0. where= raises NotImplementedError. See sum()."""
     _without("any", "give any(a & mask)", where=where)
     return _logical("any", a, axis, out, keepdims)
 
 
 @recorded("a", "out")
-def all(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:  # noqa: A001
+def all(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:
     """numpy.all: whether all elements are not 0. See any()."""
     _without("all", "give all(a | ~mask)", where=where)
     return _logical("all", a, axis, out, keepdims)
@@ -492,7 +428,7 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
 
 
 @recorded("x")
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """numpy.linalg.norm: of vectors any ord; of matrices (two axes) None, "fro", 1, -1, inf, -inf.
 
     Integers give float64. The error is at most 11 u of the norm (6 for ord=2), as long as the squares do not overflow. Vectors' ords but 0, 1, 2,
@@ -500,7 +436,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     """
     given = InputArray(x)
     dimensions = len(given.shape)
-    ord = ord if ord is None or isinstance(ord, str) else np.asarray(number_of(ord)).item()  # noqa: A001
+    ord = ord if ord is None or isinstance(ord, str) else np.asarray(number_of(ord)).item()
     if (
         axis is None
         and (ord is None or dimensions == 1 and ord in (2, "fro", "f"))
@@ -513,9 +449,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         is_matrix = False
     else:
         if axis is not None:
-            axis = (
-                tuple(axis) if isinstance(axis, (tuple, list)) else (int(axis),)
-            )  # of an axis alone NumPy makes an integer
+            # NumPy makes an integer of a single axis.
+            axis = tuple(axis) if isinstance(axis, (tuple, list)) else (int(axis),)
         given_axes = tuple(range(dimensions)) if axis is None else axis
         axes = tuple(_axes(one, dimensions)[0] for one in given_axes)
         is_matrix = len(axes) == 2
@@ -544,7 +479,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
     added, other = axes if abs(ord) == 1 else axes[::-1]
     sums = _vector_norm(given, 1, (added,))
-    most = most if given.shape[other] else total  # of nothing also 0
+    most = most if given.shape[other] else total  # the sum of nothing is 0
     found = (most if ord > 0 else least)(sums.object, other - (other > added))
     return _returned(InputArray(found), shape, None)
 

@@ -3,46 +3,30 @@
 
 from __future__ import annotations
 
-import shlex
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, index, launch, run_recorded
-from ._core import Memo, tensor_arrays, tensor_problem, tensor_shape
-from ._libraries import assign, type_name
-from ._results import _finish, _short, _usable
+from ._arrays import InputArray, index
+from ._call_log import assign
+from ._core import parameter_words, tensor_arrays, tensor_computation
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
+from ._recording import recorded
 from ._transposition import transpose
+from ._types import dtype_words, type_name, types_of
 
 _most_arrays = 6
-_memos: dict[tuple, Memo] = {}
 # Integers of another width are computed modulo 2**32 or 2**64 and cut again, which is what their own sums and products do.
 _computed_as = {"int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
 _summed_in_float32 = ("float16", "bfloat16")
-_types = {**_short, "int8": "i8", "uint8": "u8"}  # of what kernels read
+_types = types_of("tensor")  # the types that kernels read
+_written = [name for name in _types if name not in ("int8", "uint8")]  # the types that they write
 _casts = ("no", "equiv", "safe", "same_kind", "unsafe")
-_labels = (
-    string.ascii_uppercase + string.ascii_lowercase
-)  # of lists of whole numbers, in the order of implicit results
-
-
-def _memo(
-    kind: str,
-    text: str,
-    count: int,
-    settings: Sequence[str] = ("dtype", "extents", "may", "finish", "out_dtype", "zero_outside"),
-) -> Memo:
-    key = (kind, text, count)
-    found = _memos.get(key)
-    if found is None:
-        if len(_memos) >= 1024:
-            _memos.clear()
-        found = _memos[key] = Memo(
-            [*(f"x{k}" for k in range(count)), "out", *settings], list(range(count + 1))
-        )
-    return found
+# Letters for lists of whole numbers, in the order of implicit results.
+_labels = string.ascii_uppercase + string.ascii_lowercase
 
 
 def _common_dtype(dtypes: Iterable[str], what: str) -> str:
@@ -77,24 +61,31 @@ def _compute(
     zero_outside: tuple = (),
     same_kind: bool = True,
 ) -> Any:
-    """Of arrays in the order in which the expression names them. is_whole: every element of the result is written."""
+    """The expression's result for arrays in the order in which it names them. is_whole: every element of the result is written."""
     computed = _computed_as.get(dtype, dtype)
     if computed not in _types:
         raise TypeError(
             f"Elements of {dtype} are not computed; allowed are {', '.join([*_types, *_computed_as])}."
         )
-    last = dtype if out_dtype is None else out_dtype  # of the result
+    last = dtype if out_dtype is None else out_dtype  # the result's type
     stored = computed if last == dtype else last  # by the kernel
-    if stored != computed and stored not in _short:
+    if stored != computed and stored not in _written:
         raise TypeError(
-            f"The result's type is {stored}; allowed are {dtype}, its inputs' own, and {', '.join(_short)}."
+            f"The result's type is {stored}; allowed are {dtype}, its inputs' own, and {', '.join(_written)}."
         )
     operands = [one.to(computed) for one in arrays]
     operands = [
         one.contiguous() if any(stride < 0 for stride in one.array.strides) else one for one in operands
     ]
-    shape = tuple(
-        tensor_shape(expression, [one.shape for one in operands], list(extents), finish, list(zero_outside))
+    shape, problem = tensor_computation(
+        expression,
+        _types[computed],
+        [(one.shape, one.array.strides) for one in operands],
+        list(extents),
+        may,
+        finish,
+        "" if stored == computed else dtype_words[stored],
+        list(zero_outside),
     )
     result = (
         _usable(out, shape, stored, like, operands) if stored == last and is_whole else None
@@ -102,21 +93,7 @@ def _compute(
     if not is_whole:
         assign(like.library, result.object, 0)
     if result.array.size:
-        layouts = [(one.shape, one.array.strides) for one in (*operands, result)]
-        problem = dict(
-            field.split("=", 1)
-            for field in shlex.split(
-                tensor_problem(expression, layouts, list(extents), finish, list(zero_outside))
-            )
-        )
-        problem["dtype"] = _types[computed]
-        if stored != computed:
-            problem["out_dtype"] = _short[stored]
-        if may != "reorder":
-            problem["may"] = may
-        launch(
-            "tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), tuple(problem.items())
-        )
+        launch("tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), problem)
     if out is not None and result.object is out:
         return out
     return _finish(result.to(last), out, same_kind=same_kind)
@@ -156,6 +133,7 @@ def _operands(names: Sequence[str], values: tuple, arrays: Mapping[str, Any]) ->
     return given
 
 
+@recorded("out")
 def tensor(
     expression: str,
     /,
@@ -169,7 +147,7 @@ def tensor(
     zero_outside: str | Iterable[str] = (),
     **arrays: Any,
 ) -> Any:
-    """What a line of index notation says, in one kernel:
+    """Computes a line of index notation in one kernel:
 
         y = tunesmith.tensor("y[n,o,v,u] += x[n,c,v+i,u+j] * w[o,c,i,j]", x=x, w=w)
 
@@ -194,63 +172,36 @@ def tensor(
     term's magnitudes, and some roundings of each term come on top. Raises ValueError with the place in the
     text for what is wrong there, or for shapes that contradict.
     """
-    names = tensor_arrays(expression, finish)
-    given = _operands(names, values, arrays)
-    if may not in ("reorder", "distribute"):
-        raise ValueError(f"may={may!r} is neither 'reorder' nor 'distribute'.")
-    sizes = tuple(sorted((name, index(extent)) for name, extent in (extents or {}).items()))
-    written = [one.strip() for one in expression.partition("]")[0].partition("[")[2].split(",")]
-    is_whole = len(set(written)) == len(written)
-
-    def run(
-        *operands,
-        out=None,
-        dtype=None,
-        extents=(),
-        may="reorder",
-        finish="out",
-        out_dtype=None,
-        zero_outside=(),
-    ):
-        read, like = _together(operands)
-        kind = _dtype_of(read, dtype, "tensor()")
-        if (
-            kind == "uint64"
-        ):  # whose sums and products are those of int64, but not its comparisons and quotients
-            raise TypeError(
-                "Elements of uint64 are not computed by tensor(); give dtype='int64' if the numbers are small enough, or use einsum()."
-            )
-        return _compute(
-            expression,
-            read,
-            like,
-            out,
-            kind,
-            extents,
-            is_whole,
-            may,
-            finish,
-            None if out_dtype is None else type_name(out_dtype),
-            zero_outside,
+    given = _operands(tensor_arrays(expression, finish), values, arrays)
+    if may not in parameter_words("tensor", "may"):
+        raise ValueError(
+            f"may={may!r} is not allowed; allowed are {', '.join(parameter_words('tensor', 'may'))}."
         )
-
-    zeros = tuple(zero_outside.replace(" ", "").split(",") if isinstance(zero_outside, str) else zero_outside)
-    settings = {
-        "out": out,
-        "dtype": dtype,
-        "extents": sizes,
-        "may": may,
-        "finish": finish,
-        "out_dtype": out_dtype,
-        "zero_outside": tuple(name for name in zeros if name),
-    }
-    return (
-        run_recorded(_memo("tensor", expression, len(given)), run, given, settings)
-        if is_whole
-        else run(*given, **settings)
+    sizes = tuple(sorted((name, index(extent)) for name, extent in (extents or {}).items()))
+    zeros = zero_outside.replace(" ", "").split(",") if isinstance(zero_outside, str) else zero_outside
+    written = [one.strip() for one in expression.partition("]")[0].partition("[")[2].split(",")]
+    read, like = _together(given)
+    dtype = _dtype_of(read, dtype, "tensor()")
+    if dtype == "uint64":  # its sums and products are those of int64, its comparisons and quotients are not
+        raise TypeError(
+            "Elements of uint64 are not computed by tensor(); give dtype='int64' if the numbers are small enough, or use einsum()."
+        )
+    return _compute(
+        expression,
+        read,
+        like,
+        out,
+        dtype,
+        sizes,
+        len(set(written)) == len(written),
+        may,
+        finish,
+        None if out_dtype is None else type_name(out_dtype),
+        tuple(name for name in zeros if name),
     )
 
 
+@recorded("subscripts", "out")
 def einsum(
     subscripts: Any,
     *operands: Any,
@@ -281,56 +232,48 @@ def einsum(
     if casting is not None and casting not in _casts:
         raise ValueError(f"casting is {casting!r}; allowed are {', '.join(_casts)}.")
 
-    def run(*given, out=None, dtype=None, extents=()):
-        read, like = _together(given)
-        kind = _dtype_of(read, dtype, "einsum()")
-        for one in read if casting is not None else ():
-            if one.dtype != kind and not np.can_cast(
-                *(name.replace("bfloat16", "float16") for name in (one.dtype, kind)), casting
-            ):
-                raise TypeError(
-                    f"Cannot cast an operand from {one.dtype} to {kind} according to the rule {casting!r}."
-                )
-        read = [one.to(kind) for one in read]
-        inputs, result = _subscripts(subscripts, [one.shape for one in read])
-        pieces = list(zip(inputs, read))
-        for place in _path(inputs, result, pieces, optimize):
-            taken = [pieces.pop(k) for k in sorted(place, reverse=True)][::-1]
-            left = set(result).union(*(name for name, _ in pieces)) if pieces else set(result)
-            name = (
-                result if not pieces else "".join(sorted(left.intersection("".join(one for one, _ in taken))))
-            )
-            # What comes between two kernels keeps the type of their sums: in one of 16 bits it might overflow.
-            arrays = [one for _, one in taken]
-            read_as = (
-                "float32"
-                if kind in _summed_in_float32 and any(one.dtype == "float32" for one in arrays)
-                else kind
-            )
-            written_as = kind if not pieces or kind not in _summed_in_float32 else "float32"
-            value = _contract(
-                [one for one, _ in taken],
-                name,
-                arrays,
-                like,
-                None if pieces else out,
-                read_as,
-                written_as,
-                casting != "unsafe",
-            )
-            if not pieces:
-                return value
-            pieces.append((name, InputArray(value)))
-        raise AssertionError("a path ends with one array")
-
     if len(operands) > _most_arrays and not optimize:
         raise ValueError(
             f"{len(operands)} arrays were given; without optimize= at most {_most_arrays} are computed in one kernel."
         )
-    settings = {"out": out, "dtype": dtype}
-    return run_recorded(
-        _memo(f"einsum {bool(optimize)} {casting}", subscripts, len(operands)), run, operands, settings
-    )
+    read, like = _together(operands)
+    kind = _dtype_of(read, dtype, "einsum()")
+    for one in read if casting is not None else ():
+        if one.dtype != kind and not np.can_cast(
+            *(name.replace("bfloat16", "float16") for name in (one.dtype, kind)), casting
+        ):
+            raise TypeError(
+                f"Cannot cast an operand from {one.dtype} to {kind} according to the rule {casting!r}."
+            )
+    read = [one.to(kind) for one in read]
+    inputs, result = _subscripts(subscripts, [one.shape for one in read])
+    pieces = list(zip(inputs, read))
+    for place in _path(inputs, result, pieces, optimize):
+        taken = [pieces.pop(k) for k in sorted(place, reverse=True)][::-1]
+        left = set(result).union(*(name for name, _ in pieces)) if pieces else set(result)
+        name = result if not pieces else "".join(sorted(left.intersection("".join(one for one, _ in taken))))
+        # Results between two kernels keep the type of the sums: in one of 16 bits they might overflow.
+        arrays = [one for _, one in taken]
+        read_as = (
+            "float32"
+            if kind in _summed_in_float32 and any(one.dtype == "float32" for one in arrays)
+            else kind
+        )
+        written_as = kind if not pieces or kind not in _summed_in_float32 else "float32"
+        value = _contract(
+            [one for one, _ in taken],
+            name,
+            arrays,
+            like,
+            None if pieces else out,
+            read_as,
+            written_as,
+            casting != "unsafe",
+        )
+        if not pieces:
+            return value
+        pieces.append((name, InputArray(value)))
+    raise AssertionError("a path ends with one array")
 
 
 def _text_of_lists(given: tuple) -> tuple[str, tuple]:
@@ -358,7 +301,7 @@ def _text_of_lists(given: tuple) -> tuple[str, tuple]:
 
 
 def _path(inputs: list[str], result: str, pieces: list, optimize: Any) -> list[tuple[int, ...]]:
-    """Which operands are taken together, one step after the other; what comes of them stands last."""
+    """The steps of the computation: each takes some operands together, and puts its result behind the others."""
     if len(inputs) <= 2 or not optimize:
         return [tuple(range(len(inputs)))]
     shapes = [np.broadcast_to(np.float32(0), one.shape) for _, one in pieces]

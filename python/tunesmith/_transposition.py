@@ -6,25 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
-from ._arrays import InputArray, index, launch, recorded
-from ._libraries import assign
-from ._results import _finish, _usable
+from ._arrays import InputArray, index
+from ._axes import _merged
+from ._call_log import assign
+from ._dispatchers import launch
+from ._outputs import _finish, _usable
+from ._recording import recorded
 
 _letters = "abcdefghijkl"
 _moved_as = {1: "u8", 2: "f16", 4: "f32", 8: "f64"}
-
-
-def _merged(extents, strides):
-    """Neighbouring dimensions that lie behind each other as one; those of one element are left out."""
-    found: list[list[int]] = []
-    for extent, stride in zip(extents, strides):
-        if extent == 1:
-            continue
-        if found and found[-1][1] == extent * stride:
-            found[-1] = [found[-1][0] * extent, stride]
-        else:
-            found.append([extent, stride])
-    return found
 
 
 @recorded("a", "out")

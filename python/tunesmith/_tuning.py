@@ -13,13 +13,14 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Union
+from typing import Any
 
-from . import _arrays
+from . import _dispatchers
 from ._core import default_database
+from ._device import current_device
 from ._references import listening
 
-Problem = Union[str, Mapping[str, Any]]
+Problem = str | Mapping[str, Any]
 
 
 def program() -> str:
@@ -63,7 +64,7 @@ class _Bar:
 
 
 def _run(arguments: list[str], shown: bool) -> str:
-    """What the program printed. Raises ValueError for wrong input, RuntimeError for what failed, with its words."""
+    """The program's output. Raises ValueError for wrong input, RuntimeError for other failures, with the program's words."""
     bar = _Bar(shown)
     process = subprocess.Popen(
         [program(), *arguments],
@@ -117,10 +118,9 @@ def _text(problem) -> str:
 
 
 def _device(device) -> str:
-    chosen = _arrays.current_device()
-    return device or {"host": "auto"}.get(
-        chosen, chosen
-    )  # "auto" is the command line's word too: the first GPU, else the host
+    chosen = current_device()
+    # "auto" is the command line's word too: the first GPU, else the host.
+    return device or {"host": "auto"}.get(chosen, chosen)
 
 
 def _seconds(budget) -> str:
@@ -191,7 +191,7 @@ def tune(
     finally:
         if file is not None:
             os.unlink(file)
-    _arrays.forget_dispatchers()
+    _dispatchers.forget_dispatchers()
     return winners(op, database=database)
 
 
@@ -237,7 +237,7 @@ class Capture:
     @staticmethod
     def _now() -> dict:
         found = {}
-        for ordinal, dispatcher in list(_arrays._dispatchers.items()):
+        for ordinal, dispatcher in list(_dispatchers._dispatchers.items()):
             for usage in dispatcher.summary():
                 found[ordinal, usage["op"], usage["problem"]] = usage
         return found

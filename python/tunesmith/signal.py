@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ._arrays import InputArray, recorded
+from ._arrays import InputArray, number_of
 from ._convolutions import exact_integers
 from ._elsewhere import missing
-from ._filters import by_parts, filter_last_two, number_of
-from ._libraries import promoted
-from ._results import _complex_parts
+from ._image_sums import by_parts, filter_last_two
+from ._recording import recorded
+from ._types import _complex_parts, promoted
 
 __all__ = ["convolve2d", "correlate2d"]
 
@@ -61,7 +61,7 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
                     "For 'valid' mode, one must be at least as large as the other in every dimension"
                 )
             image, weights = InputArray(weights, image), image.numpy()
-            turned = word == "correlation"  # of the exchanged pair it is the other way around
+            turned = word == "correlation"  # the result of the exchanged pair is turned around
     if image.array.size == 0 or weights.size == 0:
         raise ValueError("convolve2d inputs must have at least one element.")
     if word == "correlation":

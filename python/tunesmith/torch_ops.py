@@ -10,7 +10,7 @@ Importing this module needs PyTorch 2.4 or later.
 
 from __future__ import annotations
 
-from typing import List  # noqa: UP035: what custom_op() reads
+from typing import List  # noqa: UP035 (custom_op() reads it)
 
 import torch
 from torch import Tensor
@@ -87,7 +87,7 @@ def _reduction(name):
     function = getattr(_reductions, name)
     kind = {"sum": 1, "mean": 2, "min": 3, "max": 3}[name]
 
-    def call(x: Tensor, dim: List[int] | None = None, keepdim: bool = False) -> Tensor:  # noqa: UP006, UP007
+    def call(x: Tensor, dim: List[int] | None = None, keepdim: bool = False) -> Tensor:  # noqa: UP006
         return function(x, axis=None if dim is None else tuple(dim), keepdims=keepdim)
 
     op = torch.library.custom_op(f"tunesmith::{name}", call, mutates_args=())
@@ -102,10 +102,10 @@ def _reduction(name):
     return op
 
 
-sum = _reduction("sum")  # noqa: A001
+sum = _reduction("sum")
 mean = _reduction("mean")
-min = _reduction("min")  # noqa: A001
-max = _reduction("max")  # noqa: A001
+min = _reduction("min")
+max = _reduction("max")
 
 
 @torch.library.custom_op("tunesmith::elementwise", mutates_args=())

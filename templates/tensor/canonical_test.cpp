@@ -230,6 +230,12 @@ TEST(TensorCanonical, AStoredProblemIsTheSameHoweverItIsAskedFor) {
     ASSERT_EQ(complete_problem(op, Problem::parse(tensor_problem(line.text(), ElementType::i64, its.layouts,
                                                                  its.out, its.options))),
               stored);
+    std::vector<std::vector<std::int64_t>> shapes;
+    for (const TensorLayout& layout : its.layouts) shapes.push_back(layout.extents);
+    const TensorComputation dense = tensor_computation(line.text(), "i64", its.layouts, its.options);
+    ASSERT_EQ(dense.shape, tensor_shape(line.text(), shapes, its.options));
+    ASSERT_EQ(dense.problem, tensor_problem(line.text(), ElementType::i64, its.layouts,
+                                            {.extents = dense.shape}, its.options));
     const ParseResult again = parse(stored.string("expression"));
     ASSERT_EQ(canonical_text(again.expression), stored.string("expression"));
     ASSERT_EQ(again.expression.indices.size(), line.extents.size());

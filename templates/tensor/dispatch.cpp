@@ -41,15 +41,45 @@ std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::E
     given[index] = extent;
   }
   std::vector<const std::vector<std::int64_t>*> known;
+  known.reserve(shapes.size());
   for (const std::vector<std::int64_t>& shape : shapes) known.push_back(&shape);
   tensor_op::Extents result = tensor_op::infer_extents(e, std::move(given), known);
   if (!result.error.empty()) throw UsageError(subject + result.error);
   return std::move(result.values);
 }
 
+std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::Expression& e,
+                                     const std::vector<TensorLayout>& inputs, const TensorExtents& extents) {
+  std::vector<std::vector<std::int64_t>> shapes;
+  shapes.reserve(inputs.size());
+  for (const TensorLayout& input : inputs) shapes.push_back(input.extents);
+  return extents_of(text, e, shapes, extents);
+}
+
 std::string text_of(const TensorLayout& layout) {
   const std::string extents = tensor_op::joined(layout.extents);
   return layout.strides.empty() ? extents : extents + ":" + tensor_op::joined(layout.strides);
+}
+
+// `values`: each index's extent.
+std::string problem_text(const tensor_op::Expression& e, const std::vector<std::int64_t>& values,
+                         std::string_view dtype, const std::vector<TensorLayout>& inputs,
+                         const TensorLayout& out, const TensorOptions& options) {
+  Values problem = {{"expression", tensor_op::canonical_text(e)},
+                    {"dtype", std::string(dtype)},
+                    {"extents", tensor_op::joined(values)}};
+  const auto set = [&](std::string_view name, int array, const TensorLayout& layout) {
+    problem.set(name, tensor_op::stored_layout(text_of(layout), tensor_op::least_extents(e, array, values)));
+  };
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
+  set("out", -1, out);
+  if (options.may == TensorMay::distribute) problem.set("may", std::string("distribute"));
+  if (options.out_type && ElementName(*options.out_type).text != dtype)
+    problem.set("out_dtype", std::string(ElementName(*options.out_type).text));
+  if (e.zero_outside != 0) problem.set("zero_outside", tensor_op::zero_outside_text(e));
+  if (e.finish.is_there()) problem.set("finish", tensor_op::canonical_finish(e));
+  return problem.text();
 }
 
 }  // namespace
@@ -69,24 +99,16 @@ std::string tensor_problem(const std::string& expression, ElementName type,
                            const std::vector<TensorLayout>& inputs, const TensorLayout& out,
                            const TensorOptions& options) {
   const tensor_op::Expression e = parsed(expression, options);
-  std::vector<std::vector<std::int64_t>> shapes;
-  for (const TensorLayout& input : inputs) shapes.push_back(input.extents);
-  const std::vector<std::int64_t> values = extents_of(expression, e, shapes, options.extents);
-  Values problem = {{"expression", tensor_op::canonical_text(e)},
-                    {"dtype", std::string(type.text)},
-                    {"extents", tensor_op::joined(values)}};
-  const auto set = [&](std::string_view name, int array, const TensorLayout& layout) {
-    problem.set(name, tensor_op::stored_layout(text_of(layout), tensor_op::least_extents(e, array, values)));
-  };
-  for (std::size_t k = 0; k < inputs.size(); ++k)
-    set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
-  set("out", -1, out);
-  if (options.may == TensorMay::distribute) problem.set("may", std::string("distribute"));
-  if (options.out_type && ElementName(*options.out_type).text != type.text)
-    problem.set("out_dtype", std::string(ElementName(*options.out_type).text));
-  if (e.zero_outside != 0) problem.set("zero_outside", tensor_op::zero_outside_text(e));
-  if (e.finish.is_there()) problem.set("finish", tensor_op::canonical_finish(e));
-  return problem.text();
+  return problem_text(e, extents_of(expression, e, inputs, options.extents), type.text, inputs, out, options);
+}
+
+TensorComputation tensor_computation(const std::string& expression, std::string_view dtype,
+                                     const std::vector<TensorLayout>& inputs, const TensorOptions& options) {
+  const tensor_op::Expression e = parsed(expression, options);
+  const std::vector<std::int64_t> values = extents_of(expression, e, inputs, options.extents);
+  std::vector<std::int64_t> shape = tensor_op::least_extents(e, -1, values);
+  std::string problem = problem_text(e, values, dtype, inputs, {.extents = shape}, options);
+  return {std::move(shape), std::move(problem)};
 }
 
 Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementName type,

@@ -9,7 +9,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 sys.path.insert(0, sys.argv.pop(1))
-import report  # noqa: E402
+import report
 
 GOALS = "apart <= 1 CUB; cold <= 1.05 copy; apart <= 2.5 us; apart <= 1.05 best peer"
 

@@ -17,6 +17,5 @@ def own_home(tmp_path_factory):
     device = os.environ.get("TUNESMITH_TEST_DEVICE", "")
     tunesmith.set_device(device or "host")  # also where there is a GPU
     if device:
-        tunesmith.set_dispatcher(
-            tunesmith.Dispatcher(device, compile="now")
-        )  # a better kernel midway may round otherwise
+        # A better kernel midway may round otherwise.
+        tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))

@@ -26,7 +26,7 @@ def poisoned(made: np.ndarray) -> np.ndarray:
 
 
 class Numbers(NamedTuple):
-    """What an array of a call is made of: its elements in a call are drawn anew."""
+    """The parts of a call's array, whose elements are drawn anew in each call."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -42,7 +42,7 @@ class Call(NamedTuple):
     error: Any = None  # None: not at all
     out: str | None = None  # the name of that parameter
     ours: Any = None
-    same: Any = None  # what is compared of a result
+    same: Any = None  # the part of a result that is compared
 
 
 class Draw:
@@ -59,9 +59,8 @@ class Draw:
         return int(self.random.integers(least, most, endpoint=True))
 
     def dtype(self, *among):
-        usual = [
-            one for one in among if one in ("float32", "float64", "int32", "int64")
-        ]  # which are read where they lie
+        # These types are read where they lie.
+        usual = [one for one in among if one in ("float32", "float64", "int32", "int64")]
         return self.one_of(*(usual if usual and self.chance(0.6) else among))
 
     def shape(self, least=1, most=4, empty=True):
@@ -93,9 +92,10 @@ class Draw:
             return (random.standard_normal(shape) * 30 + 1j * random.standard_normal(shape)).astype(dtype)
         if dtype.kind == "f":
             if kind == "few":
+                # The zeros have both signs.
                 return random.integers(-3, 4, shape).astype(dtype) * random.choice([-1, 1], shape).astype(
                     dtype
-                )  # with zeros of both signs
+                )
             if kind == "time":
                 return (
                     (1.7e9 + random.random(shape)).astype(dtype)
@@ -135,7 +135,7 @@ class Draw:
 
 
 class Layout:
-    """Where the elements of an array lie: alike in both calls, but at times for the address."""
+    """The layout of an array's elements: alike in both calls, but at times for the address."""
 
     def __init__(self, draw: Draw, dimensions: int, is_out: bool = False):
         plain = draw.chance(0.5)
@@ -195,7 +195,7 @@ def magnitude(x):
 
 
 def parts(found):
-    """Of tuples, lists and dicts within each other."""
+    """The arrays of tuples, lists and dicts within each other."""
     if isinstance(found, (tuple, list)):
         return [one for part in found for one in parts(part)]
     if isinstance(found, np.ndarray) and found.dtype == object:
@@ -204,20 +204,18 @@ def parts(found):
 
 
 def difference(found, expected, error) -> str | None:
-    """What is wrong with a result, if anything."""
+    """The fault of a result, if there is one."""
     if found is None or expected is None:
         return None if found is expected else f"{found!r}, not {expected!r}"
     found, expected = np.asarray(found), np.asarray(expected)
     if found.shape != expected.shape or found.dtype != expected.dtype:
         return f"{found.dtype}{found.shape}, not {expected.dtype}{expected.shape}"
     if found.dtype.kind == "b":
-        wrong = found.view(np.uint8) != (
-            expected.view(np.uint8) != 0
-        )  # SciPy's may be other bytes than 0 and 1
+        # SciPy's truth values may be other bytes than 0 and 1.
+        wrong = found.view(np.uint8) != (expected.view(np.uint8) != 0)
     elif found.dtype.kind in "iu":
-        apart = np.subtract(found, expected).view(
-            found.dtype.str.replace("u", "i")
-        )  # also where one of them has gone around
+        # The difference counts also where one of them has gone around.
+        apart = np.subtract(found, expected).view(found.dtype.str.replace("u", "i"))
         with np.errstate(over="ignore"):
             wrong = ~(np.abs(apart) <= (0 if error is None else np.asarray(error))) | (
                 apart == np.iinfo(apart.dtype).min

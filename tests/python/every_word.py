@@ -380,7 +380,7 @@ relative = {"float64": 1e-12, "float32": 4e-6, "float16": 4e-3}
 
 
 def near(expected, *_, **__):
-    """As close as the words of rows are."""
+    """The tolerance of the words of rows."""
     tolerance = relative[np.asarray(expected).dtype.name]
     return tolerance * (1 + np.abs(exact(expected)))
 
@@ -412,7 +412,7 @@ def _(draw, name):
 
     def expected(x, **settings):
         found = getattr(scipy.special, name)(x.astype(np.float64), **settings)
-        if "b" in arrays:  # where all factors are 0 SciPy has -inf, and NaN where it has broadcast them
+        if "b" in arrays:  # SciPy has -inf where all factors are 0, and NaN where it has broadcast them
             none = np.all(
                 np.broadcast_to(settings["b"], x.shape) == 0, settings["axis"], keepdims=settings["keepdims"]
             )
@@ -546,7 +546,7 @@ def _(draw, name):
 
 
 def wraps(function):
-    """Of integers with numbers of any size, in NumPy's own arithmetic, which goes around."""
+    """The expected result for integers of any size, in NumPy's own arithmetic, which goes around."""
 
     def expected(**given):
         with np.errstate(all="ignore"):
@@ -964,7 +964,7 @@ def _(draw, name):
         "c": (o,),
     }
 
-    def expected(input, gamma, mu, c):  # noqa: A002
+    def expected(input, gamma, mu, c):
         found = input.astype(np.longdouble)
         for x, y, s, t in np.ndindex(rows, columns, rows, columns):
             total = np.sum(
@@ -976,10 +976,10 @@ def _(draw, name):
                 found[:, out, x, y, out, s, t] += exact(c[out]) * total
         return found.astype(dtype)
 
-    def ours(input, **rest):  # noqa: A002
+    def ours(input, **rest):
         return tunesmith.conv_covariance(np.array(input, order="C"), **rest)
 
-    def error(expected, input, gamma, mu, c):  # noqa: A002
+    def error(expected, input, gamma, mu, c):
         return (
             40
             * units[dtype]
@@ -1010,7 +1010,7 @@ def of_scipy(name):
     """SciPy's, on reals of 16 and 32 bits by way of float64."""
     function = getattr(scipy.ndimage, name.split(".")[1])
 
-    def expected(input, *args, **settings):  # noqa: A002
+    def expected(input, *args, **settings):
         if input.dtype in (np.float16, np.float32):
             return np.asarray(function(input.astype(np.float64), *args, **settings)).astype(input.dtype)
         return function(input, *args, **settings)
@@ -1022,7 +1022,7 @@ def by_order(name):
     """SciPy's rank filters read integers of 64 bits as float64: here these are put in order first."""
     plain = of_scipy(name)
 
-    def expected(input, cval=0, **settings):  # noqa: A002
+    def expected(input, cval=0, **settings):
         if input.dtype not in (np.int64, np.uint64):
             return plain(input, cval=cval, **settings)
         known = np.unique(np.append(input.reshape(-1), np.array(cval, input.dtype)))
@@ -1041,7 +1041,7 @@ def morphology(name):
         "morphological_laplace": lambda given, of: of("grey_dilation") + of("grey_erosion") - given - given,
     }
 
-    def expected(input, **settings):  # noqa: A002
+    def expected(input, **settings):
         if plain not in made_of or input.dtype not in (np.int64, np.uint64):
             return by_order(name)(input, **settings)
         return made_of[plain](input, lambda one: by_order(f"ndimage.{one}")(input, **settings))
@@ -1052,7 +1052,7 @@ def morphology(name):
 def off(weight):
     """An error of some roundings of the greatest element, `weight` times; where integers are cut, of one."""
 
-    def error(expected, input, cval=0.0, **rest):  # noqa: A002
+    def error(expected, input, cval=0.0, **rest):
         dtype, most = expected.dtype.name, max(float(magnitude(input.astype("f8")).max(initial=0)), abs(cval))
         if dtype not in units:
             return 0 if dtype == "bool" else 1 + math.floor(64 * units["float64"] * weight * most)
@@ -1130,7 +1130,7 @@ def _(draw, name):
         settings["order"] = draw.between(0, 3)
     steps = 2 * len(numbers.shape)
 
-    def error(expected, input, **rest):  # noqa: A002
+    def error(expected, input, **rest):
         one = off(1 if not settings.get("order") else 40.0 ** len(input.shape))(expected, input, **rest)
         return one * (1 if expected.dtype.kind == "f" else steps)
 
@@ -1159,7 +1159,7 @@ def _(draw, name):
     return Call({"input": numbers}, settings, of_scipy(name), off(4.0 ** len(numbers.shape)), "output")
 
 
-def _second(input, axis, output, mode, cval, factor):  # noqa: A002
+def _second(input, axis, output, mode, cval, factor):
     return tunesmith.ndimage.correlate1d(input, [factor, -2 * factor, factor], axis, output, mode, cval)
 
 
@@ -1168,10 +1168,10 @@ def _(draw, name):
     numbers = image(draw, ("float32", "float64"))
     settings = {**edges(draw, numbers.shape), "extra_arguments": (0.5,)}
 
-    def theirs(input, axis, output, mode, cval, factor):  # noqa: A002
+    def theirs(input, axis, output, mode, cval, factor):
         return scipy.ndimage.correlate1d(input, [factor, -2 * factor, factor], axis, output, mode, cval)
 
-    def expected(input, **settings):  # noqa: A002
+    def expected(input, **settings):
         return of_scipy(name)(input, theirs, **settings)
 
     return Call(
@@ -1245,9 +1245,8 @@ def constant(draw, dtype):
 def _(draw, name):
     numbers = image(draw, least=2, kinds=rank_kinds)
     if numbers.dtype in reals:
-        numbers = numbers._replace(
-            kinds=("wide", "infinite")
-        )  # NaN, and zeros of both signs, have another place in SciPy
+        # NaN, and zeros of both signs, have another place in SciPy.
+        numbers = numbers._replace(kinds=("wide", "infinite"))
     settings = {
         **along(draw, window(draw, numbers.shape), numbers),
         "mode": draw.one_of(*modes),
@@ -1302,10 +1301,10 @@ def _(draw, name):
         "mode": draw.one_of(*modes),
         "cval": draw.one_of(0, 0, 1),
     }
-    if "structure" in settings and numbers.dtype not in reals:  # so that nothing leaves the type's range
+    if "structure" in settings and numbers.dtype not in reals:  # nothing leaves the type's range
         numbers = numbers._replace(kinds=("few",), dtype=numbers.dtype.removeprefix("u"))
 
-    def error(expected, input, **rest):  # noqa: A002
+    def error(expected, input, **rest):
         return (
             8 * units[expected.dtype.name] * float(magnitude(input).max())
             if expected.dtype.kind == "f" and (is_made or "structure" in settings)
@@ -1357,7 +1356,7 @@ def places(part, shape):
     return [np.sum(part * where) / np.sum(part) for where in np.indices(shape)]
 
 
-# Of the elements that count.
+# Results of the elements that count.
 measured = {
     "sum": lambda part: np.sum(part),
     "sum_labels": lambda part: np.sum(part),
@@ -1419,7 +1418,7 @@ def _(draw, name):
             return measured[plain](part)
         return places(np.where(part, given, 0).astype(np.longdouble), given.shape)
 
-    def expected(input, labels=None):  # noqa: A002
+    def expected(input, labels=None):
         labels = None if labels is None else labels + labels.dtype.type(base)
         counted = np.ones(input.shape, bool) if labels is None else labels > 0 if index is None else None
         with np.errstate(all="ignore"):
@@ -1444,7 +1443,7 @@ def _(draw, name):
                     )
             return [list(one) for one in zip(*found)] if plain == "extrema" else found
 
-    def ours(input, labels=None):  # noqa: A002
+    def ours(input, labels=None):
         settings = dict(limits) if index is None else {**limits, "index": index}
         if labels is not None:
             settings["labels"] = labels + labels.dtype.type(base) if base else labels
@@ -1455,7 +1454,7 @@ def _(draw, name):
         ):
             raise ValueError("not asked for")
         found = function_of(name)(input, **settings)
-        if plain == "extrema":  # of equal ones another may be meant
+        if plain == "extrema":  # another of equal elements may be meant
             found = [
                 *found[:2],
                 *([input[one] for one in found[k]] if form == "several" else input[found[k]] for k in (2, 3)),
@@ -1464,7 +1463,7 @@ def _(draw, name):
             found = [input[one] for one in found] if form == "several" else input[found]
         return found
 
-    def error(expected, input, **rest):  # noqa: A002
+    def error(expected, input, **rest):
         most, count = float(magnitude(input).max(initial=0)), input.size
         unit = units[input.dtype.name if input.dtype.kind == "f" else "float64"]
         return {

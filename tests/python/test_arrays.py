@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where another library's array lies."""
+"""The place of another library's array."""
 
 import ctypes
 

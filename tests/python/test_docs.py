@@ -13,12 +13,12 @@ root = pathlib.Path(__file__).parents[2]
 
 
 def as_a_file(block, name, names):
-    pathlib.Path(name).write_text(block)  # so that inspect finds a function's source
+    pathlib.Path(name).write_text(block)  # inspect finds a function's source there
     exec(compile(block, name, "exec"), names)
 
 
 def as_a_cell(block, name, names):
-    """As IPython does it: the text is in linecache, and each statement is compiled by itself."""
+    """Runs the block as IPython does: the text is in linecache, and each statement is compiled by itself."""
     name = f"<ipython-input-{name}>"
     linecache.cache[name] = (len(block), None, block.splitlines(True), name)
     for statement in ast.parse(block).body:
@@ -38,6 +38,6 @@ def test_its_blocks_run(page, run, tmp_path, monkeypatch):
         needed = re.match(r"# Needs (\w+)\.\n", block)
         if needed and importlib.util.find_spec(needed[1]) is None:
             continue
-        if run is as_a_cell and ".tune(" in block:  # which takes its time, and reads no source
+        if run is as_a_cell and ".tune(" in block:  # tuning takes its time, and reads no source
             continue
         run(block, f"block{number}.py", names)

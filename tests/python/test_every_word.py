@@ -16,7 +16,7 @@ import tunesmith
 from drawn_forms import Draw, Layout, difference, parts, poisoned
 from every_word import words
 from test_settings import function_of, without_arrays
-from tunesmith import _libraries
+from tunesmith import _array_libraries, _call_log, _types
 
 forms_of_a_word = int(os.environ.get("TUNESMITH_TEST_FORMS", 60))
 first_seed = int(os.environ.get("TUNESMITH_TEST_SEED", 0))
@@ -29,11 +29,11 @@ def memory():
     """New arrays of NumPy's that results go to are full of poison."""
 
     def empty(shape, dtype):
-        return poisoned(np.empty(shape, _libraries.numpy_type(dtype)))
+        return poisoned(np.empty(shape, _types.numpy_type(dtype)))
 
-    numpys, begin = _libraries._NumPy, _libraries.Log.__init__
+    numpys, begin = _array_libraries._NumPy, _call_log.Log.__init__
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_libraries.Log, "__init__", lambda self: (runs.append(1), begin(self))[1])
+        patch.setattr(_call_log.Log, "__init__", lambda self: (runs.append(1), begin(self))[1])
         patch.setattr(numpys, "empty", staticmethod(lambda shape, dtype, like: empty(shape, dtype)))
         patch.setattr(
             numpys, "allocator", staticmethod(lambda like, shape, dtype: lambda: empty(shape, dtype))
@@ -46,12 +46,12 @@ def memory():
 def attempt(function, /, *args, **kwargs):
     try:
         return function(*args, **kwargs)
-    except Exception as error:  # noqa: BLE001: whatever is raised
+    except Exception as error:  # whatever is raised
         return error
 
 
 def compared(call, found, expected, copies) -> str | None:
-    """What is wrong with a call's result, if anything."""
+    """The fault of a call's result, if there is one."""
     if isinstance(found, Exception) or isinstance(expected, Exception):
         return (
             None
@@ -90,7 +90,7 @@ def check(name: str, seed: int) -> tuple[list[str], bool]:
         found = attempt(call.ours or function_of(name), **given, **call.settings)
         said = compared(call, found, expected, copies)
         if "out" in made:
-            made["out"][0][...] = values["out"]  # what lies around it is as it was
+            made["out"][0][...] = values["out"]  # elements around it are as before
         if said is None and any(not np.array_equal(made[key][1], memory) for key, memory in before.items()):
             said = "memory of an argument has changed"
         if said is not None:

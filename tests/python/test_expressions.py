@@ -97,7 +97,7 @@ def test_a_function_without_source_is_refused():
 
 
 def test_a_function_is_read_however_its_statement_was_compiled(tmp_path):
-    """From Python 3.11 on the code of math.exp() depends on whether the import is compiled with it. Prompts and notebooks compile each statement by itself."""
+    """Python 3.11 and later compile math.exp() in another way where the import is compiled with it. Prompts and notebooks compile each statement by itself."""
     text = "import math\nimport numpy as np\n\nf = lambda x: math.exp(x) + np.sqrt(x)\ndef g(x):\n    return math.sin(x) + math.pi\n"
     for mode in ("together", "apart"):
         name, names = f"<cell {mode}>", {}
@@ -126,7 +126,7 @@ def test_what_is_not_arithmetic_is_refused_with_its_line():
         return x & 1
 
     def nothing(x):
-        y = x
+        y = x  # noqa: F841
 
     def defaults(x, y=1):
         return x + y
@@ -162,7 +162,7 @@ def test_wrong_expressions():
         tunesmith.vectorize("x + y")(np.ones(2), np.ones(3))
 
 
-# What another reading of the source would take for something else: each is exact, or refused with its line.
+# Functions that a careless reader would mistake: each is exact, or refused with its line.
 
 
 def log(x):
@@ -228,7 +228,7 @@ def test_a_function_is_known_by_itself_not_by_its_name():
 
     def unassigned(x):
         y = z + x  # noqa: F821
-        z = x
+        z = x  # noqa: F841
         return y
 
     with pytest.raises(ValueError, match="before it is assigned"):
@@ -381,16 +381,15 @@ def test_functions_drawn_at_random_are_numpys(tmp_path):
             try:
                 expected = np.array([function(*each) for each in zip(*arrays)])
             except (TypeError, ZeroDivisionError, ValueError, OverflowError):
-                continue  # of Python's numbers, or what NumPy has not for truth values
+                continue  # the types are Python's numbers, or NumPy has no such function of truth values
             try:
                 found = tunesmith.vectorize(function)(*arrays)
             except TypeError as refused:
                 assert "truth values" in str(refused) or "boolean" in str(refused), body
                 continue
             computed += 1
-            one_type = not any(
-                word in body for word in (" if ", " and ", " or ", "min(", "max(")
-            )  # else of either operand
+            # Otherwise the result has the type of either operand.
+            one_type = not any(word in body for word in (" if ", " and ", " or ", "min(", "max("))
             assert found.dtype == expected.dtype if one_type else np.can_cast(expected.dtype, found.dtype), (
                 body
             )

@@ -79,15 +79,14 @@ derivatives = {
     "convolve1d": lambda of, x, axis, mode: of.convolve1d(
         x, [0.1, -0.3, 0, 0.3, -0.1], axis, mode=mode, cval=x.flat[0]
     ),
-    "of even masks": lambda of, x, axis, mode: of.correlate1d(
-        x, [-0.3, -0.7, 0.7, 0.3], axis, mode=mode
-    ),  # SciPy's are not 0
+    # SciPy's results are not 0.
+    "of even masks": lambda of, x, axis, mode: of.correlate1d(x, [-0.3, -0.7, 0.7, 0.3], axis, mode=mode),
 }
 
 
 @pytest.mark.parametrize("name", derivatives)
 def test_derivatives_of_flat_areas_are_exactly_0(name):
-    """As in SciPy, which subtracts both sides before it multiplies: else ridges are found where nothing is."""
+    """SciPy subtracts both sides before it multiplies; otherwise ridges are found where nothing is."""
     call = derivatives[name]
     for shape in ((40,), (15, 14), (5, 6, 7)):
         for dtype, value in (("f4", 0.1), ("f4", 255), ("f8", 1 / 3), ("f8", -7e5), ("f2", 0.1)):
@@ -109,7 +108,7 @@ def test_derivatives_of_flat_areas_are_exactly_0(name):
 
 
 def test_a_gaussian_leaves_equal_integers_as_they_are():
-    """Also where SciPy's sums of weights are a last bit below 1, so that 7 becomes 5."""
+    """SciPy's sums of weights may be a last bit below 1, so that 7 becomes 5."""
     for dtype, values in (
         ("bool", (1,)),
         ("uint8", (7, 255)),
@@ -201,13 +200,8 @@ def test_nothing_comes_through_a_weight_of_zero(seed):
     weights = random.integers(-1, 2, tuple(random.integers(1, 4, dimensions))).astype(float)
     mode, cval = modes[seed % len(modes)], (0.0, np.nan, np.inf, -1.0)[seed % 4]
     dtype = ("float32", "float64")[seed // 3 % 2]
-    for gaps in (
-        (),
-        (np.nan,),
-        (np.inf, np.nan),
-        (np.inf, -np.inf),
-        (),
-    ):  # the same calls with and without: remembered ones too
+    # The same calls with and without them: remembered ones too.
+    for gaps in ((), (np.nan,), (np.inf, np.nan), (np.inf, -np.inf), ()):
         x = random.standard_normal(shape).astype(dtype)
         for gap in gaps:
             x[tuple(random.integers(0, extent) for extent in shape)] = gap

@@ -18,7 +18,7 @@ class Subclass(np.ndarray):
 
 
 class Exported:
-    """Of a library that is not known: it has __dlpack__ alone."""
+    """An array of an unknown library: it has __dlpack__ alone."""
 
     def __init__(self, array):
         self.array = array
@@ -44,7 +44,7 @@ def misaligned(array):
 
 
 def field(array):
-    """Of records whose size is not a multiple of an element's."""
+    """A field of records whose size is not a multiple of an element's."""
     found = np.zeros(array.shape, [("one", array.dtype), ("other", "i1")])["one"]
     found[...] = array
     return found
@@ -61,7 +61,7 @@ def big_endian(array):
     return array.astype(array.dtype.newbyteorder(">"))
 
 
-# By name: from NumPy's array and a folder; and whether the form has elements of its own byte order, alignment and distance.
+# Forms by name: made from NumPy's array and a folder; true if the form has elements of its own byte order, alignment and distance.
 forms = {
     "another byte order": lambda array, path: big_endian(array),
     "a file": memmap,
@@ -90,7 +90,7 @@ def test_every_function_takes_it(form, tmp_path):
                 for key, value in case.arrays.items()
             }
             expected = case.reference(**arrays, **needs)
-            if name == "histogram":  # of its own limits
+            if name == "histogram":  # the limits are its own
                 expected = tuple(map(np.asarray, expected))
             agree(function(**arrays, **needs), expected, name)
             given = {key: forms[form](np.ascontiguousarray(value), tmp_path) for key, value in arrays.items()}
@@ -167,7 +167,7 @@ def test_masks_and_matrices_are_refused():
 
 def test_missing_values_of_pandas():
     class Series:
-        """What pandas and xarray have in common."""
+        """The methods that pandas and xarray share."""
 
         def __init__(self, values):
             self.values = np.array(values)
@@ -247,7 +247,7 @@ def test_errors_are_sentences():
 
 
 def pytorch(monkeypatch):
-    """From NumPy's array to a tensor; to one whose negation is not yet done; and from it to NumPy's. PyTorch, or what these tests need of it."""
+    """Three functions: NumPy's array to a tensor, a tensor to one whose negation is not yet done, a tensor to NumPy's. PyTorch, or a stand-in."""
     if importlib.util.find_spec("torch"):
         torch = importlib.import_module("torch")
         return torch.from_numpy, torch._neg_view, lambda one: one.resolve_neg().numpy()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a GPU: arrays of PyTorch, CuPy, Numba and JAX; their streams and graphs; what is refused."""
+"""Arrays of PyTorch, CuPy, Numba and JAX on a GPU, their streams and graphs, and refusals."""
 
 import importlib
 import os
@@ -30,7 +30,7 @@ def numbers(array) -> np.ndarray:
 
 
 def giver(name: str):
-    """From NumPy's array to the library's on the GPU."""
+    """The function from NumPy's array to the library's on the GPU."""
     if name == "numba":
         pytest.importorskip("numba")
         return importlib.import_module("numba.cuda").to_device

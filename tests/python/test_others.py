@@ -26,7 +26,7 @@ def totals(found: dict) -> tuple[int, int]:
 
 
 def known() -> dict:
-    """By suite: lines such as "TestConvolve::test_mode 1 1"; and for which versions they were noted."""
+    """The passed tests of each suite, lines such as "TestConvolve::test_mode 1 1", and the versions for which they were noted."""
     found, name = {}, ""
     for line in (here / "passed.txt").read_text().splitlines():
         if line.startswith("["):
@@ -51,7 +51,7 @@ def test_they_pass(suite, tmp_path):
         "PYTHONPATH": f"{here}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
         "TUNESMITH_SUITE": suite,
         "TUNESMITH_PASSED": str(file),
-        # Of arrays of 2 GiB most of the time is the kernel's, which clears them: what is freed is used again.
+        # The kernel clears arrays of 2 GiB, which takes most of the time: freed memory is used again.
         "MALLOC_MMAP_MAX_": "0",
         "MALLOC_TRIM_THRESHOLD_": str(2**40),
     }

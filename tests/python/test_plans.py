@@ -6,6 +6,8 @@ import threading
 import numpy as np
 import pytest
 import tunesmith
+from tunesmith import _core
+from tunesmith._types import types_of
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +32,28 @@ def test_a_plan_launches(host):
     assert host.plan("conv2d", "height=5 width=7", mask_height=3, mask_width=3).problem == plan.problem
     assert "conv2d" in host.explain("conv2d", text)
     assert any(usage["op"] == "conv2d" and usage["launches"] == 1 for usage in host.summary())
+
+
+def test_the_packages_own_problems_are_pairs_or_texts(host):
+    fields = {"expression": "y = x - max(x)", "rows": 7, "columns": np.int64(2), "dtype": "f64"}
+    plan = host.plan("rows", **fields)
+    for problem in (tuple(fields.items()), plan.problem):
+        assert host._plan("rows", problem).problem == plan.problem
+        assert _core.work("rows", problem) == _core.work("rows", plan.problem)
+
+
+def test_the_words_of_a_parameter_are_the_ops():
+    for op, contract in tunesmith.ops().items():
+        for name, parameter in contract["parameters"].items():
+            assert _core.parameter_words(op, name) == parameter.get("words", [])
+        if op != "transpose":  # transpose moves bits of any type
+            assert list(types_of(op).values()) == contract["parameters"]["dtype"]["words"], op
+    with pytest.raises(
+        ValueError, match="The op reduce has no parameter colour; its parameters are outer, length, "
+    ):
+        _core.parameter_words("reduce", "colour")
+    with pytest.raises(ValueError, match="conv3d"):
+        _core.parameter_words("conv3d", "dtype")
 
 
 def test_wrong_problems_are_value_errors(host):

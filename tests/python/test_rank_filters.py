@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.ndimage
 from tunesmith._arrays import InputArray
-from tunesmith._rank_filters import rank_all
+from tunesmith._ranks import rank_all
 
 random = np.random.default_rng(5)
 boundaries = ["reflect", "constant", "nearest", "mirror", "wrap"]
@@ -36,7 +36,7 @@ def made(dtype, shape):
 
 
 def expected(image, footprint, rank, boundary, value, origins):
-    """By the definition, of an image that is continued far enough."""
+    """The expected result by the definition, for an image that is continued far enough."""
     padding = {
         "reflect": "symmetric",
         "nearest": "edge",

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.ndimage
 import tunesmith
-from tunesmith import _libraries
+from tunesmith import _call_log
 
 random = np.random.default_rng(11)
 
@@ -18,8 +18,8 @@ def image(*shape, dtype="f"):
 def count(monkeypatch):
     """An entry for each call whose own code runs."""
     runs = []
-    begin = _libraries.Log.__init__
-    monkeypatch.setattr(_libraries.Log, "__init__", lambda self: (runs.append(1), begin(self))[1])
+    begin = _call_log.Log.__init__
+    monkeypatch.setattr(_call_log.Log, "__init__", lambda self: (runs.append(1), begin(self))[1])
     return runs
 
 
@@ -33,6 +33,15 @@ cases = {
         tunesmith.ndimage.correlate(x, np.eye(3), mode="wrap"),
         x + np.roll(x, (1, 1), (0, 1)) + np.roll(x, (-1, -1), (0, 1)),
     ),
+    "einsum": lambda x: (tunesmith.einsum("ij,kj->ik", x, x[3:6]), x @ x[3:6].T),
+    "einsum of lists": lambda x: (tunesmith.einsum(x, [0, 1], x[1], [1]), x @ x[1]),
+    "tensor": lambda x: (tunesmith.tensor("y[i] += x[i,j] * v[j]", x, x[1]), x @ x[1]),
+    "tensor by names": lambda x: (
+        tunesmith.tensor("y[j] += x[i,2*j+k]", x=x, extents={"k": 2, "j": 8}),
+        x[:, :16].reshape(-1, 8, 2).sum((0, 2)),
+    ),
+    "rows": lambda x: (tunesmith.rows("y = x - mean(x)", x), x - x.mean(1, keepdims=True)),
+    "rows by names": lambda x: (tunesmith.rows("m = max(x)", x=x), x.max(1)),
     "identity": lambda x: (tunesmith.ndimage.correlate1d(x, [0, 2.0, 0]), 2 * x),
 }
 

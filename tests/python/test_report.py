@@ -85,7 +85,7 @@ def tuned(tmp_path_factory):
 
 
 class Page(html.parser.HTMLParser):
-    """What a browser would see: tags with their attributes, the text of scripts, the text of cells."""
+    """The page as a browser sees it: tags with their attributes, the text of scripts, the text of cells."""
 
     def __init__(self, path):
         super().__init__()
@@ -175,6 +175,7 @@ def test_its_numbers_are_the_databases(page, tuned):
     ratios = sql.execute(
         "SELECT count(*) FROM finalist JOIN winners w ON w.measurement_id = winner_id WHERE finalist.measurement_id <> winner_id"
     ).fetchone()[0]
+    # There may be none: a race may have one runner.
     assert (
         sum(
             len(trace["x"])
@@ -182,16 +183,15 @@ def test_its_numbers_are_the_databases(page, tuned):
             for trace in page.traces(name)
         )
         == ratios
-    )  # perhaps none: a race may have one runner
+    )
     best = dict(
         sql.execute(
             "SELECT problem, min(median_us) FROM results WHERE verdict = 'ok' AND is_current GROUP BY problem"
         )
     )
     assert sorted(page.traces("best that was found")[0]["y"])[0] == min(best.values())
-    assert page.traces("best that was found")[0]["x"][0] == 4 * (
-        20 * 30 * 2 + 9
-    )  # image, output and mask, f32
+    # The bytes of image, output and mask, f32.
+    assert page.traces("best that was found")[0]["x"][0] == 4 * (20 * 30 * 2 + 9)
     rank = [
         trace
         for figure in page.figures.values()
@@ -231,7 +231,7 @@ def test_its_numbers_are_the_databases(page, tuned):
     assert spent == pytest.approx(sql.execute("SELECT sum(wall_ms) / 1000 FROM measurement").fetchone()[0])
     for trace in page.traces("predicted") + page.traces("exact"):
         assert all(us > 0 for us in trace["y"])
-    exact = page.traces("exact")[0]  # what was tuned is answered from its winner
+    exact = page.traces("exact")[0]  # a tuned problem is answered from its winner
     assert any(us == pytest.approx(winners[0][0], rel=0.01) for us in exact["y"])
 
 
@@ -334,9 +334,8 @@ def test_another_devices_history_and_other_libraries(tmp_path):
 def test_old_and_empty_databases(tmp_path, monkeypatch):
     pytest.importorskip("plotly")
     monkeypatch.setattr("tunesmith._report.between._SWEEP", 2)
-    monkeypatch.setattr(
-        "tunesmith._report.data._SCHEMA", 2
-    )  # then the file is older, and the program reads it
+    # The file is older then, and the program reads it.
+    monkeypatch.setattr("tunesmith._report.data._SCHEMA", 2)
     old = of_schema(tmp_path / "1.db", (repository / "db/nvidia_h200_conv2d.sql").read_text(encoding="utf-8"))
     page = Page(tunesmith.report(tmp_path / "old.html", database=old, op="conv2d"))
     assert "All variants by time" in page.text and len(page.figures) >= 3
@@ -394,7 +393,7 @@ MEASURE = """addEventListener('load', () => setTimeout(() => {
     wider: document.documentElement.scrollWidth - innerWidth, height: document.documentElement.scrollHeight });
 }, 1500));"""
 
-# Of pictures, for each box: how many pixels are of a strong colour, and how bright its first pixel is.
+# For each box of the pictures: the number of pixels of a strong colour, and the brightness of its first pixel.
 LOOK = """IMAGES<pre></pre><script>
 addEventListener('load', () => {
   document.querySelector('pre').textContent = JSON.stringify(BOXES.map((boxes, which) => {

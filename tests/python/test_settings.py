@@ -24,14 +24,8 @@ without_arrays = set(
     "vectorize winners write_kernel".split()
 )
 
-of_any_arrays = {
-    "einsum",
-    "filter_bank",
-    "histogram2d",
-    "reduction",
-    "rows",
-    "tensor",
-}  # whose parameters are in tests of their own
+# Their parameters are in tests of their own.
+of_any_arrays = {"einsum", "filter_bank", "histogram2d", "reduction", "rows", "tensor"}
 
 
 class Case:
@@ -97,7 +91,7 @@ def scanned(a, function="sum", axis=-1, exclusive=False, dtype=None, reverse=Fal
     found = accumulate(a, axis, dtype)
     if not exclusive:
         return found
-    moved = np.roll(found, 1, axis)  # of a sum
+    moved = np.roll(found, 1, axis)  # an exclusive sum begins with 0
     moved[(slice(None),) * (operator.index(axis) % found.ndim) + (0,)] = 0
     return moved
 
@@ -360,7 +354,7 @@ def attempt(function, arguments):
     """The result, or the exception."""
     try:
         return function(**arguments)
-    except Exception as error:  # noqa: BLE001: whatever is raised
+    except Exception as error:  # whatever is raised
         return error
 
 
@@ -378,7 +372,7 @@ def test_another_value_is_another_call(name, setting):
             continue
         for value in (first[form], first[form], second[form], second[form], first["plain"]):
             arguments = {**case.arrays, **case.needs.get(setting, {}), setting: value}
-            unsigned = setting == "radius" and form == "uint8"  # which SciPy negates, so that 1 becomes 255
+            unsigned = setting == "radius" and form == "uint8"  # SciPy negates it, so that 1 becomes 255
             expected = attempt(case.reference, {**arguments, setting: int(value)} if unsigned else arguments)
             if isinstance(expected, Exception):
                 continue
@@ -396,9 +390,8 @@ def check_settings_of_a_library(name, give, numbers):
     """Numbers that are arrays of the library themselves, such as cval=image.mean(), on its own device."""
     case, function = cases[name], function_of(name)
     for setting, values in case.settings.items():
-        if setting == "radius" or not all(
-            type(value) in (int, float) for value in values
-        ):  # SciPy's radius is an int
+        # SciPy's radius is an int.
+        if setting == "radius" or not all(type(value) in (int, float) for value in values):
             continue
         for value in (*values, *values):
             arguments = {**case.arrays, **case.needs.get(setting, {})}

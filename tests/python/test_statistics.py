@@ -92,7 +92,7 @@ def test_the_first_of_equals_and_the_first_nan_are_found():
 
 def test_a_variance_keeps_its_digits():
     x = (1e4 + random.standard_normal((3, 5000))).astype("float32")
-    x[0, 0] = 0  # what is subtracted first is far from the mean
+    x[0, 0] = 0  # the first number, which is subtracted, is far from the mean
     x[2] = 1e4
     wanted = np.var(x.astype("float64"), 1)
     np.testing.assert_allclose(tunesmith.var(x, 1), wanted, rtol=2e-6, atol=1e-12)

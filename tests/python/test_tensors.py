@@ -299,9 +299,8 @@ def test_permute_is_a_copy_in_another_order():
 )
 def test_permute_keeps_the_bits_of_nans(dtype, bits):
     x = rng.integers(0, np.iinfo(bits).max, (5, 7, 11, 13), bits, endpoint=True)
-    x[1, :, 3] |= np.array(
-        {16: 0x7C01, 32: 0x7F800001, 64: 0x7FF0000000000001}[np.iinfo(bits).bits], bits
-    )  # NaNs, some of which signal
+    # These are NaNs, some of which signal.
+    x[1, :, 3] |= np.array({16: 0x7C01, 32: 0x7F800001, 64: 0x7FF0000000000001}[np.iinfo(bits).bits], bits)
     found = tunesmith.permute(x.view(dtype), (2, 0, 3, 1))
     assert np.array_equal(found.view(bits), x.transpose(2, 0, 3, 1))
 
@@ -397,7 +396,7 @@ def test_permute_keeps_the_bits_of_nans(dtype, bits):
         (
             lambda: tunesmith.tensor("y[i] += x[i,j]", square, may="guess"),
             ValueError,
-            "may='guess' is neither 'reorder' nor 'distribute'.",
+            "may='guess' is not allowed; allowed are reorder, distribute.",
         ),
         (
             lambda: tunesmith.tensor("y[i] += x[i,j]", square, out_dtype="int32"),

@@ -103,7 +103,7 @@ __global__ void scaled(const float* x, float* y, int n) {
 
 
 def test_a_description_of_python_values(tmp_path):
-    def grid(n, BLOCK):  # noqa: N803
+    def grid(n, BLOCK):
         tiles = ceil_div(n, BLOCK)  # noqa: F821
         return max(tiles // 2 * 2, 1) if n < 0 else tiles
 
@@ -116,7 +116,7 @@ def test_a_description_of_python_values(tmp_path):
         problem={"n": [1, 1000]},
         arrays={"x": ["n"], "y": {"extents": ["n"], "role": "output"}},
         axes={"BLOCK": [64, 128]},
-        rules={"must": [lambda BLOCK: BLOCK <= 1024, "BLOCK % 32 == 0"]},  # noqa: N803
+        rules={"must": [lambda BLOCK: BLOCK <= 1024, "BLOCK % 32 == 0"]},
         launch={"grid": grid, "block": "BLOCK"},
     )
     found = rows(
@@ -148,7 +148,7 @@ __global__ void divided(float* y, int shift, int quotient, int rest, int size) {
         problem={name: {"minimum": least, "maximum": 9, "usual": [1, 3]} for name, least in (("shift", -9), ("quotient", -9), ("rest", 0), ("size", 0))},
         arrays={"y": {"extents": [lambda: 3], "role": "output"}},
         rules={"problem": [lambda shift, quotient, rest: shift // 4 == quotient and shift % 4 == rest, lambda size: (size or 7) == 7]},
-        axes={"BLOCK": [64]}, launch={"grid": lambda size: min(1, 1 + size, 2), "block": lambda BLOCK: BLOCK})  # noqa: N803
+        axes={"BLOCK": [64]}, launch={"grid": lambda size: min(1, 1 + size, 2), "block": lambda BLOCK: BLOCK})
     # fmt: on
     text = pathlib.Path(file).read_text()
     assert 'block = "BLOCK"' in text
@@ -181,7 +181,7 @@ def doubled(tmp_path):
             "z": {"extents": ["n"], "role": "output"},
         },
         axes={"BLOCK": [64, 128]},
-        launch={"grid": lambda n, BLOCK: ceil_div(n, BLOCK), "block": "BLOCK"},  # noqa: F821, N803
+        launch={"grid": lambda n, BLOCK: ceil_div(n, BLOCK), "block": "BLOCK"},  # noqa: F821
     )
 
 
@@ -230,7 +230,7 @@ def row_keys(tmp_path):
         problem={"rows": [1, 100], "nnz": [1, 300]},
         arrays={"row_ptr": ["rows + 1"], "v": ["nnz"], "key": {"extents": ["rows"], "role": "output"}},
         axes={"BLOCK": [64, 128], "OFF": [0, 1]},
-        launch={"grid": lambda rows, BLOCK: ceil_div(rows, BLOCK), "block": "BLOCK"},  # noqa: F821, N803
+        launch={"grid": lambda rows, BLOCK: ceil_div(rows, BLOCK), "block": "BLOCK"},  # noqa: F821
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a type checker is told: every public function is annotated, and mypy finds wrong words and missing arguments."""
+"""Annotations for type checkers: every public function has them, and mypy finds wrong words and missing arguments."""
 
 import inspect
 import os

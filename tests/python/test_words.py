@@ -172,9 +172,8 @@ def test_outputs_and_sums_of_another_type_are_numpys():
         for function in ("sum", "mean", "min", "max"):
             for other in ("float32", "float64", "int64", "int32", "int16", "uint8", "bool"):
                 expected, found = np.zeros(4, other), np.zeros(4, other)
-                if function == "mean" and not other.startswith(
-                    "float"
-                ):  # NumPy lets the sum wrap in such an output
+                # NumPy lets the sum wrap in such an output.
+                if function == "mean" and not other.startswith("float"):
                     with pytest.raises(TypeError, match="same_kind"):
                         tunesmith.mean(x, axis=0, out=found)
                     continue
@@ -350,10 +349,10 @@ def test_many_bins():
 
 
 def test_a_histogram_of_a_narrow_range_is_numpys():
-    """With less than some 4096 numbers a bin the kernel's estimate may be a bin off: then it looks between the edges."""
+    """The kernel's estimate may be a bin off where a bin has less than some 4096 numbers: then it looks between the edges."""
     random = np.random.default_rng(5)
     for middle, dtype in ((1.7e9, "f8"), (1.0, "f8"), (-3e-9, "f8"), (1.0, "f4"), (2.0**60, "i8")):
-        for doubles in (9, 400, 10**5):  # of the range
+        for doubles in (9, 400, 10**5):  # the range in doubles
             step = 1 if dtype == "i8" else np.spacing(np.dtype(dtype).type(middle))
             x = (middle + random.integers(0, doubles, 1000) * np.float64(step)).astype(dtype)
             if dtype == "i8":
@@ -517,7 +516,7 @@ def test_weights_and_bins_of_unequal_width(library):
         ([-30.0, -1, 0, 5, 40], None),
         ([-30, -1, 0, 5, 40], None),
     ):
-        for given in (
+        for each in (
             None,
             weights,
             weights.astype("float32"),
@@ -527,11 +526,11 @@ def test_weights_and_bins_of_unequal_width(library):
         ):
             for density in (False, True):
                 counts, edges = tunesmith.histogram(
-                    give(x), bins, limits, density, None if given is None else give(given)
+                    give(x), bins, limits, density, None if each is None else give(each)
                 )
-                expected, expected_edges = np.histogram(x, bins, limits, density, given)
+                expected, expected_edges = np.histogram(x, bins, limits, density, each)
                 assert type(counts) is type(give(x)) and back(counts).dtype == expected.dtype
-                single = given is not None and given.dtype == "float32"
+                single = each is not None and each.dtype == "float32"
                 np.testing.assert_allclose(
                     back(counts),
                     expected,
@@ -539,11 +538,9 @@ def test_weights_and_bins_of_unequal_width(library):
                     atol=1e-4 if single else 1e-12,
                 )
                 np.testing.assert_allclose(edges, expected_edges, rtol=1e-6)
-    table, sums = (
-        x.reshape(20, 15),
-        whole.reshape(15, 20),
-    )  # of different orders in memory; sums of whole numbers are exact
-    for values, given in (
+    # The two have different orders in memory; sums of whole numbers are exact.
+    table, sums = (x.reshape(20, 15), whole.reshape(15, 20))
+    for values, each in (
         (table, sums.T),
         (table.T, sums),
         (table[::2], sums.T[:10]),
@@ -552,12 +549,12 @@ def test_weights_and_bins_of_unequal_width(library):
         for bins in (9, np.array([-7, 0.25, 0.25, 31.5]), np.array([-np.inf, 3, np.inf])):
             counts, expected = (
                 of.histogram(a, bins, weights=w)[0]
-                for of, a, w in ((tunesmith, give(values), give(given)), (np, values, given))
+                for of, a, w in ((tunesmith, give(values), give(each)), (np, values, each))
             )
             np.testing.assert_array_equal(back(counts), expected)
     counted = np.arange(300, dtype="int32") % 17
-    for given in (weights, weights.astype("float32"), whole):
-        counts, expected = tunesmith.bincount(give(counted), give(given), 20), np.bincount(counted, given, 20)
+    for each in (weights, weights.astype("float32"), whole):
+        counts, expected = tunesmith.bincount(give(counted), give(each), 20), np.bincount(counted, each, 20)
         assert back(counts).dtype == expected.dtype
         np.testing.assert_allclose(back(counts), expected, rtol=1e-12, atol=1e-12)
     for values in (x, x.astype("float64"), x.astype("float16"), x.astype("int64"), x.astype("int8")):
@@ -593,7 +590,7 @@ def test_conv_covariance():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     with pytest.raises(ValueError, match="do not agree"):
         tunesmith.conv_covariance(found, gamma, mu, c[:2])
-    for copied in (found.astype(">f8"), found.tolist()):  # which would not be the caller's
+    for copied in (found.astype(">f8"), found.tolist()):  # a result would not be the caller's array
         with pytest.raises(ValueError, match="in place"):
             tunesmith.conv_covariance(copied, gamma, mu, c)
     with pytest.raises(TypeError, match="float32"):

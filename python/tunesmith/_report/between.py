@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dispatch would choose between what was measured."""
+"""The choices of dispatch between measured problems."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report is made of: a database's views, the bytes and operations of problems, and the times of other libraries."""
+"""The data of a report: a database's views, the bytes and operations of problems, and the times of other libraries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPS = 10  # on a page
 
 
 def time_text(us) -> str:
-    """With a unit that keeps it short."""
+    """The number with a unit that keeps it short."""
     if us is None:
         return "–"
     for limit, unit, scale in ((1e3, "µs", 1), (1e6, "ms", 1e3), (math.inf, "s", 1e6)):
@@ -71,7 +71,7 @@ class Data:
 
     def __init__(self, path: str, ops: list[str], problem: str, device: str | None):
         self.path = path
-        self._varied: dict[str, set[str]] = {}  # of an op, the parameters in which its problems differ
+        self._varied: dict[str, set[str]] = {}  # by op, the parameters in which its problems differ
         self.sql = _open(path)
         try:
             self._select(ops, problem, device)
@@ -147,7 +147,7 @@ class Data:
         return all(values.get(name) == value for name, value in self.wanted.items())
 
     def short(self, op: str, text: str) -> str:
-        """Of a problem, what tells it from the op's others, and where that is no size, its numbers above 1 too."""
+        """The values that distinguish a problem from the op's others, and where none of them is a size, its numbers above 1 too."""
         values = values_of(text)
         if op not in self._varied:
             given = collections.defaultdict(set)

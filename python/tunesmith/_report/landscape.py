@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How times depend on the choices."""
+"""The dependence of times on the choices."""
 
 from __future__ import annotations
 
@@ -57,9 +57,8 @@ def _landscape_of(page: Page, data: Data, op: str) -> None:
             False,
         )
     ]
-    template = next((row for row in rows if not row["is_base"]), rows[0])[
-        "template"
-    ]  # the base has no axes to compare
+    # The base has no axes to compare.
+    template = next((row for row in rows if not row["is_base"]), rows[0])["template"]
     own = [(row["median_us"], values_of(row["config"])) for row in rows if row["template"] == template]
     cost: dict[str, dict[str, float]] = collections.defaultdict(dict)
     for us, axes in own:
@@ -84,7 +83,7 @@ def _landscape_of(page: Page, data: Data, op: str) -> None:
     )
     if len(varied) > 1:
         heat = _pairs(own, best, cost, *varied[:2])
-        # As tall as the two figures beside it, as far as its rows can fill that.
+        # The figure is as tall as the two beside it, as far as its rows can fill that.
         choices.update_layout(
             height=max(choices.layout.height, min(420 + heat.layout.height, 110 + 90 * len(varied[:_AXES])))
         )
@@ -146,9 +145,8 @@ def _choices(cost: dict[str, dict[str, float]], shown: list[str]):
     most = math.log(max(ratio for _, _, ratio in points)) or 0.01
     labels: list[str] = []
     first = 0
-    for place, (axis, value, ratio) in enumerate(
-        points
-    ):  # values that lie close to each other have one label
+    # Values that lie close to each other have one label.
+    for place, (axis, value, ratio) in enumerate(points):
         if (
             place
             and points[first][0] == axis

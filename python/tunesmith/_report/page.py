@@ -61,7 +61,7 @@ def html(text) -> str:
 
 
 def plain(text) -> str:
-    """For a label in a figure: plotly reads a little HTML there."""
+    """The text for a label in a figure, where plotly reads a little HTML."""
     return escape(str(text), quote=False)
 
 
@@ -148,9 +148,8 @@ class Page:
             .replace(">", "\\u003e")
             .replace("&", "\\u0026")
         )
-        plotly_js = plotly_js.replace("\r\n", "\n").replace(
-            "\r", "\n"
-        )  # as a browser reads it, whose hash must be the same
+        # A browser reads line ends so, and the hash is of the text that it reads.
+        plotly_js = plotly_js.replace("\r\n", "\n").replace("\r", "\n")
         return f"""<!DOCTYPE html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{_policy(plotly_js, _SCRIPT)}">

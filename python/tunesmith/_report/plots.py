@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the figures of the page have in common."""
+"""The parts that the figures of the page share."""
 
 from __future__ import annotations
 
-# Of Okabe and Ito, without the two that vanish on one of the backgrounds.
+# The colours of Okabe and Ito, without the two that vanish on one of the backgrounds.
 COLOURS = ["#e69f00", "#2a9fd6", "#009e73", "#d55e00", "#cc79a7", "#7f7fff", "#8c8c8c", "#a6761d"]
 
 

@@ -117,9 +117,8 @@ def _sessions(page: Page, sessions: list[sqlite3.Row]) -> None:
         [
             [
                 row["started_at"][:19].replace("T", " "),
-                re.sub(
-                    r"[^\s\"']*/(?=[^/\s\"']+\.cu\b)", "", row["command"]
-                ),  # a kernel's file without its folders
+                # A kernel's file is shown without its folders.
+                re.sub(r"[^\s\"']*/(?=[^/\s\"']+\.cu\b)", "", row["command"]),
                 row["state"],
                 (seconds(_length(row)) if _length(row) is not None else "–",),
                 (f"{row['measurements']:,}",),
@@ -180,7 +179,7 @@ def _progress(data: Data, row: sqlite3.Row, started: datetime.datetime, top: lis
 
 
 def _spent(timed: list[tuple]):
-    """Of each run the seconds by stage."""
+    """The seconds of each run by stage."""
     bars = plotly().Figure()
     labels = [one[0] for one in timed]
     for number, (stage, name) in enumerate(

@@ -15,10 +15,10 @@ _POINTS = 3000  # in a figure
 
 
 class Limits(NamedTuple):
-    """What bounds a time on the device."""
+    """The bounds of a time on the device."""
 
     rate: float | None  # bytes per second
-    where: str  # that is from
+    where: str  # the place that the bound is from
     arithmetic: float | None  # operations per second
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is here, and what dispatch uses."""
+"""The contents of the database, and the winners that dispatch uses."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def _ratios(data: Data, finals: list[tuple[sqlite3.Row, list]]):
         if points:
             spread = collections.Counter()
             y = []
-            for place, one in points:  # finalists of one winner beside each other, not on top
+            for place, _ in points:  # finalists of one winner beside each other, not on top
                 y.append(place + 0.13 * (spread[place] % 5) - 0.26 + (0.06 if tied else 0))
                 spread[place] += 1
             ratios.add_scatter(

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,16 @@ std::vector<std::int64_t> tensor_shape(const std::string& expression,
 std::string tensor_problem(const std::string& expression, ElementName type,
                            const std::vector<TensorLayout>& inputs, const TensorLayout& out,
                            const TensorOptions& options = {});
+
+/// What an expression is on arrays of these layouts: tensor_shape(), and tensor_problem() for a result
+/// without gaps, of one reading of the expression. `dtype`: a word of the op's parameter, such as "f32".
+struct TensorComputation {
+  std::vector<std::int64_t> shape = {};
+  std::string problem = {};
+};
+TensorComputation tensor_computation(const std::string& expression, std::string_view dtype,
+                                     const std::vector<TensorLayout>& inputs,
+                                     const TensorOptions& options = {});
 
 /// The plan for an expression on arrays of these layouts, to launch it many times without a look-up.
 /// `inputs`: one for each array, in the order in which the expression first names them. `out`: of

@@ -41,7 +41,7 @@ def to_gpu(value):
 def from_gpu(value):
     if isinstance(value, tuple):
         return tuple(from_gpu(one) for one in value)
-    if isinstance(value, numpy.ndarray) and value.dtype == object:  # of arrays
+    if isinstance(value, numpy.ndarray) and value.dtype == object:  # the elements are arrays
         found = numpy.empty(value.shape, object)
         for place in numpy.ndindex(value.shape):
             found[place] = from_gpu(value[place])
@@ -84,16 +84,14 @@ def pytest_configure(config):
     device = os.environ.get("TUNESMITH_TEST_DEVICE", "")
     tunesmith.set_device(device or "host")
     if device:
-        tunesmith.set_dispatcher(
-            tunesmith.Dispatcher(device, compile="now")
-        )  # a better kernel midway may round otherwise
+        # A better kernel midway may round otherwise.
+        tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))
     for place, names in suite.get("replaced", {}).items():
         module = importlib.import_module(place)
         for name, replacement in names.items():
             function = replacement_of(replacement)
-            with contextlib.suppress(
-                ImportError, KeyError
-            ):  # where SciPy's tests look up which arrays a function takes
+            # SciPy's tests look up there which arrays a function takes.
+            with contextlib.suppress(ImportError, KeyError):
                 table = importlib.import_module("scipy._lib._array_api").xp_capabilities_table
                 table[function] = table[getattr(module, name)]
             setattr(module, name, function)
@@ -121,7 +119,7 @@ def replace_within(module):
 
 
 def replace_parameters(item):
-    """Where a test's parameter is one of NumPy's functions (`parameters`)."""
+    """Replaces parameters of tests that are NumPy's functions (`parameters`)."""
     own = {
         id(getattr(numpy, name)): replacement_of(replacement)
         for name, replacement in suite["replaced_within"].items()
@@ -154,7 +152,7 @@ def pytest_collection_modifyitems(config, items):
 
 def launches() -> int:
     return sum(
-        usage["launches"] for one in tunesmith._arrays._dispatchers.values() for usage in one.summary()
+        usage["launches"] for one in tunesmith._dispatchers._dispatchers.values() for usage in one.summary()
     )
 
 

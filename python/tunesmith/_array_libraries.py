@@ -1,88 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each array library does in its own way, what its element types are called, and what a call is recorded in."""
+"""The operations that each array library has in its own way."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import sys
-import threading
 
 import numpy as np
 
-type_names = (
-    "bool",
-    *(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u")),
-    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
-)
-
-
-def type_name(dtype) -> str:
-    """An element type's name, "float32", of what its library calls it: numpy.float32, "f4", torch.float32, float."""
-    if is_torch_type(dtype) or isinstance(dtype, str) and dtype == "bfloat16":
-        name = str(dtype).removeprefix("torch.")
-    else:
-        name = np.dtype(dtype).name
-    if name not in type_names:
-        raise TypeError(f"The element type {dtype} is not known here; allowed are {', '.join(type_names)}.")
-    return name
-
-
-def is_torch_type(dtype) -> bool:
-    return type(dtype).__name__ == "dtype" and type(dtype).__module__ == "torch"
-
-
-def type_of_output(own: str, out) -> str | None:
-    """That of real numbers which has more of them than `own`: NumPy adds and multiplies in it, and None else."""
-    there = type_name(out.dtype) if hasattr(out, "dtype") else None
-    reals = ("float16", "bfloat16", "float32", "float64")
-    if there not in reals[2:] or own.startswith("complex"):
-        return None
-    return there if own not in reals or reals.index(own) < reals.index(there) else None
-
-
-def promoted(*names: str) -> str:
-    """The type of a result of such arrays, as NumPy has it; with bfloat16 as PyTorch has it."""
-    others = [name for name in names if name != "bfloat16"]
-    if len(others) == len(names):
-        return np.result_type(*map(np.dtype, names)).name
-    wide = [name for name in others if name.startswith(("float", "complex"))]
-    return np.result_type(np.float32, *map(np.dtype, wide)).name if wide else "bfloat16"
-
-
-def numpy_type(name: str) -> np.dtype:
-    if name == "bfloat16":
-        raise TypeError("NumPy has no bfloat16; use an array of PyTorch or JAX.")
-    return np.dtype(name)
-
-
-class Log:
-    """What a call launches, with which new arrays, and which number it made of an array without dimensions."""
-
-    def __init__(self):
-        self.launches, self.allocated, self.constants = [], [], []
-        self.check = self.number = None
-        self.only_launches = True
-
-
-class Recording(threading.local):
-    log: Log | None = None
-
-
-recording = Recording()
-
-
-def assign(library, out, value) -> None:
-    """Writes `value` into the elements of `out` by the array's own library. A call that does so is more than its launches, and is not recorded."""
-    if recording.log is not None:
-        recording.log.only_launches = False
-    library.assign(out, value)
+from ._call_log import recording
+from ._types import numpy_type
 
 
 class _NumPy:
     @staticmethod
     def module():
-        """With where(), minimum() and so on."""
+        """The module with where(), minimum() and so on."""
         return np
 
     @staticmethod
@@ -352,7 +286,7 @@ class _Jax:
 
 
 class _Other(_NumPy):
-    """What lies on a GPU and is of a library that is not known here; results are NumPy's."""
+    """Arrays on a GPU of a library that is not known here; results are NumPy's."""
 
 
 libraries = {"numpy": _NumPy, "torch": _Torch, "cupy": _CuPy, "numba": _Numba, "jax": _Jax, "other": _Other}

@@ -1,111 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ndimage and signal share: one or several launches of conv2d on the last two axes."""
+"""Weighted sums of windows: one or several launches of conv2d on the last two axes."""
 
 from __future__ import annotations
 
 import collections
 import itertools
 import math
-import operator
-import warnings
-from typing import SupportsIndex
 
 import numpy as np
 
-from ._arrays import InputArray, check_each_time, chosen, index, launch
-from ._core import choices, is_array, samples_at
-from ._libraries import assign, is_torch_type, promoted, type_name
-from ._results import _complex_parts
+from ._arrays import InputArray
+from ._borders import _shifted
+from ._dispatchers import launch
+from ._recording import check_each_time
+from ._types import _complex_parts, types_of
 
-# The ops' words by SciPy's modes, which have no zero of its own, and other names of some.
-boundaries = {word: word for word in choices("conv2d", "boundary") if word != "zero"}
-boundaries |= {"grid-mirror": "reflect", "grid-constant": "constant", "grid-wrap": "wrap"}
-_images = {
-    "float32": "f32",
-    "float64": "f64",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "uint8": "u8",
-    "uint16": "u16",
-    "int16": "i16",
-}
+_images = types_of("conv2d")
 _masks: collections.OrderedDict = collections.OrderedDict()  # on devices, by contents: an application has few
-
-
-def boundary_word(mode: str) -> str:
-    if mode not in boundaries:
-        raise RuntimeError(f"boundary mode not supported: {mode!r}; allowed are {', '.join(boundaries)}.")
-    return boundaries[mode]
-
-
-def number_of(value):
-    """A setting such as cval as a number: Python's or NumPy's, or an array of one element of any library."""
-    if type(value) in (int, float, complex):
-        return value
-    found = InputArray(value).numpy()
-    if found.size != 1:
-        raise TypeError(f"A single number is needed, and {found.size} were given.")
-    return found.reshape(())[()]
-
-
-def per_axis(value, count: int, name: str) -> list:
-    """A value for each axis, of one or several."""
-    if isinstance(value, str) or not np.iterable(value):
-        return [value] * count
-    values = list(value)
-    if len(values) != count:
-        raise RuntimeError(
-            f"sequence argument must have length equal to input rank: {name} has {len(values)}, not {count}"
-        )
-    return values
-
-
-def axes_of(axes, dimensions: int) -> tuple[int, ...]:
-    if axes is None:
-        return tuple(range(dimensions))
-    found = []
-    for axis in axes if np.iterable(axes) else (axes,):
-        axis = index(axis)
-        if not -dimensions <= axis < dimensions:
-            raise ValueError(f"specified axis: {axis} is out of range")
-        found.append(axis % dimensions)
-    if len(set(found)) != len(found):
-        raise ValueError("axes must be unique")
-    return tuple(found)
-
-
-def check_origin(origin: SupportsIndex, extent: int) -> int:
-    """Of a window of `extent` places, which has to hold its output's place. A mask that is turned around has the same limits."""
-    origin, least, most = index(origin), -(extent // 2), (extent - 1) // 2
-    if not least <= origin <= most:
-        raise ValueError(
-            f"Invalid origin: {origin}; for {extent} places there, allowed are integers from {least} to {most}."
-        )
-    return origin
-
-
-def spread(shape, origin, axes: tuple[int, ...], dimensions: int, name: str) -> tuple[list[int], list]:
-    """The extents of a mask over all dimensions, and its origins, of what was given for the axes."""
-    if len(shape) != len(axes):
-        raise RuntimeError(
-            f"{name}.ndim ({len(shape)}) must match len(axes) ({len(axes)}). {name} array has incorrect shape."
-        )
-    extents, origins = [1] * dimensions, [0] * dimensions
-    for axis, extent in zip(sorted(axes), shape):  # whatever the order of axes, as SciPy has it
-        extents[axis] = extent
-    # SciPy has those of all axes in the axes' own order, and those of some as `axes` has them.
-    for axis, one in zip(
-        axes if len(axes) < dimensions else range(dimensions), per_axis(origin, len(axes), "origin")
-    ):
-        origins[axis] = one
-    return extents, origins
-
-
-def checked_cval(given: InputArray, cval):
-    cval = number_of(cval)
-    if given.dtype not in _complex_parts and np.iscomplexobj(cval):
-        raise ValueError("Cannot provide a complex-valued cval when the input is real.")
-    return cval
 
 
 def _on_device(mask: np.ndarray, like: InputArray) -> InputArray:
@@ -216,7 +127,7 @@ def filter_as_scipy(given: InputArray, mask: np.ndarray | InputArray, *, value: 
     Kernels multiply by all weights, so results that are not finite are made again. Not on a GPU: its results are not waited for.
     """
     if isinstance(mask, np.ndarray):
-        mask = np.where(np.abs(mask) > np.finfo(float).eps, mask, 0.0)  # as SciPy has it
+        mask = np.where(np.abs(mask) > np.finfo(float).eps, mask, 0.0)  # SciPy's limit
     found = filter_all(given, mask, value=value, sums=sums, **places)
     if (
         isinstance(mask, InputArray)
@@ -238,7 +149,7 @@ def _over_gaps(given: InputArray, mask: np.ndarray, value: float, sums: str, pla
     image = given.numpy().astype(sums)
 
     def meets(found, weights) -> np.ndarray:
-        """Where a weight of these meets an element of which found() is true."""
+        """The places at which a weight meets an element for which found() is true."""
         there = InputArray(found(image).astype("float64"))
         return (
             np.asarray(
@@ -276,7 +187,7 @@ def filter_all(
     origins,
     sums: str,
 ):
-    """Of any number of dimensions: a sum over the mask's leading axes of conv2d on the last two. An object of the array's library."""
+    """The filter for any number of dimensions: a sum over the mask's leading axes of conv2d on the last two. Returns an object of the array's library."""
     if given.array.size == 0:
         return given.empty(given.shape, sums).object
     if len(mask.shape) == 1:
@@ -332,99 +243,3 @@ def filter_all(
 def zeros(like: InputArray):
     """The sums of no products."""
     return like.library.of_numpy(np.zeros(like.shape), like.object)
-
-
-def _shifted(given: InputArray, array, axis: int, shift: int, boundary: str, value: float):
-    if shift == 0:
-        return array
-    extent = given.shape[axis]
-    return gathered(
-        given, array, axis, np.array(samples_at(shift, extent, extent, boundary), dtype=np.int64), value
-    )
-
-
-def gathered(given: InputArray, array, axis: int, places: np.ndarray, value: float):
-    """A copy of the elements at these places along an axis; -1: the value. `given` says of which library the array is."""
-    outside = np.flatnonzero(places < 0)
-    places = np.maximum(places, 0)
-    if given.array.kind == "torch":
-        import torch
-
-        moved = array.index_select(axis, torch.as_tensor(places, device=array.device))
-    else:
-        moved = array.take(places, axis=axis)
-    if outside.size:
-        place = (slice(None),) * axis + (outside,)
-        moved = moved.at[place].set(value) if given.array.kind == "jax" else _set(moved, place, value)
-    return moved
-
-
-def _set(array, place, value):
-    array[place] = value
-    return array
-
-
-def added(first: InputArray, second: InputArray, operation=operator.add) -> InputArray:
-    """The sum (or difference) in their own type; of unsigned integers by their bits, which PyTorch does not add."""
-    dtype = first.dtype
-    if not dtype.startswith("uint"):
-        return InputArray(operation(first.object, second.object))
-    signed = dtype.removeprefix("u")
-    return InputArray(
-        operation(first.contiguous().viewed(signed).object, second.contiguous().viewed(signed).object)
-    ).viewed(dtype)
-
-
-def finish(given: InputArray, result, output, wanted: str):
-    """`result` in the type and place that the caller asked for."""
-    done = InputArray(result)
-    if output is not None:
-        into = InputArray(output)
-        if into.shape != done.shape:
-            raise RuntimeError("output shape not correct")
-        if into.array.readonly:
-            raise ValueError("output is read-only.")
-        if into.array.kind != done.array.kind and "other" not in (into.array.kind, done.array.kind):
-            raise TypeError(
-                f"output is an array of {into.array.kind}; the result is one of {done.array.kind}."
-            )
-        assign(done.library, output if into.copied else into.object, _rounded(done, into.dtype).object)
-        return output
-    return _rounded(done, wanted).object
-
-
-def _rounded(done: InputArray, wanted: str) -> InputArray:
-    """Cut as SciPy cuts: what is out of an unsigned type's range goes around, and a truth value is true where its byte is not 0."""
-    if done.dtype == wanted:
-        return done
-    with np.errstate(invalid="ignore"):
-        if wanted == "uint64":
-            return chosen(InputArray(done.object < 0), done.to("int64").to(wanted), done.to(wanted))
-        if wanted == "bool":
-            return done.to("int64").to("uint8").to("bool")
-        if wanted.startswith("uint"):
-            return done.to("int64").to(wanted)
-    return done.to(wanted)
-
-
-def output_type(given: InputArray, output, *, is_complex: bool = False) -> tuple[object, str]:
-    """The array to write, or None; and the result's type."""
-    if output is None:
-        wanted = given.dtype
-        if is_complex and wanted not in _complex_parts:
-            wanted = promoted(wanted, "complex64")
-        return None, wanted
-    if isinstance(output, (type, np.dtype, str)) or is_torch_type(output):
-        wanted = type_name(output)
-        if is_complex and wanted not in _complex_parts:
-            warnings.warn("promoting specified output dtype to complex", UserWarning, stacklevel=4)
-            wanted = promoted(wanted, "complex64")
-        return None, wanted
-    if not is_array(output):
-        raise TypeError(
-            f"output is a value of the type {type(output).__name__}; it must be an array or an element type."
-        )
-    wanted = InputArray(output).dtype
-    if is_complex and wanted not in _complex_parts:
-        raise RuntimeError("output must have complex dtype")
-    return output, wanted

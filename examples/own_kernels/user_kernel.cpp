@@ -2,7 +2,7 @@
 // An application with a kernel of its own: softmax_rows.cu, as `tunesmith tune softmax_rows.cu` found it
 // fastest. It compares the result with a plain loop.
 //
-//   own_kernel FILE.cu [--device auto|cuda|cuda:N|host] [--db FILE]
+//   user_kernel FILE.cu [--device auto|cuda|cuda:N|host] [--db FILE]
 //
 // Exit code 0 if the result agrees, 1 if it differs or something fails, 2 for a wrong command line.
 #include <algorithm>

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The log of a running call's launches, by which the call can be repeated (_recording.py)."""
+
+from __future__ import annotations
+
+import threading
+
+
+class Log:
+    """A call's launches, the new arrays that they use, and the number that was made of an array without dimensions."""
+
+    def __init__(self):
+        self.launches, self.allocated, self.constants = [], [], []
+        self.check = self.number = None
+        self.only_launches = True
+
+
+class Recording(threading.local):
+    log: Log | None = None
+
+
+recording = Recording()
+
+
+def assign(library, out, value) -> None:
+    """Writes `value` into the elements of `out` by the array's own library. A call that does so is more than its launches, and is not recorded."""
+    if recording.log is not None:
+        recording.log.only_launches = False
+    library.assign(out, value)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that are repeated: a later one with such arguments does no more than its launches."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ._array_libraries import libraries
+from ._call_log import Log, recording
+from ._core import Memo, kind_of
+from ._device import current_device, may_have_gpu
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _device_of_recorded() -> str:
+    """The device for the rule that calls on ordinary memory are recorded, and repeated, only for the host's emulator."""
+    now = current_device()
+    return "host" if now == "auto" and not may_have_gpu() else now
+
+
+def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
+    """The result of function(*args, **kwargs). A call that was recorded with such arguments only repeats its launches."""
+    if recording.log is not None:  # within another one
+        return function(*args, **kwargs)
+    done = memo.launch(args, kwargs, _device_of_recorded)
+    if done is not NotImplemented:
+        return done
+    log = recording.log = Log()
+    try:
+        value = function(*args, **kwargs)
+    finally:
+        recording.log = None
+    if log.launches and log.only_launches:
+        is_number = log.number is not None and log.number[0] is value
+        memo.record(
+            args,
+            kwargs,
+            log.launches,
+            [one.array for one in log.allocated],
+            [one.array for one in log.constants],
+            _allocator,
+            _device_of_recorded,
+            log.check,
+            log.number[1] if is_number else value,
+            is_number,
+        )
+    return value
+
+
+def _allocator(like, shape, dtype):
+    return libraries[kind_of(like)].allocator(like, shape, dtype)
+
+
+def check_each_time(check) -> None:
+    """check(result) -> bool is asked after each recorded call too; False: then the function itself is run."""
+    if recording.log is not None:
+        recording.log.check = check
+
+
+def recorded(*arrays: str, by_content: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:
+    """Decorates a function whose launches depend on the types and shapes of the parameters named as `arrays`, those of *args and **kwargs among them, and
+    on the values of all others.
+
+    The first call with such arguments runs the function. If all that it did was to launch kernels on its arguments, new arrays and constants, later
+    calls do just that, without Python code in between. by_content: parameters such as weights, whose elements count too, unless they lie on a GPU.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        parameters = inspect.signature(function).parameters.values()
+        names = [one.name for one in parameters]
+        more = next((k for k, one in enumerate(parameters) if one.kind is one.VAR_POSITIONAL), -1)
+        read = [
+            k
+            for k, one in enumerate(parameters)
+            if one.name in arrays or one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        ]
+        memo = Memo(names, read, [names.index(name) for name in by_content], more)
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            return run_recorded(memo, function, args, kwargs)
+
+        return call  # type: ignore[return-value]
+
+    return decorate
