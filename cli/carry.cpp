@@ -78,10 +78,16 @@ class Carrying {
       std::vector<MeasuredKernel>& kernels = found.of_variant.emplace_back();
       const auto body = now.find(variant.template_name);
       if (body != now.end() && body->second.starts_with(variant.body)) continue;
-      for (const TimingTable::Anchor& anchor : table.anchors)
-        if (anchor.us[v] > 0)
-          kernels.push_back(
-              {table.op, variant.template_name, anchor.problem.text(), variant.config.text(), device, ""});
+      const Template* const tmpl = body == now.end() ? nullptr : &find_template(op, variant.template_name);
+      std::set<std::string> constants;  // what a text follows from, unless it is generated
+      for (const TimingTable::Anchor& anchor : table.anchors) {
+        if (anchor.us[v] <= 0) continue;
+        if (tmpl != nullptr && !tmpl->generated &&
+            !constants.insert(compiled_in(op, *tmpl, anchor.problem).text()).second)
+          continue;
+        kernels.push_back(
+            {table.op, variant.template_name, anchor.problem.text(), variant.config.text(), device, ""});
+      }
       std::vector<MeasuredKernel*> all;
       for (MeasuredKernel& kernel : kernels) all.push_back(&kernel);
       render_now(all, threads_);

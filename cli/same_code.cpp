@@ -55,13 +55,13 @@ Files files_in(const std::filesystem::path& folder) {
 }
 
 std::string output_of(const std::string& command) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "re"), nullptr);
-  if (!pipe) throw Error("The command " + command + " cannot be run.");
+  FILE* const pipe = ::popen(command.c_str(), "re");
+  if (pipe == nullptr) throw Error("The command " + command + " cannot be run.");
   std::string text;
   std::array<char, 1 << 16> piece;
-  for (std::size_t count; (count = std::fread(piece.data(), 1, piece.size(), pipe.get())) > 0;)
+  for (std::size_t count; (count = std::fread(piece.data(), 1, piece.size(), pipe)) > 0;)
     text.append(piece.data(), count);
-  return ::pclose(pipe.get()) == 0 ? text : throw Error(text);
+  return ::pclose(pipe) == 0 ? text : throw Error(text);
 }
 
 // "_1f2e3d4c", from the line that render writes behind the constants.
