@@ -6,6 +6,7 @@
 // config: BLOCK=1024
 
 // ---- templates/common/shared.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
 #ifndef DYNAMIC_SHARED
@@ -15,10 +16,10 @@
 #endif
 
 // ---- templates/common/vector.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
-// (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
-// identity is its text.)
+// On the host common/host/vector.h stands for this file.
 
 template <typename T, int N>
 struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
@@ -28,30 +29,17 @@ struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
 // `from` is aligned to the vector, or to 16 bytes where the vector is longer.
 template <int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
-#ifdef TUNESMITH_HOST
-  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
-  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
-  return vector;
-#else
   return *reinterpret_cast<const Vector<T, N>*>(from);
-#endif
 }
 
 template <int N, typename T>
 __device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
   *reinterpret_cast<Vector<T, N>*>(to) = vector;
-#endif
 }
 
 // A store of data that this kernel does not read again: it may leave the caches first.
 template <int N, typename T>
 __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
   constexpr int bytes = sizeof(T) * N;
   if constexpr (bytes >= 16) {
 #pragma unroll
@@ -62,10 +50,10 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
   } else {
     __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
   }
-#endif
 }
 
 // ---- templates/common/float16.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
 // Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
 
@@ -153,7 +141,8 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
   return result;
 }
 
-// ---- templates/elementwise/functions.cuh
+// ---- templates/common/functions.cuh
+// SPDX-License-Identifier: Apache-2.0
 // The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
 // an integer divided by zero is 0, and so is the remainder.
 
@@ -428,6 +417,7 @@ __device__ __forceinline__ void sin_cos(double x, double& sine, double& cosine) 
 }  // namespace elementwise
 
 // ---- templates/rows/row.cuh
+// SPDX-License-Identifier: Apache-2.0
 // What the code of an expression is made of beside elementwise's operations: reductions and divisors of a
 // row, and the kernels' parameters.
 
@@ -681,9 +671,10 @@ __device__ __forceinline__ bool apply_frequent(int operation, Compute (&x)[N], c
       return false;
   }
 }
-#define ENTRY(name) name##_b25606bd
+#define ENTRY(name) name##_19cab50f
 
 // ---- templates/rows/base.cu
+// SPDX-License-Identifier: Apache-2.0
 // rows, the plain kernel: a team of threads per row, up to a block, which walks it once for each pass of
 // reductions and once for the results.
 // The expression is a program that is known at launch, so one kernel serves every problem of its dtype. A

@@ -6,6 +6,7 @@
 // config: BLOCK=256 BLOCKS=4096
 
 // ---- templates/common/float16.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
 // Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
 
@@ -93,7 +94,8 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
   return result;
 }
 
-// ---- templates/elementwise/functions.cuh
+// ---- templates/common/functions.cuh
+// SPDX-License-Identifier: Apache-2.0
 // The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
 // an integer divided by zero is 0, and so is the remainder.
 
@@ -475,6 +477,7 @@ __device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compu
 #define ENTRY(name) name##_11864d2b
 
 // ---- templates/tensor/base.cu
+// SPDX-License-Identifier: Apache-2.0
 // tensor, the plain kernels: the loops as they are written, a thread for each element of the output, which
 // walk it in strides of the grid. Extents, strides and the function are runtime values, so they serve every
 // problem of their dtype. Dimension 0 is the innermost: the reduced ones come first, then the free ones.
