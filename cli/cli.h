@@ -26,7 +26,9 @@ void add_table_command(CLI::App& app, const std::string& command_line, int& exit
 /// check; sets `exit_code` to 1 where a variant is wrong, to 130 if it was interrupted.
 void add_check_command(CLI::App& app, const std::string& command_line, int& exit_code);
 /// query, db; sets `exit_code` to 1 where a file's state is not ok.
-void add_data_commands(CLI::App& app, int& exit_code);
+void add_data_commands(CLI::App& app, const std::string& command_line, int& exit_code);
+/// db carry; sets `exit_code` to 1 where something changed that is not carried.
+void add_carry_command(CLI::App& db, const std::string& command_line, int& exit_code);
 void add_exchange_commands(CLI::App& db);  ///< db import, db export
 /// regret; sets `exit_code` as above.
 void add_regret_command(CLI::App& app, int& exit_code);

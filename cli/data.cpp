@@ -457,7 +457,7 @@ void print_merged(const MergeReport& report) {
 constexpr const char* take_binaries =
     "Take the binaries too: machine code that dispatch will run, so only from those whom you trust";
 
-void add_db(CLI::App& app, int& exit_code) {
+void add_db(CLI::App& app, const std::string& command_line, int& exit_code) {
   struct Request {
     std::filesystem::path database, file;
     std::vector<std::filesystem::path> others;
@@ -465,10 +465,12 @@ void add_db(CLI::App& app, int& exit_code) {
     Store::Blobs blobs() const { return binaries ? Store::Blobs::include : Store::Blobs::omit; }
   };
   auto request = std::make_shared<Request>();
-  CLI::App* db = app.add_subcommand("db", "Check, dump, load, merge, import and export database files");
+  CLI::App* db =
+      app.add_subcommand("db", "Check, carry, dump, load, merge, import and export database files");
   db->require_subcommand(1);
 
   add_exchange_commands(*db);
+  add_carry_command(*db, command_line, exit_code);
   CLI::App* status = db->add_subcommand("status", "Show what the file holds and check that it is intact");
   add_db_option(status, request->database);
   status->callback([request, &exit_code] {
@@ -525,9 +527,9 @@ void add_db(CLI::App& app, int& exit_code) {
 
 }  // namespace
 
-void add_data_commands(CLI::App& app, int& exit_code) {
+void add_data_commands(CLI::App& app, const std::string& command_line, int& exit_code) {
   add_query(app);
-  add_db(app, exit_code);
+  add_db(app, command_line, exit_code);
 }
 
 }  // namespace tunesmith

@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
     tunesmith::add_finals_command(app, joined(argc, argv), exit_code);
     tunesmith::add_table_command(app, joined(argc, argv), exit_code);
     tunesmith::add_check_command(app, joined(argc, argv), exit_code);
-    tunesmith::add_data_commands(app, exit_code);
+    tunesmith::add_data_commands(app, joined(argc, argv), exit_code);
     tunesmith::add_regret_command(app, exit_code);
     tunesmith::add_replay_command(app);
     tunesmith::add_dispatch_commands(app);

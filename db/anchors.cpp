@@ -49,7 +49,7 @@ std::vector<StoredAnchorTable> Store::anchor_tables(const QueryFilter& filter) c
   Statement rows(
       *database_,
       std::string("SELECT ") + schema::device_columns +
-          ", a.session_id, a.device_id, a.op, a.caches, a.launches, a.text, a.factors, a.made_at FROM ("
+          ", a.id, a.session_id, a.device_id, a.op, a.caches, a.launches, a.text, a.factors, a.made_at FROM ("
           "SELECT a.*, row_number() OVER ("
           "PARTITION BY a.op, a.device_id, a.caches, a.launches "
           "ORDER BY a.generation DESC, s.uid DESC, a.sequence DESC) AS place "
@@ -61,7 +61,7 @@ std::vector<StoredAnchorTable> Store::anchor_tables(const QueryFilter& filter) c
   while (rows.step()) {
     StoredAnchorTable& t = tables.emplace_back();
     std::optional<std::vector<std::byte>> factors;
-    rows >> t.device >> t.table.session_id >> t.table.device_id >> t.table.op >> t.table.caches >>
+    rows >> t.device >> t.id >> t.table.session_id >> t.table.device_id >> t.table.op >> t.table.caches >>
         t.table.launches >> t.table.text >> factors >> t.made_at;
     if (factors) t.table.factors.assign(reinterpret_cast<const char*>(factors->data()), factors->size());
   }

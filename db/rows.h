@@ -234,9 +234,17 @@ struct StoredDevice {
 };
 
 struct StoredAnchorTable {
+  std::int64_t id = 0;
   DeviceRow device{};
   AnchorTableRow table{};
   std::string made_at{};
+};
+
+// A kernel that was measured on a problem and a device, and is not stale.
+struct StoredKernel {
+  std::int64_t variant_id = 0, problem_id = 0, device_id = 0;
+  std::string op, template_name, target, source_hash, config, problem;
+  bool has_binary = false;
 };
 
 struct StoredTrial {
@@ -269,7 +277,23 @@ struct StoreStatus {
   std::vector<std::string> hints{};  // sentences
 };
 
+// A kernel whose text has changed and whose machine code has not.
+struct CarriedKernel {
+  StoredKernel before{};
+  TemplateRow template_now{};
+  VariantRow now{};    // without the template's id
+  BinaryRow binary{};  // without the variant's id; no bytes: none is kept
+};
+struct CarriedTable {
+  std::int64_t id = 0;  // of the table before
+  std::string text{};
+};
+
 // What a writer is told.
+
+struct CarryReport {
+  std::int64_t verdicts = 0, winners = 0, tables = 0;
+};
 
 struct SetWinner {
   bool taken = false;  // the measurement is now the winner, and was not before

@@ -175,6 +175,14 @@ class Store {
   [[nodiscard]] std::vector<SessionSummary> sessions(std::int64_t limit = 0) const;  // newest first
   [[nodiscard]] StoreStatus status() const;
 
+  // Those with verdicts that are not stale, by op (empty: all), for each problem and device.
+  [[nodiscard]] std::vector<StoredKernel> kernels(const std::string& op = {}) const;
+  // Records what was measured of these kernels of what they are now too: verdicts, choices and finalists of a
+  // session are those of a new one, whose command is `command`, then the older one's. A verdict that the
+  // kernel has by now is not replaced. All of it or, where it throws, nothing.
+  CarryReport carry(const std::vector<CarriedKernel>&, const std::vector<CarriedTable>&,
+                    const std::string& command);
+
   // Writes the database as SQL, in a fixed order: the same content gives the same text.
   // `sqlite3 new.db < text` reads it too. A session that is still running is written as interrupted.
   enum class Blobs { omit, include };

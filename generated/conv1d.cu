@@ -6,10 +6,10 @@
 // config: SMEM_LAYOUT=none TAPS_IN=registers COPY=sync SEGMENT=16 UNROLL=0 VECTOR=2 STORE_VECTOR=2 OUT_X=2 ITEMS=2 BLOCK_X=128 BLOCK_Y=1 STORE=streaming START=plain TRIGGER=none RESIDENT_WARPS=32
 
 // ---- templates/common/async_copy.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
 // capability 8.0 they are ordinary copies and the wait does nothing; on the host they arrive at the wait.
-// (On the host common/host/async_copy.h stands for this file; what is here for it stays, because a kernel's
-// identity is its text.)
+// On the host common/host/async_copy.h stands for this file.
 
 // Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not
 // `inside`; then `from` is not read but still has to be a pointer into the array.
@@ -17,7 +17,7 @@ template <int N, typename T>
 __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
   constexpr int bytes = sizeof(T) * N;
   static_assert(bytes == 4 || bytes == 8 || bytes == 16, "an asynchronous copy moves 4, 8 or 16 bytes");
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   const int read = inside ? bytes : 0;
   if constexpr (bytes == 16) {
@@ -33,12 +33,13 @@ __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
 
 // Waits for this thread's copies; a barrier must follow before other threads read them.
 __device__ __forceinline__ void wait_for_copies() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
 #endif
 }
 
 // ---- templates/common/integer.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic on compile-time sizes.
 
 __host__ __device__ constexpr int ceil_divide(int value, int divisor) {
@@ -58,6 +59,7 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 }
 
 // ---- templates/common/shared.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
 #ifndef DYNAMIC_SHARED
@@ -67,10 +69,10 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 #endif
 
 // ---- templates/common/vector.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
-// (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
-// identity is its text.)
+// On the host common/host/vector.h stands for this file.
 
 template <typename T, int N>
 struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
@@ -80,30 +82,17 @@ struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
 // `from` is aligned to the vector, or to 16 bytes where the vector is longer.
 template <int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
-#ifdef TUNESMITH_HOST
-  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
-  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
-  return vector;
-#else
   return *reinterpret_cast<const Vector<T, N>*>(from);
-#endif
 }
 
 template <int N, typename T>
 __device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
   *reinterpret_cast<Vector<T, N>*>(to) = vector;
-#endif
 }
 
 // A store of data that this kernel does not read again: it may leave the caches first.
 template <int N, typename T>
 __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
   constexpr int bytes = sizeof(T) * N;
   if constexpr (bytes >= 16) {
 #pragma unroll
@@ -114,7 +103,6 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
   } else {
     __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
   }
-#endif
 }
 
 // ---- what this variant is
@@ -144,13 +132,15 @@ constexpr Start START = Start::plain;
 enum class Trigger { none, early };
 constexpr Trigger TRIGGER = Trigger::none;
 constexpr int RESIDENT_WARPS = 32;
-#define ENTRY(name) name##_a7dd8ad0
+#define ENTRY(name) name##_f3ab19d8
 
 // ---- templates/conv1d/tiled.cu
+// SPDX-License-Identifier: Apache-2.0
 // conv1d with a row of OUT_X outputs per thread, held in registers while a window of samples slides over the
 // taps. It knows the element type, the function, the number of taps and how the window lies to 4 samples
 // (PHASE); it does not know the lengths.
 
+// SPDX-License-Identifier: Apache-2.0
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
 
@@ -228,6 +218,7 @@ static_assert(one_segment || segment % lanes == 0, "a segment's samples and taps
 
 // ---- the samples in shared memory
 
+// SPDX-License-Identifier: Apache-2.0
 // Where a sample lies in shared memory. Needs SMEM_LAYOUT, OUT_X and `lanes` (elements of a 16-byte access).
 
 // Threads whose outputs fill an even number of 16-byte units would meet in the same banks: `padded` leaves
@@ -286,6 +277,7 @@ struct Place {
   int begin, end;    // which of the samples from there on the signal has; in shared memory all are there
 };
 
+// SPDX-License-Identifier: Apache-2.0
 // Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
 // Needs T, `step` (a constant of the body, or with `template <int step>` in the line before the include) and
 // common/vector.cuh.
@@ -442,6 +434,7 @@ __device__ __forceinline__ void compute(const Place& place, const Taps& from, T*
 
 // ---- filling shared memory
 
+// SPDX-License-Identifier: Apache-2.0
 // Copying VECTOR samples to shared memory. Needs T, VECTOR, COPY, `lanes` (elements of a 16-byte access),
 // common/async_copy.cuh, common/integer.cuh and common/vector.cuh.
 
@@ -471,6 +464,7 @@ __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, i
   static_assert(pad == 0 || stride % OUT_X == 0, "a thread's vectors are whole rows of outputs apart");
   constexpr int rounds = tile_vectors / BLOCK_X;
   const int own = threadIdx.x * VECTOR;
+// SPDX-License-Identifier: Apache-2.0
 // One of the rounds in which a block stages its samples: where `own`, the thread's first, comes from and goes
 // to, and stage(round). Needs T, VECTOR, INSIDE, `stride`, `begin`, `end`, conv1d/padding.inl and
 // conv1d/staging.inl.

@@ -6,10 +6,10 @@
 // config: SMEM_LAYOUT=flat MASK_IN=shared COPY=async SMEM_ALLOC=dynamic LOOP_ORDER=image UNROLL=0 VECTOR=2 OUT_X=2 OUT_Y=2 BLOCK_X=16 BLOCK_Y=8 AHEAD=0 STORE=plain START=plain TRIGGER=none RESIDENT_WARPS=16
 
 // ---- templates/common/async_copy.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
 // capability 8.0 they are ordinary copies and the wait does nothing; on the host they arrive at the wait.
-// (On the host common/host/async_copy.h stands for this file; what is here for it stays, because a kernel's
-// identity is its text.)
+// On the host common/host/async_copy.h stands for this file.
 
 // Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not
 // `inside`; then `from` is not read but still has to be a pointer into the array.
@@ -17,7 +17,7 @@ template <int N, typename T>
 __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
   constexpr int bytes = sizeof(T) * N;
   static_assert(bytes == 4 || bytes == 8 || bytes == 16, "an asynchronous copy moves 4, 8 or 16 bytes");
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   const int read = inside ? bytes : 0;
   if constexpr (bytes == 16) {
@@ -33,12 +33,13 @@ __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
 
 // Waits for this thread's copies; a barrier must follow before other threads read them.
 __device__ __forceinline__ void wait_for_copies() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
 #endif
 }
 
 // ---- templates/common/integer.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic on compile-time sizes.
 
 __host__ __device__ constexpr int ceil_divide(int value, int divisor) {
@@ -58,6 +59,7 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 }
 
 // ---- templates/common/shared.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
 #ifndef DYNAMIC_SHARED
@@ -67,10 +69,10 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 #endif
 
 // ---- templates/common/vector.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
-// (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
-// identity is its text.)
+// On the host common/host/vector.h stands for this file.
 
 template <typename T, int N>
 struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
@@ -80,30 +82,17 @@ struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
 // `from` is aligned to the vector, or to 16 bytes where the vector is longer.
 template <int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
-#ifdef TUNESMITH_HOST
-  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
-  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
-  return vector;
-#else
   return *reinterpret_cast<const Vector<T, N>*>(from);
-#endif
 }
 
 template <int N, typename T>
 __device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
   *reinterpret_cast<Vector<T, N>*>(to) = vector;
-#endif
 }
 
 // A store of data that this kernel does not read again: it may leave the caches first.
 template <int N, typename T>
 __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
   constexpr int bytes = sizeof(T) * N;
   if constexpr (bytes >= 16) {
 #pragma unroll
@@ -114,7 +103,6 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
   } else {
     __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
   }
-#endif
 }
 
 // ---- what this variant is
@@ -147,13 +135,15 @@ constexpr Start START = Start::plain;
 enum class Trigger { none, early };
 constexpr Trigger TRIGGER = Trigger::none;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_760d9a8d
+#define ENTRY(name) name##_1268fe40
 
 // ---- templates/conv2d/tiled.cu
+// SPDX-License-Identifier: Apache-2.0
 // conv2d with a tile of OUT_X x OUT_Y outputs per thread, held in registers while a window of the image
 // slides over them. It knows the element type, the mode and the mask's size; it does not know the image's
 // size.
 
+// SPDX-License-Identifier: Apache-2.0
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
 
@@ -310,6 +300,7 @@ struct Window {
 
 // read_part<step>(...), where the step is that of a Window.
 template <int step>
+// SPDX-License-Identifier: Apache-2.0
 // Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
 // Needs T, `step` (a constant of the body, or with `template <int step>` in the line before the include) and
 // common/vector.cuh.

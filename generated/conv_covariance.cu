@@ -6,6 +6,7 @@
 // config: LOOP_ORDER=channels_outside UNROLL=3 FAN_OUT=outside FAN=1 MU_LAYOUT=none BLOCK_X=64 BLOCK_Y=4 INDEX_BITS=64 START=plain TRIGGER=none
 
 // ---- templates/common/float16.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
 // Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
 
@@ -94,6 +95,7 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
 }
 
 // ---- templates/common/integer.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic on compile-time sizes.
 
 __host__ __device__ constexpr int ceil_divide(int value, int divisor) {
@@ -113,6 +115,7 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 }
 
 // ---- templates/common/shared.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
 #ifndef DYNAMIC_SHARED
@@ -144,10 +147,12 @@ constexpr Trigger TRIGGER = Trigger::none;
 #define ENTRY(name) name##_4d65cbfc
 
 // ---- templates/conv_covariance/direct.cu
+// SPDX-License-Identifier: Apache-2.0
 // conv_covariance as in the original Numba kernel: one thread per pair of output pixels, which reads every
 // term of its sum from where it lies. It knows the element type, the mask and the input channels, but not the
 // image's size.
 
+// SPDX-License-Identifier: Apache-2.0
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
 
@@ -192,6 +197,7 @@ using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 using Real = compute_type<T>;
 
+// SPDX-License-Identifier: Apache-2.0
 // The type of offsets within one image's covariances. Needs INDEX_BITS.
 
 template <int BITS>

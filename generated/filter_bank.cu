@@ -6,6 +6,7 @@
 // config: BLOCK=128 ROWS=8
 
 // ---- templates/common/boundary.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Which sample stands at a place outside an array, by the words of scipy.ndimage. In kernels a boundary is an
 // argument: only what lies at an edge asks for it.
 
@@ -47,6 +48,7 @@ __device__ __forceinline__ Index sample_at(Index place, Index size, int boundary
 }
 
 // ---- templates/common/float16.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
 // Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
 
@@ -135,6 +137,7 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
 }
 
 // ---- templates/common/widened.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Samples of any type as the numbers that sums are made of: double for double, else float.
 
 
@@ -155,6 +158,7 @@ __device__ __forceinline__ sum_type<T> widened(T value) {
 }
 
 // ---- templates/filter_bank/filter_bank.cuh
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of a place's sums, one of each filter.
 
 // Limits between which the sum of the squares is neither too large nor so small that it loses digits, and the
@@ -232,6 +236,7 @@ constexpr int ROWS = 8;
 #define ENTRY(name) name##_87e26d67
 
 // ---- templates/filter_bank/base.cu
+// SPDX-License-Identifier: Apache-2.0
 // filter_bank, the plain kernel: a thread has ROWS outputs below each other. A row of the image is summed
 // along the row mask once, and added to each output whose window has it. Only the image's type is compiled
 // in. The two halves of a mask are summed apart, from its middle outwards: of equal numbers and a mask whose

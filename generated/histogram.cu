@@ -6,6 +6,7 @@
 // config: COUNTER_BITS=32 OWNER=lane COPIES=1 MERGE=none VECTOR=4 INCREMENT=constant ITEMS=4 AHEAD=1 LOAD=streaming BLOCK=1024 BLOCKS=132 START=overlapped TRIGGER=none
 
 // ---- templates/common/shared.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
 #ifndef DYNAMIC_SHARED
@@ -15,10 +16,10 @@
 #endif
 
 // ---- templates/common/hinted_access.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
-// (On the host common/host/hinted_access.h stands for this file; what is here for it stays, because a
-// kernel's identity is its text.)
+// On the host common/host/hinted_access.h stands for this file.
 
 // No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
 // an array that is larger than the second-level cache one half may leave it first, so that the other stays
@@ -59,9 +60,6 @@ union AsMoved {
 // What a thread needs before all else, loaded where it stands in the code.
 template <typename V>
 __device__ __forceinline__ V load_now(const V* from) {
-#ifdef TUNESMITH_HOST
-  return *from;
-#else
   AsMoved<V> both;
   if constexpr (sizeof(V) == 2) {
     asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
@@ -72,10 +70,9 @@ __device__ __forceinline__ V load_now(const V* from) {
     asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
   }
   return both.value;
-#endif
 }
 
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
 // Which half is decided by the address.
 __device__ __forceinline__ unsigned long long half_policy() {
   unsigned long long policy;
@@ -113,11 +110,6 @@ __device__ __forceinline__ V load_half(const V* from) {
 // Loads without a hint may be moved about; the others keep their order.
 template <Hint HINT, typename V>
 __device__ __forceinline__ V load_hinted(const V* from) {
-#ifdef TUNESMITH_HOST
-  V value;
-  memcpy(&value, from, sizeof(V));
-  return value;
-#else
   if constexpr (HINT == Hint::none) return *from;
 #if __CUDA_ARCH__ >= 800
   if constexpr (HINT == Hint::half) return load_half(from);
@@ -145,16 +137,12 @@ __device__ __forceinline__ V load_hinted(const V* from) {
                  : "l"(from));
   }
   return both.value;
-#endif
 }
 
 // The kernel does not read what it stores: loads may be moved across.
 template <Hint HINT, typename V>
 __device__ __forceinline__ void store_hinted(V* to, const V& value) {
   static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
-#ifdef TUNESMITH_HOST
-  memcpy(to, &value, sizeof(V));
-#else
   AsMoved<V> both;
   both.value = value;
   if constexpr (HINT == Hint::streaming) {
@@ -167,10 +155,10 @@ __device__ __forceinline__ void store_hinted(V* to, const V& value) {
   } else {
     *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
   }
-#endif
 }
 
 // ---- templates/histogram/bins.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
 // whole words. templates/histogram/bins.cpp computes the numbers in Bins and bounds their error.
 
@@ -383,12 +371,14 @@ enum class Start { plain, overlapped };
 constexpr Start START = Start::overlapped;
 enum class Trigger { none, early };
 constexpr Trigger TRIGGER = Trigger::none;
-#define ENTRY(name) name##_b8b7133f
+#define ENTRY(name) name##_0fa05ac9
 
 // ---- templates/histogram/shared.cu
+// SPDX-License-Identifier: Apache-2.0
 // histogram with its counters in shared memory, in several copies: each for some lanes of every warp, in
 // banks of their own, or each for some warps. A block adds its counts to the output at its end.
 
+// SPDX-License-Identifier: Apache-2.0
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
 
@@ -430,6 +420,7 @@ template <typename Element>
 using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
 template <typename Element>
 using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
+// SPDX-License-Identifier: Apache-2.0
 // A block's counters in shared memory, in copies, and how a tile is counted into them. Needs T, function,
 // CONTIGUOUS, BLOCK, ITEMS, VECTOR, COPIES, OWNER, COUNTER_BITS, INCREMENT and MERGE.
 

@@ -6,10 +6,10 @@
 // config: BLOCK=256
 
 // ---- templates/common/hinted_access.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
-// (On the host common/host/hinted_access.h stands for this file; what is here for it stays, because a
-// kernel's identity is its text.)
+// On the host common/host/hinted_access.h stands for this file.
 
 // No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
 // an array that is larger than the second-level cache one half may leave it first, so that the other stays
@@ -50,9 +50,6 @@ union AsMoved {
 // What a thread needs before all else, loaded where it stands in the code.
 template <typename V>
 __device__ __forceinline__ V load_now(const V* from) {
-#ifdef TUNESMITH_HOST
-  return *from;
-#else
   AsMoved<V> both;
   if constexpr (sizeof(V) == 2) {
     asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
@@ -63,10 +60,9 @@ __device__ __forceinline__ V load_now(const V* from) {
     asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
   }
   return both.value;
-#endif
 }
 
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
 // Which half is decided by the address.
 __device__ __forceinline__ unsigned long long half_policy() {
   unsigned long long policy;
@@ -104,11 +100,6 @@ __device__ __forceinline__ V load_half(const V* from) {
 // Loads without a hint may be moved about; the others keep their order.
 template <Hint HINT, typename V>
 __device__ __forceinline__ V load_hinted(const V* from) {
-#ifdef TUNESMITH_HOST
-  V value;
-  memcpy(&value, from, sizeof(V));
-  return value;
-#else
   if constexpr (HINT == Hint::none) return *from;
 #if __CUDA_ARCH__ >= 800
   if constexpr (HINT == Hint::half) return load_half(from);
@@ -136,16 +127,12 @@ __device__ __forceinline__ V load_hinted(const V* from) {
                  : "l"(from));
   }
   return both.value;
-#endif
 }
 
 // The kernel does not read what it stores: loads may be moved across.
 template <Hint HINT, typename V>
 __device__ __forceinline__ void store_hinted(V* to, const V& value) {
   static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
-#ifdef TUNESMITH_HOST
-  memcpy(to, &value, sizeof(V));
-#else
   AsMoved<V> both;
   both.value = value;
   if constexpr (HINT == Hint::streaming) {
@@ -158,10 +145,10 @@ __device__ __forceinline__ void store_hinted(V* to, const V& value) {
   } else {
     *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
   }
-#endif
 }
 
 // ---- templates/histogram/bins.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
 // whole words. templates/histogram/bins.cpp computes the numbers in Bins and bounds their error.
 
@@ -351,6 +338,7 @@ __device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
 }
 
 // ---- templates/joint_histogram/cells.cuh
+// SPDX-License-Identifier: Apache-2.0
 // In which cell of a grid of bins a value or a pair lies: bins of equal width (histogram/bins.cuh), or
 // between edges that are given.
 
@@ -423,9 +411,10 @@ __device__ __forceinline__ void cells_of(unsigned (&cell)[N], const E (&x)[N], c
 // ---- what this variant is
 using T = float;  // dtype=f32
 constexpr int BLOCK = 256;
-#define ENTRY(name) name##_46641b56
+#define ENTRY(name) name##_13931eac
 
 // ---- templates/joint_histogram/base.cu
+// SPDX-License-Identifier: Apache-2.0
 // joint_histogram, the plain kernel: one thread per pair, whose weight it adds to the sum in global memory.
 // What the tuned kernels compile in is looked at here, so that few binaries serve every problem.
 

@@ -6,6 +6,7 @@
 // config: BLOCK=256
 
 // ---- templates/common/boundary.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Which sample stands at a place outside an array, by the words of scipy.ndimage. In kernels a boundary is an
 // argument: only what lies at an edge asks for it.
 
@@ -47,6 +48,7 @@ __device__ __forceinline__ Index sample_at(Index place, Index size, int boundary
 }
 
 // ---- templates/common/float16.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
 // Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
 
@@ -135,6 +137,7 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
 }
 
 // ---- templates/rank_filter/rank_filter.cuh
+// SPDX-License-Identifier: Apache-2.0
 // One total order of the elements of each type: NaN after all numbers, and all NaN alike; -0 before 0. A key
 // is an unsigned integer whose order it is.
 
@@ -231,6 +234,7 @@ constexpr int BLOCK = 256;
 #define ENTRY(name) name##_d030bcd6
 
 // ---- templates/rank_filter/base.cu
+// SPDX-License-Identifier: Apache-2.0
 // rank_filter, the plain kernels: any rank of any window, and extremes along one axis. Only the element type
 // is compiled in.
 

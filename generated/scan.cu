@@ -6,6 +6,7 @@
 // config: BLOCK=256
 
 // ---- templates/common/shared.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
 #ifndef DYNAMIC_SHARED
@@ -15,6 +16,7 @@
 #endif
 
 // ---- templates/common/float16.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
 // Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
 
@@ -102,214 +104,8 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
   return result;
 }
 
-// ---- templates/common/hinted_access.cuh
-// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
-// caches. (An assignment of a struct may become a store for each element.)
-// (On the host common/host/hinted_access.h stands for this file; what is here for it stays, because a
-// kernel's identity is its text.)
-
-// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
-// an array that is larger than the second-level cache one half may leave it first, so that the other stays
-// there for the next kernel.
-enum class Hint { none, streaming, no_allocate, half };
-
-// The unsigned integers that a vector of so many bytes is moved as.
-template <int BYTES>
-struct Moved;
-template <>
-struct Moved<1> {
-  using Type = unsigned char;
-};
-template <>
-struct Moved<2> {
-  using Type = unsigned short;
-};
-template <>
-struct Moved<4> {
-  using Type = unsigned;
-};
-template <>
-struct Moved<8> {
-  using Type = uint2;
-};
-template <>
-struct Moved<16> {
-  using Type = uint4;
-};
-
-// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
-template <typename V>
-union AsMoved {
-  typename Moved<sizeof(V)>::Type moved;
-  V value;
-};
-
-// What a thread needs before all else, loaded where it stands in the code.
-template <typename V>
-__device__ __forceinline__ V load_now(const V* from) {
-#ifdef TUNESMITH_HOST
-  return *from;
-#else
-  AsMoved<V> both;
-  if constexpr (sizeof(V) == 2) {
-    asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
-  } else if constexpr (sizeof(V) == 4) {
-    asm volatile("ld.global.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
-  } else {
-    static_assert(sizeof(V) == 8, "a number of 2, 4 or 8 bytes");
-    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
-  }
-  return both.value;
-#endif
-}
-
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
-// Which half is decided by the address.
-__device__ __forceinline__ unsigned long long half_policy() {
-  unsigned long long policy;
-  asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
-  return policy;
-}
-
-template <typename V>
-__device__ __forceinline__ V load_half(const V* from) {
-  AsMoved<V> both;
-  const unsigned long long policy = half_policy();
-#define TUNESMITH_LOAD(type) "ld.global.L1::no_allocate.L2::cache_hint" type
-  if constexpr (sizeof(V) == 1) {
-    unsigned wide;
-    asm volatile(TUNESMITH_LOAD(".u8 %0, [%1], %2;") : "=r"(wide) : "l"(from), "l"(policy));
-    both.moved = static_cast<unsigned char>(wide);
-  } else if constexpr (sizeof(V) == 2) {
-    asm volatile(TUNESMITH_LOAD(".u16 %0, [%1], %2;") : "=h"(both.moved) : "l"(from), "l"(policy));
-  } else if constexpr (sizeof(V) == 4) {
-    asm volatile(TUNESMITH_LOAD(".u32 %0, [%1], %2;") : "=r"(both.moved) : "l"(from), "l"(policy));
-  } else if constexpr (sizeof(V) == 8) {
-    asm volatile(TUNESMITH_LOAD(".v2.u32 {%0, %1}, [%2], %3;")
-                 : "=r"(both.moved.x), "=r"(both.moved.y)
-                 : "l"(from), "l"(policy));
-  } else {
-    asm volatile(TUNESMITH_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4], %5;")
-                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
-                 : "l"(from), "l"(policy));
-  }
-#undef TUNESMITH_LOAD
-  return both.value;
-}
-#endif
-
-// Loads without a hint may be moved about; the others keep their order.
-template <Hint HINT, typename V>
-__device__ __forceinline__ V load_hinted(const V* from) {
-#ifdef TUNESMITH_HOST
-  V value;
-  memcpy(&value, from, sizeof(V));
-  return value;
-#else
-  if constexpr (HINT == Hint::none) return *from;
-#if __CUDA_ARCH__ >= 800
-  if constexpr (HINT == Hint::half) return load_half(from);
-#else
-  if constexpr (HINT == Hint::half) return *from;
-#endif
-  AsMoved<V> both;
-  if constexpr (HINT == Hint::streaming) {
-    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
-  } else if constexpr (sizeof(V) == 1) {
-    unsigned wide;
-    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
-    both.moved = static_cast<unsigned char>(wide);
-  } else if constexpr (sizeof(V) == 2) {
-    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
-  } else if constexpr (sizeof(V) == 4) {
-    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
-  } else if constexpr (sizeof(V) == 8) {
-    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(both.moved.x), "=r"(both.moved.y)
-                 : "l"(from));
-  } else {
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
-                 : "l"(from));
-  }
-  return both.value;
-#endif
-}
-
-// The kernel does not read what it stores: loads may be moved across.
-template <Hint HINT, typename V>
-__device__ __forceinline__ void store_hinted(V* to, const V& value) {
-  static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
-#ifdef TUNESMITH_HOST
-  memcpy(to, &value, sizeof(V));
-#else
-  AsMoved<V> both;
-  both.value = value;
-  if constexpr (HINT == Hint::streaming) {
-    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
-  } else if constexpr (sizeof(V) == 8) {
-    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
-  } else if constexpr (sizeof(V) == 16) {
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
-                 "r"(both.moved.z), "r"(both.moved.w));
-  } else {
-    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
-  }
-#endif
-}
-
-// ---- templates/common/vector.cuh
-// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
-// images.
-// (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
-// identity is its text.)
-
-template <typename T, int N>
-struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
-  T element[N];
-};
-
-// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
-template <int N, typename T>
-__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
-#ifdef TUNESMITH_HOST
-  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
-  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
-  return vector;
-#else
-  return *reinterpret_cast<const Vector<T, N>*>(from);
-#endif
-}
-
-template <int N, typename T>
-__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
-  *reinterpret_cast<Vector<T, N>*>(to) = vector;
-#endif
-}
-
-// A store of data that this kernel does not read again: it may leave the caches first.
-template <int N, typename T>
-__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
-  constexpr int bytes = sizeof(T) * N;
-  if constexpr (bytes >= 16) {
-#pragma unroll
-    for (int i = 0; i < bytes / 16; ++i)
-      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
-  } else if constexpr (bytes == 8) {
-    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
-  } else {
-    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
-  }
-#endif
-}
-
-// ---- templates/elementwise/functions.cuh
+// ---- templates/common/functions.cuh
+// SPDX-License-Identifier: Apache-2.0
 // The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
 // an integer divided by zero is 0, and so is the remainder.
 
@@ -583,7 +379,187 @@ __device__ __forceinline__ void sin_cos(double x, double& sine, double& cosine) 
 
 }  // namespace elementwise
 
+// ---- templates/common/hinted_access.cuh
+// SPDX-License-Identifier: Apache-2.0
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+// On the host common/host/hinted_access.h stands for this file.
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
+// an array that is larger than the second-level cache one half may leave it first, so that the other stays
+// there for the next kernel.
+enum class Hint { none, streaming, no_allocate, half };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// What a thread needs before all else, loaded where it stands in the code.
+template <typename V>
+__device__ __forceinline__ V load_now(const V* from) {
+  AsMoved<V> both;
+  if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else {
+    static_assert(sizeof(V) == 8, "a number of 2, 4 or 8 bytes");
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
+  }
+  return both.value;
+}
+
+#if __CUDA_ARCH__ >= 800
+// Which half is decided by the address.
+__device__ __forceinline__ unsigned long long half_policy() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
+  return policy;
+}
+
+template <typename V>
+__device__ __forceinline__ V load_half(const V* from) {
+  AsMoved<V> both;
+  const unsigned long long policy = half_policy();
+#define TUNESMITH_LOAD(type) "ld.global.L1::no_allocate.L2::cache_hint" type
+  if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile(TUNESMITH_LOAD(".u8 %0, [%1], %2;") : "=r"(wide) : "l"(from), "l"(policy));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile(TUNESMITH_LOAD(".u16 %0, [%1], %2;") : "=h"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile(TUNESMITH_LOAD(".u32 %0, [%1], %2;") : "=r"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile(TUNESMITH_LOAD(".v2.u32 {%0, %1}, [%2], %3;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from), "l"(policy));
+  } else {
+    asm volatile(TUNESMITH_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4], %5;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from), "l"(policy));
+  }
+#undef TUNESMITH_LOAD
+  return both.value;
+}
+#endif
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+  if constexpr (HINT == Hint::none) return *from;
+#if __CUDA_ARCH__ >= 800
+  if constexpr (HINT == Hint::half) return load_half(from);
+#else
+  if constexpr (HINT == Hint::half) return *from;
+#endif
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+}
+
+// ---- templates/common/vector.cuh
+// SPDX-License-Identifier: Apache-2.0
+// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
+// images.
+// On the host common/host/vector.h stands for this file.
+
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
+  T element[N];
+};
+
+// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+template <int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
+  *reinterpret_cast<Vector<T, N>*>(to) = vector;
+}
+
+// A store of data that this kernel does not read again: it may leave the caches first.
+template <int N, typename T>
+__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
+  constexpr int bytes = sizeof(T) * N;
+  if constexpr (bytes >= 16) {
+#pragma unroll
+    for (int i = 0; i < bytes / 16; ++i)
+      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
+  } else if constexpr (bytes == 8) {
+    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
+  } else {
+    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
+  }
+}
+
 // ---- templates/scan/scan.cuh
+// SPDX-License-Identifier: Apache-2.0
 // scan's functions, and how the elements of a tile are scanned by the threads of a warp. It has no kernel.
 
 
@@ -909,9 +885,10 @@ enum class SumDtype { same, f64 };
 constexpr SumDtype sum_dtype = SumDtype::same;
 constexpr int BLOCK = 256;
 constexpr bool has_expression = false;
-#define ENTRY(name) name##_98b0ddb5
+#define ENTRY(name) name##_e0ed9496
 
 // ---- templates/scan/base.cu
+// SPDX-License-Identifier: Apache-2.0
 // scan, the plain kernels: a thread, a warp or a block per line, or per part of a line where lines are few
 // and long. Such a line takes two launches: of each part but the last its total; then the results of each
 // part, behind the totals of those before it. Only the types and an expression are compiled in.

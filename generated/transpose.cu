@@ -6,10 +6,10 @@
 // config: VECTOR_IN=4 VECTOR_OUT=4 TURN=4 TILE_X=64 TILE_Y=64 ROWS=1 TILES=1 SMEM_LAYOUT=swizzled BLOCK_ORDER=column LOAD=plain STORE=plain START=plain TRIGGER=none RESIDENT_WARPS=32
 
 // ---- templates/common/hinted_access.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
-// (On the host common/host/hinted_access.h stands for this file; what is here for it stays, because a
-// kernel's identity is its text.)
+// On the host common/host/hinted_access.h stands for this file.
 
 // No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
 // an array that is larger than the second-level cache one half may leave it first, so that the other stays
@@ -50,9 +50,6 @@ union AsMoved {
 // What a thread needs before all else, loaded where it stands in the code.
 template <typename V>
 __device__ __forceinline__ V load_now(const V* from) {
-#ifdef TUNESMITH_HOST
-  return *from;
-#else
   AsMoved<V> both;
   if constexpr (sizeof(V) == 2) {
     asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
@@ -63,10 +60,9 @@ __device__ __forceinline__ V load_now(const V* from) {
     asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
   }
   return both.value;
-#endif
 }
 
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
 // Which half is decided by the address.
 __device__ __forceinline__ unsigned long long half_policy() {
   unsigned long long policy;
@@ -104,11 +100,6 @@ __device__ __forceinline__ V load_half(const V* from) {
 // Loads without a hint may be moved about; the others keep their order.
 template <Hint HINT, typename V>
 __device__ __forceinline__ V load_hinted(const V* from) {
-#ifdef TUNESMITH_HOST
-  V value;
-  memcpy(&value, from, sizeof(V));
-  return value;
-#else
   if constexpr (HINT == Hint::none) return *from;
 #if __CUDA_ARCH__ >= 800
   if constexpr (HINT == Hint::half) return load_half(from);
@@ -136,16 +127,12 @@ __device__ __forceinline__ V load_hinted(const V* from) {
                  : "l"(from));
   }
   return both.value;
-#endif
 }
 
 // The kernel does not read what it stores: loads may be moved across.
 template <Hint HINT, typename V>
 __device__ __forceinline__ void store_hinted(V* to, const V& value) {
   static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
-#ifdef TUNESMITH_HOST
-  memcpy(to, &value, sizeof(V));
-#else
   AsMoved<V> both;
   both.value = value;
   if constexpr (HINT == Hint::streaming) {
@@ -158,10 +145,10 @@ __device__ __forceinline__ void store_hinted(V* to, const V& value) {
   } else {
     *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
   }
-#endif
 }
 
 // ---- templates/common/integer.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic on compile-time sizes.
 
 __host__ __device__ constexpr int ceil_divide(int value, int divisor) {
@@ -181,10 +168,10 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 }
 
 // ---- templates/common/vector.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
-// (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
-// identity is its text.)
+// On the host common/host/vector.h stands for this file.
 
 template <typename T, int N>
 struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
@@ -194,30 +181,17 @@ struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
 // `from` is aligned to the vector, or to 16 bytes where the vector is longer.
 template <int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
-#ifdef TUNESMITH_HOST
-  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
-  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
-  return vector;
-#else
   return *reinterpret_cast<const Vector<T, N>*>(from);
-#endif
 }
 
 template <int N, typename T>
 __device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
   *reinterpret_cast<Vector<T, N>*>(to) = vector;
-#endif
 }
 
 // A store of data that this kernel does not read again: it may leave the caches first.
 template <int N, typename T>
 __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
   constexpr int bytes = sizeof(T) * N;
   if constexpr (bytes >= 16) {
 #pragma unroll
@@ -228,10 +202,10 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
   } else {
     __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
   }
-#endif
 }
 
 // ---- templates/transpose/bytes.cuh
+// SPDX-License-Identifier: Apache-2.0
 // Small elements inside 32-bit registers: words shifted by bytes, and small squares of elements transposed.
 
 // Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
@@ -283,14 +257,16 @@ constexpr Start START = Start::plain;
 enum class Trigger { none, early };
 constexpr Trigger TRIGGER = Trigger::none;
 constexpr int RESIDENT_WARPS = 32;
-#define ENTRY(name) name##_b23eb0f6
+#define ENTRY(name) name##_5a0ae07f
 
 // ---- templates/transpose/tiled.cu
+// SPDX-License-Identifier: Apache-2.0
 // transpose of tiles through shared memory. A thread loads TURN vectors of VECTOR_IN elements, one below the
 // other, turns them in registers into VECTOR_IN cells of TURN elements of an output row, and puts those into
 // shared memory; then vectors of VECTOR_OUT elements are stored along the output's rows. Of an element only
 // the size matters.
 
+// SPDX-License-Identifier: Apache-2.0
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
 

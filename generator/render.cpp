@@ -252,8 +252,7 @@ std::string located(const std::string& log, const std::string& text, const Files
 
 std::string body_hash(const Op& op, const Template& tmpl, const Files& files) {
   std::string text;
-  for (const Line& line : with_fragments(op.name + "/" + tmpl.room + tmpl.name + ".cu", files))
-    text += line.text + "\n";
+  for (const Line& line : with_fragments(body_path(op.name, tmpl), files)) text += line.text + "\n";
   return sha256(without_comments(text));
 }
 
@@ -266,7 +265,7 @@ std::string body_text(const Op& op, const Template& tmpl, const Problem& problem
       dtype != nullptr && tmpl.names_dtype && (to_text(*dtype) == "f16" || to_text(*dtype) == "bf16")) {
     includes.add("common/float16.cuh");
   }
-  const std::string path = body_path(op.name, tmpl, problem);
+  const std::string path = body_path(op.name, tmpl);
   const std::string body = includes.without_includes(path);
   return includes.text() + std::string(constants_line) + "\n\n" + std::string(heading) + path + "\n" + body;
 }
@@ -288,7 +287,7 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
   source.hash =
       sha256(identity_of(constants, seen) + without_comments(preamble) + seen + without_comments(generated));
   source.suffix = "_" + source.hash.substr(0, 8);
-  const std::string file = op.file.empty() ? "templates/" + body_path(op.name, tmpl, problem)
+  const std::string file = op.file.empty() ? "templates/" + body_path(op.name, tmpl)
                                            : std::filesystem::path(op.file).filename().string();
   source.text =
       "// " + op.name + "/" + tmpl.name + " for " + std::string(target) + ", rendered by Tunesmith from " +
@@ -305,7 +304,7 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
     rest.replace(at, generated_line.size(), generated);
   source.text += rest;
   for (const std::string& kernel : tmpl.kernels)
-    if ((!tmpl.generated && !tmpl.body) || source.text.find("ENTRY(" + kernel + ")") != std::string::npos)
+    if (!tmpl.generated || source.text.find("ENTRY(" + kernel + ")") != std::string::npos)
       source.kernels.push_back(kernel);
   if (is_enclosed) source.text += "\n" + std::string(enclosure_end) + "\n";
   if (target == "host") {

@@ -6,8 +6,8 @@
 
 namespace tunesmith {
 
-std::string body_path(std::string_view op, const Template& tmpl, const Problem& problem) {
-  return std::string(op) + "/" + tmpl.room + (tmpl.body ? tmpl.body(problem) : tmpl.name) + ".cu";
+std::string body_path(std::string_view op, const Template& tmpl) {
+  return std::string(op) + "/" + tmpl.room + tmpl.name + ".cu";
 }
 
 std::optional<std::string> why_not(const Template& candidate, const Problem& problem,

@@ -23,10 +23,6 @@ struct Template {
   std::string room = {};             ///< the part of the op's folder that has the body: "contract/"
   std::string what;                  ///< a sentence for people
   std::vector<std::string> kernels;  ///< as in ENTRY(kernel), in the order of the body
-  /// The name of the body, which may depend on what is compiled in: then another body keeps its text, and
-  /// with it what was measured, and has those of `kernels` that it defines. body_hash() is of the body with
-  /// the template's own name. Null: that is the only one.
-  std::function<std::string(const Problem&)> body = nullptr;
   std::vector<std::string> compiled_in = {
       "dtype"};             ///< the problem's parameters that are constants in the text
   bool names_dtype = true;  ///< as T in the text, if it is compiled in
@@ -53,8 +49,8 @@ struct Template {
   std::function<std::int64_t(const Problem&, const Config&)> alignment_bytes = nullptr;
 };
 
-/// The path of the template's body for the problem, below templates/.
-std::string body_path(std::string_view op, const Template& tmpl, const Problem& problem);
+/// The path of the template's body, below templates/.
+std::string body_path(std::string_view op, const Template& tmpl);
 
 /// Why the template cannot run this problem on this device, or nothing.
 std::optional<std::string> why_not(const Template& candidate, const Problem& problem,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
 // capability 8.0 they are ordinary copies and the wait does nothing; on the host they arrive at the wait.
-// (On the host common/host/async_copy.h stands for this file; what is here for it stays, because a kernel's
-// identity is its text.)
+// On the host common/host/async_copy.h stands for this file.
 #pragma once
 
 // Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not
@@ -11,7 +10,7 @@ template <int N, typename T>
 __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
   constexpr int bytes = sizeof(T) * N;
   static_assert(bytes == 4 || bytes == 8 || bytes == 16, "an asynchronous copy moves 4, 8 or 16 bytes");
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   const int read = inside ? bytes : 0;
   if constexpr (bytes == 16) {
@@ -27,7 +26,7 @@ __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
 
 // Waits for this thread's copies; a barrier must follow before other threads read them.
 __device__ __forceinline__ void wait_for_copies() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
 #endif
 }

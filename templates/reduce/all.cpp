@@ -147,7 +147,7 @@ Work all_work(const Problem& problem, const Config& config) {
                             WorkspacePointer{kept_at}, d.length, d.outer_stride, chunk},
               .overlaps_previous = overlaps,
               .waits_for_blocks = finish == "mail"};
-  if (is_general(problem)) add_ratios(main.arguments, problem);
+  if (has_moments(function_of(problem))) add_ratios(main.arguments, problem);
   work.steps.push_back(std::move(main));
   if (finish == "launch") {
     Launch kept{
@@ -156,7 +156,7 @@ Work all_work(const Problem& problem, const Config& config) {
         .block = {block},
         .arguments = {ArgumentPointer{1}, WorkspacePointer{0}, d.length, static_cast<std::int32_t>(blocks)},
         .overlaps_previous = overlaps};
-    if (is_general(problem)) {
+    if (has_moments(function_of(problem))) {
       kept.arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
                         d.length,           d.outer_stride,     static_cast<std::int32_t>(blocks)};
       add_ratios(kept.arguments, problem);
@@ -179,10 +179,9 @@ Template all() {
   return {.name = "all",
           .what = "Several blocks per output, along contiguous elements: few, long reductions.",
           .kernels = {"reduce_all", "reduce_all_kept"},
-          .body = body_of("all"),
           .compiled_in = {"dtype", "function", "order", "sum_dtype"},
-          .constants = general_constants,
-          .preamble = general_preamble,
+          .constants = tuned_constants,
+          .preamble = tuned_preamble,
           .refuses = refuses,
           .untuned = untuned,
           .space = all_space,

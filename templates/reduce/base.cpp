@@ -12,6 +12,9 @@ Space base_space(const Problem& /*problem*/) {
   return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"}});
 }
 
+// Functions after the mean, and sums in f64, have a kernel of their own (base.cu).
+bool is_further(const Problem& problem) { return function_of(problem) > Function::mean || is_wide(problem); }
+
 Work base_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
   Work work;
@@ -21,10 +24,10 @@ Work base_work(const Problem& problem, const Config& config) {
                 .block = {block},
                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.lines(), d.length, d.inner,
                               d.outer_stride, d.stride}};
-  if (is_general(problem)) {
+  if (is_further(problem)) {
     const bool alone = d.length <= 4 * d.lines();  // a thread per output
     const std::int64_t share = alone ? ceil_divide(d.lines(), block) : d.lines();
-    launch.kernel = "reduce_base_general";
+    launch.kernel = "reduce_base_further";
     launch.grid = {std::min(share, std::int64_t{1} << 20)};  // walked in strides
     if (!alone) launch.dynamic_shared_bytes = block * partial_bytes(problem, true);
     add_ratios(launch.arguments, problem);
@@ -59,12 +62,7 @@ Template base() {
   return {
       .name = "base",
       .what = "One thread or one block per output, several blocks for an atomic sum; serves every problem.",
-      .kernels = {"reduce_base", "reduce_base_each", "reduce_base_atomic", "reduce_base_general"},
-      .body = body_of("base"),
-      .constants =
-          [](const Problem& problem) {
-            return is_general(problem) ? Values{{"general", 1}} : Values();  // which body
-          },
+      .kernels = {"reduce_base", "reduce_base_each", "reduce_base_atomic", "reduce_base_further"},
       .space = base_space,
       .work = base_work};
 }

@@ -137,7 +137,7 @@ Work columns_work(const Problem& problem, const Config& config) {
       .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0}, WorkspacePointer{kept_at},
                     tiles32, d.length, d.inner, d.outer_stride, d.stride, rows},
       .overlaps_previous = overlaps};
-  if (is_general(problem)) add_ratios(main.arguments, problem);
+  if (has_moments(function_of(problem))) add_ratios(main.arguments, problem);
   work.steps.push_back(std::move(main));
   if (finish == "launch") {
     const auto splits32 = static_cast<std::int32_t>(splits);
@@ -147,7 +147,7 @@ Work columns_work(const Problem& problem, const Config& config) {
         .block = block,
         .arguments = {ArgumentPointer{1}, WorkspacePointer{kept_at}, tiles32, d.length, d.inner, splits32},
         .overlaps_previous = overlaps};
-    if (is_general(problem)) {
+    if (has_moments(function_of(problem))) {
       kept.arguments = {ArgumentPointer{0},
                         ArgumentPointer{1},
                         WorkspacePointer{kept_at},
@@ -186,10 +186,9 @@ Template columns() {
       .name = "columns",
       .what = "Threads side by side along inner, blocks that share the length: an outer axis, or strides.",
       .kernels = {"reduce_columns", "reduce_columns_kept"},
-      .body = body_of("columns"),
       .compiled_in = {"dtype", "function", "order", "sum_dtype"},
-      .constants = general_constants,
-      .preamble = general_preamble,
+      .constants = tuned_constants,
+      .preamble = tuned_preamble,
       .refuses = refuses,
       .untuned = untuned,
       .space = columns_space,

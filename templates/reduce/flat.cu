@@ -5,13 +5,8 @@
 
 #include "common/overlap.inl"
 #include "common/shared.cuh"
-#include "reduce/general.cuh"
-
-using R = General<static_cast<int>(function), T, wide, SHORT_PLACES != 0>;
-using Partial = R::Partial;
-
-static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
-              "these hints load by the read-only path");
+#include "reduce/chosen.inl"
+#include "reduce/reductions.cuh"
 
 // As Places, with a step that is no constant.
 struct RowsOf {

@@ -24,20 +24,12 @@ bool is_atomic(const Problem& problem) {
 bool is_integer(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 
 bool is_wide(const Problem& problem) { return problem.string("sum_dtype") == "f64"; }
-bool is_general(const Problem& problem) { return function_of(problem) > Function::mean || is_wide(problem); }
 
-std::function<std::string(const Problem&)> body_of(std::string name) {
-  return [name = std::move(name)](const Problem& problem) {
-    return is_general(problem) ? name + "_general" : name;
-  };
-}
-
-std::string all_preamble(const Problem& problem) {
-  return is_wide(problem) ? "constexpr bool wide = true;\n" : "constexpr bool wide = false;\n";
-}
-
-std::string general_preamble(const Problem& problem) {
-  return is_general(problem) ? all_preamble(problem) : "";
+// What only moments need is no parameter of other kernels (chosen.inl).
+std::string tuned_preamble(const Problem& problem) {
+  return std::string("#define ONLY_FOR_MOMENTS(...)") +
+         (has_moments(function_of(problem)) ? " __VA_ARGS__\n" : "\n") +
+         "constexpr bool wide = " + (is_wide(problem) ? "true" : "false") + ";\n";
 }
 
 void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem) {
@@ -81,12 +73,8 @@ bool has_short_places(const Problem& problem) {
          problem.integer("length") <= most;
 }
 
-Values all_constants(const Problem& problem) {
+Values tuned_constants(const Problem& problem) {
   return {{"SHORT_PLACES", std::int64_t{has_short_places(problem)}}};
-}
-
-Values general_constants(const Problem& problem) {
-  return is_general(problem) ? all_constants(problem) : Values();
 }
 
 std::int64_t partial_bytes(const Problem& problem, bool of_base) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,7 +20,7 @@ constexpr auto names_of(ReduceOrder /*type*/) { return reduce_order_names; }
 
 namespace reduce_op {
 
-using Function = ReduceFunction;  // by the numbers of the kernels (reduction.cuh, general.cuh)
+using Function = ReduceFunction;  // by the numbers of the kernels (reductions.cuh)
 
 Function function_of(const Problem& problem);
 bool is_extreme(Function function);
@@ -32,22 +31,13 @@ bool is_integer(DType dtype);
 /// Whether sums and products of another type are computed, and written, as f64.
 bool is_wide(const Problem& problem);
 
-/// Whether the bodies NAME_general.cu serve it: the others have the text that the stored times are of, and
-/// know nothing but values of the arrays' own type.
-bool is_general(const Problem& problem);
-
-/// As Template::body and Template::preamble of the tuned templates.
-std::function<std::string(const Problem&)> body_of(std::string name);
-std::string general_preamble(const Problem& problem);
-
 /// Whether places of extremes are kept as 32 bits, beside an element of 4 bytes, by the tuned templates.
 bool has_short_places(const Problem& problem);
-/// As Template::constants of the tuned templates, and of those that have one body for all functions.
-Values general_constants(const Problem& problem);
-Values all_constants(const Problem& problem);
-std::string all_preamble(const Problem& problem);
+/// As Template::constants and Template::preamble of the tuned templates.
+Values tuned_constants(const Problem& problem);
+std::string tuned_preamble(const Problem& problem);
 
-/// The last arguments of the general kernels: what a mean and a variance are multiplied by.
+/// The last arguments of kernels that compute moments: what a mean and a variance are multiplied by.
 void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem);
 
 /// Numbers of an output: one, or a pair.

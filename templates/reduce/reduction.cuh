@@ -200,12 +200,24 @@ __device__ __forceinline__ typename R::Item tree(const typename R::Item* items) 
   }
 }
 
+// Where a thread's elements lie in the line: runs of RUN neighbours, STEP from one run to the next.
+template <int RUN, int STEP>
+struct Places {
+  long long first;
+  __device__ __forceinline__ long long of(int k) const { return first + k / RUN * STEP + k % RUN; }
+  // In a line of fewer than 2^32 elements.
+  __device__ __forceinline__ unsigned short_of(int k) const {
+    return static_cast<unsigned>(first) + static_cast<unsigned>(k / RUN * STEP + k % RUN);
+  }
+};
+
 // ITEMS vectors for each of THREADS threads; a thread's own are THREADS vectors apart.
 template <typename R, int THREADS, int ITEMS, int VECTOR, int HINT>
 struct Tile {
   using Element = typename R::Element;
   using Item = typename R::Item;
   static constexpr int elements = THREADS * ITEMS * VECTOR;
+  static constexpr int own = ITEMS * VECTOR;  // elements of a thread
 
   Vector<Element, VECTOR> vector[ITEMS];
 
@@ -243,6 +255,50 @@ struct Tile {
         total = R::combine(total, R::lift(R::item(from[at])));
     }
     return total;
+  }
+
+  // Of any reduction:
+
+  template <bool all>
+  static __device__ __forceinline__ void add_vectors(typename R::Partial& total,
+                                                     const Vector<Element, VECTOR> (&vector)[ITEMS],
+                                                     int there, long long first, int thread,
+                                                     typename R::Shift shift) {
+    Element x[own];
+#pragma unroll
+    for (int k = 0; k < own; ++k) x[k] = vector[k / VECTOR].element[k % VECTOR];
+    using Where = Places<VECTOR, THREADS * VECTOR>;
+    R::template add<own, all>(total, x, there, Where{first + thread * VECTOR}, shift);
+  }
+
+  // The tile's elements begin at place `first` of the line.
+  __device__ __forceinline__ void add_to(typename R::Partial& total, long long first, int thread,
+                                         typename R::Shift shift) const {
+    add_vectors<true>(total, vector, own, first, thread, shift);
+  }
+
+  // An incomplete tile of `count` elements, fewer than `elements`.
+  static __device__ __forceinline__ void add_part(typename R::Partial& total, const Element* from,
+                                                  long long first, int thread, int count,
+                                                  typename R::Shift shift) {
+    Vector<Element, VECTOR> vector[ITEMS];
+    int there = 0;
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+      const int at = (i * THREADS + thread) * VECTOR;
+      vector[i] = {};
+      if (at + VECTOR <= count) {
+        vector[i] = load_once<HINT, VECTOR>(from + at);
+        there = (i + 1) * VECTOR;
+      }
+    }
+    add_vectors<false>(total, vector, there, first, thread, shift);
+    if constexpr (VECTOR > 1) {  // the rest, less than a vector
+      for (int at = count / VECTOR * VECTOR + thread; at < count; at += THREADS) {
+        const Element one[1] = {from[at]};
+        R::template add<1, true>(total, one, 1, Places<1, 1>{first + at}, shift);
+      }
+    }
   }
 };
 
@@ -323,6 +379,9 @@ __device__ __forceinline__ void add_atomically(double* to, double x) { atomicAdd
 __device__ __forceinline__ void add_atomically(long long* to, long long x) {
   atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
 }
+
+template <typename Other>
+__device__ __forceinline__ void add_atomically(Other*, Other) {}  // never called: it is of no sum
 
 // A partial sent from one block to another without a fence: each 64-bit word holds 32 bits of it and a 1
 // above them, so that a word is zero until it has arrived. The words of one partial are `stride` words apart.

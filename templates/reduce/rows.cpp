@@ -37,7 +37,7 @@ Work rows_work(const Problem& problem, const Config& config) {
                 .block = {block},
                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outer, d.length, d.outer_stride},
                 .overlaps_previous = config[START] == "overlapped"};
-  if (is_general(problem)) add_ratios(launch.arguments, problem);
+  if (has_moments(function_of(problem))) add_ratios(launch.arguments, problem);
   return {.steps = {std::move(launch)}};
 }
 
@@ -56,10 +56,9 @@ Template rows() {
   return {.name = "rows",
           .what = "A team of threads per output, along contiguous elements: many rows; needs no workspace.",
           .kernels = {"reduce_rows"},
-          .body = body_of("rows"),
           .compiled_in = {"dtype", "function", "sum_dtype"},
-          .constants = general_constants,
-          .preamble = general_preamble,
+          .constants = tuned_constants,
+          .preamble = tuned_preamble,
           .refuses = refuses,
           .untuned = untuned,
           .space = rows_space,

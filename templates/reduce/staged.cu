@@ -5,12 +5,8 @@
 #include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
-#include "reduce/general.cuh"
-
-using R = General<static_cast<int>(function), T, wide, SHORT_PLACES != 0>;
-
-static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
-              "these hints load by the read-only path");
+#include "reduce/chosen.inl"
+#include "reduce/reductions.cuh"
 
 constexpr bool finds_places = function == Function::argmin || function == Function::argmax;
 

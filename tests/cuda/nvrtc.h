@@ -57,7 +57,7 @@ inline std::set<std::string> symbols_of(std::string_view cubin) {
 /// Of the kernels and constants that the template and its work name, those that the cubin does not have.
 inline std::string missing_symbols(const Template& tmpl, const Work& work, const Source& source,
                                    std::string_view cubin) {
-  const std::vector<std::string>& kernels = tmpl.generated || tmpl.body ? source.kernels : tmpl.kernels;
+  const std::vector<std::string>& kernels = tmpl.generated ? source.kernels : tmpl.kernels;
   std::set<std::string> wanted(kernels.begin(), kernels.end());
   for (const Step& step : work.steps) {
     if (const auto* launch = std::get_if<Launch>(&step)) wanted.insert(launch->kernel);

@@ -36,15 +36,7 @@ constexpr const char* nine_loops =
 
 std::vector<Golden> variants(const Op& op) {
   std::vector<Golden> all;
-  for (const Template& tmpl : op.templates) {
-    all.push_back({&tmpl, "sm_90a"});
-    std::set<std::string> bodies = {op.name + "/" + tmpl.name + ".cu"};
-    for (const std::string& example : tmpl.body ? op.examples : std::vector<std::string>()) {
-      const Problem problem = complete_problem(op, Problem::parse(example));
-      if (tmpl.refuses && !tmpl.refuses(problem).empty()) continue;
-      if (bodies.insert(body_path(op.name, tmpl, problem)).second) all.push_back({&tmpl, "sm_90a", example});
-    }
-  }
+  for (const Template& tmpl : op.templates) all.push_back({&tmpl, "sm_90a"});
   if (op.name == "tensor") all.push_back({&find_template(op, "loops"), "sm_90a", nine_loops});
   if (op.name == "conv2d") all.push_back({&op.templates.front(), "host"});
   return all;

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reductions that need more than a tree of values: the place of an extreme, moments, products, two
-// results; and those whose elements are first made something else. Each folds a thread's elements, which are
-// in registers, into a partial. It has no kernel.
+// The reduction of each function. Some combine one value for each element (folds); others need more: the
+// place of an extreme, moments, products that leave no range. It has no kernel.
 //
 // A reduction has Partial, Output and Shift; none(), the partial of nothing; shift(), of the address of a
-// line's first element, and shift_of(), of that element; add(), which folds the first `there` of N elements
-// in; combine(), of two partials; and output().
+// line's first element, and shift_of(), of that element; add(), which adds the first `there` of N elements,
+// which are in registers, to a partial; combine(), of two partials; and output(). is_fold says that item(),
+// merge() and lift() make a partial of a tile by itself, which a kernel then combines with what it has.
 #pragma once
 
 #include "reduce/reduction.cuh"
-
-// Where a thread's elements lie in the line: runs of RUN neighbours, STEP from one run to the next.
-template <int RUN, int STEP>
-struct Places {
-  long long first;
-  __device__ __forceinline__ long long of(int k) const { return first + k / RUN * STEP + k % RUN; }
-  // In a line of fewer than 2^32 elements.
-  __device__ __forceinline__ unsigned short_of(int k) const {
-    return static_cast<unsigned>(first) + static_cast<unsigned>(k / RUN * STEP + k % RUN);
-  }
-};
 
 // What is kept of two lines at once, or written for one.
 template <typename Number>
@@ -41,9 +30,11 @@ struct Ratios {
 
 struct NoShift {};
 
-// A reduction as in reduction.cuh.
+// A reduction of values, as SumReduction.
 template <typename R>
 struct Fold : R {
+  static constexpr bool is_fold = true;
+  using Values = R;
   using typename R::Element;
   using typename R::Item;
   using typename R::Output;
@@ -217,6 +208,7 @@ __device__ __forceinline__ Extremum<T> shuffle_down(Extremum<T> x, int by, int w
 
 template <typename T, bool greatest>
 struct PlaceReduction {
+  static constexpr bool is_fold = false;
   using Element = T;
   using Item = Extremum<T>;
   using Partial = Extremum<T>;
@@ -264,6 +256,7 @@ struct PlaceReduction {
 // 0, of no element, is below all others.
 template <typename T, bool greatest>
 struct ShortPlaceReduction {
+  static constexpr bool is_fold = false;
   using Element = T;
   using Item = unsigned long long;
   using Partial = unsigned long long;
@@ -356,6 +349,7 @@ enum class Moment { variance, deviation, both };
 // little cancels: the square of the first one's distance from the mean is at most all squares together.
 template <typename T, typename Number, typename Sum, Moment moment, typename Result>
 struct MomentReduction {
+  static constexpr bool is_fold = false;
   using Element = T;
   using Item = Moments<Sum>;
   using Partial = Moments<Sum>;
@@ -480,6 +474,7 @@ __device__ __forceinline__ Scaled scaled(double x, long long exponent) {
 
 template <typename T, typename Result>
 struct ProductReduction {
+  static constexpr bool is_fold = false;
   using Element = T;
   using Item = Scaled;
   using Partial = Scaled;
@@ -522,112 +517,61 @@ struct ProductReduction {
 // `wide`: sums and products of other types are computed and written as f64. `short_places`: lines have fewer
 // than 2^32 - 1 elements, of 4 bytes.
 template <int function, typename T, bool wide, bool short_places = false>
-struct General;
+struct ReductionOf;
 
 template <typename T>
-struct General<0, T, false> : Fold<Reduction<0, T>> {};
+struct ReductionOf<0, T, false> : Fold<Reduction<0, T>> {};
 template <typename T>
-struct General<1, T, false> : Fold<Reduction<1, T>> {};
+struct ReductionOf<1, T, false> : Fold<Reduction<1, T>> {};
 template <typename T>
-struct General<2, T, false> : Fold<Reduction<2, T>> {};
+struct ReductionOf<2, T, false> : Fold<Reduction<2, T>> {};
 template <typename T>
-struct General<3, T, false> : Fold<Reduction<3, T>> {};
+struct ReductionOf<3, T, false> : Fold<Reduction<3, T>> {};
 template <typename T>
-struct General<0, T, true> : Fold<SumReduction<T, double, Compensated, double, false>> {};
+struct ReductionOf<0, T, true> : Fold<SumReduction<T, double, Compensated, double, false>> {};
 template <typename T>
-struct General<3, T, true> : Fold<SumReduction<T, double, Compensated, double, true>> {};
+struct ReductionOf<3, T, true> : Fold<SumReduction<T, double, Compensated, double, true>> {};
 template <typename T>
-struct General<4, T, false> : PlaceReduction<T, false> {};
+struct ReductionOf<4, T, false> : PlaceReduction<T, false> {};
 template <typename T>
-struct General<5, T, false> : PlaceReduction<T, true> {};
+struct ReductionOf<5, T, false> : PlaceReduction<T, true> {};
 template <typename T>
-struct General<4, T, false, true> : ShortPlaceReduction<T, false> {};
+struct ReductionOf<4, T, false, true> : ShortPlaceReduction<T, false> {};
 template <typename T>
-struct General<5, T, false, true> : ShortPlaceReduction<T, true> {};
+struct ReductionOf<5, T, false, true> : ShortPlaceReduction<T, true> {};
 template <typename T, bool wide>
-struct General<6, T, wide> : MomentReduction<T, double, Compensated, Moment::variance, double> {};
+struct ReductionOf<6, T, wide> : MomentReduction<T, double, Compensated, Moment::variance, double> {};
 template <>
-struct General<6, float, false> : MomentReduction<float, float, double, Moment::variance, float> {};
+struct ReductionOf<6, float, false> : MomentReduction<float, float, double, Moment::variance, float> {};
 template <typename T, bool wide>
-struct General<7, T, wide> : MomentReduction<T, double, Compensated, Moment::deviation, double> {};
+struct ReductionOf<7, T, wide> : MomentReduction<T, double, Compensated, Moment::deviation, double> {};
 template <>
-struct General<7, float, false> : MomentReduction<float, float, double, Moment::deviation, float> {};
+struct ReductionOf<7, float, false> : MomentReduction<float, float, double, Moment::deviation, float> {};
 template <typename T>
-struct General<8, T, false> : Fold<WholeProduct<T>> {};
+struct ReductionOf<8, T, false> : Fold<WholeProduct<T>> {};
 template <>
-struct General<8, float, false> : ProductReduction<float, float> {};
+struct ReductionOf<8, float, false> : ProductReduction<float, float> {};
 template <>
-struct General<8, double, false> : ProductReduction<double, double> {};
+struct ReductionOf<8, double, false> : ProductReduction<double, double> {};
 template <typename T>
-struct General<8, T, true> : ProductReduction<T, double> {};
+struct ReductionOf<8, T, true> : ProductReduction<T, double> {};
 template <typename T>
-struct General<9, T, false> : Fold<LogicalReduction<T, false>> {};
+struct ReductionOf<9, T, false> : Fold<LogicalReduction<T, false>> {};
 template <typename T>
-struct General<10, T, false> : Fold<LogicalReduction<T, true>> {};
+struct ReductionOf<10, T, false> : Fold<LogicalReduction<T, true>> {};
 template <typename T>
-struct General<11, T, false> : Fold<CountReduction<T>> {};
+struct ReductionOf<11, T, false> : Fold<CountReduction<T>> {};
 template <typename T>
-struct General<12, T, false> : Fold<Range<T>> {};
+struct ReductionOf<12, T, false> : Fold<Range<T>> {};
 template <typename T>
-struct General<13, T, false> : Fold<NormReduction<T, false>> {};
+struct ReductionOf<13, T, false> : Fold<NormReduction<T, false>> {};
 template <typename T>
-struct General<14, T, false> : Fold<NormReduction<T, true>> {};
+struct ReductionOf<14, T, false> : Fold<NormReduction<T, true>> {};
 template <typename T>
-struct General<15, T, false> : Fold<LargestMagnitude<T>> {};
+struct ReductionOf<15, T, false> : Fold<LargestMagnitude<T>> {};
 template <typename T>
-struct General<16, T, false> : Fold<BothExtremes<T>> {};
+struct ReductionOf<16, T, false> : Fold<BothExtremes<T>> {};
 template <typename T, bool wide>
-struct General<17, T, wide> : MomentReduction<T, double, Compensated, Moment::both, double> {};
+struct ReductionOf<17, T, wide> : MomentReduction<T, double, Compensated, Moment::both, double> {};
 template <>
-struct General<17, float, false> : MomentReduction<float, float, double, Moment::both, float> {};
-
-// ---- a tile
-
-template <typename R, int THREADS, int ITEMS, int VECTOR, int HINT>
-struct GeneralTile : Tile<R, THREADS, ITEMS, VECTOR, HINT> {
-  using Element = typename R::Element;
-  using Base = Tile<R, THREADS, ITEMS, VECTOR, HINT>;
-  static constexpr int own = ITEMS * VECTOR;  // elements of a thread
-
-  template <bool all>
-  static __device__ __forceinline__ void add_vectors(typename R::Partial& total,
-                                                     const Vector<Element, VECTOR> (&vector)[ITEMS],
-                                                     int there, long long first, int thread,
-                                                     typename R::Shift shift) {
-    Element x[own];
-#pragma unroll
-    for (int k = 0; k < own; ++k) x[k] = vector[k / VECTOR].element[k % VECTOR];
-    using Where = Places<VECTOR, THREADS * VECTOR>;
-    R::template add<own, all>(total, x, there, Where{first + thread * VECTOR}, shift);
-  }
-
-  // The tile's elements begin at place `first` of the line.
-  __device__ __forceinline__ void add_to(typename R::Partial& total, long long first, int thread,
-                                         typename R::Shift shift) const {
-    add_vectors<true>(total, this->vector, own, first, thread, shift);
-  }
-
-  // An incomplete tile of `count` elements, fewer than Base::elements.
-  static __device__ __forceinline__ void add_part(typename R::Partial& total, const Element* from,
-                                                  long long first, int thread, int count,
-                                                  typename R::Shift shift) {
-    Vector<Element, VECTOR> vector[ITEMS];
-    int there = 0;
-#pragma unroll
-    for (int i = 0; i < ITEMS; ++i) {
-      const int at = (i * THREADS + thread) * VECTOR;
-      vector[i] = {};
-      if (at + VECTOR <= count) {
-        vector[i] = load_once<HINT, VECTOR>(from + at);
-        there = (i + 1) * VECTOR;
-      }
-    }
-    add_vectors<false>(total, vector, there, first, thread, shift);
-    if constexpr (VECTOR > 1) {  // the rest, less than a vector
-      for (int at = count / VECTOR * VECTOR + thread; at < count; at += THREADS) {
-        const Element one[1] = {from[at]};
-        R::template add<1, true>(total, one, 1, Places<1, 1>{first + at}, shift);
-      }
-    }
-  }
-};
+struct ReductionOf<17, float, false> : MomentReduction<float, float, double, Moment::both, float> {};
