@@ -8,6 +8,7 @@
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
+#include "common/opaque.cuh"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 #include "common/widened.cuh"
@@ -200,9 +201,7 @@ __device__ __forceinline__ void store_unit(Sum* to, const Sum (&values)[OUTPUTS]
 // registers left for what is on its way from global memory.
 __device__ __forceinline__ int unknown_zero() {
   int zero = 0;
-#ifndef TUNESMITH_HOST
-  asm volatile("" : "+r"(zero));
-#endif
+  make_opaque(zero);
   return zero;
 }
 

@@ -39,24 +39,8 @@ constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
 
 // ---- the extremes of two words, element by element
 
-// Of 16 bits by their keys, where there is no instruction.
 template <typename E>
-struct Extremes {
-  static __device__ __forceinline__ unsigned key(unsigned bits) {
-    E element;
-    memcpy(&element, &bits, sizeof(E));
-    return Keys<E>::key(element);
-  }
-  static __device__ __forceinline__ unsigned of_halves(unsigned a, unsigned b) {
-    return (key(a) < key(b)) == (rank > 0) ? b : a;
-  }
-  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
-    return of_halves(a & 0xffffu, b & 0xffffu) | of_halves(a >> 16, b >> 16) << 16;
-  }
-  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
-    return of(of(a, b), c);
-  }
-};
+struct Extremes;
 template <>
 struct Extremes<unsigned short> {
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
@@ -85,29 +69,19 @@ struct Extremes<float> {
     return of(of(a, b), c);
   }
 };
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
 template <>
 struct Extremes<short> {
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
-    return rank > 0 ? __vmaxs2(a, b) : __vmins2(a, b);
+    return rank > 0 ? maximum_s16x2(a, b) : minimum_s16x2(a, b);
   }
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
-    return rank > 0 ? __vimax3_s16x2(a, b, c) : __vimin3_s16x2(a, b, c);
+    return rank > 0 ? maximum_s16x2(a, b, c) : minimum_s16x2(a, b, c);
   }
 };
-#endif
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
-// A NaN is after all numbers, and -0 before 0, also in these instructions.
 template <>
 struct Extremes<Float16> {
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
-    unsigned result;
-    if constexpr (rank > 0) {
-      asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-    } else {
-      asm("min.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-    }
-    return result;
+    return rank > 0 ? maximum_f16x2(a, b) : minimum_f16x2(a, b);
   }
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
     return of(of(a, b), c);
@@ -116,19 +90,12 @@ struct Extremes<Float16> {
 template <>
 struct Extremes<BFloat16> {
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
-    unsigned result;
-    if constexpr (rank > 0) {
-      asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-    } else {
-      asm("min.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-    }
-    return result;
+    return rank > 0 ? maximum_bf16x2(a, b) : minimum_bf16x2(a, b);
   }
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
     return of(of(a, b), c);
   }
 };
-#endif
 
 // A word as it is compared. Of bytes two words, of whose numbers of 16 bits the upper bytes are the even and
 // the odd ones: the lower bytes decide only between equal ones.

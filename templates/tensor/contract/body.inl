@@ -12,6 +12,8 @@
 #include "common/functions.cuh"
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"
+#include "common/matrix_f64.cuh"
+#include "common/opaque.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "common/vector.cuh"

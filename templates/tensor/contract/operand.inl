@@ -155,12 +155,3 @@ struct Operand {
     }
   }
 };
-
-// Where it is anyway, so that an address is one multiplication away from an offset of 32 bits.
-template <typename Pointer>
-__device__ __forceinline__ Pointer held_in_register(Pointer pointer) {
-#ifndef TUNESMITH_HOST
-  asm("" : "+l"(pointer));
-#endif
-  return pointer;
-}

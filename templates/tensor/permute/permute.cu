@@ -10,6 +10,7 @@
 #include "common/async_copy.cuh"
 #include "common/functions.cuh"
 #include "common/hinted_access.cuh"
+#include "common/load_as.cuh"
 #include "common/overlap.inl"
 #include "common/vector.cuh"
 
@@ -193,26 +194,6 @@ __device__ __forceinline__ To same_bits(const From& from) {
   return to;
 }
 
-// Between a box in shared memory and registers.
-template <int WIDTH>
-__device__ __forceinline__ Held<WIDTH> held_of(const T* from) {
-#ifdef TUNESMITH_HOST
-  Held<WIDTH> held;
-  memcpy(&held, from, sizeof(held));
-  return held;
-#else
-  return *reinterpret_cast<const Held<WIDTH>*>(from);
-#endif
-}
-template <typename V>
-__device__ __forceinline__ void hold(T* to, const V& held) {
-#ifdef TUNESMITH_HOST
-  memcpy(to, &held, sizeof(held));
-#else
-  *reinterpret_cast<V*>(to) = held;
-#endif
-}
-
 using In = Held<VECTOR_IN>;
 using Stored = HeldOf<Out, VECTOR_OUT>;
 using StoredElements = Vector<Out, VECTOR_OUT>;
@@ -237,13 +218,13 @@ __device__ __forceinline__ void put(T* box, const Spot& spot, const In& vector) 
   constexpr Rows rows = make_rows<true>();
   constexpr int piece = static_cast<int>(make_places().piece);
   if constexpr (piece == VECTOR_IN) {
-    hold(box + spot.place + spot.first, vector);
+    store_as(box + spot.place + spot.first, vector);
   } else if constexpr (rows.whole && piece * sizeof(T) % 4 == 0) {
     using Piece = Held<piece>;
     const auto pieces = same_bits<Vector<Piece, VECTOR_IN / piece>>(vector);
 #pragma unroll
     for (int i = 0; i < VECTOR_IN / piece; ++i)
-      hold(box + spot.place + spot.first + i * piece, pieces.element[i]);
+      store_as(box + spot.place + spot.first + i * piece, pieces.element[i]);
   } else {
     const auto its = same_bits<Vector<T, VECTOR_IN>>(vector);
 #pragma unroll
@@ -405,7 +386,7 @@ __device__ __forceinline__ void store(Out* to, const T* from, const int (&places
   };
   Stored vector;
   if constexpr (gathers()) {
-    const auto held = held_of<VECTOR_OUT>(from + places[0]);
+    const auto held = load_as<Held<VECTOR_OUT>>(from + places[0]);
     if constexpr (rows.whole) return store_whole(to, held);
     vector = stored_of(held);
   } else {

@@ -9,6 +9,7 @@
 #include "common/async_copy.cuh"
 #include "common/copy_groups.cuh"
 #include "common/functions.cuh"
+#include "common/ordered.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
