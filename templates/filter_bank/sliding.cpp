@@ -6,9 +6,12 @@
 
 #include "templates/blocks.h"
 #include "templates/filter_bank/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::filter_bank_op {
 namespace {
+
+#include "templates/filter_bank/sliding_layout.inl"
 
 constexpr IntegerAxis BLOCKS("BLOCKS");
 constexpr IntegerAxis BUFFERS("BUFFERS");
@@ -33,12 +36,21 @@ std::int64_t row_vector(const Dims& d) {
 std::int64_t load_of(const Problem& problem, const Config& c) {
   return std::min({c[VECTOR], row_vector(Dims(problem)), c[COLUMNS], lanes_of(problem)});
 }
-std::int64_t units_of(const Problem& problem, const Config& c) {
+SlidingLayout layout_of(const Problem& problem, const Config& c) {
   const Dims d(problem);
-  const std::int64_t load = load_of(problem, c);
-  const std::int64_t shift = (load - d.before_x * d.channels % 4 % load) % load;
-  return std::max<std::int64_t>(0, c[BLOCK] * c[COLUMNS] - shift - (d.taps_x - 1) * d.channels) / c[OUTPUTS];
+  return sliding_layout({.strip = c[BLOCK] * c[COLUMNS],
+                         .rows = c[ROWS],
+                         .outputs = c[OUTPUTS],
+                         .buffers = c[BUFFERS],
+                         .load = load_of(problem, c),
+                         .lanes = lanes_of(problem),
+                         .filters = d.filters,
+                         .taps_y = d.taps_y,
+                         .taps_x = d.taps_x,
+                         .channels = d.channels,
+                         .phase = d.before_x * d.channels % 4});
 }
+std::int64_t units_of(const Problem& problem, const Config& c) { return layout_of(problem, c).units; }
 // Rows in which threads have a unit each at once.
 std::int64_t rows_at_once(const Problem& problem, const Config& c) {
   std::int64_t rows = std::min(c[ROWS], c[BLOCK] / std::max<std::int64_t>(1, units_of(problem, c)));
@@ -46,10 +58,7 @@ std::int64_t rows_at_once(const Problem& problem, const Config& c) {
   return rows;
 }
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
-  const Dims d(problem);
-  const std::int64_t lanes = lanes_of(problem);
-  const std::int64_t masks = round_up(d.taps_y, lanes) + round_up(d.taps_x, lanes);
-  return d.filters * (c[BUFFERS] * c[ROWS] * c[BLOCK] * c[COLUMNS] + masks) * sum_bytes(problem);
+  return layout_of(problem, c).elements * sum_bytes(problem);
 }
 
 // Rows of a block, so that there are about BLOCKS of them.
