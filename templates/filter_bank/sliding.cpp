@@ -32,17 +32,14 @@ std::int64_t row_vector(const Dims& d) {
   return d.row_length() % 4 == 0 ? 4 : d.row_length() % 2 == 0 ? 2 : 1;
 }
 
-// As in sliding.cu.
-std::int64_t load_of(const Problem& problem, const Config& c) {
-  return std::min({c[VECTOR], row_vector(Dims(problem)), c[COLUMNS], lanes_of(problem)});
-}
 SlidingLayout layout_of(const Problem& problem, const Config& c) {
   const Dims d(problem);
-  return sliding_layout({.strip = c[BLOCK] * c[COLUMNS],
+  return sliding_layout({.block = c[BLOCK],
+                         .columns = c[COLUMNS],
                          .rows = c[ROWS],
                          .outputs = c[OUTPUTS],
                          .buffers = c[BUFFERS],
-                         .load = load_of(problem, c),
+                         .vector = std::min(c[VECTOR], row_vector(d)),
                          .lanes = lanes_of(problem),
                          .filters = d.filters,
                          .taps_y = d.taps_y,
@@ -51,11 +48,8 @@ SlidingLayout layout_of(const Problem& problem, const Config& c) {
                          .phase = d.before_x * d.channels % 4});
 }
 std::int64_t units_of(const Problem& problem, const Config& c) { return layout_of(problem, c).units; }
-// Rows in which threads have a unit each at once.
 std::int64_t rows_at_once(const Problem& problem, const Config& c) {
-  std::int64_t rows = std::min(c[ROWS], c[BLOCK] / std::max<std::int64_t>(1, units_of(problem, c)));
-  while (rows > 1 && c[ROWS] % rows != 0) --rows;
-  return rows;
+  return layout_of(problem, c).rows_at_once;
 }
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
   return layout_of(problem, c).elements * sum_bytes(problem);
@@ -242,7 +236,8 @@ Template sliding() {
       .alignment_bytes =
           [](const Problem& problem, const Config& c) {
             const std::int64_t store = std::min({c[VECTOR], row_vector(Dims(problem)), lanes_of(problem)});
-            return std::max(load_of(problem, c) * bytes(dtype_of(problem)), store * sum_bytes(problem));
+            return std::max(layout_of(problem, c).load * bytes(dtype_of(problem)),
+                            store * sum_bytes(problem));
           }};
 }
 

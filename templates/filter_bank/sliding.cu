@@ -20,12 +20,13 @@ using Sum = sum_type<T>;
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / BLOCK);  // bounds the registers of a thread
 constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));                // of an access to shared memory
 constexpr int strip = BLOCK * COLUMNS;                                   // columns of a block, channels apart
-constexpr int load = smaller(smaller(VECTOR, ROW_VECTOR), smaller(COLUMNS, lanes));
 constexpr int store = smaller(smaller(VECTOR, ROW_VECTOR), lanes);
 
 #include "filter_bank/sliding_layout.inl"
 constexpr SlidingLayout layout =
-    sliding_layout({strip, ROWS, OUTPUTS, BUFFERS, load, lanes, filters, taps_y, taps_x, channels, PHASE});
+    sliding_layout({BLOCK, COLUMNS, ROWS, OUTPUTS, BUFFERS, smaller(VECTOR, ROW_VECTOR), lanes, filters,
+                    taps_y, taps_x, channels, PHASE});
+constexpr int load = layout.load;  // elements of a load
 constexpr int shift = layout.shift, reach = layout.reach, units = layout.units;
 constexpr int tile = units * OUTPUTS;
 
@@ -43,12 +44,7 @@ constexpr int together = rows_together();
 
 // Along the rows, each thread has a unit of so many rows at once, and goes on to the next ones in steps, of
 // which some are made together.
-__host__ __device__ constexpr int whole_rows() {
-  int rows = smaller(ROWS, BLOCK / units);
-  while (ROWS % rows != 0) --rows;
-  return rows;
-}
-constexpr int rows_at_once = whole_rows();
+constexpr int rows_at_once = layout.rows_at_once;
 constexpr int steps = ROWS / rows_at_once;
 __host__ __device__ constexpr int steps_together() {
   int count = steps;

@@ -135,7 +135,7 @@ Files with(const Mutant& mutant, Files files) {
 
 // The files of the op's folder that a template's body brings.
 std::vector<std::string> files_of(const Op& op, const Template& tmpl) {
-  std::vector<std::string> files = {op.name + "/" + tmpl.name + ".cu"};
+  std::vector<std::string> files = {op.name + "/" + tmpl.room + tmpl.name + ".cu"};
   for (const std::string& example : op.examples) {
     const std::string path = body_path(op.name, tmpl, complete_problem(op, Problem::parse(example)));
     if (std::find(files.begin(), files.end(), path) == files.end()) files.push_back(path);
