@@ -3,7 +3,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/texts.cmake")
 
 # tunesmith_ops_library(NAME FOLDER...): a library that holds the ops of the given folders, what ops share and the table `ops()` that
 # names them. A folder NAME/ has op.cpp, which defines `tunesmith::Op tunesmith::ops_NAME()`, its *.cu,
-# what these include as "NAME/*.cuh" and "NAME/*.inl", and perhaps more *.cpp; a large one has rooms, NAME/ROOM/, for parts of it. Its dispatch.cpp belongs to the dispatch library, its test.cpp
+# what these include as "NAME/*.cuh" and "NAME/*.inl", and perhaps more *.cpp, which also include *_layout.inl; a large one has rooms, NAME/ROOM/, for parts of it. Its dispatch.cpp belongs to the dispatch library, its test.cpp
 # and *_test.cpp to the tests. What ops share is templates/*.h and the folders of templates/ without an op.cpp: common/, and the
 # families' *.h, *.cpp, *.cuh, *.inl and tunesmith/*.h. Of a checkout or, beside the same folders, of an installed package, whose tunesmith::static has
 # what is not the given folders' own.
@@ -49,7 +49,7 @@ function(tunesmith_ops_library library)
       file(RELATIVE_PATH file_name "${folder}" "${body}")
       list(APPEND files "${op}/${file_name}=${body}")
     endforeach()
-    file(GLOB more CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/*/*.h" "${folder}/dispatch.cpp")
+    file(GLOB more CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/*/*.h" "${folder}/*_layout.inl" "${folder}/*/*_layout.inl" "${folder}/dispatch.cpp")
     list(FILTER more EXCLUDE REGEX "/test[^/]*\\.h$")
     foreach(file IN LISTS own more)
       file(RELATIVE_PATH file_name "${folder}" "${file}")

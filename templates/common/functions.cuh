@@ -3,6 +3,7 @@
 // an integer divided by zero is 0, and so is the remainder.
 #pragma once
 
+#include "common/approximate.cuh"
 #include "common/float16.cuh"
 
 namespace elementwise {
@@ -206,8 +207,7 @@ __device__ __forceinline__ float sqrt_of_medium(float x) {
 #ifdef TUNESMITH_HOST
   return ::sqrtf(x);
 #else
-  float inverse;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  const float inverse = approximate_rsqrt(x);
   const float root = x * inverse;
   return ::fmaf(::fmaf(-root, root, x), 0.5f * inverse, root);
 #endif

@@ -9,6 +9,7 @@
 // because their sums are 2^11 times too large.
 #pragma once
 
+#include "common/ordered.cuh"
 #include "common/vector.cuh"
 
 // Over the sizes of a tile's numbers.
@@ -18,9 +19,7 @@ struct SizeRange {
 };
 
 __device__ __forceinline__ void include(SizeRange& range, float x) {
-  float most;  // NaN stays
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(__uint_as_float(range.most)), "f"(fabsf(x)));
-  range.most = __float_as_uint(most);
+  range.most = __float_as_uint(maximum(__uint_as_float(range.most), fabsf(x)));  // NaN stays
   range.least = min(range.least, 2 * __float_as_uint(x) - 1);  // 0 becomes the largest number
 }
 

@@ -16,4 +16,5 @@
 #include "common/host/entry.h"
 #include "common/host/language.h"
 #include "common/host/math.h"
+#include "common/host/rounding.h"
 #include "common/host/warp.h"

@@ -6,9 +6,12 @@
 
 #include "templates/conv1d/op.h"
 #include "templates/image/rules.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv1d_op {
 namespace {
+
+#include "templates/conv1d/bounded_layout.inl"
 
 constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis CHUNK("CHUNK");
@@ -21,15 +24,17 @@ std::int64_t out_vector(const Dims& d) { return d.batch <= 1 ? 4 : row_vector(d.
 // How many samples after a multiple of 4 a tile's first window begins.
 std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
 
-// As the body lays it out: the taps, then the rows of samples.
 std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, std::int64_t outputs, std::int64_t rows,
                           std::int64_t vector, bool padded) {
-  const std::int64_t lanes = 16 / element_bytes;
-  const std::int64_t load = std::min(vector, in_vector(d));
-  const std::int64_t samples =
-      round_up(round_up(phase(d) % load + outputs + d.taps - 1, load), lanes) + 2 * lanes;
-  const std::int64_t pads = padded ? (samples - 1) / (8 * lanes) : 0;
-  return (round_up(d.taps, lanes) + rows * (samples + pads * lanes)) * element_bytes;
+  return bounded_layout({.tile = outputs,
+                         .block_y = rows,
+                         .load = std::min(vector, in_vector(d)),
+                         .lanes = 16 / element_bytes,
+                         .taps = d.taps,
+                         .phase = phase(d),
+                         .padded = padded})
+             .elements *
+         element_bytes;
 }
 std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, const Config& c) {
   return shared_bytes(d, element_bytes, tile(c), c[BLOCK_Y], c[VECTOR], c[SMEM_LAYOUT] == "padded");

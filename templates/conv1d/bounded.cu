@@ -9,6 +9,7 @@
 #include "common/integer.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "common/widened.cuh"
 
@@ -21,25 +22,20 @@ constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));  // elements of a 16-b
 constexpr int load = smaller(VECTOR, IN_VECTOR);           // elements of a global load
 constexpr int store = smaller(VECTOR, alignment_of(OUT_X, OUT_VECTOR));
 
+// ---- shared memory
+
+#include "conv1d/bounded_layout.inl"
+constexpr bool padded = SMEM_LAYOUT == SmemLayout::padded;
+constexpr BoundedLayout layout = bounded_layout({tile, BLOCK_Y, load, lanes, taps, PHASE, padded});
+constexpr int skipped = layout.skipped, staged_vectors = layout.vectors, pitch = layout.pitch,
+              taps_elements = layout.taps, staged_samples = skipped + tile + taps - 1;
+__device__ __forceinline__ constexpr int place_of(int position) {
+  return bounded_place(position, lanes, padded);
+}
+
 // Taps are taken in chunks, each with its window, of which the next chunk needs the last `carried` samples.
-constexpr int skipped = PHASE % load;  // samples before the first that is needed, which keeps vectors aligned
 constexpr int step = alignment_of(OUT_X, lanes);  // samples of one read of the window
 constexpr int carried = round_up(skipped + OUT_X - 1, step);
-
-// ---- shared memory: the taps, then a row of samples for each row of threads
-
-constexpr int staged_samples = skipped + tile + taps - 1;
-constexpr int staged_vectors = ceil_divide(staged_samples, load);
-constexpr int used_width = round_up(staged_vectors * load, lanes) + 2 * lanes;  // windows are read as a whole
-
-// Threads whose rows of outputs are longer than 16 bytes would meet in the same banks: `padded` leaves out 16
-// bytes after each 128.
-constexpr int bank_width = 8 * lanes;
-__device__ __forceinline__ constexpr int place_of(int position) {
-  return SMEM_LAYOUT == SmemLayout::padded ? position + position / bank_width * lanes : position;
-}
-constexpr int pitch = place_of(used_width - 1) / lanes * lanes + lanes;
-constexpr int taps_elements = round_up(taps, lanes);
 
 // Samples that the signal has as a whole, by vectors.
 __device__ __forceinline__ void stage_inside(Sum* to, const T* from) {

@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "templates/conv1d/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv1d_op {
 namespace {
+
+#include "templates/conv1d/chunked_layout.inl"
 
 constexpr IntegerAxis SHARE("SHARE");
 constexpr IntegerAxis SPLIT("SPLIT");
@@ -14,18 +17,16 @@ constexpr IntegerAxis SPLIT("SPLIT");
 std::int64_t block_threads(const Config& c) { return c[BLOCK_X] * c[SPLIT]; }
 std::int64_t tile(const Config& c) { return c[BLOCK_X] * c[OUT_X]; }  // outputs of a block
 
-// As the body lays it out; its sums lie where the samples and taps were.
 std::int64_t shared_bytes(std::int64_t element_bytes, const Config& c) {
-  const std::int64_t lanes = 16 / element_bytes;
-  const std::int64_t out_x = c[OUT_X];
-  const std::int64_t split = c[SPLIT];
-  const std::int64_t share = c[SHARE];
-  const std::int64_t pad = c[SMEM_LAYOUT] == "padded" ? lanes : 0;
-  const auto place_of = [=](std::int64_t position) { return position + position / out_x * pad; };
-  const std::int64_t staged = round_up(tile(c) + split * share, c[VECTOR]);
-  const std::int64_t samples = round_up(place_of(staged) + lanes, lanes);
-  const std::int64_t sums = split * round_up(place_of(tile(c)), lanes);
-  return std::max(samples + split * (share + lanes), sums) * element_bytes;
+  return chunked_layout({.tile = tile(c),
+                         .out_x = c[OUT_X],
+                         .split = c[SPLIT],
+                         .share = c[SHARE],
+                         .vector = c[VECTOR],
+                         .lanes = 16 / element_bytes,
+                         .padded = c[SMEM_LAYOUT] == "padded"})
+             .elements *
+         element_bytes;
 }
 
 std::vector<Axis> axes_for(std::int64_t element_bytes) {

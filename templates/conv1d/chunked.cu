@@ -7,6 +7,7 @@
 #include "common/integer.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
 constexpr bool turned = function == Function::convolve;
@@ -19,17 +20,18 @@ constexpr int lanes = 16 / static_cast<int>(sizeof(T));                    // el
 constexpr int step = alignment_of(OUT_X, lanes);    // samples of one read of the window
 constexpr int carried = round_up(OUT_X - 1, step);  // samples that the next segment needs too
 constexpr int window_size = larger(carried + SEGMENT, step);
-constexpr int staged = round_up(tile + chunk, VECTOR);  // samples
+
+#include "conv1d/chunked_layout.inl"
+constexpr ChunkedLayout layout =
+    chunked_layout({tile, OUT_X, SPLIT, SHARE, VECTOR, lanes, SMEM_LAYOUT == SmemLayout::padded});
+constexpr int staged = layout.staged, sample_elements = layout.samples, taps_pitch = layout.taps_pitch,
+              sum_pitch = layout.sum_pitch;
 
 static_assert(SHARE % SEGMENT == 0 && SEGMENT % step == 0 && SEGMENT % VECTOR == 0 && OUT_X % VECTOR == 0,
               "chunks, shares and segments begin at whole vectors");
 
 #include "conv1d/padding.inl"
 static_assert(pad == 0 || SEGMENT % OUT_X == 0, "a loop over padded samples steps by whole rows of outputs");
-
-constexpr int sample_elements = round_up(place_of(staged) + lanes, lanes);
-constexpr int taps_pitch = SHARE + lanes;  // groups of one warp read different banks
-constexpr int sum_pitch = round_up(place_of(tile), lanes);
 
 // The segment at `samples` and `taps`; only its taps [begin, end) if GUARDED.
 template <bool GUARDED>

@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "templates/conv1d/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv1d_op {
 namespace {
+
+#include "templates/conv1d/sliding_layout.inl"
 
 constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis CHUNK("CHUNK");
@@ -30,13 +33,11 @@ std::int64_t part_of(const Problem& problem) {
   return round_up(ceil_divide(taps, ceil_divide(taps, most)), lanes);
 }
 
-// As the body lays it out.
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
   const std::int64_t lanes = 16 / sum_bytes(problem);
-  const std::int64_t load = std::min(c[VECTOR], lanes);
-  const std::int64_t part = part_of(problem);
-  const std::int64_t pitch = std::max(round_up(tile(c) + load + part, lanes) + lanes, c[SPLIT] * tile(c));
-  return (round_up(load + part, lanes) + c[BLOCK_Y] * pitch) * sum_bytes(problem);
+  return sliding_layout(tile(c), c[BLOCK_Y], c[SPLIT], std::min(c[VECTOR], lanes), part_of(problem), lanes)
+             .elements *
+         sum_bytes(problem);
 }
 
 // Code for the first slots, for a loop and for each number of taps behind it; from global memory for each

@@ -20,6 +20,7 @@
 #include "common/integer.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "common/widened.cuh"
 
@@ -46,6 +47,8 @@ constexpr bool one_by_one = OUT_X == 1 && SPLIT == 1;
 static_assert(CHUNK % lanes == 0, "chunks begin at whole vectors");
 static_assert(!from_global || (load > 1 && OUT_X % load == 0 && SPLIT == 1),
               "windows come from global memory as vectors");
+
+#include "conv1d/sliding_layout.inl"
 
 using Sums = Sum[ITEMS][OUT_X];
 using Windows = Sum[ITEMS][window_size];
@@ -327,8 +330,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
                           long long left, int convolve, int boundary, int part, double value) {
   DYNAMIC_SHARED(Sum, memory);  // a part of the taps, the rows of samples, in which sums are kept later
   start();
-  const int pitch = larger(round_up(tile + load + part, lanes) + lanes, SPLIT * tile);
-  Sum* row_memory = memory + round_up(load + part, lanes) + threadIdx.y * pitch;
+  const SlidingLayout layout = sliding_layout(tile, BLOCK_Y, SPLIT, load, part, lanes);
+  Sum* row_memory = memory + layout.rows_at + threadIdx.y * layout.pitch;
   const int group = threadIdx.z;
   const int thread = group * BLOCK_X + threadIdx.x;  // of the row
   const int position = threadIdx.x * OUT_X;

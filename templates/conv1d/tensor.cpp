@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "templates/conv1d/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv1d_op {
 namespace {
+
+#include "templates/conv1d/tensor_layout.inl"
 
 constexpr IntegerAxis HELD("HELD");
 constexpr IntegerAxis PRODUCTS("PRODUCTS");
@@ -15,19 +18,14 @@ constexpr IntegerAxis WARPS("WARPS");
 // Products of the shortest sum whose permitted error covers that of the split (the body derives it).
 constexpr std::int64_t fewest_terms = 32;
 
-// Sizes as the body computes them.
-std::int64_t steps_of(const Problem& problem) { return ceil_divide(problem.integer("taps") + 10, 16); }
 std::int64_t tile(const Config& c) { return c[WARPS] * 128 * c[PRODUCTS]; }
-std::int64_t units(std::int64_t steps, const Config& c) { return tile(c) / 8 + 2 * steps - 1; }
-
-// Pairs of taps, high and middle samples.
-std::int64_t shared_bytes(std::int64_t steps, const Config& c) {
-  return 4 * (2 * round_up(16 * steps + 10, 4) + 8 * units(steps, c));
+TensorLayout layout_of(const Problem& problem, const Config& c) {
+  return tensor_layout(problem.integer("taps"), tile(c));
 }
 
 // Vectors of samples that a thread stages.
-std::int64_t rounds(std::int64_t steps, const Config& c) {
-  return ceil_divide(2 * units(steps, c), 32 * c[WARPS]);
+std::int64_t rounds(const Problem& problem, const Config& c) {
+  return ceil_divide(2 * layout_of(problem, c).units, 32 * c[WARPS]);
 }
 
 // Of a thread: sums, taps, matrices and about 20 more.
@@ -37,7 +35,7 @@ std::int64_t registers_needed(const Config& c) { return 8 * c[PRODUCTS] + 4 * c[
 std::int64_t registers_there(const Config& c) { return 65536 / 32 / c[RESIDENT_WARPS]; }
 
 Space space_for(const Problem& problem, bool any_taps) {
-  const std::int64_t steps = steps_of(problem);
+  const std::int64_t steps = tensor_steps(problem.integer("taps"));
   std::vector<Axis> axes = {
       {WARPS, {4, 2, 8}, "warps of a block"},
       {PRODUCTS, {6, 8, 4}, "products of 128 outputs of a warp"},
@@ -48,7 +46,7 @@ Space space_for(const Problem& problem, bool any_taps) {
   };
   std::vector<Rule> must = {
       {"A thread holds at most 10 vectors of samples in registers on their way to shared memory.",
-       [=](const Config& c) { return any_taps || rounds(steps, c) <= 10; }},
+       [=](const Config& c) { return any_taps || rounds(problem, c) <= 10; }},
       {"The registers that RESIDENT_WARPS leave a thread are as many as its sums and taps need.",
        [](const Config& c) { return registers_needed(c) <= registers_there(c); }},
   };
@@ -76,7 +74,7 @@ Work tensor_work(const Problem& problem, const Config& config) {
       .steps = {Launch{.kernel = "conv1d_tensor",
                        .grid = {ceil_divide(d.output_length, tile(config)), std::min(d.batch, grid_limit)},
                        .block = {32 * config[WARPS]},
-                       .dynamic_shared_bytes = shared_bytes(steps_of(problem), config),
+                       .dynamic_shared_bytes = 4 * layout_of(problem, config).words,
                        .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
                                      int32(d.batch), d.length, d.output_length, d.left},
                        .overlaps_previous = config[START] == "overlapped"}}};

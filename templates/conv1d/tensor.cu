@@ -30,6 +30,7 @@
 #include "common/matrix.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
 constexpr bool turned = function == Function::convolve;  // a convolution is a correlation with turned taps
@@ -39,17 +40,14 @@ constexpr int resident_blocks = larger(1, RESIDENT_WARPS / WARPS);  // bounds th
 constexpr int warp_tile = 128 * PRODUCTS;
 constexpr int tile = WARPS * warp_tile;
 
-// Samples are read from an address that is a multiple of 16 on, up to 3 before the first that is needed.
-constexpr int most_skipped = 3;
-constexpr int steps = ceil_divide(most_skipped + 7 + taps, 16);  // of 16 columns of A
-constexpr int units = tile / 8 + 2 * steps - 1;                  // of 8 samples
+#include "conv1d/tensor_layout.inl"
+constexpr TensorLayout layout = tensor_layout(taps, tile);
+constexpr int steps = layout.steps, units = layout.units, plane_words = layout.plane_words;
 constexpr int quads = 2 * units;
 constexpr int rounds = ceil_divide(quads, threads);  // quads of a thread
-constexpr int plane_words = 4 * units;               // one of high, middle
 
-// The words of B that lanes need: (t[i], t[i + 1]) for i from -first_pair on, with zeros beyond the taps.
-constexpr int first_pair = 7 + most_skipped;
-constexpr int tap_pairs = round_up(16 * steps + first_pair, 4);
+// The words of B, with zeros beyond the taps.
+constexpr int first_pair = tensor_first_pair, tap_pairs = layout.pairs;
 
 __device__ __forceinline__ float tap_at(const float* kernel, int j) {
   return j < 0 || j >= taps ? 0.0f : kernel[turned ? taps - 1 - j : j];

@@ -7,6 +7,7 @@
 #include "common/matrix.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
 constexpr int threads = 32 * WARPS;
@@ -14,29 +15,18 @@ constexpr int resident_blocks = larger(1, RESIDENT_WARPS / WARPS);  // bounds th
 constexpr int warp_tile = 128 * PRODUCTS;
 constexpr int tile = WARPS * warp_tile;
 
-// Samples are read from an address that is a multiple of 16 on, up to 3 before the first that is needed.
-constexpr int most_skipped = 3;
-constexpr int first_pair = 7 + most_skipped;
+#include "conv1d/tensor_layout.inl"
+constexpr int first_pair = tensor_first_pair;
 constexpr int held = PRODUCTS + 2;  // quads of samples that wait in a thread's registers
 
 // The taps, and what follows from their number.
-struct Taps {
+struct Taps : TensorLayout {
   const float* kernel;
   int count;
-  bool turned;      // a convolution is a correlation with turned taps
-  int steps;        // of 16 columns of A
-  int units;        // of 8 samples
-  int plane_words;  // one of high, middle
-  int pairs;        // words of B that lanes need: (t[i], t[i + 1]) for i from -first_pair on
+  bool turned;  // a convolution is a correlation with turned taps
 
   __device__ __forceinline__ Taps(const float* kernel, int count, int convolve)
-      : kernel(kernel),
-        count(count),
-        turned(convolve != 0),
-        steps(ceil_divide(most_skipped + 7 + count, 16)),
-        units(tile / 8 + 2 * steps - 1),
-        plane_words(4 * units),
-        pairs(round_up(16 * steps + first_pair, 4)) {}
+      : TensorLayout(tensor_layout(count, tile)), kernel(kernel), count(count), turned(convolve != 0) {}
 
   // Zero beyond the taps.
   __device__ __forceinline__ float at(int j) const {

@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "templates/conv1d/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv1d_op {
 namespace {
+
+#include "templates/conv1d/tiled_layout.inl"
 
 constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis ITEMS("ITEMS");
@@ -19,22 +22,18 @@ std::int64_t tile(const Config& c) { return c[BLOCK_X] * c[OUT_X] * c[ITEMS]; }
 // How many samples after a multiple of 4 a tile's first window begins.
 std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
 
-// Outputs pass through shared memory, so that neighbouring threads store neighbours.
-bool regrouped(const Config& c) { return c[STORE_VECTOR] == 1 && c[OUT_X] > 1 && c[SMEM_LAYOUT] != "none"; }
-
-// As the body lays it out: the taps, the samples, the sums.
-std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, const Config& c) {
-  const std::int64_t lanes = 16 / element_bytes;
-  std::int64_t elements = c[TAPS_IN] == "shared" ? round_up(d.taps, lanes) : 0;
-  if (c[SMEM_LAYOUT] != "none") {
-    const std::int64_t vector = c[VECTOR];
-    const std::int64_t out_x = c[OUT_X];
-    const std::int64_t samples = round_up(round_up(phase(d) % vector + tile(c) + d.taps - 1, vector), lanes);
-    const std::int64_t pad = c[SMEM_LAYOUT] == "padded" ? lanes : 0;
-    elements += c[BLOCK_Y] * round_up(samples + samples / out_x * pad + lanes, lanes);
-    if (regrouped(c)) elements += c[BLOCK_Y] * round_up(tile(c) + tile(c) / out_x * pad, lanes);
-  }
-  return elements * element_bytes;
+TiledLayout layout_of(const Dims& d, std::int64_t element_bytes, const Config& c) {
+  return tiled_layout({.tile = tile(c),
+                       .out_x = c[OUT_X],
+                       .block_y = c[BLOCK_Y],
+                       .vector = c[VECTOR],
+                       .store_vector = c[STORE_VECTOR],
+                       .lanes = 16 / element_bytes,
+                       .taps = d.taps,
+                       .phase = phase(d),
+                       .taps_staged = c[TAPS_IN] == "shared",
+                       .staged = c[SMEM_LAYOUT] != "none",
+                       .padded = c[SMEM_LAYOUT] == "padded"});
 }
 
 std::vector<Axis> axes_for(bool few, std::int64_t element_bytes) {
@@ -155,7 +154,9 @@ std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes, bool fe
       {"Signals share a block only in a batch, with 32 threads each.",
        [=](const Config& c) { return c[BLOCK_Y] == 1 || (d.batch > 1 && c[BLOCK_X] == 32); }},
       {"Streaming stores are for few taps, and for outputs that go straight to global memory.",
-       [=](const Config& c) { return c[STORE] == "plain" || (few && !regrouped(c)); }},
+       [=](const Config& c) {
+         return c[STORE] == "plain" || (few && !layout_of(d, element_bytes, c).regrouped);
+       }},
       {"The more outputs a thread has, the fewer resident warps leave it enough registers; with few outputs "
        "no bound is needed.",
        [=](const Config& c) {
@@ -185,14 +186,15 @@ Work tiled_work(const Problem& problem, const Config& config) {
   if (config[TAPS_IN] == "constant") {
     work.steps.push_back(ConstantCopy{.symbol = "taps_copy", .argument = 1, .bytes = d.taps * element_bytes});
   }
-  work.steps.push_back(Launch{.kernel = "conv1d_tiled",
-                              .grid = {ceil_divide(d.output_length, tile(config)),
-                                       std::min(ceil_divide(d.batch, config[BLOCK_Y]), grid_limit)},
-                              .block = {config[BLOCK_X], config[BLOCK_Y]},
-                              .dynamic_shared_bytes = shared_bytes(d, element_bytes, config),
-                              .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
-                                            int32(d.batch), d.length, d.output_length, d.left},
-                              .overlaps_previous = config[START] == "overlapped"});
+  work.steps.push_back(
+      Launch{.kernel = "conv1d_tiled",
+             .grid = {ceil_divide(d.output_length, tile(config)),
+                      std::min(ceil_divide(d.batch, config[BLOCK_Y]), grid_limit)},
+             .block = {config[BLOCK_X], config[BLOCK_Y]},
+             .dynamic_shared_bytes = layout_of(d, element_bytes, config).elements * element_bytes,
+             .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
+                           d.length, d.output_length, d.left},
+             .overlaps_previous = config[START] == "overlapped"});
   return work;
 }
 

@@ -7,6 +7,7 @@
 #include "common/integer.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
 // Everything below is a correlation; a convolution is one with the taps reversed.
@@ -21,10 +22,13 @@ constexpr int item_stride = BLOCK_X * OUT_X;                               // ou
 constexpr int tile = item_stride * ITEMS;                                  // outputs of a block's row
 constexpr int lanes = 16 / static_cast<int>(sizeof(T));                    // elements of a 16-byte access
 
-// Samples read before the first that is needed, which keeps vectors aligned: `left`, the samples of a window
-// before its output's own, is -PHASE modulo 4.
-constexpr int skipped = PHASE % VECTOR;
-constexpr int tile_vectors = ceil_divide(skipped + tile + taps - 1, VECTOR);  // that a block's row reads
+#include "conv1d/tiled_layout.inl"
+// `left`, the samples of a window before its output's own, is -PHASE modulo 4.
+constexpr TiledLayout layout = tiled_layout({tile, OUT_X, BLOCK_Y, VECTOR, STORE_VECTOR, lanes, taps, PHASE,
+                                             taps_staged, staged, SMEM_LAYOUT == SmemLayout::padded});
+constexpr int skipped = layout.skipped, tile_vectors = layout.vectors, pitch = layout.pitch,
+              taps_elements = layout.taps, sums_pitch = layout.sums_pitch, sums_at = layout.sums_at;
+constexpr bool regrouped = layout.regrouped;
 
 // Taps are taken in segments, each with a window of segment + OUT_X - 1 samples, of which those that the next
 // segment needs too stay in registers.
@@ -47,13 +51,6 @@ static_assert(one_segment || segment % lanes == 0, "a segment's samples and taps
 #include "conv1d/padding.inl"
 static_assert(pad == 0 || written_out || unrolled * segment % OUT_X == 0,
               "a loop over padded samples steps by whole rows of outputs");
-constexpr int pitch = round_up(place_of(round_up(tile_vectors * VECTOR, lanes)) + lanes, lanes);
-constexpr int taps_elements = taps_staged ? round_up(taps, lanes) : 0;
-
-// Scalars that a thread stores one by one lie OUT_X apart from its neighbour's. With the samples the outputs
-// pass through shared memory too, and neighbours store neighbours.
-constexpr bool regrouped = staged && STORE_VECTOR == 1 && OUT_X > 1;
-constexpr int sums_pitch = regrouped ? round_up(place_of(tile), lanes) : 0;
 
 // ---- the taps
 
@@ -282,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const int count = static_cast<int>(min(output_length - tile_first, static_cast<long long>(tile)));
   const int position = threadIdx.x * OUT_X;
   T* row_samples = memory + taps_elements + threadIdx.y * pitch;
-  T* row_sums = memory + taps_elements + BLOCK_Y * pitch + threadIdx.y * sums_pitch;
+  T* row_sums = memory + sums_at + threadIdx.y * sums_pitch;
   bool first = true;
   for (long long group = blockIdx.y; group * BLOCK_Y < batch; group += gridDim.y) {
     const long long row = group * BLOCK_Y + threadIdx.y;

@@ -6,9 +6,12 @@
 
 #include "templates/conv2d/op.h"
 #include "templates/image/rules.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv2d_op {
 namespace {
+
+#include "templates/conv2d/bounded_layout.inl"
 
 constexpr IntegerAxis CHUNK("CHUNK");
 constexpr CategoricalAxis COPY("COPY");
@@ -26,15 +29,17 @@ std::int64_t thread_outputs(const Config& c) { return c[OUT_X] * c[OUT_Y]; }
 // How many samples after a multiple of 4 a tile's first window begins.
 std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
 
-// As the body lays it out: the mask, then the tile.
 std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, std::int64_t width, std::int64_t height,
                           std::int64_t vector, bool padded) {
-  const std::int64_t lanes = 16 / element_bytes;
-  const std::int64_t load = std::min(vector, row_vector(d.width));
-  const std::int64_t columns = round_up(round_up(phase(d) % load + width + d.mask_width - 1, load), lanes);
-  const std::int64_t pads = padded ? (columns - 1) / (8 * lanes) : 0;
-  return (d.mask_height * round_up(d.mask_width, lanes) +
-          (height + d.mask_height - 1) * (columns + pads * lanes)) *
+  return bounded_layout({.tile_width = width,
+                         .tile_height = height,
+                         .load = std::min(vector, row_vector(d.width)),
+                         .lanes = 16 / element_bytes,
+                         .mask_height = d.mask_height,
+                         .mask_width = d.mask_width,
+                         .phase = phase(d),
+                         .padded = padded})
+             .elements *
          element_bytes;
 }
 std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, const Config& c) {

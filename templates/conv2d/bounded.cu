@@ -10,6 +10,7 @@
 #include "common/integer.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "common/widened.cuh"
 
@@ -23,23 +24,18 @@ constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));  // elements of a 16-b
 constexpr int load = smaller(VECTOR, IN_VECTOR);           // elements of a global load
 constexpr int store = smaller(VECTOR, alignment_of(OUT_X, OUT_VECTOR));
 
-// ---- shared memory: the mask, then the tile
+// ---- shared memory
 
-// A row begins so many samples before the first that is needed that vectors of the image are aligned.
-constexpr int skipped = PHASE % load;
-constexpr int staged_rows = tile_height + mask_height - 1;
-constexpr int staged_columns = skipped + tile_width + mask_width - 1;
-constexpr int staged_vectors = ceil_divide(staged_columns, load);
-constexpr int used_width = round_up(staged_vectors * load, lanes);
-
-// Threads whose rows of outputs are longer than 16 bytes would meet in the same banks: `padded` leaves out 16
-// bytes after each 128.
-constexpr int bank_width = 8 * lanes;
+#include "conv2d/bounded_layout.inl"
+constexpr bool padded = SMEM_LAYOUT == SmemLayout::padded;
+constexpr BoundedLayout layout =
+    bounded_layout({tile_width, tile_height, load, lanes, mask_height, mask_width, PHASE, padded});
+constexpr int skipped = layout.skipped, staged_rows = layout.rows, staged_columns = layout.columns,
+              staged_vectors = layout.vectors, pitch = layout.pitch, mask_pitch = layout.mask_pitch,
+              mask_elements = layout.mask_elements;
 __device__ __forceinline__ constexpr int place_of(int position) {
-  return SMEM_LAYOUT == SmemLayout::padded ? position + position / bank_width * lanes : position;
+  return bounded_place(position, lanes, padded);
 }
-constexpr int pitch = place_of(used_width - 1) / lanes * lanes + lanes;
-constexpr int mask_pitch = round_up(mask_width, lanes);
 
 struct Place {
   int height, width, boundary;
@@ -213,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
                           int height, int width, int out_height, int out_width, int top, int left,
                           int convolve, int boundary, double value) {
   DYNAMIC_SHARED(Sum, memory);
-  Sum* tile = memory + mask_height * mask_pitch;
+  Sum* tile = memory + mask_elements;
   start();
   stage_mask(memory, mask, convolve != 0);
 

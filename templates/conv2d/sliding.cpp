@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "templates/conv2d/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv2d_op {
 namespace {
+
+#include "templates/conv2d/sliding_layout.inl"
 
 constexpr IntegerAxis CHUNK("CHUNK");
 constexpr IntegerAxis OUT_X("OUT_X");
@@ -29,15 +32,16 @@ std::int64_t part_of(std::int64_t side, std::int64_t element_bytes) {
   return side <= most ? side : round_up(ceil_divide(side, ceil_divide(side, most)), 4);
 }
 
-// As the body lays it out: a part of the mask, then the tile, where the sums of groups lie later.
 std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, const Config& c) {
   if (c[SAMPLES_IN] == "global") return 0;
-  const std::int64_t lanes = 16 / element_bytes;
-  const std::int64_t rows = part_of(d.mask_height, element_bytes);
-  const std::int64_t columns = part_of(d.mask_width, element_bytes);
-  const std::int64_t tile = (tile_height(c) + rows - 1) * round_up(tile_width(c) + columns - 1, lanes);
-  const std::int64_t sums = (c[SPLIT] - 1) * c[BLOCK_X] * c[BLOCK_Y] * thread_outputs(c);
-  return (rows * round_up(columns, lanes) + std::max(tile, sums)) * element_bytes;
+  return sliding_layout({.tile_width = tile_width(c),
+                         .tile_height = tile_height(c),
+                         .split = c[SPLIT],
+                         .part_height = part_of(d.mask_height, element_bytes),
+                         .part_width = part_of(d.mask_width, element_bytes),
+                         .lanes = 16 / element_bytes})
+             .elements *
+         element_bytes;
 }
 
 // Code for each number of columns, with a loop and its rest.

@@ -15,6 +15,7 @@
 #include "common/integer.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "common/widened.cuh"
 
@@ -39,6 +40,8 @@ static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors"
 static_assert(staged || SPLIT == 1, "groups meet in shared memory");
 static_assert(!staged || AHEAD == 0, "a tile ends with the last row that is needed");
 static_assert(CHUNK % lanes == 0 && CHUNK % step == 0, "columns begin at whole vectors");
+
+#include "conv2d/sliding_layout.inl"
 
 template <bool STAGED>
 struct SampleOf {
@@ -298,9 +301,11 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 
   Part part;
   part.along = 1;
-  part.weights_pitch = round_up(part_width, lanes);
-  part.pitch = round_up(tile_width + part_width - 1, lanes);
-  Sum* tile = memory + part_height * part.weights_pitch;
+  const SlidingLayout layout =
+      sliding_layout({tile_width, tile_height, SPLIT, part_height, part_width, lanes});
+  part.weights_pitch = layout.weights_pitch;
+  part.pitch = layout.pitch;
+  Sum* tile = memory + layout.tile_at;
   const int tile_x = blockIdx.x * tile_width;
   const int tiles_y = (out_height + tile_height - 1) / tile_height;
   bool first = true;

@@ -5,28 +5,24 @@
 
 #include <algorithm>
 
+#include "templates/shared_layout.h"
+
 namespace tunesmith::conv2d_op {
 namespace {
+
+#include "templates/conv2d/split_layout.inl"
 
 constexpr std::int64_t most_steps = 10;  // which the bodies of `tensor` and `warpgroup` unroll
 
 // The a-priori error (the bodies derive it) in units of 2^-24 sum|w x|, the same as the contract's: the
 // split, two for each step over 16 columns, and the small products.
 std::int64_t split_error(const Dims& d) {
-  return 12 + 2 * d.mask_height * ceil_divide(matrix_steps(d, 4), 2) + 2;
+  return 12 + 2 * d.mask_height * ceil_divide(split_steps(d.mask_width, d.left, 4), 2) + 2;
 }
-
-}  // namespace
-
-std::int64_t matrix_steps(const Dims& d, std::int64_t vector) {
-  return ceil_divide(round_up(d.left, vector) - d.left + 8 + d.mask_width - 1, 8);
-}
-
-namespace {
 
 std::string too_many_steps(const Problem& problem) {
   const Dims d(problem);
-  if (matrix_steps(d, 4) <= most_steps) return "";
+  if (split_steps(d.mask_width, d.left, 4) <= most_steps) return "";
   return "A mask_width of " + std::to_string(d.mask_width) +
          " is above the 70 that the templates on tensor cores unroll; take another template.";
 }

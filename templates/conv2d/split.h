@@ -10,9 +10,6 @@
 
 namespace tunesmith::conv2d_op {
 
-/// Columns of a matrix row in units of 8, as in the bodies.
-std::int64_t matrix_steps(const Dims& d, std::int64_t vector);
-
 /// Why tensor cores cannot serve the problem within its permitted error, or nothing.
 std::string split_refuses(const Problem& problem);
 

@@ -4,6 +4,7 @@
 
 #include "common/halves.cuh"
 #include "common/integer.cuh"
+#include "common/opaque.cuh"
 #include "common/vector.cuh"
 
 // The mask as the kernel slides it: a convolution is a correlation with the turned mask.
@@ -149,7 +150,7 @@ struct Tile {
   template <bool INSIDE>
   __device__ __forceinline__ void load(int thread, Shape at, const Window& window) {
     // The way is the same for each tile: the compiler would keep all of it, and spill it.
-    asm volatile("" : "+r"(at.row), "+r"(at.quad));
+    make_opaque(at.row, at.quad);
     Walk walk(at, window);
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {

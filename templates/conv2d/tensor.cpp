@@ -2,13 +2,14 @@
 // The template `tensor` (tensor.cu): its space and work.
 
 #include "templates/conv2d/split.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv2d_op {
 namespace {
 
-constexpr IntegerAxis WARPS("WARPS");
+#include "templates/conv2d/split_layout.inl"
 
-constexpr std::int64_t tile_width = 256;  // as in the body
+constexpr IntegerAxis WARPS("WARPS");
 
 Space tensor_space(const Problem& problem) {
   std::vector<Axis> axes = {{VECTOR, {1, 4}, "elements of a global load"},
@@ -20,21 +21,16 @@ Space tensor_space(const Problem& problem) {
   return Space(std::move(axes), std::move(must));
 }
 
-// Sizes as the body computes them.
 Work tensor_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
-  const std::int64_t steps = matrix_steps(d, config[VECTOR]);
   const std::int64_t tile_height = config[WARPS] * config[ROWS];
-  const std::int64_t row_units = tile_width / 8 + steps - 1;
-  const std::int64_t weight_words = 2 * d.mask_height * (8 * steps + 8);
-  const std::int64_t sample_words = 2 * (tile_height + d.mask_height - 1) * row_units * 4;
   return split_work(d,
                     {.kernel = "conv2d_tensor",
                      .threads = 32 * config[WARPS],
-                     .tile_width = tile_width,
+                     .tile_width = tensor_tile_width,
                      .tile_height = tile_height,
                      .tiles = 1},
-                    weight_words + sample_words);
+                    tensor_layout(tile_height, {d.mask_height, d.mask_width, d.left}, config[VECTOR]).words);
 }
 
 }  // namespace

@@ -17,27 +17,25 @@
 #include "common/integer.cuh"
 #include "common/matrix.cuh"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "conv2d/split.cuh"
 
 using Weights = Mask<mode == Mode::convolution, mask_height, mask_width>;
-constexpr int before = round_up(Weights::left, VECTOR);  // columns before the tile's; keeps vectors aligned
+#include "conv2d/split_layout.inl"
 
 constexpr int threads = 32 * WARPS;
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS / WARPS);  // bounds the registers of a thread
 constexpr int resident_threads = resident_blocks * threads;
-constexpr int tile_width = 256;  // two products of 16 x 8 outputs side by side share each B
-constexpr int tile_height = WARPS * ROWS;
-constexpr int steps =
-    ceil_divide(before - Weights::left + 8 + mask_width - 1, 8);  // columns of A in units of 8
-constexpr int row_units = tile_width / 8 + steps - 1;             // units of 8 pixels in a staged row
-constexpr int staged_rows = tile_height + mask_height - 1;
+constexpr int tile_width = tensor_tile_width, tile_height = WARPS * ROWS;
+constexpr TensorLayout layout = tensor_layout(tile_height, {mask_height, mask_width, Weights::left}, VECTOR);
+constexpr int before = layout.before, steps = layout.steps, row_units = layout.row_units,
+              staged_rows = layout.staged_rows;
 using Samples = Tile<threads, staged_rows, 2 * row_units, VECTOR, held_quads(resident_threads, 0)>;
 
 // The words of B that the lanes need: (w[i], w[i + 1]) for i from -7 - (before - left) on, with zeros beyond
 // the mask.
-constexpr int weight_pairs = 8 * steps + 8;
-constexpr int weight_words = 2 * mask_height * weight_pairs;  // high, middle for each mask row
+constexpr int weight_pairs = layout.weight_pairs, weight_words = layout.weight_words;
 
 __device__ __forceinline__ void stage_weights(unsigned* to, const float* __restrict__ mask, float scale) {
   for (int n = threadIdx.x; n < mask_height * weight_pairs; n += threads) {

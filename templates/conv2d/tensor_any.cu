@@ -5,36 +5,21 @@
 #include "common/integer.cuh"
 #include "common/matrix.cuh"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "conv2d/split_any.cuh"
 
 constexpr int threads = 32 * WARPS;
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS / WARPS);  // bounds the registers of a thread
 constexpr int resident_threads = resident_blocks * threads;
-constexpr int tile_width = 256;  // two products of 16 x 8 outputs side by side share each B
+#include "conv2d/split_layout.inl"
+constexpr int tile_width = tensor_tile_width;
 constexpr int tile_height = WARPS * ROWS;
 using Samples = Tile<threads, VECTOR, held_quads(resident_threads, 0)>;
 
-// What follows from the mask's size.
-struct Sizes {
-  int before;     // columns before the tile's; keeps vectors aligned
-  int steps;      // columns of A in units of 8
-  int row_units;  // units of 8 pixels in a staged row
-  int staged_rows;
-  int weight_pairs;  // of a mask row
-
-  __device__ __forceinline__ explicit Sizes(const Mask& mask) {
-    before = round_up(mask.left, VECTOR);
-    steps = ceil_divide(before - mask.left + 8 + mask.width - 1, 8);
-    row_units = tile_width / 8 + steps - 1;
-    staged_rows = tile_height + mask.height - 1;
-    weight_pairs = 8 * steps + 8;
-  }
-};
-
 // The words of B that the lanes need: (w[i], w[i + 1]) for i from -7 - (before - left) on, with zeros beyond
 // the mask; highs and then middles of each mask row.
-__device__ __forceinline__ void stage_weights(unsigned* to, const Mask& mask, const Sizes& sizes,
+__device__ __forceinline__ void stage_weights(unsigned* to, const Mask& mask, const TensorLayout& sizes,
                                               float scale) {
 #pragma unroll 4
   for (int n = threadIdx.x; n < mask.height * sizes.weight_pairs; n += threads) {
@@ -62,9 +47,10 @@ struct Sums {
 };
 
 // Adds image row r of the staged ones to all rows of outputs, or to those that a mask row takes there.
-// STEPS: as in Sizes, or 0 if it is not known.
+// STEPS: as in the layout, or 0 if it is not known.
 template <bool ALL, int STEPS>
-__device__ __forceinline__ void add_row(Sums (&sums)[ROWS], const Warp& warp, const Sizes& sizes, int r) {
+__device__ __forceinline__ void add_row(Sums (&sums)[ROWS], const Warp& warp, const TensorLayout& sizes,
+                                        int r) {
   const int steps = STEPS > 0 ? STEPS : sizes.steps;
   const int row_units = tile_width / 8 + steps - 1, weight_pairs = 8 * steps + 8;
   const int offset = r * row_units * 16;
@@ -119,7 +105,7 @@ __device__ __forceinline__ void add_row(Sums (&sums)[ROWS], const Warp& warp, co
 // Image row r meets output row o through mask row r - o. Those from ROWS - 1 to mask_height - 1 meet all.
 // There is code of its own for 2 to STEPS steps, masks of up to 34 columns.
 template <int STEPS>
-__device__ __forceinline__ void add_rows(Sums (&sums)[ROWS], const Warp& warp, const Sizes& sizes) {
+__device__ __forceinline__ void add_rows(Sums (&sums)[ROWS], const Warp& warp, const TensorLayout& sizes) {
   if (STEPS < 2 || sizes.steps == STEPS) {
     constexpr int known = STEPS < 2 ? 0 : STEPS;
 #pragma unroll 1
@@ -144,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   DYNAMIC_SHARED(unsigned, memory);  // pairs of weights, high samples, middle samples
   __shared__ WarpRange sample_ranges[WARPS], weight_ranges[WARPS];
   const Mask mask(weights, mask_height, mask_width, convolve);
-  const Sizes sizes(mask);
+  const TensorLayout sizes = tensor_layout(tile_height, {mask.height, mask.width, mask.left}, VECTOR);
   const Samples::Shape shape(threadIdx.x, sizes.staged_rows, 2 * sizes.row_units);
   unsigned* planes = memory + 2 * mask_height * sizes.weight_pairs;
   const int lane = threadIdx.x % 32, warp_y = threadIdx.x / 32;

@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "templates/conv2d/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv2d_op {
 namespace {
+
+#include "templates/conv2d/tiled_layout.inl"
 
 constexpr CategoricalAxis COPY("COPY");
 constexpr CategoricalAxis LOOP_ORDER("LOOP_ORDER");
@@ -25,19 +28,20 @@ std::int64_t tile_width(const Config& c) { return c[BLOCK_X] * c[OUT_X]; }
 std::int64_t tile_height(const Config& c) { return c[BLOCK_Y] * c[OUT_Y]; }
 std::int64_t thread_outputs(const Config& c) { return c[OUT_X] * c[OUT_Y]; }
 
-// As the body lays it out: the mask, then the image's tile.
 std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, const Config& c) {
-  const std::int64_t lanes = 16 / element_bytes;
-  std::int64_t elements = 0;
-  if (c[MASK_IN] == "shared") elements += d.mask_height * round_up(d.mask_width, lanes);
-  if (const std::string& layout = c[SMEM_LAYOUT]; layout != "none") {
-    const std::int64_t vector = c[VECTOR];
-    const std::int64_t columns = round_up(d.left, vector) - d.left + tile_width(c) + d.mask_width - 1;
-    const std::int64_t used = round_up(round_up(columns, vector), lanes);
-    const std::int64_t pads = layout == "flat" ? 0 : c[OUT_X] > lanes ? ceil_divide(used, 8 * lanes) : 1;
-    elements += (tile_height(c) + d.mask_height - 1) * (used + pads * lanes);
-  }
-  return elements * element_bytes;
+  return tiled_layout({.tile_width = tile_width(c),
+                       .tile_height = tile_height(c),
+                       .out_x = c[OUT_X],
+                       .mask_height = d.mask_height,
+                       .mask_width = d.mask_width,
+                       .left = d.left,
+                       .vector = c[VECTOR],
+                       .lanes = 16 / element_bytes,
+                       .mask_staged = c[MASK_IN] == "shared",
+                       .staged = c[SMEM_LAYOUT] != "none",
+                       .padded = c[SMEM_LAYOUT] == "padded"})
+             .elements *
+         element_bytes;
 }
 
 std::vector<Axis> axes_for(bool small_mask) {

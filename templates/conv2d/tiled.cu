@@ -7,6 +7,7 @@
 #include "common/integer.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
 // Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose centre,
@@ -33,29 +34,18 @@ static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors"
 
 // ---- the image in shared memory
 
-// A row is loaded from `before` columns before the tile on, which keeps vectors aligned in both memories.
-// With VECTOR=4 copies are few; with the largest VECTOR that divides `left` no sample is read from shared
-// memory without need.
-constexpr int before = round_up(left, VECTOR);
-constexpr int staged_rows = tile_height + mask_height - 1;
-constexpr int staged_vectors = ceil_divide(before - left + tile_width + mask_width - 1, VECTOR);
+#include "conv2d/tiled_layout.inl"
+constexpr TiledLayout layout =
+    tiled_layout({tile_width, tile_height, OUT_X, mask_height, mask_width, left, VECTOR, lanes, mask_staged,
+                  staged, SMEM_LAYOUT == SmemLayout::padded});
+constexpr int before = layout.before, staged_rows = layout.rows, staged_vectors = layout.vectors,
+              pitch = layout.pitch, mask_pitch = layout.mask_pitch, mask_elements = layout.mask_elements,
+              shared_elements = layout.elements;
 constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
-constexpr int used_width =
-    round_up(larger(staged_vectors * VECTOR, before - left + tile_width + mask_width - 1), lanes);
-
-// Threads whose rows of outputs are longer than 16 bytes would meet in the same banks: `padded` leaves out 16
-// bytes after each 128. Shorter rows meet only across the block's rows, for which it widens the pitch.
-constexpr bool skewed = SMEM_LAYOUT == SmemLayout::padded && OUT_X > lanes;
-constexpr int bank_width = 8 * lanes;  // 128 bytes
+constexpr bool skewed = layout.skewed;
 __device__ __forceinline__ constexpr int place_of(int position) {
-  return skewed ? position + position / bank_width * lanes : position;
+  return skewed ? position + position / (8 * lanes) * lanes : position;
 }
-constexpr int pitch = skewed ? used_width + ceil_divide(used_width, bank_width) * lanes
-                      : SMEM_LAYOUT == SmemLayout::padded ? used_width + lanes
-                                                          : used_width;
-constexpr int mask_pitch = round_up(mask_width, lanes);
-constexpr int mask_elements = mask_staged ? mask_height * mask_pitch : 0;
-constexpr int shared_elements = mask_elements + (staged ? staged_rows * pitch : 0);
 constexpr bool in_static = SMEM_ALLOC == SmemAlloc::static_;
 
 // ---- the mask

@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "templates/conv2d/split.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv2d_op {
 namespace {
+
+#include "templates/conv2d/split_layout.inl"
 
 constexpr IntegerAxis GROUPS("GROUPS");
 constexpr IntegerAxis TEAMS("TEAMS");
@@ -49,26 +52,17 @@ Space warpgroup_space(const Problem& problem) {
   return Space(std::move(axes), std::move(must), std::move(worth));
 }
 
-// Sizes as the body computes them.
 Work warpgroup_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
-  const std::int64_t steps = matrix_steps(d, config[VECTOR]);
-  const std::int64_t rows = config[ROWS];
   const std::int64_t teams = config[TEAMS];
-  const std::int64_t tile_width = 64 * config[GROUPS];
-  const std::int64_t tile_height = 8 * rows;
-  const std::int64_t row_units = tile_width / 8 + steps - 1;
-  // A row of samples and one of weights for the last columns' pairs, where steps are odd.
-  const std::int64_t extra = steps % 2 * ((rows + d.mask_height - 1) % 2);
-  const std::int64_t weight_rows = d.mask_height + 2 * (rows - 1) + extra;
-  const std::int64_t sample_rows = tile_height + d.mask_height - 1 + extra;
+  const SplitMask mask = {d.mask_height, d.mask_width, d.left};
   return split_work(d,
                     {.kernel = "conv2d_warpgroup",
                      .threads = 32 * block_warps(config),
-                     .tile_width = tile_width,
-                     .tile_height = tile_height,
+                     .tile_width = 64 * config[GROUPS],
+                     .tile_height = 8 * config[ROWS],
                      .tiles = teams * config[TILES]},
-                    2 * weight_rows * steps * 32 + teams * 2 * sample_rows * row_units * 4);
+                    warpgroup_layout(config[GROUPS], teams, config[ROWS], mask, config[VECTOR]).words);
 }
 
 }  // namespace

@@ -12,30 +12,26 @@
 
 #include "common/integer.cuh"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "common/warpgroup.cuh"
 #include "conv2d/split.cuh"
 
 using Weights = Mask<mode == Mode::convolution, mask_height, mask_width>;
-constexpr int before = round_up(Weights::left, VECTOR);  // columns before the tile's; keeps vectors aligned
-
+#include "conv2d/split_layout.inl"
 #include "conv2d/teams.inl"
-constexpr int steps =
-    ceil_divide(before - Weights::left + 8 + mask_width - 1, 8);  // columns of pixels in units of 8
-constexpr int row_units = tile_width / 8 + steps - 1;             // units of 8 pixels in a staged row
-constexpr int rows = ROWS + mask_height - 1;                      // that the outputs of a thread meet
-// A product takes 16 columns. The last 8 of an odd number are paired with those of the next row, which is
-// there for the last row too.
+constexpr WarpgroupLayout layout =
+    warpgroup_layout(GROUPS, TEAMS, ROWS, {mask_height, mask_width, Weights::left}, VECTOR);
+constexpr int before = layout.before, steps = layout.steps, row_units = layout.row_units, rows = layout.rows,
+              staged_rows = layout.staged_rows;
 constexpr bool paired = steps % 2 == 1;
 constexpr int pairs = steps / 2;
-constexpr int staged_rows = tile_height + mask_height - 1 + (paired ? rows % 2 : 0);
 using Samples = Tile<team_threads, staged_rows, 2 * row_units, VECTOR,
                      held_quads(resident_threads, AHEAD*(8 * ROWS + (TEAMS > 1 ? 4 : 0)))>;
 
 // Toeplitz matrices of 8 outputs, B[k][n] = w[k - n], k from before - left before the mask on, for the mask's
 // rows and the zeros around them; each as 8x8 matrices, n outside, for each 8 of k.
-constexpr int matrix_rows = mask_height + 2 * (ROWS - 1) + (paired ? rows % 2 : 0);
-constexpr int weight_words = matrix_rows * steps * 32;  // one of high, middle
+constexpr int weight_words = layout.weight_words;  // one of high, middle
 
 __device__ __forceinline__ void stage_weights(unsigned* to, const float* __restrict__ mask, float scale) {
   for (int n = threadIdx.x; n < weight_words; n += threads) {

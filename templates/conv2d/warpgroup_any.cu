@@ -4,6 +4,7 @@
 
 #include "common/integer.cuh"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "common/warpgroup.cuh"
 #include "conv2d/split_any.cuh"
@@ -11,33 +12,15 @@
 using Samples =
     Tile<team_threads, VECTOR, held_quads(resident_threads, AHEAD*(8 * ROWS + (TEAMS > 1 ? 4 : 0)))>;
 
+#include "conv2d/split_layout.inl"
 // What follows from the mask's size.
-struct Sizes {
-  int before;     // columns before the tile's; keeps vectors aligned
-  int steps;      // columns of pixels in units of 8
-  int row_units;  // units of 8 pixels in a staged row
-  int rows;       // that the outputs of a thread meet
-  int tail;       // of these, from which on they meet only the second half of the outputs
-  int extra;      // rows of samples and of weights
-  int staged_rows;
-  int matrix_rows;
-  int weight_words;  // one of high, middle
+struct Sizes : WarpgroupLayout {
+  int tail;  // of the rows that the outputs of a thread meet, from which on they meet only the second half
 
-  // A product takes 16 columns. The last 8 of an odd number are paired with those of the next row, which is
-  // there for the last row too.
   __device__ __forceinline__ bool paired() const { return steps % 2 == 1; }
-
-  __device__ __forceinline__ explicit Sizes(const Mask& mask) {
-    before = round_up(mask.left, VECTOR);
-    steps = ceil_divide(before - mask.left + 8 + mask.width - 1, 8);
-    row_units = tile_width / 8 + steps - 1;
-    rows = ROWS + mask.height - 1;
-    tail = round_up(mask.height + ROWS / 2 - 1, 2);
-    extra = paired() ? rows % 2 : 0;
-    staged_rows = tile_height + mask.height - 1 + extra;
-    matrix_rows = mask.height + 2 * (ROWS - 1) + extra;
-    weight_words = matrix_rows * steps * 32;
-  }
+  __device__ __forceinline__ explicit Sizes(const Mask& mask)
+      : WarpgroupLayout(warpgroup_layout(GROUPS, TEAMS, ROWS, {mask.height, mask.width, mask.left}, VECTOR)),
+        tail(round_up(mask.height + ROWS / 2 - 1, 2)) {}
 };
 
 // Toeplitz matrices of 8 outputs, B[k][n] = w[k - n], k from before - left before the mask on, for the mask's

@@ -4,9 +4,12 @@
 
 #include "templates/axes.h"
 #include "templates/conv_covariance/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv_covariance_op {
 namespace {
+
+#include "templates/conv_covariance/factored_layout.inl"
 
 constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis BLOCK_D("BLOCK_D");
@@ -25,7 +28,7 @@ constexpr IntegerAxis VECTOR("VECTOR");
 
 constexpr std::int64_t pending_words = 64;  // registers for outputs that are begun and not complete
 
-// What a config asks for; sizes as the body computes them.
+// What a config asks for.
 struct Sizes {
   Sizes(const Problem& problem, const Config& c)
       : d(problem),
@@ -37,28 +40,26 @@ struct Sizes {
         tile_columns(c[BLOCK_X] * vector),
         tile_rows(c[BLOCK_J] * c[OUT_J]),
         threads(c[BLOCK_X] * block_d * c[BLOCK_J]),
-        staged_rows(tile_rows + d.mask_width - 1),
-        staged_columns(round_up(tile_columns + d.mask_width - 1,
-                                std::max(std::min(vector, 16 / real_bytes), gamma_vector))) {}
+        staged(factored_layout({.tile_rows = tile_rows,
+                                .tile_columns = tile_columns,
+                                .block_d = block_d,
+                                .mask_width = d.mask_width,
+                                .vector = vector,
+                                .gamma_vector = gamma_vector,
+                                .real_bytes = real_bytes,
+                                .staged = c[STAGING] != "none",
+                                .padded = c[STAGING] == "padded"})) {}
 
   std::int64_t thread_vectors() const {
-    return ceil_divide(staged_rows * block_d * (staged_columns / gamma_vector), threads);
+    return ceil_divide(staged.rows * block_d * (staged.columns / gamma_vector), threads);
   }
   // Registers of the covariances that a thread loads ahead.
   std::int64_t ahead_words() const {
     return thread_vectors() * d.channels_in * ceil_divide(gamma_vector * element_bytes, 4);
   }
-  std::int64_t tile_bytes(const std::string& staging) const {
-    if (staging == "none") return 0;
-    const std::int64_t banks = 128 / real_bytes;
-    const std::int64_t pad =
-        staging == "padded" ? (tile_columns % banks - staged_columns % banks + banks) % banks : 0;
-    return staged_rows * block_d * (staged_columns + pad) * real_bytes;
-  }
-
   Dims d;
   std::int64_t element_bytes, real_bytes, vector, gamma_vector, block_d, tile_columns, tile_rows, threads;
-  std::int64_t staged_rows, staged_columns;
+  FactoredLayout staged;
 };
 
 std::vector<Axis> axes() {
@@ -239,7 +240,7 @@ Work work(const Problem& problem, const Config& config) {
                            strips * d.batch,
                        ceil_divide(d.rows + march - 1, sizes.block_d)},
               .block = {config[BLOCK_X], sizes.block_d, config[BLOCK_J]},
-              .dynamic_shared_bytes = 2 * sizes.tile_bytes(config[STAGING]) + mu_bytes,
+              .dynamic_shared_bytes = 2 * sizes.staged.tile * sizes.real_bytes + mu_bytes,
               .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, ArgumentPointer{3},
                             int32(d.channels_out), int32(d.height), int32(d.width), int32(strips)},
               .overlaps_previous = config[START] == "overlapped"}}};

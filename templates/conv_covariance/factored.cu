@@ -12,6 +12,7 @@
 #include "common/integer.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
 using Real = compute_type<T>;
@@ -34,22 +35,18 @@ __device__ __forceinline__ constexpr bool in_window(int r, int k) {
   return larger(larger(r - OUT_J, k - VECTOR) + 1, 0) <= smaller(smaller(r, k), mask_width - 1);
 }
 
-// ---- p in shared memory: two tiles, each of (tile_rows + mask_width - 1) values of x times BLOCK_D
-// diagonals times staged_columns values of x'
+// ---- p in shared memory
 
+#include "conv_covariance/factored_layout.inl"
+constexpr FactoredLayout layout =
+    factored_layout({tile_rows, tile_columns, BLOCK_D, mask_width, VECTOR, GAMMA_VECTOR,
+                     static_cast<int>(sizeof(Real)), staged, STAGING == Staging::padded});
+constexpr int staged_rows = layout.rows, pitch = layout.pitch, tile_elements = layout.tile;
 constexpr int read_part = smaller(VECTOR, lanes);  // sums that one access can take
 constexpr int write_part = smaller(GAMMA_VECTOR, lanes);
-constexpr int staged_columns = round_up(tile_columns + mask_width - 1, larger(read_part, GAMMA_VECTOR));
-constexpr int staged_rows = tile_rows + mask_width - 1;
-constexpr int row_vectors = staged_columns / GAMMA_VECTOR;
+constexpr int row_vectors = layout.columns / GAMMA_VECTOR;
 constexpr int staged_vectors = staged_rows * BLOCK_D * row_vectors;
 constexpr int thread_vectors = ceil_divide(staged_vectors, threads);
-// `padded` puts a warp's rows of threads, where they are shorter than a warp, into different banks.
-constexpr int banks = 128 / static_cast<int>(sizeof(Real));
-constexpr int pitch = STAGING == Staging::padded
-                          ? staged_columns + (tile_columns % banks - staged_columns % banks + banks) % banks
-                          : staged_columns;
-constexpr int tile_elements = staged ? staged_rows * BLOCK_D * pitch : 0;
 
 #include "conv_covariance/image.inl"
 

@@ -5,9 +5,12 @@
 
 #include "templates/axes.h"
 #include "templates/conv_covariance/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::conv_covariance_op {
 namespace {
+
+#include "templates/conv_covariance/factored_any_layout.inl"
 
 constexpr IntegerAxis BLOCK_D("BLOCK_D");
 constexpr IntegerAxis BLOCK_J("BLOCK_J");
@@ -24,7 +27,7 @@ constexpr CategoricalAxis STAGING("STAGING");
 constexpr IntegerAxis UNROLL("UNROLL");
 constexpr IntegerAxis VECTOR("VECTOR");
 
-constexpr std::int64_t most_slots = 8;  // outputs that are begun and not complete, as in the body
+constexpr std::int64_t most_slots = factored_any_most_slots;
 constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of shared memory for a block
 
 std::int64_t threads(const Config& c) { return c[BLOCK_X] * c[BLOCK_D] * c[BLOCK_J]; }
@@ -40,15 +43,16 @@ std::int64_t registers(const Config& c, std::int64_t real_bytes) {
   return (asked + slots(c) * thread_tile(c)) * real_bytes / 4;
 }
 
-// Of a staged tile; as the body computes it from the pitch.
+// Of a staged tile.
 std::int64_t pitch(const Dims& d, std::int64_t real_bytes, const Config& c) {
   const std::int64_t columns = c[BLOCK_X] * c[VECTOR];
-  const std::int64_t staged = round_up(columns + d.mask_width - 1, c[GAMMA_VECTOR]);
+  const std::int64_t staged =
+      factored_any_row_vectors(columns, d.mask_width, c[GAMMA_VECTOR]) * c[GAMMA_VECTOR];
   const std::int64_t banks = 128 / real_bytes;
   return c[STAGING] == "padded" ? staged + (columns % banks - staged % banks + banks) % banks : staged;
 }
 std::int64_t shared_bytes(const Dims& d, std::int64_t real_bytes, const Config& c) {
-  const std::int64_t rows = (c[BLOCK_J] * c[OUT_J] + d.mask_width - 1) * c[BLOCK_D];
+  const std::int64_t rows = factored_any_rows(c[BLOCK_J] * c[OUT_J], d.mask_width, c[BLOCK_D]);
   const std::int64_t tiles = c[STAGING] == "none" ? 0 : 2 * rows * pitch(d, real_bytes, c);
   return (tiles + (c[MU_IN] == "shared" ? d.gamma_pitch() : 0)) * real_bytes;
 }

@@ -11,6 +11,7 @@
 #include "common/integer.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
 using Real = compute_type<T>;
@@ -24,8 +25,8 @@ constexpr bool mu_staged = MU_IN == MuIn::shared;
 constexpr int lanes = 16 / static_cast<int>(sizeof(Real));  // sums of a 16-byte access
 constexpr int tile_columns = BLOCK_X * VECTOR;              // j' of a block
 constexpr int tile_rows = BLOCK_J * OUT_J;                  // j of a block
-constexpr int most_slots = 8;
-constexpr int slots = smaller(MARCH, most_slots);
+#include "conv_covariance/factored_any_layout.inl"
+constexpr int most_slots = factored_any_most_slots, slots = smaller(MARCH, most_slots);
 constexpr int write_part = smaller(GAMMA_VECTOR, lanes);
 
 #include "conv_covariance/image.inl"
@@ -43,8 +44,8 @@ struct Tiles {
 };
 __device__ __forceinline__ Tiles tiles_of(const Mask& mask, int pitch) {
   Tiles tiles;
-  tiles.row_vectors = ceil_divide(tile_columns + mask.width - 1, GAMMA_VECTOR);
-  const int rows = (tile_rows + mask.width - 1) * BLOCK_D;
+  tiles.row_vectors = factored_any_row_vectors(tile_columns, mask.width, GAMMA_VECTOR);
+  const int rows = factored_any_rows(tile_rows, mask.width, BLOCK_D);
   tiles.vectors = rows * tiles.row_vectors;
   tiles.reciprocal = 0xffffffffu / static_cast<unsigned>(tiles.row_vectors) + 1;
   tiles.pitch = pitch;

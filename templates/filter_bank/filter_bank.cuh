@@ -2,6 +2,8 @@
 // What becomes of a place's sums, one of each filter.
 #pragma once
 
+#include "common/approximate.cuh"
+
 // Limits between which the sum of the squares is neither too large nor so small that it loses digits, and the
 // power of two that takes any other number there.
 template <typename Sum>
@@ -22,15 +24,7 @@ __device__ __forceinline__ Sum sum_of_squares(const Sum (&sums)[count], Sum scal
 }
 
 // Of squares between the limits; of f32 by the reciprocal root, whose error is 4 u, and that of the product.
-__device__ __forceinline__ float root(float x) {
-#ifdef TUNESMITH_HOST
-  return x * rsqrtf(x);
-#else
-  float reciprocal;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(x));
-  return x * reciprocal;
-#endif
-}
+__device__ __forceinline__ float root(float x) { return x * approximate_rsqrt(x); }
 __device__ __forceinline__ double root(double x) { return sqrt(x); }
 
 template <typename Sum>

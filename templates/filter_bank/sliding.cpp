@@ -7,9 +7,12 @@
 #include "templates/blocks.h"
 #include "templates/filter_bank/op.h"
 #include "templates/image/rules.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::filter_bank_op {
 namespace {
+
+#include "templates/filter_bank/sliding_layout.inl"
 
 constexpr IntegerAxis BLOCKS("BLOCKS");
 constexpr IntegerAxis BUFFERS("BUFFERS");
@@ -25,27 +28,27 @@ constexpr std::int64_t most_registers = 208, most_multiply_adds = 6000;
 
 std::int64_t lanes_of(const Problem& problem) { return 16 / sum_bytes(problem); }
 
-// As in sliding.cu.
-std::int64_t load_of(const Problem& problem, const Config& c) {
-  return std::min({c[VECTOR], row_vector(Dims(problem).row_length()), c[COLUMNS], lanes_of(problem)});
-}
-std::int64_t units_of(const Problem& problem, const Config& c) {
+SlidingLayout layout_of(const Problem& problem, const Config& c) {
   const Dims d(problem);
-  const std::int64_t load = load_of(problem, c);
-  const std::int64_t shift = (load - d.before_x * d.channels % 4 % load) % load;
-  return std::max<std::int64_t>(0, c[BLOCK] * c[COLUMNS] - shift - (d.taps_x - 1) * d.channels) / c[OUTPUTS];
+  return sliding_layout({.block = c[BLOCK],
+                         .columns = c[COLUMNS],
+                         .rows = c[ROWS],
+                         .outputs = c[OUTPUTS],
+                         .buffers = c[BUFFERS],
+                         .vector = std::min(c[VECTOR], row_vector(d.row_length())),
+                         .lanes = lanes_of(problem),
+                         .filters = d.filters,
+                         .taps_y = d.taps_y,
+                         .taps_x = d.taps_x,
+                         .channels = d.channels,
+                         .phase = d.before_x * d.channels % 4});
 }
-// Rows in which threads have a unit each at once.
+std::int64_t units_of(const Problem& problem, const Config& c) { return layout_of(problem, c).units; }
 std::int64_t rows_at_once(const Problem& problem, const Config& c) {
-  std::int64_t rows = std::min(c[ROWS], c[BLOCK] / std::max<std::int64_t>(1, units_of(problem, c)));
-  while (rows > 1 && c[ROWS] % rows != 0) --rows;
-  return rows;
+  return layout_of(problem, c).rows_at_once;
 }
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
-  const Dims d(problem);
-  const std::int64_t lanes = lanes_of(problem);
-  const std::int64_t masks = round_up(d.taps_y, lanes) + round_up(d.taps_x, lanes);
-  return d.filters * (c[BUFFERS] * c[ROWS] * c[BLOCK] * c[COLUMNS] + masks) * sum_bytes(problem);
+  return layout_of(problem, c).elements * sum_bytes(problem);
 }
 
 // Rows of a block, so that there are about BLOCKS of them.
@@ -230,7 +233,8 @@ Template sliding() {
           [](const Problem& problem, const Config& c) {
             const std::int64_t store =
                 std::min({c[VECTOR], row_vector(Dims(problem).row_length()), lanes_of(problem)});
-            return std::max(load_of(problem, c) * bytes(dtype_of(problem)), store * sum_bytes(problem));
+            return std::max(layout_of(problem, c).load * bytes(dtype_of(problem)),
+                            store * sum_bytes(problem));
           }};
 }
 

@@ -8,7 +8,9 @@
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
+#include "common/opaque.cuh"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "common/widened.cuh"
 #include "filter_bank/filter_bank.cuh"
@@ -18,13 +20,14 @@ using Sum = sum_type<T>;
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / BLOCK);  // bounds the registers of a thread
 constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));                // of an access to shared memory
 constexpr int strip = BLOCK * COLUMNS;                                   // columns of a block, channels apart
-constexpr int load = smaller(smaller(VECTOR, ROW_VECTOR), smaller(COLUMNS, lanes));
 constexpr int store = smaller(smaller(VECTOR, ROW_VECTOR), lanes);
 
-// So many columns further to the left a strip begins that the vectors of the image are aligned.
-constexpr int shift = (load - PHASE % load) % load;
-constexpr int reach = (taps_x - 1) * channels;
-constexpr int units = (strip - shift - reach) / OUTPUTS;  // of a row: each a thread's outputs
+#include "filter_bank/sliding_layout.inl"
+constexpr SlidingLayout layout =
+    sliding_layout({BLOCK, COLUMNS, ROWS, OUTPUTS, BUFFERS, smaller(VECTOR, ROW_VECTOR), lanes, filters,
+                    taps_y, taps_x, channels, PHASE});
+constexpr int load = layout.load;  // elements of a load
+constexpr int shift = layout.shift, reach = layout.reach, units = layout.units;
 constexpr int tile = units * OUTPUTS;
 
 // Of a window, and of those below it that are summed at the same time.
@@ -41,12 +44,7 @@ constexpr int together = rows_together();
 
 // Along the rows, each thread has a unit of so many rows at once, and goes on to the next ones in steps, of
 // which some are made together.
-__host__ __device__ constexpr int whole_rows() {
-  int rows = smaller(ROWS, BLOCK / units);
-  while (ROWS % rows != 0) --rows;
-  return rows;
-}
-constexpr int rows_at_once = whole_rows();
+constexpr int rows_at_once = layout.rows_at_once;
 constexpr int steps = ROWS / rows_at_once;
 __host__ __device__ constexpr int steps_together() {
   int count = steps;
@@ -56,10 +54,10 @@ __host__ __device__ constexpr int steps_together() {
 }
 constexpr int units_together = steps_together();
 
-constexpr int pitch_y = round_up(taps_y, lanes), pitch_x = round_up(taps_x, lanes);
+constexpr int pitch_y = layout.pitch_y, pitch_x = layout.pitch_x;
 __host__ __device__ constexpr int last_lanes(int taps) { return (taps - 1) / lanes * lanes; }
-constexpr int staged_row = filters * strip;
-constexpr int staged = ROWS * staged_row;
+constexpr int staged_row = layout.row, staged = layout.group;
+constexpr int masks_y_at = layout.masks_y_at, masks_x_at = layout.masks_x_at;
 
 using Read = Vector<T, COLUMNS>;
 using Kept = Sum[ring_rows][COLUMNS];
@@ -200,9 +198,7 @@ __device__ __forceinline__ void store_unit(Sum* to, const Sum (&values)[OUTPUTS]
 // registers left for what is on its way from global memory.
 __device__ __forceinline__ int unknown_zero() {
   int zero = 0;
-#ifndef TUNESMITH_HOST
-  asm volatile("" : "+r"(zero));
-#endif
+  make_opaque(zero);
   return zero;
 }
 
@@ -307,8 +303,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
                                long long image_elements, long long filter_elements, int boundary,
                                double value) {
   DYNAMIC_SHARED(Sum, memory);
-  Sum* const masks_y = memory + BUFFERS * staged;
-  Sum* const masks_x = masks_y + filters * pitch_y;
+  Sum* const masks_y = memory + masks_y_at;
+  Sum* const masks_x = memory + masks_x_at;
   const int thread = static_cast<int>(threadIdx.x);
   for (int n = thread; n < filters * taps_y; n += BLOCK)
     masks_y[n / taps_y * pitch_y + n % taps_y] = column_masks[n];

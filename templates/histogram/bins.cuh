@@ -16,38 +16,10 @@ struct Bins {
   unsigned window;
 };
 
-#ifdef TUNESMITH_HOST
-extern "C" int fegetround();
-extern "C" int fesetround(int);
-#endif
-
-__device__ __forceinline__ double multiply_add_down(double a, double b, double c) {
-#ifdef TUNESMITH_HOST
-#if defined(__x86_64__)
-  constexpr int downward = 0x400;
-#elif defined(__aarch64__)
-  constexpr int downward = 0x800000;
-#else
-#error "FE_DOWNWARD of this processor is not known here"
-#endif
-  // Volatile: the compiler must neither move the operation nor compute it itself.
-  const int before = fegetround();
-  fesetround(downward);
-  volatile double x = a;
-  volatile double y = b;
-  volatile double z = c;
-  volatile double result = __builtin_fma(x, y, z);
-  fesetround(before);
-  return result;
-#else
-  return __fma_rd(a, b, c);
-#endif
-}
-
 // The bin of `value`, or one too many where `unsure` is set; bins.count or more for what is outside and NaN.
 __device__ __forceinline__ unsigned estimated_bin(double value, const Bins& bins, bool& unsure) {
-  const auto fixed = static_cast<unsigned long long>(
-      __double_as_longlong(multiply_add_down(value, bins.inverse, bins.addend)));
+  const auto fixed =
+      static_cast<unsigned long long>(__double_as_longlong(__fma_rd(value, bins.inverse, bins.addend)));
   unsure |= static_cast<unsigned>(fixed) < bins.window;
   return static_cast<unsigned>(fixed >> 32) - 0x41300000u;  // the high word of 2^20
 }
@@ -55,11 +27,7 @@ __device__ __forceinline__ unsigned estimated_bin(double value, const Bins& bins
 template <typename E>
 __device__ __forceinline__ double lower_edge(unsigned bin, const Bins& bins) {
   if (bin == bins.count) return bins.hi;
-#ifdef TUNESMITH_HOST
-  const double edge = bin * bins.step + bins.lo;  // compiled without contraction
-#else
   const double edge = __dadd_rn(__dmul_rn(bin, bins.step), bins.lo);
-#endif
   return static_cast<double>(static_cast<E>(edge));
 }
 

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "templates/rank_filter/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::rank_filter_op {
 namespace {
 
-// As base.cu has them: outputs of a thread below each other, and along the axis of an extreme.
-constexpr std::int64_t together = 4, in_run = 8;
+#include "templates/rank_filter/base_layout.inl"
 
 Space base_space(const Problem& /*problem*/) { return Space({{BLOCK, {256, 64}, "threads per block"}}); }
 
@@ -21,8 +21,8 @@ Launch launch_of(const char* kernel, std::int64_t threads, std::int64_t block) {
 }
 
 Launch any_rank(const Problem& problem, std::int64_t block) {
-  constexpr std::int64_t byte_threads = 64, most_counted = 65535;  // of rank_filter_base_bytes
-  constexpr std::int64_t least_counted = 36;  // a histogram costs as much whatever its places are
+  constexpr std::int64_t most_counted = 65535;  // by rank_filter_base_bytes
+  constexpr std::int64_t least_counted = 36;    // a histogram costs as much whatever its places are
   Dims d(problem);
   if (d.image.y == 1 && d.window.y == 1) {  // a signal's outputs beside each other are those of a thread
     std::swap(d.image.y, d.image.x);
@@ -33,10 +33,11 @@ Launch any_rank(const Problem& problem, std::int64_t block) {
   const bool by_histogram = dtype_of(problem) == DType::u8 && is_box(problem) && places <= most_counted &&
                             places >= least_counted && std::min(rank, places - 1 - rank) >= 5;
   const std::int64_t run = std::clamp<std::int64_t>(2 * d.window.y, 16, 128);
-  Launch launch = by_histogram ? launch_of("rank_filter_base_bytes",
-                                           d.image.z * ceil_divide(d.image.y, run) * d.image.x, byte_threads)
-                               : launch_of("rank_filter_base",
-                                           d.image.z * ceil_divide(d.image.y, together) * d.image.x, block);
+  Launch launch = by_histogram
+                      ? launch_of("rank_filter_base_bytes",
+                                  d.image.z * ceil_divide(d.image.y, run) * d.image.x, base_byte_threads)
+                      : launch_of("rank_filter_base",
+                                  d.image.z * ceil_divide(d.image.y, base_together) * d.image.x, block);
   launch.arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.image.z, d.image.y, d.image.x};
   for (const std::int64_t number : {d.window.z, d.window.y, d.window.x, d.before.z, d.before.y, d.before.x,
                                     rank, by_histogram ? run : places})
@@ -73,7 +74,7 @@ Work extremes(const Problem& problem, std::int64_t block) {
   for (std::size_t n = 0; n < axes.size(); ++n) {
     const AlongAxis& axis = axes[n];
     Launch launch = launch_of("rank_filter_base_extreme",
-                              axis.lines * ceil_divide(axis.length, in_run) * axis.beside, block);
+                              axis.lines * ceil_divide(axis.length, base_in_run) * axis.beside, block);
     const bool ends_in_output = (axes.size() - n) % 2 == 1;
     if (n == 0) {
       launch.arguments.emplace_back(ArgumentPointer{0});

@@ -4,6 +4,7 @@
 
 #include "common/boundary.cuh"
 #include "common/float16.cuh"
+#include "common/shared_layout.cuh"
 #include "rank_filter/rank_filter.cuh"
 
 using Order = Keys<T>;
@@ -24,7 +25,8 @@ __device__ __forceinline__ Key greater(Key a, Key b) { return a < b ? b : a; }
 // ---- any rank
 
 // Outputs of a thread below each other, which share what they read.
-constexpr int together = 4;
+#include "rank_filter/base_layout.inl"
+constexpr int together = base_together;
 
 struct Window {
   const T* image;
@@ -235,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
 // A thread goes down a column with the histogram of its window, of at most 65535 bytes; from one output to
 // the next the result is near. Of other types there is nothing.
-constexpr int byte_threads = 64;
+constexpr int byte_threads = base_byte_threads;
 
 extern "C" __global__ void __launch_bounds__(byte_threads)
     ENTRY(rank_filter_base_bytes)(const T* image, T* output, long long depth, long long height,
@@ -293,7 +295,7 @@ extern "C" __global__ void __launch_bounds__(byte_threads)
 // ---- extremes along one axis
 
 // Outputs of a thread behind each other along the axis: what all of their windows have is taken once.
-constexpr int in_run = 8;
+constexpr int in_run = base_in_run;
 
 // An image of `lines` x `length` x `beside` elements, along `length`.
 extern "C" __global__ void __launch_bounds__(BLOCK)

@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "templates/rank_filter/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::rank_filter_op {
 namespace {
+
+#include "templates/rank_filter/extreme_layout.inl"
 
 constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis BATCH("BATCH");
@@ -14,25 +17,9 @@ constexpr IntegerAxis BUFFERS("BUFFERS");
 constexpr IntegerAxis RUN("RUN");
 
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
-// As in extreme.cu.
-std::int64_t columns_of(const Problem& problem) {
-  return std::max<std::int64_t>(1, 4 / element_bytes(problem));
-}
-std::int64_t row_bytes(const Problem& problem, const Config& c) {
-  const std::int64_t each = element_bytes(problem) == 1 || element_bytes(problem) == 8 ? 8 : 4;
-  return c[BLOCK] * each;
-}
-std::int64_t shift_of(const Problem& problem, const Config& c) {
-  const std::int64_t columns = columns_of(problem);
-  const Dims d(problem);
-  return c[VECTOR] == 1 || d.window.x == 1 ? 0 : (columns - d.before.x % columns) % columns;
-}
-std::int64_t batch(std::int64_t window, std::int64_t most) {
-  return window >= most ? window : most / window * window;
-}
-
+std::int64_t columns_of(const Problem& problem) { return extreme_columns(element_bytes(problem)); }
 std::int64_t widest_tile(const Problem& problem, const Config& c, std::int64_t taps) {
-  const std::int64_t shift = taps == 1 ? 0 : shift_of(problem, c);
+  const std::int64_t shift = extreme_shift(element_bytes(problem), c[VECTOR], taps, Dims(problem).before.x);
   return (c[BLOCK] * columns_of(problem) - (taps - 1) - shift) / 16 * 16;
 }
 
@@ -72,12 +59,12 @@ Space space(const Problem& problem) {
           BATCH,
           [d](const Config& c) {
             const auto is_same = [&](std::int64_t window, std::int64_t most) {
-              return window == 1 || batch(window, most) == batch(window, c[BATCH]);
+              return window == 1 || extreme_batch(window, most) == extreme_batch(window, c[BATCH]);
             };
             for (const std::int64_t least : {8, 16, 32}) {
               const bool in_planes = d.window.y > 1 || d.window.x > 1;
               if (is_same(d.window.z, least) &&
-                  (!in_planes || batch(d.window.y, least) == batch(d.window.y, c[BATCH])))
+                  (!in_planes || extreme_batch(d.window.y, least) == extreme_batch(d.window.y, c[BATCH])))
                 return least;
             }
             return c[BATCH];
@@ -85,13 +72,15 @@ Space space(const Problem& problem) {
           "Of the BATCH that are as many rows one stands for all."),
       {"Of a batch no more rows are read ahead than it has.",
        [d](const Config& c) {
-         return c[AHEAD] == 8 || std::max(batch(d.window.y, c[BATCH]), batch(d.window.z, c[BATCH])) > 8;
+         return c[AHEAD] == 8 ||
+                std::max(extreme_batch(d.window.y, c[BATCH]), extreme_batch(d.window.z, c[BATCH])) > 8;
        }},
       {"A row of threads must be longer than the window's overhang.",
        [problem, d](const Config& c) { return widest_tile(problem, c, d.window.x) >= 16; }},
       {"Rows in shared memory are at most 200 KiB.", [problem, d](const Config& c) {
-         const std::int64_t rows = batch(std::max(d.window.y, d.window.z), c[BATCH]);
-         return c[BUFFERS] * rows * row_bytes(problem, c) <= std::int64_t{200} * 1024;
+         const std::int64_t rows = extreme_batch(std::max(d.window.y, d.window.z), c[BATCH]);
+         return extreme_row_bytes(element_bytes(problem), c[BLOCK], c[BUFFERS], rows) <=
+                std::int64_t{200} * 1024;
        }}};
   std::vector<Rule> worth = {{"Half of a row's threads have outputs at least.",
                               [problem, d](const Config& c) {
@@ -109,12 +98,14 @@ Launch launch(const Problem& problem, const Config& c, const Extents3& image, st
   // The fewest tiles, of about the same width.
   const std::int64_t widest = widest_tile(problem, c, taps), tiles_x = ceil_divide(image.x, widest);
   const std::int64_t tile_x = std::min(widest, round_up(ceil_divide(image.x, tiles_x), 16));
-  const std::int64_t run = round_up(c[RUN], batch(window, c[BATCH])), runs = ceil_divide(image.y, run);
+  const std::int64_t run = round_up(c[RUN], extreme_batch(window, c[BATCH])),
+                     runs = ceil_divide(image.y, run);
   return {.kernel = "rank_filter_extreme",
           .grid = {tiles_x * runs * image.z},
           .block = {c[BLOCK]},
-          .dynamic_shared_bytes =
-              c[BUFFERS] * batch(window, c[BATCH]) * row_bytes(problem, c) + 8 * (run + window),
+          .dynamic_shared_bytes = extreme_row_bytes(element_bytes(problem), c[BLOCK], c[BUFFERS],
+                                                    extreme_batch(window, c[BATCH])) +
+                                  8 * (run + window),
           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(image.y), image.x, int32(tiles_x),
                         int32(tile_x), int32(runs), int32(run)}};
 }
@@ -130,7 +121,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*devic
   const Dims d(problem);
   const std::int64_t each = element_bytes(problem), longest = std::max(d.window.y, d.window.z);
   const bool is_plain = each == 2 || each == 4, is_more = is_plain && d.window.z > 1 && longest <= 8;
-  const bool is_long = is_more || (batch(longest, 8) > 8 && is_plain);
+  const bool is_long = is_more || (extreme_batch(longest, 8) > 8 && is_plain);
   const std::int64_t block = d.image.x <= 256 && d.window.x <= 32 ? 64
                              : d.window.x <= 48 || each < 4       ? 128
                                                                   : 256;

@@ -9,13 +9,17 @@
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "rank_filter/words.cuh"
 
 using Word = Words<T>::Word;
 constexpr int lanes = Words<T>::lanes;
 constexpr bool is_plain = Words<T>::is_plain;
-constexpr int columns = sizeof(T) >= 4 ? 1 : 4 / sizeof(T);  // of a thread
-constexpr int own_words = columns / lanes > 0 ? columns / lanes : 1;
+#include "rank_filter/extreme_layout.inl"
+constexpr int columns = extreme_columns(sizeof(T)),
+              own_words = extreme_words(sizeof(T));  // of a thread
+static_assert(lanes == extreme_lanes(sizeof(T)) && sizeof(Word) == extreme_word_bytes(sizeof(T)),
+              "as the layout has them");
 constexpr int lane_words = own_words * BLOCK / 32;  // of a lane, when a warp takes a row
 constexpr int lane_elements = lane_words * lanes;
 constexpr int row_words = own_words * BLOCK;
@@ -180,20 +184,14 @@ __device__ __forceinline__ void store_row(E* to, const typename Words<E>::Word (
   }
 }
 
-// So many elements further to the left a row's columns begin that those of a thread are aligned.
-__host__ __device__ constexpr int shift_of(int taps) {
-  return VECTOR == 1 || taps == 1 ? 0 : (columns - before_x % columns) % columns;
-}
-
 constexpr int ahead = AHEAD;  // rows that are read before they are needed
 
 template <int rows_window, int columns_window>
 __device__ __forceinline__ void march(const T* image, T* output, Word* memory, int height, long long width,
                                       int tiles_x, int tile_x, int runs, int run, int before_row,
                                       int before_column, int boundary, T outside) {
-  constexpr int groups = rows_window >= BATCH ? 1 : BATCH / rows_window,
-                rows = groups * rows_window;  // of a batch
-  constexpr int left = shift_of(columns_window);
+  constexpr int rows = extreme_batch(rows_window, BATCH);
+  constexpr int left = extreme_shift(sizeof(T), VECTOR, columns_window, before_x);
   unsigned block = blockIdx.x;
   const long long x = static_cast<long long>(block % tiles_x) * tile_x;
   block /= tiles_x;
@@ -202,8 +200,8 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
   const int thread = static_cast<int>(threadIdx.x);
 
   // Where each row begins that the block reads, in bytes.
-  constexpr int words_written = BUFFERS * rows * row_words;
-  long long* const lines = reinterpret_cast<long long*>(memory + words_written);
+  constexpr int bytes_written = extreme_row_bytes(sizeof(T), BLOCK, BUFFERS, rows);
+  long long* const lines = reinterpret_cast<long long*>(reinterpret_cast<char*>(memory) + bytes_written);
   for (int n = thread; n < run + rows_window; n += BLOCK) {
     const int there = sample_at(y - before_row + n, height, boundary);
     lines[n] = (plane * height + (there >= 0 ? there : 0)) * width * static_cast<long long>(sizeof(T));

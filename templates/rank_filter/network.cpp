@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "templates/rank_filter/network_text.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::rank_filter_op {
 namespace {
+
+#include "templates/rank_filter/network_layout.inl"
 
 constexpr IntegerAxis ADDED("ADDED");
 constexpr IntegerAxis UNALIGNED("UNALIGNED");
@@ -18,8 +21,18 @@ std::int64_t most_vector(const Problem& problem) {
 }
 std::int64_t word_bytes(const Problem& problem) { return bytes(dtype_of(problem)) == 8 ? 8 : 4; }
 
-std::int64_t shift_of(const Problem& problem, const Config& c) {
-  return (c[VECTOR] - Dims(problem).before.x % c[VECTOR]) % c[VECTOR];
+NetworkLayout layout_of(const Problem& problem, const Config& c) {
+  const Dims d(problem);
+  return network_layout({.half_x = c[BLOCK_X] * c[OUTPUTS_X],
+                         .tile_y = c[BLOCK_Y] * c[OUTPUTS_Y],
+                         .outputs_x = c[OUTPUTS_X],
+                         .vector = c[VECTOR],
+                         .lanes = lanes_of(problem),
+                         .word_bytes = word_bytes(problem),
+                         .window_depth = d.window.z,
+                         .window_height = d.window.y,
+                         .window_width = d.window.x,
+                         .before_x = d.before.x});
 }
 
 // Of a box's extremes a thread has the columns of its outputs' windows in registers, for each row of outputs.
@@ -27,15 +40,6 @@ constexpr std::int64_t most_columns = 100;
 
 bool is_box_extreme(const Problem& problem) {
   return is_box(problem) && (is_least(problem) || is_greatest(problem));
-}
-
-// As tile.inl has it.
-std::int64_t tile_bytes(const Problem& problem, const Config& c) {
-  const Dims d(problem);
-  const std::int64_t whole = std::max({std::int64_t{4}, c[VECTOR], has_pairs(problem) ? c[OUTPUTS_X] : 1});
-  const std::int64_t pitch =
-      round_up(c[BLOCK_X] * c[OUTPUTS_X] + d.window.x - 1 + shift_of(problem, c), whole);
-  return d.window.z * (c[BLOCK_Y] * c[OUTPUTS_Y] + d.window.y - 1) * (pitch * word_bytes(problem) + 8);
 }
 
 std::string refuses(const Problem& problem) {
@@ -128,7 +132,7 @@ Work work(const Problem& problem, const Config& c) {
   Launch launch{.kernel = "rank_filter_network",
                 .grid = {tiles_x * tiles_y * d.image.z},
                 .block = {c[BLOCK_X] * c[BLOCK_Y]},
-                .dynamic_shared_bytes = tile_bytes(problem, c),
+                .dynamic_shared_bytes = layout_of(problem, c).bytes,
                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(d.image.z), int32(d.image.y),
                               int32(d.image.x), int32(tiles_x), int32(tiles_y)}};
   add_outside(launch, problem);
@@ -137,9 +141,10 @@ Work work(const Problem& problem, const Config& c) {
 
 std::string generated(const Problem& problem, const Config& c) {
   const std::int64_t most = has_pairs(problem) ? 2 : 16 / word_bytes(problem);
-  return network_text(
-      problem, {c[OUTPUTS_X], c[OUTPUTS_Y]},
-      {.shift = shift_of(problem, c), .vector = std::min(most, c[OUTPUTS_X]), .percent_added = c[ADDED]});
+  return network_text(problem, {c[OUTPUTS_X], c[OUTPUTS_Y]},
+                      {.shift = layout_of(problem, c).shift,
+                       .vector = std::min(most, c[OUTPUTS_X]),
+                       .percent_added = c[ADDED]});
 }
 
 // What is small has a thread for each output, what is large threads that share.

@@ -6,10 +6,12 @@
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "rank_filter/words.cuh"
 
 constexpr int threads = BLOCK_X * BLOCK_Y, half_x = BLOCK_X * OUTPUTS_X, tile_y = BLOCK_Y * OUTPUTS_Y;
 constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
+#include "rank_filter/network_layout.inl"
 #include "rank_filter/tile.inl"
 
 // The outputs of the windows that begin at `s` and at the next places.

@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "templates/rank_filter/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::rank_filter_op {
 namespace {
+
+#include "templates/rank_filter/ranks_layout.inl"
 
 constexpr IntegerAxis GROUP("GROUP");
 constexpr IntegerAxis SORTED("SORTED");
@@ -14,20 +17,17 @@ constexpr IntegerAxis TILE_X("TILE_X");
 
 constexpr std::int64_t least_tile_x = 16, least_tile_y = 4, most_sorted = 8192;
 
-std::int64_t columns(const Problem& problem, const Config& c) {
-  return c[TILE_X] + Dims(problem).window.x - 1;
-}
-std::int64_t tile_y(const Problem& problem, const Config& c) {
+RanksLayout layout_of(const Problem& problem, const Config& c) {
   const Dims d(problem);
-  return c[SORTED] / (columns(problem, c) * d.window.z) - d.window.y + 1;
+  return ranks_layout({.sorted = c[SORTED],
+                       .tile_x = c[TILE_X],
+                       .group = c[GROUP],
+                       .key_bytes = std::max<std::int64_t>(2, bytes(dtype_of(problem))),
+                       .window_depth = d.window.z,
+                       .window_height = d.window.y,
+                       .window_width = d.window.x});
 }
-
-std::int64_t shared_bytes(const Problem& problem, const Config& c) {
-  const std::int64_t key = std::max<std::int64_t>(2, bytes(dtype_of(problem)));
-  const std::int64_t groups = c[SORTED] / 8 / c[GROUP];
-  return std::max(2 * key * c[SORTED], key * c[SORTED] + groups * c[SORTED] / 8 + 2 * c[SORTED] +
-                                           2 * tile_y(problem, c) * c[TILE_X]);
-}
+std::int64_t tile_y(const Problem& problem, const Config& c) { return layout_of(problem, c).tile_y; }
 
 std::string refuses(const Problem& problem) {
   if (std::string no = refuses_empty(problem); !no.empty()) return no;
@@ -72,7 +72,7 @@ Work work(const Problem& problem, const Config& c) {
   Launch launch{.kernel = "rank_filter_ranks",
                 .grid = {tiles_x * tiles_y * d.image.z},
                 .block = {c[SORTED] / 8},
-                .dynamic_shared_bytes = shared_bytes(problem, c),
+                .dynamic_shared_bytes = layout_of(problem, c).bytes,
                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(d.image.z), int32(d.image.y),
                               int32(d.image.x), int32(tiles_x), int32(tiles_y)}};
   add_outside(launch, problem);

@@ -9,16 +9,21 @@
 #include "common/boundary.cuh"
 #include "common/float16.cuh"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "rank_filter/rank_filter.cuh"
 
 constexpr int per_thread = 8, threads = SORTED / per_thread, warps = threads / 32;
-constexpr int groups = threads / GROUP;  // of lanes, each with windows of its own
-constexpr int columns = TILE_X + window_width - 1, rows = SORTED / (columns * window_depth);
+#include "rank_filter/ranks_layout.inl"
+constexpr int key_bytes = sizeof(T) == 1 ? 2 : static_cast<int>(sizeof(T));
+constexpr RanksLayout layout =
+    ranks_layout({SORTED, TILE_X, GROUP, key_bytes, window_depth, window_height, window_width});
+constexpr int groups = layout.groups;  // of lanes, each with windows of its own
+constexpr int columns = layout.columns, rows = layout.rows, tile_y = layout.tile_y;
 constexpr int plane_elements = columns * rows, elements = plane_elements * window_depth;
-constexpr int tile_y = rows - window_height + 1;
-constexpr int words = SORTED / 32;  // of a window's set
-constexpr int part = GROUP * 32;    // places that a warp looks at together, a word for each lane
-constexpr int place_bits = 13;      // of an element in the tile
+constexpr int words = layout.words;  // of a window's set
+constexpr int sets_at = layout.sets_at, places_at = layout.places_at, results_at = layout.results_at;
+constexpr int part = GROUP * 32;  // places that a warp looks at together, a word for each lane
+constexpr int place_bits = 13;    // of an element in the tile
 static_assert(SORTED <= 1 << place_bits && SORTED >= part && tile_y > 0, "a tile that can be sorted");
 
 // Of a window that begins at element 0: the places of a footprint that count, and its columns' ends.
@@ -47,6 +52,7 @@ struct ItemOf<8> {
 };
 using Item = ItemOf<sizeof(T)>::Type;
 using StoredKey = ItemOf<sizeof(T)>::Key;
+static_assert(sizeof(StoredKey) == key_bytes && sizeof(Item) == 2 * key_bytes, "as the layout has them");
 
 template <typename I>
 struct Items {
@@ -223,9 +229,10 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
   // What is sorted is exchanged where the sets are later.
   DYNAMIC_SHARED(Item, memory);
   StoredKey* const keys = reinterpret_cast<StoredKey*>(memory);
-  unsigned* const sets = reinterpret_cast<unsigned*>(keys + SORTED);
-  unsigned short* const places = reinterpret_cast<unsigned short*>(sets + groups * words);
-  unsigned short* const results = places + SORTED;
+  char* const bytes = reinterpret_cast<char*>(memory);
+  unsigned* const sets = reinterpret_cast<unsigned*>(bytes + sets_at);
+  unsigned short* const places = reinterpret_cast<unsigned short*>(bytes + places_at);
+  unsigned short* const results = reinterpret_cast<unsigned short*>(bytes + results_at);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % GROUP, group = thread / GROUP;
   const int block = static_cast<int>(blockIdx.x);
   const int x = block % tiles_x * TILE_X, y = block / tiles_x % tiles_y * tile_y;

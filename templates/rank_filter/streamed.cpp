@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "templates/rank_filter/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::rank_filter_op {
 namespace {
+
+#include "templates/rank_filter/streamed_layout.inl"
 
 constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis BATCH("BATCH");
@@ -16,14 +19,9 @@ constexpr std::int64_t most_places = 17;  // of a window along each dimension; r
 constexpr std::int64_t least_vector = 8;
 constexpr std::int64_t longest_untuned = 9;  // rows or columns of a window; 15 are faster transposed
 
-// As streamed.cu has it.
 std::int64_t out_columns(const Problem& problem, std::int64_t vector) {
   const Dims d(problem);
-  const std::int64_t words = vector / 4,
-                     left = round_up(std::max(d.before.x, d.window.x - 1 - d.before.x), vector);
-  const std::int64_t skipped = (left - d.before.x) / 4, first_byte = (left - d.before.x) % 4;
-  const std::int64_t needed = ceil_divide(first_byte + vector + d.window.x - 1, 4);
-  return (32 - (skipped + needed - 1) / words) * vector;
+  return streamed_layout(vector, d.window.x, d.before.x).out_columns;
 }
 
 std::string refuses(const Problem& problem) {

@@ -6,16 +6,15 @@
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
+#include "common/shared_layout.cuh"
 #include "rank_filter/words.cuh"
 
 constexpr int words = VECTOR / 4;  // of a row, of a lane
+#include "rank_filter/streamed_layout.inl"
 constexpr int after_x = window_width - 1 - before_x;
-// A strip begins so many columns before its outputs: whole vectors, and what may stand for columns behind the
-// image.
-constexpr int left = round_up(larger(before_x, after_x), VECTOR);
-constexpr int skipped = (left - before_x) / 4, first_byte = (left - before_x) % 4;  // before a lane's windows
-constexpr int needed = ceil_divide(first_byte + VECTOR + window_width - 1, 4);      // words of them
-constexpr int out_lanes = 32 - (skipped + needed - 1) / words, out_columns = out_lanes * VECTOR;
+constexpr StreamedLayout layout = streamed_layout(VECTOR, window_width, before_x);
+constexpr int left = layout.left, skipped = layout.skipped, first_byte = layout.first_byte,
+              needed = layout.needed, out_columns = layout.out_columns, out_lanes = out_columns / VECTOR;
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / BLOCK);
 
 __device__ __forceinline__ unsigned extreme(unsigned a, unsigned b) {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block's tile of the image with the windows' overhang, as words in shared memory. Words of two elements
-// have one of the tile's left half and the one as far into its right half. Reads `half_x` (columns of a
-// half), `tile_y`, the window, `before_*`, `threads` and VECTOR.
+// A block's tile of the image, as network_layout.inl has it in shared memory: filled and stored. Needs
+// `half_x` (columns of a half), `tile_y`, the window, `before_*`, `threads`, OUTPUTS_X, VECTOR and UNALIGNED.
 
 using Word = Words<T>::Word;
 constexpr int lanes = Words<T>::lanes;
 
-// The first column is moved to the left so far that vectors of the image are vectors of the tile.
-constexpr int shift = (VECTOR - before_x % VECTOR) % VECTOR, unit_columns = VECTOR > 4 ? VECTOR : 4;
+constexpr int unit_columns = VECTOR > 4 ? VECTOR : 4;
+constexpr NetworkLayout layout =
+    network_layout({half_x, tile_y, OUTPUTS_X, VECTOR, lanes, static_cast<int>(sizeof(Word)), window_depth,
+                    window_height, window_width, before_x});
+constexpr int shift = layout.shift, thread_columns = layout.thread_columns, needed = layout.needed,
+              pitch = layout.pitch, tile_rows = layout.tile_rows, all_rows = layout.rows;
 // Two neighbouring words of a pair's row have those beside them that the next thread reads at the same time.
-constexpr int thread_columns = lanes == 1 ? 1 : OUTPUTS_X > 2 ? OUTPUTS_X : 2;
-constexpr int whole = unit_columns > thread_columns ? unit_columns : thread_columns;
-constexpr int needed = half_x + window_width - 1 + shift;  // columns of a half with its windows
-constexpr int pitch = (needed + whole - 1) / whole * whole, tile_rows = tile_y + window_height - 1;
 __host__ __device__ constexpr int in_row(unsigned column) {
   return static_cast<int>(lanes == 1 ? column
                                      : column % thread_columns / 2 * (2 * pitch / thread_columns) +
@@ -91,8 +90,6 @@ __device__ __forceinline__ Vector<unsigned, count> load_words(const E* from) {
   }
   return words;
 }
-
-constexpr int all_rows = window_depth * tile_rows;
 
 // Where in the image each row of the tile begins, or -1.
 __device__ __forceinline__ void find_rows(long long* rows, int depth, int height, int width,

@@ -6,9 +6,12 @@
 #include <array>
 
 #include "templates/rank_filter/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::rank_filter_op {
 namespace {
+
+#include "templates/rank_filter/transposed_layout.inl"
 
 constexpr IntegerAxis ROUNDS("ROUNDS");
 constexpr IntegerAxis RUN("RUN");
@@ -29,39 +32,25 @@ struct Shape {  // of a block
 };
 Shape shape_of(const Config& c) { return {c[TILE_X], c[TILE_Y], c[STEPS], c[RUN], c[ROUNDS], c[VECTOR]}; }
 
-// As transposed.cu has it, of a window's rows and columns.
-struct Tile {
-  std::int64_t words, shared_bytes;
-};
-Tile tile_of(const Problem& problem, const Shape& shape, std::int64_t rows_window,
-             std::int64_t columns_window) {
-  const std::int64_t each = in_word(problem);
-  const std::int64_t vector = std::max<std::int64_t>(4, shape.vector_bytes) / 4 * each;
-  const std::int64_t left = columns_window == 1 ? 0 : (vector - Dims(problem).before.x % vector) % vector;
-  const std::int64_t words = ceil_divide(left % each + shape.tile_x + columns_window - 1, each);
-  const std::int64_t rows = shape.steps * shape.tile_y + rows_window - 1;
-  const std::int64_t kept = shape.steps == 1 ? rows : round_up(2 * shape.tile_y + rows_window - 1, shape.run);
-  const std::int64_t read = kept * round_up(left / each + words, 4);
-  const std::int64_t out = shape.tile_y * (shape.tile_x / each + 4);
-  const std::int64_t transposed =
-      columns_window == 1 ? 0 : round_up(words * each * (shape.tile_y / each + 1), 4);
-  const std::int64_t all = shape.steps == 1      ? std::max(read, out) + transposed
-                           : columns_window == 1 ? read
-                                                 : read + transposed + out;
-  return {words, 8 * round_up(rows, 2) + 4 * all};
+TransposedShape in_elements(const Problem& problem, const Shape& shape) {
+  const std::int64_t each = in_word(problem), vector = std::max<std::int64_t>(4, shape.vector_bytes);
+  return {shape.tile_x, shape.tile_y, shape.steps,       shape.run,
+          shape.rounds, each,         vector / 4 * each, Dims(problem).before.x};
+}
+// Of a launch for windows of so many rows and columns.
+std::int64_t shared_bytes(const Problem& problem, const Shape& shape, std::int64_t rows_window,
+                          std::int64_t columns_window) {
+  return transposed_layout(in_elements(problem, shape), rows_window, columns_window).bytes;
 }
 // Of the larger of both launches.
 std::int64_t shared_bytes(const Problem& problem, const Shape& shape) {
   const Dims d(problem);
-  return std::max(tile_of(problem, shape, d.window.y, d.window.x).shared_bytes,
-                  tile_of(problem, shape, d.window.z, 1).shared_bytes);
+  return std::max(shared_bytes(problem, shape, d.window.y, d.window.x),
+                  shared_bytes(problem, shape, d.window.z, 1));
 }
 
 std::int64_t threads(const Problem& problem, const Shape& shape) {
-  const std::int64_t runs_y = shape.tile_y / shape.run, runs_x = shape.tile_x / shape.run;
-  const std::int64_t along_columns = tile_of(problem, shape, 1, Dims(problem).window.x).words * runs_y;
-  const std::int64_t along_rows = shape.tile_y / in_word(problem) * runs_x;
-  return round_up(ceil_divide(std::max(along_columns, along_rows), shape.rounds), 32);
+  return transposed_threads(in_elements(problem, shape), Dims(problem).window.x);
 }
 
 std::string refuses(const Problem& problem) {
@@ -125,7 +114,7 @@ Launch launch(const Problem& problem, const Config& c, const Extents3& image, st
   return {.kernel = "rank_filter_transposed",
           .grid = {tiles_x * tiles_y * image.z},
           .block = {threads(problem, shape_of(c))},
-          .dynamic_shared_bytes = tile_of(problem, shape_of(c), rows_window, columns_window).shared_bytes,
+          .dynamic_shared_bytes = shared_bytes(problem, shape_of(c), rows_window, columns_window),
           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, int32(image.y), int32(image.x),
                         int32(tiles_x), int32(tiles_y)}};
 }

@@ -10,53 +10,32 @@
 #include "common/copy_groups.cuh"
 #include "common/integer.cuh"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
+#include "rank_filter/transposed_layout.inl"
 #include "rank_filter/words.cuh"
 
-constexpr int in_word = 4 / sizeof(T);           // elements
-constexpr int stacks = TILE_Y / in_word;         // words of a column
-constexpr int stacks_pitch = stacks + 1;         // odd: words beside each other go to different banks
-constexpr int out_pitch = TILE_X / in_word + 4;  // an odd number of 16 bytes, for the same reason
+constexpr int in_word = 4 / sizeof(T);    // elements
+constexpr int stacks = TILE_Y / in_word;  // words of a column
 constexpr int runs_x = TILE_X / RUN, runs_y = TILE_Y / RUN;
 constexpr int vector_bytes = VECTOR > 4 ? VECTOR : 4, vector = vector_bytes / static_cast<int>(sizeof(T));
 
-// A strip of STEPS tiles below each other, with its windows' overhang. Its first column is moved to the left
-// so far that vectors of the image are vectors of the tile.
+constexpr TransposedShape shape = {TILE_X, TILE_Y, STEPS, RUN, ROUNDS, in_word, vector, before_x};
 template <int rows_window, int columns_window>
 struct Layout {
-  static constexpr int left = columns_window == 1 ? 0 : (vector - before_x % vector) % vector;
-  static constexpr int skipped = left / in_word, first = left % in_word;  // words; elements of the next
-  static constexpr int words = ceil_divide(first + TILE_X + columns_window - 1, in_word);  // of a row
-  static constexpr int pitch = round_up(skipped + words, 4), rows = STEPS * TILE_Y + rows_window - 1;
-  // Of these so many are in shared memory: a tile's, and those that are read meanwhile.
-  static constexpr int kept = STEPS == 1 ? rows : round_up(2 * TILE_Y + rows_window - 1, RUN);
-  // Words before the transposed tile, and before its outputs, which may stand where a single tile has been.
-  static constexpr int transposed_at = STEPS == 1 ? larger(kept * pitch, TILE_Y* out_pitch) : kept * pitch;
-  static constexpr int out_at = STEPS == 1 ? 0 : transposed_at + round_up(words * in_word * stacks_pitch, 4);
+  static constexpr TransposedLayout at = transposed_layout(shape, rows_window, columns_window);
+  static constexpr int left = at.left, skipped = at.skipped, first = at.first, words = at.words,
+                       pitch = at.pitch, kept = at.kept, transposed_at = at.transposed_at, out_at = at.out_at,
+                       places_bytes = at.places_bytes;
 };
-constexpr int threads =
-    round_up(ceil_divide(larger(Layout<1, window_width>::words * runs_y, stacks* runs_x), ROUNDS), 32);
+constexpr int stacks_pitch = transposed_layout(shape, 1, 1).stacks_pitch,
+              out_pitch = transposed_layout(shape, 1, 1).out_pitch;
+constexpr int threads = transposed_threads(shape, window_width);
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
 
 // ---- the extremes of two words, element by element
 
-// Of 16 bits by their keys, where there is no instruction.
 template <typename E>
-struct Extremes {
-  static __device__ __forceinline__ unsigned key(unsigned bits) {
-    E element;
-    memcpy(&element, &bits, sizeof(E));
-    return Keys<E>::key(element);
-  }
-  static __device__ __forceinline__ unsigned of_halves(unsigned a, unsigned b) {
-    return (key(a) < key(b)) == (rank > 0) ? b : a;
-  }
-  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
-    return of_halves(a & 0xffffu, b & 0xffffu) | of_halves(a >> 16, b >> 16) << 16;
-  }
-  static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
-    return of(of(a, b), c);
-  }
-};
+struct Extremes;
 template <>
 struct Extremes<unsigned short> {
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
@@ -85,29 +64,19 @@ struct Extremes<float> {
     return of(of(a, b), c);
   }
 };
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
 template <>
 struct Extremes<short> {
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
-    return rank > 0 ? __vmaxs2(a, b) : __vmins2(a, b);
+    return rank > 0 ? maximum_s16x2(a, b) : minimum_s16x2(a, b);
   }
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
-    return rank > 0 ? __vimax3_s16x2(a, b, c) : __vimin3_s16x2(a, b, c);
+    return rank > 0 ? maximum_s16x2(a, b, c) : minimum_s16x2(a, b, c);
   }
 };
-#endif
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
-// A NaN is after all numbers, and -0 before 0, also in these instructions.
 template <>
 struct Extremes<Float16> {
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
-    unsigned result;
-    if constexpr (rank > 0) {
-      asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-    } else {
-      asm("min.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-    }
-    return result;
+    return rank > 0 ? maximum_f16x2(a, b) : minimum_f16x2(a, b);
   }
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
     return of(of(a, b), c);
@@ -116,19 +85,12 @@ struct Extremes<Float16> {
 template <>
 struct Extremes<BFloat16> {
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b) {
-    unsigned result;
-    if constexpr (rank > 0) {
-      asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-    } else {
-      asm("min.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
-    }
-    return result;
+    return rank > 0 ? maximum_bf16x2(a, b) : minimum_bf16x2(a, b);
   }
   static __device__ __forceinline__ unsigned of(unsigned a, unsigned b, unsigned c) {
     return of(of(a, b), c);
   }
 };
-#endif
 
 // A word as it is compared. Of bytes two words, of whose numbers of 16 bits the upper bytes are the even and
 // the odd ones: the lower bytes decide only between equal ones.
@@ -530,7 +492,7 @@ __device__ __forceinline__ void filter(const T* images, T* outputs, long long* m
   strip.from = images + plane;
   strip.to = outputs + plane + static_cast<long long>(y) * image.width + x;
   strip.places = memory;
-  strip.memory = reinterpret_cast<unsigned*>(memory + round_up(Here::rows, 2));
+  strip.memory = reinterpret_cast<unsigned*>(memory + Here::places_bytes / 8);
   strip.image = image;
   strip.outside = outside;
   strip.first_x = x - columns_before - Here::left;

@@ -6,7 +6,9 @@
 // own type, as a balanced tree, and the sums of tiles in a type with twice the digits.
 #pragma once
 
-#include "common/hinted_access.cuh"
+#include "common/counter.cuh"
+#include "common/load_once.cuh"
+#include "common/ordered.cuh"
 #include "common/vector.cuh"
 
 // A sum, and what its roundings lost.
@@ -68,18 +70,10 @@ template <bool greatest, typename Number>
 __device__ __forceinline__ Number extreme(Number a, Number b) {
   return (greatest ? a > b : a < b) || a != a ? a : b;
 }
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
 template <bool greatest>
 __device__ __forceinline__ float extreme(float a, float b) {
-  float result;
-  if constexpr (greatest) {
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  } else {
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  }
-  return result;
+  return greatest ? maximum(a, b) : minimum(a, b);
 }
-#endif
 
 // The least value of each type; minus infinity for floating-point types.
 __device__ __forceinline__ void least(float& x) { x = __int_as_float(static_cast<int>(0xff800000u)); }
@@ -141,55 +135,6 @@ __device__ __forceinline__ typename R::Partial nothing() {
 }
 
 // ---- a tile
-
-// Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: the first cache does
-// not keep it; 3: the same, and the second cache fetches 256 bytes at a time; 4: one half may leave the
-// second cache first.
-template <int HINT, int N, typename T>
-__device__ __forceinline__ Vector<T, N> load_once(const T* from) {
-#ifdef TUNESMITH_HOST
-  return load_vector<N>(from);
-#else
-  if constexpr (HINT == 4) return load_hinted<Hint::half>(reinterpret_cast<const Vector<T, N>*>(from));
-  constexpr int bytes = sizeof(T) * N;
-  static_assert(bytes == 4 || bytes == 8 || bytes == 16, "a load moves 4, 8 or 16 bytes");
-  struct alignas(bytes) {
-    unsigned word[bytes / 4];
-  } raw;
-  // Volatile, so that all loads of a tile are under way before the first is added, and none is moved before
-  // the wait for the previous kernel.
-#define TUNESMITH_LOADS(hint)                                                        \
-  if constexpr (bytes == 16) {                                                       \
-    asm volatile("ld.global" hint ".v4.u32 {%0, %1, %2, %3}, [%4];"                  \
-                 : "=r"(raw.word[0]), "=r"(raw.word[1]), "=r"(raw.word[bytes / 8]),  \
-                   "=r"(raw.word[bytes / 4 - 1])                                     \
-                 : "l"(from));                                                       \
-  } else if constexpr (bytes == 8) {                                                 \
-    asm volatile("ld.global" hint ".v2.u32 {%0, %1}, [%2];"                          \
-                 : "=r"(raw.word[0]), "=r"(raw.word[bytes / 4 - 1])                  \
-                 : "l"(from));                                                       \
-  } else {                                                                           \
-    asm volatile("ld.global" hint ".u32 %0, [%1];" : "=r"(raw.word[0]) : "l"(from)); \
-  }
-#if __CUDA_ARCH__ < 800
-  constexpr int hint = HINT == 3 ? 2 : HINT;
-#else
-  constexpr int hint = HINT;
-  if constexpr (hint == 3) {
-    TUNESMITH_LOADS(".nc.L1::no_allocate.L2::256B")
-  }
-#endif
-  if constexpr (hint == 2) {
-    TUNESMITH_LOADS(".nc.L1::no_allocate")
-  } else if constexpr (hint == 1) {
-    TUNESMITH_LOADS(".cs")
-  } else if constexpr (hint == 0) {
-    TUNESMITH_LOADS("")
-  }
-#undef TUNESMITH_LOADS
-  return reinterpret_cast<const Vector<T, N>&>(raw);
-#endif
-}
 
 template <typename R, int N>
 __device__ __forceinline__ typename R::Item tree(const typename R::Item* items) {
@@ -357,21 +302,6 @@ __device__ __forceinline__ typename R::Partial shared_total(typename R::Partial 
 }
 
 // ---- blocks
-
-// Counts the calls; the last of `calls` gets true, and the counter is zero again. What the callers (and, if
-// they passed a barrier before, their blocks) wrote before is visible to the last.
-__device__ __forceinline__ bool last_of(unsigned* counter, unsigned calls) {
-#ifdef TUNESMITH_HOST
-  return atomicInc(counter, calls - 1) == calls - 1;
-#else
-  unsigned before;
-  asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;"
-               : "=r"(before)
-               : "l"(counter), "r"(calls - 1)
-               : "memory");
-  return before == calls - 1;
-#endif
-}
 
 __device__ __forceinline__ void add_atomically(int* to, int x) { atomicAdd(to, x); }
 __device__ __forceinline__ void add_atomically(float* to, float x) { atomicAdd(to, x); }

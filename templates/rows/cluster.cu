@@ -2,6 +2,7 @@
 // rows with a row in the registers of a cluster of blocks, which send each other their totals: for rows that
 // no block holds. What is computed, the arrays' kinds and the element type are compiled in.
 
+#include "common/cluster.cuh"
 #include "common/hinted_access.cuh"
 #include "common/vector.cuh"
 #include "rows/row.cuh"
@@ -19,27 +20,6 @@ constexpr int resident_blocks = RESIDENT_WARPS * 32 > BLOCK ? RESIDENT_WARPS * 3
 using ClusterHeld = Held<ITEMS, BLOCK * CLUSTER, false>;
 constexpr int warps = BLOCK / 32;
 
-// Arrives with what the block has written, and waits for all blocks of the cluster.
-__device__ __forceinline__ void arrive() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-}
-__device__ __forceinline__ void wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-
-__device__ __forceinline__ void send(float* to, int rank, float value) {
-  unsigned address;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-               : "=r"(address)
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "r"(rank));
-  asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
-}
-__device__ __forceinline__ void send(double* to, int rank, double value) {
-  unsigned address;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-               : "=r"(address)
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "r"(rank));
-  asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
-}
-
 // `totals` have a place for each block, of each pass. The first wait is for the blocks to have started.
 template <int PASS>
 __device__ __forceinline__ void reduce_row(const ClusterHeld& held, const Place& place, Row& row, int rank,
@@ -51,14 +31,14 @@ __device__ __forceinline__ void reduce_row(const ClusterHeld& held, const Place&
     held.template reduce<PASS, true>(row, vector, place.shift, place.columns, total[0]);
     reduce_lanes<PASS, 32, 1>(total);
     reduce_warps<PASS, warps, 1, warps>(total, static_cast<int>(threadIdx.x) / 32, shared[PASS % 2]);
-    if constexpr (PASS == 0) wait();
+    if constexpr (PASS == 0) wait_for_cluster();
     if (threadIdx.x < CLUSTER) {
 #pragma unroll
       for (int r = 0; r < P::count; ++r)
-        send(&totals[PASS][r][rank], static_cast<int>(threadIdx.x), total[0][r]);
+        send_to_block(&totals[PASS][r][rank], static_cast<int>(threadIdx.x), total[0][r]);
     }
-    arrive();
-    wait();
+    arrive_in_cluster();
+    wait_for_cluster();
     Compute part[CLUSTER][P::count];
 #pragma unroll
     for (int b = 0; b < CLUSTER; ++b)
@@ -77,7 +57,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(BLO
     ENTRY(rows_cluster)(ROWS_PARAMETERS_OF(InputPointer<T>, InOutPointer<T>)) {
   __shared__ Compute shared[2][1][MOST][warps];
   __shared__ Compute totals[PASSES + 1][MOST][CLUSTER];
-  if constexpr (PASSES > 0) arrive();
+  if constexpr (PASSES > 0) arrive_in_cluster();
   ROWS_ARRAYS;
   const int rank = static_cast<int>(blockIdx.x) % CLUSTER;
   const int vector = rank * BLOCK + static_cast<int>(threadIdx.x);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/functions.cuh"
+#include "common/ordered.cuh"
 
 namespace rows {
 
@@ -39,24 +40,12 @@ __device__ __forceinline__ X min_of_none() {
 // NaN where either is.
 template <typename X>
 __device__ __forceinline__ X max(X x, X y) {
-  return elementwise::max(x, y);
+  return maximum(x, y);
 }
 template <typename X>
 __device__ __forceinline__ X min(X x, X y) {
-  return elementwise::min(x, y);
+  return minimum(x, y);
 }
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
-__device__ __forceinline__ float max(float x, float y) {
-  float result;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
-  return result;
-}
-__device__ __forceinline__ float min(float x, float y) {
-  float result;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
-  return result;
-}
-#endif
 
 __device__ __forceinline__ float fused(float x, float y, float z) { return ::fmaf(x, y, z); }
 __device__ __forceinline__ double fused(double x, double y, double z) { return ::fma(x, y, z); }
@@ -85,20 +74,8 @@ struct Divisor {
 
  private:
   // Not to be fused with what follows.
-  static __device__ __forceinline__ float product(float x, float y) {
-#ifdef TUNESMITH_HOST
-    return x * y;
-#else
-    return __fmul_rn(x, y);
-#endif
-  }
-  static __device__ __forceinline__ double product(double x, double y) {
-#ifdef TUNESMITH_HOST
-    return x * y;
-#else
-    return __dmul_rn(x, y);
-#endif
-  }
+  static __device__ __forceinline__ float product(float x, float y) { return __fmul_rn(x, y); }
+  static __device__ __forceinline__ double product(double x, double y) { return __dmul_rn(x, y); }
 };
 
 }  // namespace rows

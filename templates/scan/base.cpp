@@ -4,11 +4,12 @@
 #include <algorithm>
 
 #include "templates/scan/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::scan_op {
 namespace {
 
-constexpr std::int64_t items = 8;  // as in base.cu
+#include "templates/scan/base_layout.inl"
 
 Space base_space(const Problem& /*problem*/) {
   return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"}});
@@ -30,7 +31,7 @@ Work base_work(const Problem& problem, const Config& config, const DeviceFacts& 
   const std::int64_t team = alone ? 1 : is_for_warp ? 32 : block;
   // Parts that give each multiprocessor 1024 threads, and are worth a second launch. Each adds up the totals
   // of those before it.
-  const std::int64_t least = alone ? 128 : team * items;
+  const std::int64_t least = alone ? 128 : team * base_items;
   const std::int64_t wanted =
       std::min<std::int64_t>(1024, 1024 * multiprocessors_to_fill(device) / team / d.lines());
   const bool has_parts = wanted > 1 && d.length > 4 * least;

@@ -4,9 +4,10 @@
 // part, behind the totals of those before it. Only the types and an expression are compiled in.
 
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
+#include "scan/base_layout.inl"
 #include "scan/scan.cuh"
-
-constexpr int items = 8;  // of a thread, loaded before the first is used
+constexpr int items = base_items;
 
 // A part of a line; places are in the order of the scan, whatever that is in the memory.
 template <typename S>

@@ -2,11 +2,14 @@
 // scan/lookback: several blocks per line, along contiguous elements.
 
 #include "templates/scan/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::scan_op {
 namespace {
 
-constexpr std::int64_t fan = 32;  // as in lookback.cu
+#include "templates/scan/lookback_layout.inl"
+
+constexpr std::int64_t fan = lookback_fan;
 constexpr CategoricalAxis TOTAL("TOTAL");
 
 std::string refuses(const Problem& problem) {

@@ -2,11 +2,14 @@
 // scan/narrow: rows of a few elements, one behind the other, and blocks that share the length.
 
 #include "templates/scan/op.h"
+#include "templates/shared_layout.h"
 
 namespace tunesmith::scan_op {
 namespace {
 
-constexpr std::int64_t fan = 32, most_inner = 64;  // as in narrow.cu
+#include "templates/scan/narrow_layout.inl"
+
+constexpr std::int64_t fan = narrow_fan, most_inner = narrow_most_inner;
 constexpr CategoricalAxis HELD("HELD");
 
 // Threads deep along the length; a tile's first element is aligned to a load.
@@ -18,12 +21,9 @@ std::int64_t segments_of(const Dims& d, const Config& c) {
 // What threads exchange, and a tile.
 std::int64_t shared_bytes(const Problem& problem, const Dims& d, const Config& c) {
   const std::int64_t item = item_bytes(problem) * (function_of(problem) == own_expression ? 2 : 1);
-  const std::int64_t exchanged = (c[BLOCK] + 4 * most_inner) * item + 16;
-  const std::int64_t from = bytes(dtype_of(problem)), to = bytes(output_dtype(problem));
   const std::int64_t elements = segments_of(d, c) * c[ITEMS] * d.inner;  // of a tile
-  if (c[HELD] == "shared" && from != to)
-    return exchanged + round_up(elements * from, 16) + round_up(elements * to, 16);
-  return exchanged + round_up(elements * std::max(from, to), 16);
+  return narrow_bytes(c[BLOCK], item, elements, bytes(dtype_of(problem)), bytes(output_dtype(problem)),
+                      c[HELD] == "shared");
 }
 
 std::string refuses(const Problem& problem) {

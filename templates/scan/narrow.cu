@@ -6,6 +6,7 @@
 
 #include "common/async_copy.cuh"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "scan/chain.cuh"
 #include "scan/scan.cuh"
 
@@ -17,7 +18,8 @@ constexpr Hint load_hint = LOAD == Load::streaming ? Hint::streaming : Hint::non
 constexpr int warps = BLOCK / 32;
 constexpr int resident_blocks = RESIDENT_WARPS > warps ? RESIDENT_WARPS / warps : 1;
 constexpr int rounds = (ITEMS + VECTOR - 1) / VECTOR;  // in which a block moves a tile
-constexpr int most_inner = 64;
+#include "scan/narrow_layout.inl"
+constexpr int most_inner = narrow_most_inner;
 constexpr bool rereads = HELD == Held::shared;
 constexpr int copied = rereads ? VECTOR : 16 / static_cast<int>(sizeof(T));  // elements, where it is compiled
 constexpr int at_once = 8;  // elements that a thread reads before it combines them
@@ -30,6 +32,8 @@ struct Exchanged {
   unsigned number;
   int left_to_clear;
 };
+static_assert(sizeof(Exchanged) <= narrow_exchanged(BLOCK, static_cast<int>(sizeof(Item))),
+              "as the layout has it");
 
 // A line of tiles is one outer position; a tile has `segments` x ITEMS rows. Dynamic shared memory: a tile as
 // elements, and again as results; behind the elements where they are read again and have another size.
@@ -37,12 +41,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
     ENTRY(scan_narrow)(const T* __restrict__ x, Output* __restrict__ y, void* counters, void* messages,
                        int lines, int tiles, long long length, int inner, long long outer_stride,
                        int segments) {
-  using LineChain = Chain<S, 32>;
+  using LineChain = Chain<S, narrow_fan>;
   constexpr bool reverse = direction == Direction::reverse;
   DYNAMIC_SHARED(unsigned char, memory);
   Exchanged& exchanged = *reinterpret_cast<Exchanged*>(memory);
   Item* const totals = exchanged.totals;
-  unsigned char* const tile_memory = memory + (sizeof(Exchanged) + 15) / 16 * 16;
+  unsigned char* const tile_memory = memory + narrow_exchanged(BLOCK, static_cast<int>(sizeof(Item)));
   T* const staged = reinterpret_cast<T*>(tile_memory);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   unsigned* const counts = static_cast<unsigned*>(counters);
@@ -51,9 +55,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
   const unsigned number = exchanged.number;
   const unsigned tile = number / static_cast<unsigned>(lines), line = number % static_cast<unsigned>(lines);
   const int rows = segments * ITEMS;
-  constexpr bool is_behind = rereads && sizeof(T) != sizeof(Output);
   const int results_at =
-      is_behind ? (rows * inner * static_cast<int>(sizeof(T)) + 15) / 16 * 16 : 0;  // bytes
+      narrow_results_at(rows * inner, static_cast<int>(sizeof(T)), static_cast<int>(sizeof(Output)), rereads);
   Output* const results = reinterpret_cast<Output*>(tile_memory + results_at);
   const long long first = (reverse ? tiles - 1 - static_cast<long long>(tile) : tile) * rows;
   const int there = static_cast<int>(length - first < rows ? length - first : rows);  // rows

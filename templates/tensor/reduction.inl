@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How generated kernels reduce terms, and stores of neighbours. Needs Compute.
+// How generated kernels reduce terms, and stores of neighbours. Needs Compute and
+// common/{functions,ordered,vector}.cuh.
 
 template <typename Element>
 __device__ __forceinline__ Compute load(const Element& element) {
@@ -20,27 +21,6 @@ __device__ __forceinline__ Number least() {
   }
 }
 
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
-__device__ __forceinline__ float larger(float a, float b) {
-  float result;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  return result;
-}
-__device__ __forceinline__ float smaller(float a, float b) {
-  float result;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  return result;
-}
-#endif
-template <typename Number>
-__device__ __forceinline__ Number larger(Number a, Number b) {
-  return elementwise::max(a, b);
-}
-template <typename Number>
-__device__ __forceinline__ Number smaller(Number a, Number b) {
-  return elementwise::min(a, b);
-}
-
 // How terms are reduced, and what nothing of them is. NaN is larger and smaller than all.
 struct Sum {
   static __device__ __forceinline__ Compute none() { return 0; }
@@ -48,13 +28,13 @@ struct Sum {
 };
 struct Max {
   static __device__ __forceinline__ Compute none() { return least<Compute>(); }
-  static __device__ __forceinline__ Compute of(Compute a, Compute b) { return larger(a, b); }
+  static __device__ __forceinline__ Compute of(Compute a, Compute b) { return maximum(a, b); }
 };
 struct Min {
   static __device__ __forceinline__ Compute none() {
     return elementwise::subtract(Compute(elementwise::is_real<Compute> ? 0 : -1), least<Compute>());
   }
-  static __device__ __forceinline__ Compute of(Compute a, Compute b) { return smaller(a, b); }
+  static __device__ __forceinline__ Compute of(Compute a, Compute b) { return minimum(a, b); }
 };
 
 // Neighbours in memory, by accesses as wide as the address allows.

@@ -8,6 +8,7 @@
 #include "common/integer.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
 constexpr int element_bytes = static_cast<int>(sizeof(T));

@@ -2,10 +2,13 @@
 // Tiles through shared memory for rows that begin anywhere: whole sectors are written nevertheless.
 
 #include "templates/axes.h"
+#include "templates/shared_layout.h"
 #include "templates/transpose/op.h"
 
 namespace tunesmith::transpose_op {
 namespace {
+
+#include "templates/transpose/shifted_layout.inl"
 
 constexpr IntegerAxis WINDOW("WINDOW");
 
@@ -21,11 +24,8 @@ struct Words {
   std::int64_t thread_elements(const Config& c) const { return c[ROWS] * lanes * lanes; }
   std::int64_t threads(const Config& c) const { return c[TILE_X] * c[TILE_Y] / thread_elements(c); }
 
-  // The tile in shared memory: tile_words in shifted.cu.
   std::int64_t shared_bytes(const Config& c) const {
-    const std::int64_t before = ceil_divide(c[WINDOW] / element - 1, lanes);
-    const std::int64_t row = lanes == 1 ? (before + c[TILE_Y]) | 1 : before + c[TILE_Y] / lanes + 1;
-    return (c[TILE_X] * row + (lanes == 1 ? 0 : c[TILE_X] / lanes)) * word;
+    return shifted_layout(c[TILE_X], c[TILE_Y], c[WINDOW] / element, lanes).words * word;
   }
 };
 

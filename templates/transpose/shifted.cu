@@ -8,6 +8,7 @@
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "transpose/bytes.cuh"
 
@@ -26,22 +27,19 @@ using Stored = Vector<Word, VECTOR_OUT / lanes>;
 
 constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
 constexpr Hint store_hint = static_cast<Hint>(STORE);
-constexpr int window = WINDOW / element_bytes;              // elements
-constexpr int more_words = ceil_divide(window - 1, lanes);  // before each row of the output's tile
-constexpr int more = more_words * lanes;                    // rows of the input above the tile
+constexpr int window = WINDOW / element_bytes;  // elements
+#include "transpose/shifted_layout.inl"
+constexpr ShiftedLayout layout = shifted_layout(TILE_X, TILE_Y, window, lanes);
+constexpr int more_words = layout.more_words, row_words = layout.row_words, tile_words = layout.words;
+constexpr int more = more_words * lanes;  // rows of the input above the tile
 constexpr int threads = TILE_X * TILE_Y / (lanes * lanes * ROWS);
 constexpr int words_x = TILE_X / lanes;
 constexpr int vectors_y = TILE_Y / VECTOR_OUT;
 constexpr int groups = threads / words_x;  // of `lanes` rows, which the block loads at once
 
-// The tile is stored in the output's order, TILE_X rows of words. Neighbouring threads put words into rows
-// `lanes` apart: an odd distance spreads them over the banks. A shifted vector ends with a part of the next
-// word, for which a row has one word more.
-constexpr int row_words = lanes == 1 ? (more_words + TILE_Y) | 1 : more_words + TILE_Y / lanes + 1;
 __device__ __forceinline__ int place_of(int x, int word) {
   return x * row_words + (lanes == 1 ? 0 : x / lanes) + word;
 }
-constexpr int tile_words = TILE_X * row_words + (lanes == 1 ? 0 : words_x);
 
 // The word of the elements at `from`, of which `columns` are left in the row; `within`: the two aligned words
 // around them lie in the row.

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <string>
 
+#include "templates/shared_layout.h"
 #include "templates/transpose/op.h"
 
 namespace tunesmith::transpose_op {
+
+#include "templates/transpose/strip_layout.inl"
 
 inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis ITEMS("ITEMS");
@@ -26,12 +29,8 @@ struct Sides {
            " rows or columns, not " + std::to_string(rows) + "; take another template.";
   }
 
-  /// Of a strip, with what place_of() in strip.inl leaves out.
-  std::int64_t shared_bytes(std::int64_t strip) const {
-    const std::int64_t elements = strip * rows;
-    const std::int64_t skipped = std::max<std::int64_t>(4 / element, 1);
-    return (elements + elements / std::max<std::int64_t>(128 / element, 1) * skipped) * element;
-  }
+  /// Of a strip, with what is left out.
+  std::int64_t shared_bytes(std::int64_t strip) const { return strip_place(strip * rows, element) * element; }
 
   Dims d;
   std::int64_t element;  ///< bytes

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strips of the few long rows of an array, to and from shared memory, where their elements alternate. Needs
-// T, BLOCK, ITEMS, STRIP, element_bytes, load_hint, store_hint and row_vector.
+// T, BLOCK, ITEMS, STRIP, element_bytes, load_hint, store_hint, row_vector and common/shared_layout.cuh.
+
+#include "transpose/strip_layout.inl"
 
 constexpr int row_threads = STRIP / row_vector;  // side by side in a long row
 constexpr int rows_at_once = BLOCK / row_threads;
 
-// Neighbouring elements of a long row are `rows` apart: a bank is skipped after each 128 bytes, so that a
-// power of two meets all banks.
-__device__ __forceinline__ int place_of(int at) {
-  return at + at / larger(128 / element_bytes, 1) * larger(4 / element_bytes, 1);
-}
+__device__ __forceinline__ int place_of(int at) { return strip_place(at, element_bytes); }
 
 template <int N>
 __device__ __forceinline__ Vector<T, N> loaded_from(const T* from) {

@@ -3,10 +3,13 @@
 // vectors.
 
 #include "templates/axes.h"
+#include "templates/shared_layout.h"
 #include "templates/transpose/op.h"
 
 namespace tunesmith::transpose_op {
 namespace {
+
+#include "templates/transpose/tiled_layout.inl"
 
 constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 constexpr IntegerAxis TILES("TILES");
@@ -18,11 +21,11 @@ std::int64_t thread_elements(const Config& c) { return thread_loads(c) * c[VECTO
 
 std::int64_t threads(const Config& c) { return c[TILE_X] * c[TILE_Y] / thread_elements(c); }
 
-// The tile in shared memory, with its padding: tile_elements in tiled.cu.
+// The tile in shared memory, with its padding.
 std::int64_t shared_elements(const Config& c, std::int64_t element_bytes) {
-  const std::int64_t unit = std::max(c[VECTOR_OUT], 4 / std::min<std::int64_t>(element_bytes, 4));
-  const std::int64_t pad = c[SMEM_LAYOUT] == "padded" ? unit : 0;
-  return c[TILE_X] * c[TILE_Y] + (c[TILE_X] / c[VECTOR_IN] - 1) * pad;
+  return tiled_layout(c[TILE_X], c[TILE_Y], c[VECTOR_IN], c[VECTOR_OUT], element_bytes,
+                      c[SMEM_LAYOUT] == "padded")
+      .elements;
 }
 
 std::vector<Axis> axes(std::int64_t element) {

@@ -7,6 +7,7 @@
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "transpose/bytes.cuh"
 
@@ -21,13 +22,12 @@ constexpr int vectors_y = TILE_Y / VECTOR_OUT;  // stores per row of the output'
 // cells of a warp then fill whole banks.
 constexpr int cells = VECTOR_OUT / TURN;
 
-// The tile is stored in the output's order: TILE_X rows of TILE_Y elements. Threads of a warp put cells into
-// rows VECTOR_IN apart: `padded` moves each such group of rows on by a unit, `swizzled` permutes the units of
-// a row instead, which costs no memory. A unit is a vector of the output, at least a bank (4 bytes).
-constexpr int unit = larger(VECTOR_OUT, 4 / smaller(element_bytes, 4));
+#include "transpose/tiled_layout.inl"
+constexpr TiledLayout layout =
+    tiled_layout(TILE_X, TILE_Y, VECTOR_IN, VECTOR_OUT, element_bytes, SMEM_LAYOUT == SmemLayout::padded);
+constexpr int unit = layout.unit, pad = layout.pad, tile_elements = layout.elements;
+// `swizzled` permutes the units of a row instead of padding, which costs no memory.
 constexpr int permuted = smaller(TILE_Y / unit, larger(128 / (unit * element_bytes), 1));
-constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? unit : 0;
-constexpr int tile_elements = TILE_X * TILE_Y + (vectors_x - 1) * pad;
 
 __device__ __forceinline__ int place_of(int x, int y) {
   const int group = x / VECTOR_IN;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/static_build.h"
 #include "tests/cli/run.h"
 
 namespace tunesmith {
@@ -382,6 +383,21 @@ TEST(Command, EveryNumberThatIsNoneIsRefusedWithASentence) {
     }
   }
   EXPECT_EQ(scratch.tunesmith("replay x.json --repeats 0").exit_code, 2);
+}
+
+// What `export --static` writes is compiled with nothing else of Tunesmith.
+TEST(StaticExport, BringsEveryFileThatItsSourcesInclude) {
+  const std::regex include("#include \"([^\"]+)\"");
+  const auto is_there = [](const std::string& file) {
+    if (file.starts_with("tunesmith/")) return true;  // public headers, found by folders of their own
+    return op_sources().contains(file) || library_sources().contains(file);
+  };
+  std::size_t found = 0;
+  for (const auto& [path, text] : op_sources()) {
+    for (std::sregex_iterator at(text.begin(), text.end(), include), end; at != end; ++at, ++found)
+      EXPECT_TRUE(is_there((*at)[1])) << path << " includes " << (*at)[1];
+  }
+  EXPECT_GT(found, 200U);
 }
 
 }  // namespace

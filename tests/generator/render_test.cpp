@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
 #include <utility>
 
 #include "generator/error.h"
@@ -267,6 +270,29 @@ TEST(Located, ACompilersLinesAreThoseOfTheOpsFolder) {
   }
   EXPECT_EQ(told("1"), "variant.cpp:1:5: error; variant.cu(1): error");  // render's own
   EXPECT_EQ(told("12345678901"), "variant.cpp:12345678901:5: error; variant.cu(12345678901): error");
+}
+
+// What is not plain CUDA C++ has one home, templates/common, with its host version beside it.
+TEST(Render, KernelsOfOpsHaveNoInstructionsOfTheirOwn) {
+  const std::regex forbidden(R"(\b(asm|__asm__|TUNESMITH_HOST|__CUDA_ARCH__)\b)");
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(TUNESMITH_SOURCE) / "templates")) {
+    const std::filesystem::path& path = entry.path();
+    const std::string extension = path.extension().string();
+    if (extension != ".cu" && extension != ".cuh" && extension != ".inl") continue;
+    if (path.parent_path().filename() == "common") continue;
+    ++files;
+    std::ifstream file(path);
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+      ++number;
+      EXPECT_FALSE(std::regex_search(line.substr(0, line.find("//")), forbidden))
+          << path.string() << ":" << number << ": " << line
+          << "\n  belongs in a file of templates/common, with its host version";
+    }
+  }
+  EXPECT_GT(files, 100);
 }
 
 }  // namespace

@@ -12,8 +12,11 @@
 #include "common/functions.cuh"
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"
+#include "common/matrix_f64.cuh"
+#include "common/opaque.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
 constexpr int warp_m = 32 / WARP_N;
@@ -29,6 +32,7 @@ constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
 constexpr int piece_m = alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
 constexpr int piece_n = alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
 
+#include "tensor/contract/contract_layout.inl"
 #include "tensor/contract/nest.inl"
 #include "tensor/contract/operand.inl"
 #include "tensor/contract/pack.inl"
@@ -50,7 +54,6 @@ struct Terms {
   Offset first[TILE_K], second[TILE_K];
 };
 constexpr int stage_elements = First::elements + Second::elements;
-constexpr int terms_bytes = counted_terms ? stages * static_cast<int>(sizeof(Terms)) : 0;
 
 // Where the output's neighbours are joined, of each vector of columns the run of neighbours that it is of
 // comes before the tiles, and the finished sums take the tiles' place: run by run, in each row by row.
@@ -68,7 +71,14 @@ struct alignas(INDEX == 32 ? 16 : 8) Run {
 };
 constexpr bool joins = OUT_BY == OutBy::shared && SPLIT == 1;
 constexpr int vectors_n = TILE_N / VECTOR_OUT;
-constexpr int runs_bytes = joins ? vectors_n * static_cast<int>(sizeof(Run)) : 0;
+
+constexpr ContractLayout layout = contract_layout(
+    {TILE_M, TILE_N, TILE_K, stages, First::elements, Second::elements, static_cast<int>(sizeof(Offset)),
+     static_cast<int>(sizeof(Compute)), static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms, joins});
+constexpr int terms_at = layout.terms_at, runs_at = layout.runs_at, tiles_at = layout.tiles_at;
+static_assert(sizeof(Tables) == terms_at, "as the layout has it");
+static_assert(!counted_terms || stages * sizeof(Terms) == runs_at - terms_at, "as the layout has it");
+static_assert(!joins || vectors_n * sizeof(Run) == tiles_at - runs_at, "as the layout has it");
 
 // Which tile a block has.
 struct Tile {
@@ -151,9 +161,9 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
                            Strides out_strides FINISH_PARAMETERS) {
   DYNAMIC_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
-  Terms* const terms = reinterpret_cast<Terms*>(memory + sizeof(Tables));
-  Run* const runs = reinterpret_cast<Run*>(memory + sizeof(Tables) + terms_bytes);
-  Compute* const shared = reinterpret_cast<Compute*>(memory + sizeof(Tables) + terms_bytes + runs_bytes);
+  Terms* const terms = reinterpret_cast<Terms*>(memory + terms_at);
+  Run* const runs = reinterpret_cast<Run*>(memory + runs_at);
+  Compute* const shared = reinterpret_cast<Compute*>(memory + tiles_at);
   const Digits digits = {extents, multipliers, first_strides, second_strides, out_strides};
   const Tile tile = tile_of(blockIdx.x, tiles_m, tiles_n, splits);
   const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);

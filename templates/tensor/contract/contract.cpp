@@ -14,11 +14,14 @@
 #include <vector>
 
 #include "templates/axes.h"
+#include "templates/shared_layout.h"
 #include "templates/tensor/contract/groups.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {
 namespace {
+
+#include "templates/tensor/contract/contract_layout.inl"
 
 constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
 constexpr CategoricalAxis ORDER_K("ORDER_K");
@@ -60,20 +63,6 @@ std::int64_t index_bits(const Problem& problem) {
     return span < 0x1p31 - 1;
   };
   return std::all_of(nest.inputs.begin(), nest.inputs.end(), is_near) && is_near(nest.output) ? 32 : 64;
-}
-
-// As Tables, Terms, Run and Operand in body.inl and operand.inl.
-std::int64_t table_bytes(const Problem& problem, const Config& c) {
-  return 2 * (c[TILE_M] + c[TILE_N]) * index_bits(problem) / 8;
-}
-
-std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, bool tensor_cores,
-                   std::int64_t lanes) {
-  const std::int64_t piece = std::gcd(thread, lanes);
-  const bool skewed = span > 1 && span % 8 != 4 && tile / thread * piece % (8 * lanes) == 0;
-  const std::int64_t its = tile + (skewed ? ceil_divide(tile, 8 * lanes) * lanes : 0);
-  if (tensor_cores) return round_up(its + 4, 8) - 4;
-  return skewed ? its : tile + lanes;
 }
 
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }
@@ -152,26 +141,35 @@ Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int
 }
 
 // Of the groups where they are packed.
-std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, std::int64_t splits,
-                          const Config& c) {
+ContractLayout layout_of(const Problem& problem, const Groups& groups, const Counted& k, std::int64_t splits,
+                         const Config& c) {
   const std::int64_t element = bytes(compute_dtype(problem)), lanes = 16 / element;
-  const bool tensor_cores = uses_tensor_cores(c), by_rows = tensor_cores && is_asynchronous(problem, c);
-  const auto operand = [&](bool along, std::int64_t tile, std::int64_t thread, std::int64_t span,
-                           std::int64_t row_padding) {
-    if (along && by_rows) return tile * (c[TILE_K] + row_padding);
-    return c[TILE_K] *
-           (along || span > 1 || tensor_cores ? pitch(tile, thread, span, tensor_cores, lanes) : tile);
+  const auto elements = [&](bool along, std::int64_t tile, std::int64_t thread, std::int64_t span,
+                            std::int64_t row_padding) {
+    return contract_operand_layout({.tile = tile,
+                                    .tile_k = c[TILE_K],
+                                    .span = span,
+                                    .reach = tile / thread * std::gcd(thread, lanes),
+                                    .row_padding = row_padding,
+                                    .lanes = lanes,
+                                    .along_k = along,
+                                    .tensor_cores = uses_tensor_cores(c),
+                                    .asynchronous = is_asynchronous(problem, c)})
+        .elements;
   };
-  const std::int64_t operands = operand(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2) +
-                                operand(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4);
-  const std::int64_t terms =
-      k.digits.size() > 1 && c[PACK] != "both" ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
-  const std::int64_t stages = is_asynchronous(problem, c) ? c[STAGES] : 2;
-  const std::int64_t tiles = stages * operands * element;
-  const std::int64_t fixed = table_bytes(problem, c) + stages * terms;
-  if (c[OUT_BY] == "registers" || splits > 1) return fixed + tiles;
-  return fixed + c[TILE_N] / c[VECTOR_OUT] * (index_bits(problem) == 32 ? 16 : 24) +
-         std::max(tiles, c[TILE_M] * c[TILE_N] * bytes(out_dtype(problem)));
+  return contract_layout(
+      {.tile_m = c[TILE_M],
+       .tile_n = c[TILE_N],
+       .tile_k = c[TILE_K],
+       .stages = is_asynchronous(problem, c) ? c[STAGES] : 2,
+       .first_elements = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2),
+       .second_elements = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4),
+       .offset_bytes = index_bits(problem) / 8,
+       .compute_bytes = element,
+       .out_bytes = bytes(out_dtype(problem)),
+       .vector_out = c[VECTOR_OUT],
+       .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
+       .joins = c[OUT_BY] != "registers" && splits <= 1});
 }
 
 // Whether terms of zeros may be added.
@@ -544,8 +542,7 @@ KernelArgument of_each(const std::vector<Each>& all, const Number& number) {
   return numbers;
 }
 
-// As pack_side and pack_threads in pack.inl.
-constexpr std::int64_t pack_side = 32, pack_threads = 256;
+constexpr std::int64_t pack_side = contract_pack_side;
 
 Launch packing_launch(const Packing& packing, const View& view, std::int64_t element,
                       std::int64_t offset_bytes, bool overlaps) {
@@ -556,7 +553,7 @@ Launch packing_launch(const Packing& packing, const View& view, std::int64_t ele
     blocks *= d < 2 ? ceil_divide(moves[d].extent, pack_side) : moves[d].extent;
   return {.kernel = "tensor_contract_pack",
           .grid = {blocks},
-          .block = {pack_threads},
+          .block = {contract_pack_threads},
           .dynamic_shared_bytes = pack_side * (pack_side + 1) * element,
           .arguments = {ArgumentPointer{view.array}, WorkspacePointer{offset_bytes}, view.start,
                         of_each(moves, [](const Move& move) { return int32(move.extent); }),
@@ -611,6 +608,7 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
 
   // The workspace has the sums of parts of K, then the packed operands.
   Work work;
+  const ContractLayout layout = layout_of(problem, groups, k, parts.splits, config);
   if (parts.splits > 1)
     work.workspace_bytes =
         tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(compute_dtype(problem));
@@ -633,13 +631,12 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   add_extents(arguments);
   for (const Stride stride : {&Digit::first, &Digit::second, &Digit::out}) add_strides(arguments, stride);
   add_finish(arguments);
-  work.steps.emplace_back(
-      Launch{.kernel = "tensor_contract",
-             .grid = {tiles * parts.splits},
-             .block = {tile_threads(config)},
-             .dynamic_shared_bytes = shared_bytes(problem, groups, k, parts.splits, config),
-             .arguments = std::move(arguments),
-             .overlaps_previous = overlaps});
+  work.steps.emplace_back(Launch{.kernel = "tensor_contract",
+                                 .grid = {tiles * parts.splits},
+                                 .block = {tile_threads(config)},
+                                 .dynamic_shared_bytes = layout.bytes,
+                                 .arguments = std::move(arguments),
+                                 .overlaps_previous = overlaps});
   if (parts.splits == 1) return work;
   std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array}, WorkspacePointer{0},
                                      groups.out.start};
@@ -650,7 +647,7 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   work.steps.push_back(Launch{.kernel = "tensor_contract_kept",
                               .grid = {tiles * config[THREAD_M]},
                               .block = {tile_threads(config)},
-                              .dynamic_shared_bytes = table_bytes(problem, config),
+                              .dynamic_shared_bytes = layout.terms_at,
                               .arguments = std::move(its),
                               .overlaps_previous = overlaps});
   return work;

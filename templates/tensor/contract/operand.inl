@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a block brings an operand's tile into shared memory. Needs nest.inl, STAGES, TILE_K,
-// T, Compute, `threads`.
+// How a block brings an operand's tile into shared memory. Needs nest.inl, contract_layout.inl, STAGES,
+// TILE_K, T, Compute, `threads`.
 
 constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Compute);
 constexpr int stages = asynchronous ? STAGES : 2;
@@ -17,21 +17,14 @@ constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Compute));  // elements 
 // within a term. REACH: where a thread's next piece of the tile begins.
 template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int REACH, int ROW_PADDING>
 struct Operand {
-  static constexpr bool padded = ALONG_K || SPAN > 1 || tensor_cores;
-  static constexpr bool skewed = padded && SPAN > 1 && SPAN % 8 != 4 && REACH % (8 * bank_lanes) == 0;
+  static constexpr ContractOperandLayout layout = contract_operand_layout(
+      {TILE, TILE_K, SPAN, REACH, ROW_PADDING, bank_lanes, ALONG_K, tensor_cores, asynchronous});
+  static constexpr bool skewed = layout.skewed, by_rows = layout.by_rows;
   static __device__ __forceinline__ constexpr int place_of(int row) {
     return skewed ? row + row / (8 * bank_lanes) * bank_lanes : row;
   }
-  static constexpr int reach = skewed ? REACH + REACH / (8 * bank_lanes) * bank_lanes : REACH;
-  static constexpr int skewed_tile = TILE + (skewed ? ceil_divide(TILE, 8 * bank_lanes) * bank_lanes : 0);
-  // Tensor cores' lanes read four rows of each of four terms at once.
-  static constexpr int pitch = !padded        ? TILE
-                               : tensor_cores ? round_up(skewed_tile + 4, 8) - 4
-                               : skewed       ? skewed_tile
-                                              : TILE + bank_lanes;
-  static constexpr bool by_rows = ALONG_K && tensor_cores && asynchronous;
-  static constexpr int row_pitch = TILE_K + ROW_PADDING;
-  static constexpr int elements = by_rows ? TILE * row_pitch : TILE_K * pitch;
+  static constexpr int reach = layout.reach, pitch = layout.pitch, row_pitch = layout.row_pitch,
+                       elements = layout.elements;
   static __device__ __forceinline__ constexpr int place_of(int row, int term) {
     return by_rows ? row * row_pitch + term : place_of(row) + term * pitch;
   }
@@ -155,12 +148,3 @@ struct Operand {
     }
   }
 };
-
-// Where it is anyway, so that an address is one multiplication away from an offset of 32 bits.
-template <typename Pointer>
-__device__ __forceinline__ Pointer held_in_register(Pointer pointer) {
-#ifndef TUNESMITH_HOST
-  asm("" : "+l"(pointer));
-#endif
-  return pointer;
-}

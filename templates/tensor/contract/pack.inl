@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies an operand into the workspace, where its rows are neighbours and its terms come one after another.
 
-constexpr int pack_side = 32, pack_threads = 256;
+constexpr int pack_side = contract_pack_side, pack_threads = contract_pack_threads;
 
 // The extents' first digit is the nearest in `to`, the second the nearest in `from` or another one; a block
 // moves 32 places of both. The others are counted through by blocks.

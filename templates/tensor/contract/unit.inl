@@ -1,34 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a thread multiplies: THREAD_M x THREAD_N sums in registers, rows and columns read from the tiles in
 // vectors. Needs UNIT, TILE_M, TILE_N, TILE_K, THREAD_M, THREAD_N, WARP_N, Compute, added(), term() and
-// common/{integer,vector}.cuh.
-
-#ifndef TUNESMITH_HOST
-// Adds to a lane's sums of two rows, a and b, and two columns. From compute capability 9.0 on only the
-// instruction for both rows reaches the tensor cores' rate; before, there is none.
-template <typename X>
-__device__ __forceinline__ void multiply_in_tensor_cores(X& a0, X& a1, X& b0, X& b1, X row_a, X row_b,
-                                                         X column) {
-  double sums[4] = {a0, a1, b0, b1};
-  const double rows[2] = {row_a, row_b}, columns = column;
-#if __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-      : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
-      : "d"(rows[0]), "d"(rows[1]), "d"(columns));
-#else
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-        : "+d"(sums[2 * r]), "+d"(sums[2 * r + 1])
-        : "d"(rows[r]), "d"(columns));
-  }
-#endif
-  a0 = static_cast<X>(sums[0]);
-  a1 = static_cast<X>(sums[1]);
-  b0 = static_cast<X>(sums[2]);
-  b1 = static_cast<X>(sums[3]);
-}
-#endif
+// common/{integer,matrix_f64,vector}.cuh.
 
 struct Sums {
   int m, n;  // the first row and column
@@ -129,16 +102,6 @@ struct Sums {
   // term t of its two rows and of the column q, and gets the sums of these rows and two columns.
   template <typename First, typename Second>
   __device__ __forceinline__ void accumulate_in_tensor_cores(const Compute* first, const Compute* second) {
-#ifdef TUNESMITH_HOST
-    for (int k = 0; k < TILE_K; ++k) {
-      for (int i = 0; i < THREAD_M; ++i) {
-        for (int j = 0; j < THREAD_N; ++j) {
-          sum[i][j] = added(sum[i][j],
-                            term(first[First::place_of(row(i), k)], second[Second::place_of(column(j), k)]));
-        }
-      }
-    }
-#else
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const Compute* rows = first + First::place_of(m, lane % 4);
     const Compute* columns = second + Second::place_of(n - lane % 4 * 2 + lane / 4, lane % 4);
@@ -160,6 +123,5 @@ struct Sums {
         }
       }
     }
-#endif
   }
 };

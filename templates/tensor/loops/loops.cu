@@ -3,6 +3,7 @@
 // behind it, where "generated" is included (loops_text.cpp). Here is what they have in common.
 
 #include "common/functions.cuh"
+#include "common/ordered.cuh"
 #include "common/overlap.inl"
 #include "common/vector.cuh"
 #include "tensor/reduction.inl"

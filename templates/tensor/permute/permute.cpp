@@ -8,13 +8,13 @@
 #include <numeric>
 #include <span>
 
+#include "templates/shared_layout.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {
 namespace {
 
-#define BOX_FUNCTION constexpr
-#include "templates/tensor/permute/box.inl"
+#include "templates/tensor/permute/permute_layout.inl"
 static_assert(most_box_dimensions == most_indices);
 
 constexpr CategoricalAxis STAGING("STAGING"), BLOCK_ORDER("BLOCK_ORDER"), LOAD("LOAD");

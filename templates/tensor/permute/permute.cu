@@ -10,18 +10,18 @@
 #include "common/async_copy.cuh"
 #include "common/functions.cuh"
 #include "common/hinted_access.cuh"
+#include "common/load_as.cuh"
 #include "common/overlap.inl"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
-
-#define BOX_FUNCTION __host__ __device__ constexpr
-#include "tensor/permute/box.inl"
+#include "tensor/permute/permute_layout.inl"
 
 constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr bool staged = STAGING != Staging::none, copied = STAGING == Staging::async;
 
 // All of it is known when this is compiled.
-BOX_FUNCTION Permutation make_permutation() {
+LAYOUT_FUNCTION Permutation make_permutation() {
   Permutation p = {};
   p.rank = RANK;
   for (int n = 0; n < RANK; ++n) {
@@ -37,34 +37,34 @@ BOX_FUNCTION Permutation make_permutation() {
   p.output_bytes = sizeof(Out);
   return p;
 }
-BOX_FUNCTION Box make_box() { return box_of(make_permutation(), TILE_IN, TILE_OUT, LEAST); }
+LAYOUT_FUNCTION Box make_box() { return box_of(make_permutation(), TILE_IN, TILE_OUT, LEAST); }
 template <bool READS>
-BOX_FUNCTION Rows make_rows() {
+LAYOUT_FUNCTION Rows make_rows() {
   const Permutation p = make_permutation();
   return rows_of(p, make_box(), READS, READS ? VECTOR_IN : VECTOR_OUT, staged ? RANK : 1,
                  READS && PAD > 0 ? padded_dimension(p) : -1);
 }
-BOX_FUNCTION Series make_series() {
+LAYOUT_FUNCTION Series make_series() {
   return series_of(make_permutation(), make_box(), make_rows<false>(), VECTOR_OUT, BLOCK);
 }
-BOX_FUNCTION Places make_places() {
+LAYOUT_FUNCTION Places make_places() {
   return places_of(make_permutation(), make_box(), make_rows<true>(), VECTOR_IN, PAD);
 }
-BOX_FUNCTION int tile_of(int dimension) {
+LAYOUT_FUNCTION int tile_of(int dimension) {
   constexpr Box box = make_box();
   return static_cast<int>(box.tiles[dimension]);
 }
-BOX_FUNCTION int place_stride_of(int dimension) {
+LAYOUT_FUNCTION int place_stride_of(int dimension) {
   constexpr Places places = make_places();
   return static_cast<int>(places.strides[dimension]);
 }
 template <bool READS>
-BOX_FUNCTION int order_of(int n) {
+LAYOUT_FUNCTION int order_of(int n) {
   return READS ? input_order_of(n) : output_order_of(n);
 }
 
 // Within a box 32 bits reach every element, unless strides are huge.
-BOX_FUNCTION bool is_near() {
+LAYOUT_FUNCTION bool is_near() {
   long long from = 0, to = 0;
   for (int d = 0; d < RANK; ++d) {
     from += (tile_of(d) - 1) * (input_stride_of(d) < 0 ? -input_stride_of(d) : input_stride_of(d));
@@ -103,7 +103,7 @@ __device__ __forceinline__ Corner corner_of(long long block) {
 
 // Of those along which a box has several places, the last.
 template <bool READS>
-BOX_FUNCTION int last_of_box() {
+LAYOUT_FUNCTION int last_of_box() {
   int last = -1;
   for (int n = 0; n < RANK; ++n)
     if (tile_of(order_of<READS>(n)) > 1) last = order_of<READS>(n);
@@ -193,26 +193,6 @@ __device__ __forceinline__ To same_bits(const From& from) {
   return to;
 }
 
-// Between a box in shared memory and registers.
-template <int WIDTH>
-__device__ __forceinline__ Held<WIDTH> held_of(const T* from) {
-#ifdef TUNESMITH_HOST
-  Held<WIDTH> held;
-  memcpy(&held, from, sizeof(held));
-  return held;
-#else
-  return *reinterpret_cast<const Held<WIDTH>*>(from);
-#endif
-}
-template <typename V>
-__device__ __forceinline__ void hold(T* to, const V& held) {
-#ifdef TUNESMITH_HOST
-  memcpy(to, &held, sizeof(held));
-#else
-  *reinterpret_cast<V*>(to) = held;
-#endif
-}
-
 using In = Held<VECTOR_IN>;
 using Stored = HeldOf<Out, VECTOR_OUT>;
 using StoredElements = Vector<Out, VECTOR_OUT>;
@@ -237,13 +217,13 @@ __device__ __forceinline__ void put(T* box, const Spot& spot, const In& vector) 
   constexpr Rows rows = make_rows<true>();
   constexpr int piece = static_cast<int>(make_places().piece);
   if constexpr (piece == VECTOR_IN) {
-    hold(box + spot.place + spot.first, vector);
+    store_as(box + spot.place + spot.first, vector);
   } else if constexpr (rows.whole && piece * sizeof(T) % 4 == 0) {
     using Piece = Held<piece>;
     const auto pieces = same_bits<Vector<Piece, VECTOR_IN / piece>>(vector);
 #pragma unroll
     for (int i = 0; i < VECTOR_IN / piece; ++i)
-      hold(box + spot.place + spot.first + i * piece, pieces.element[i]);
+      store_as(box + spot.place + spot.first + i * piece, pieces.element[i]);
   } else {
     const auto its = same_bits<Vector<T, VECTOR_IN>>(vector);
 #pragma unroll
@@ -281,7 +261,7 @@ __device__ __forceinline__ Out finished(Element element) {
 
 // The places in shared memory of neighbours in an output row, from that of the row. The innermost dimensions,
 // as many as a vector crosses once at most, are one.
-BOX_FUNCTION int count_inner() {
+LAYOUT_FUNCTION int count_inner() {
   constexpr Rows rows = make_rows<false>();
   int count = 1;
   for (int size = tile_of(output_order_of(0)); count < rows.dimensions && size + 1 < VECTOR_OUT; ++count)
@@ -289,7 +269,7 @@ BOX_FUNCTION int count_inner() {
   return count;
 }
 constexpr int inner_dimensions = count_inner();
-BOX_FUNCTION int count_inner_elements() {
+LAYOUT_FUNCTION int count_inner_elements() {
   int size = 1;
   for (int k = 0; k < inner_dimensions; ++k) size *= tile_of(output_order_of(k));
   return size;
@@ -340,7 +320,7 @@ __device__ __forceinline__ void places_in_row(int first, int (&places)[VECTOR_OU
   }
 }
 
-BOX_FUNCTION bool gathers() {
+LAYOUT_FUNCTION bool gathers() {
   return gathers_vectors(make_permutation(), make_box(), make_rows<true>(), make_rows<false>(), make_places(),
                          VECTOR_OUT);
 }
@@ -405,7 +385,7 @@ __device__ __forceinline__ void store(Out* to, const T* from, const int (&places
   };
   Stored vector;
   if constexpr (gathers()) {
-    const auto held = held_of<VECTOR_OUT>(from + places[0]);
+    const auto held = load_as<Held<VECTOR_OUT>>(from + places[0]);
     if constexpr (rows.whole) return store_whole(to, held);
     vector = stored_of(held);
   } else {

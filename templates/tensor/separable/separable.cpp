@@ -10,11 +10,14 @@
 #include <span>
 #include <utility>
 
+#include "templates/shared_layout.h"
 #include "templates/tensor/op.h"
 #include "templates/tensor/sum_text.h"
 
 namespace tunesmith::tensor_op {
 namespace {
+
+#include "templates/tensor/separable/separable_layout.inl"
 
 constexpr IntegerAxis BLOCK_X("BLOCK_X"), BLOCK_Y("BLOCK_Y"), OUTPUTS("OUTPUTS"), RUN("RUN"),
     STAGES("STAGES"), VECTOR("VECTOR");
@@ -64,7 +67,7 @@ std::int64_t alignment(const Problem& problem, const Separable& s, std::int64_t 
   return vector * element_bytes(problem);
 }
 
-// What a config makes of it, as in separable.cu.
+// What a config makes of it.
 struct Tiling {
   std::int64_t lanes = 0, threads = 0, tile_x = 0, tile_y = 1, run = 0, blocks = 0, shared_bytes = 0;
 };
@@ -104,14 +107,18 @@ Tiling tiling_of(const Problem& problem, const Separable& s, const Config& c) {
   t.blocks =
       ceil_divide(x.extent, t.tile_x) * ceil_divide(y.extent, t.tile_y) * ceil_divide(march.extent, t.run);
   for (const int i : s.batch) t.blocks *= nest_of(problem).extent(i);
-  const std::int64_t slab_y = t.tile_y + y.taps - 1,
-                     row = round_up(t.tile_x + x.taps - 1, 16 / element_bytes(problem)) *
-                           element_bytes(problem);
-  const std::int64_t weights =
-      s.has_mask() ? mask_elements(problem, s) * (mask_moves_with_planes(problem, s) ? t.tile_y : 1)
-                   : x.taps + y.taps + march.taps;
-  t.shared_bytes = c[STAGES] * std::ssize(s.element.accesses) * slab_y * row +
-                   compute_bytes(problem) * ((has_y ? slab_y * t.tile_x : 0) + weights);
+  const std::int64_t masks = mask_moves_with_planes(problem, s) ? t.tile_y : 1;
+  t.shared_bytes = separable_layout({.tile_x = t.tile_x,
+                                     .tile_y = t.tile_y,
+                                     .taps_x = x.taps,
+                                     .taps_y = y.taps,
+                                     .taps_march = march.taps,
+                                     .inputs = std::ssize(s.element.accesses),
+                                     .stages = c[STAGES],
+                                     .element_bytes = element_bytes(problem),
+                                     .compute_bytes = compute_bytes(problem),
+                                     .mask_elements = s.has_mask() ? masks * mask_elements(problem, s) : 0})
+                       .bytes;
   return t;
 }
 

@@ -9,8 +9,10 @@
 #include "common/async_copy.cuh"
 #include "common/copy_groups.cuh"
 #include "common/functions.cuh"
+#include "common/ordered.cuh"
 #include "common/overlap.inl"
 #include "common/shared.cuh"
+#include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 using Compute = compute_type<T>;
 #include "tensor/reduction.inl"
@@ -36,10 +38,14 @@ struct NoMask {};
 constexpr bool has_y = taps_y > 1, has_mask = masks > 0;
 constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 constexpr int neighbours = has_y ? 4 : OUTPUTS;  // results along x that a thread computes at a time
-constexpr int slab_y = tile_y + taps_y - 1;
+#include "tensor/separable/separable_layout.inl"
+constexpr SeparableLayout layout =
+    separable_layout({tile_x, tile_y, taps_x, taps_y, taps_march, Inputs::size, STAGES,
+                      static_cast<int>(sizeof(T)), static_cast<int>(sizeof(Compute)), masks* mask_elements});
+constexpr int slab_y = layout.slab_y, pitch = layout.pitch;
 constexpr int per_16_bytes = 16 / sizeof(T);
-constexpr int pitch = (tile_x + taps_x - 1 + per_16_bytes - 1) / per_16_bytes * per_16_bytes;
-constexpr int slab_elements = pitch * slab_y;  // of one input
+constexpr int slab_elements = layout.slab;  // of one input
+constexpr int all_slabs = layout.slabs, between_elements = layout.between;
 // Directions with the same weights have one place for them.
 template <typename A, typename B>
 constexpr bool is_same = false;
@@ -304,8 +310,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
                             InputPointer<T> x4, InputPointer<T> x5, InOutPointer<T> out) {
   DYNAMIC_SHARED(T, slabs);
   constexpr int all_inputs = slab_elements * Inputs::size;
-  Compute* const between = reinterpret_cast<Compute*>(slabs + STAGES * all_inputs);  // reduced along x
-  Compute* const shared_weights = between + (has_y ? slab_y * tile_x : 0);
+  Compute* const between = reinterpret_cast<Compute*>(slabs + all_slabs);  // reduced along x
+  Compute* const shared_weights = between + between_elements;
   start();
   const Sources from = {x0, x1, x2, x3, x4, x5};
   const Tile tile = tile_of(blockIdx.x);

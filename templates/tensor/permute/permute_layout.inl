@@ -16,17 +16,19 @@ struct Box {
 };
 
 // `need` places or all of an extent, in pieces of about the same size; a multiple, where they are not all.
-BOX_FUNCTION long long piece_of(long long extent, long long need, long long multiple) {
+LAYOUT_FUNCTION long long piece_of(long long extent, long long need, long long multiple) {
   if (need >= extent) return extent;
   const long long pieces = (extent + need - 1) / need;
   const long long piece = (extent + pieces - 1) / pieces;
   return (piece + multiple - 1) / multiple * multiple;
 }
 
-BOX_FUNCTION int bytes_of(const Permutation& p, bool reads) { return reads ? p.input_bytes : p.output_bytes; }
+LAYOUT_FUNCTION int bytes_of(const Permutation& p, bool reads) {
+  return reads ? p.input_bytes : p.output_bytes;
+}
 
 // Elements at multiples of which all rows of an array begin: a power of two, at most a sector of 32 bytes.
-BOX_FUNCTION long long grain_of(const Permutation& p, bool reads) {
+LAYOUT_FUNCTION long long grain_of(const Permutation& p, bool reads) {
   const long long* const strides = reads ? p.input_strides : p.output_strides;
   const int first = reads ? p.input_order[0] : p.output_order[0];
   if (strides[first] != 1) return 1;
@@ -39,7 +41,7 @@ BOX_FUNCTION long long grain_of(const Permutation& p, bool reads) {
 
 // Dimensions are taken whole, in the order of rising strides, until `tile_in` elements are read one behind
 // the other, and likewise until `tile_out` are written.
-BOX_FUNCTION Box box_of(const Permutation& p, long long tile_in, long long tile_out, long long least) {
+LAYOUT_FUNCTION Box box_of(const Permutation& p, long long tile_in, long long tile_out, long long least) {
   Box box = {};
   for (int d = 0; d < p.rank; ++d) box.tiles[d] = 1;
   const long long grain_in = grain_of(p, true), grain_out = grain_of(p, false);
@@ -72,7 +74,7 @@ BOX_FUNCTION Box box_of(const Permutation& p, long long tile_in, long long tile_
 
 // The dimension before which rows in shared memory are padded: the first in which the orders differ, along
 // which neighbouring threads gather. -1: none, what both arrays have in common covers the banks.
-BOX_FUNCTION int padded_dimension(const Permutation& p) {
+LAYOUT_FUNCTION int padded_dimension(const Permutation& p) {
   long long common = p.input_bytes;
   for (int n = 0; n < p.rank && common < 128; ++n) {
     const int d = p.output_order[n];
@@ -91,8 +93,8 @@ struct Rows {
   bool whole;       // whether rows consist of whole vectors
   long long slots;  // vectors that a row touches, at most
 };
-BOX_FUNCTION Rows rows_of(const Permutation& p, const Box& box, bool reads, long long vector, int most,
-                          int end) {
+LAYOUT_FUNCTION Rows rows_of(const Permutation& p, const Box& box, bool reads, long long vector, int most,
+                             int end) {
   const long long* const strides = reads ? p.input_strides : p.output_strides;
   const int* const order = reads ? p.input_order : p.output_order;
   Rows rows = {1, box.tiles[order[0]], 1, false, true, 0};
@@ -122,7 +124,7 @@ struct Shares {
   long long rows;    // that the block takes at once, if steady
   long long passes;  // vectors of a thread
 };
-BOX_FUNCTION Shares shares_of(const Rows& rows, long long block) {
+LAYOUT_FUNCTION Shares shares_of(const Rows& rows, long long block) {
   const bool steady = rows.slots <= block && block % rows.slots * 8 <= block;
   if (!steady) return {false, 0, (rows.count * rows.slots + block - 1) / block};
   const long long at_once = block / rows.slots;
@@ -140,9 +142,9 @@ struct Series {
   long long passes;  // vectors' series of a thread
 };
 // Finding places costs more than moving short elements.
-BOX_FUNCTION bool stores_series(const Permutation& p) { return p.input_bytes < 4; }
-BOX_FUNCTION Series series_of(const Permutation& p, const Box& box, const Rows& rows, long long vector,
-                              long long block) {
+LAYOUT_FUNCTION bool stores_series(const Permutation& p) { return p.input_bytes < 4; }
+LAYOUT_FUNCTION Series series_of(const Permutation& p, const Box& box, const Rows& rows, long long vector,
+                                 long long block) {
   Series series = {-1, 1, 1, 1, 0};
   for (int n = rows.dimensions; n < p.rank; ++n) {
     const int d = p.output_order[n];
@@ -174,8 +176,8 @@ struct Places {
   long long piece;  // so many elements of a vector are put there at once
   long long all;
 };
-BOX_FUNCTION Places places_of(const Permutation& p, const Box& box, const Rows& rows, long long vector,
-                              long long pad) {
+LAYOUT_FUNCTION Places places_of(const Permutation& p, const Box& box, const Rows& rows, long long vector,
+                                 long long pad) {
   const int padded = padded_dimension(p);
   if (padded < 0 || box.tiles[padded] == 1) pad = 0;
   Places places = {{}, vector, 0};
@@ -201,8 +203,8 @@ BOX_FUNCTION Places places_of(const Permutation& p, const Box& box, const Rows& 
 }
 
 // Whether a vector of the output lies in one piece, at a multiple of its size, in shared memory too.
-BOX_FUNCTION bool gathers_vectors(const Permutation& p, const Box& box, const Rows& in, const Rows& out,
-                                  const Places& places, long long vector) {
+LAYOUT_FUNCTION bool gathers_vectors(const Permutation& p, const Box& box, const Rows& in, const Rows& out,
+                                     const Places& places, long long vector) {
   const int first = p.output_order[0];
   if (places.strides[first] != 1 || box.tiles[first] % vector != 0 || in.shifted || out.shifted) return false;
   for (int d = 0; d < p.rank; ++d)
@@ -212,8 +214,8 @@ BOX_FUNCTION bool gathers_vectors(const Permutation& p, const Box& box, const Ro
 
 // Whether a thread collects a vector's elements from another one on than its neighbours do, and turns the
 // vector then: neighbours in the output that are whole words apart would meet in few banks.
-BOX_FUNCTION bool turns_vectors(const Permutation& p, const Box& box, const Places& places,
-                                long long vector) {
+LAYOUT_FUNCTION bool turns_vectors(const Permutation& p, const Box& box, const Places& places,
+                                   long long vector) {
   const int first = p.output_order[0];
   return stores_series(p) && p.input_bytes == p.output_bytes && vector > 1 && vector * p.output_bytes >= 4 &&
          vector * p.output_bytes <= 8 && places.strides[first] * p.input_bytes % 4 == 0 &&

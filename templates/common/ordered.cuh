@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lesser and the greater of two numbers, by one instruction where there is one. A float may be NaN: what
+// IEEE 754 calls minimum and maximum are then NaN, and minimumNumber is the number. Of floats that are zeros
+// that with the sign is the lesser.
+#pragma once
+
+template <typename Number>
+__device__ __forceinline__ Number maximum(Number x, Number y) {
+  return x != x || x > y ? x : y;
+}
+template <typename Number>
+__device__ __forceinline__ Number minimum(Number x, Number y) {
+  return x != x || x < y ? x : y;
+}
+
+#ifdef TUNESMITH_HOST
+inline float minimum_number(float x, float y) {
+  if (x != x || y != y) return x != x ? y : x;
+  if (x == y) return __uint_as_float(__float_as_uint(x) | __float_as_uint(y));
+  return x < y ? x : y;
+}
+inline float maximum(float x, float y) {
+  if (x != x || y != y) return x != x ? x : y;
+  if (x == y) return __uint_as_float(__float_as_uint(x) & __float_as_uint(y));
+  return x > y ? x : y;
+}
+inline float minimum(float x, float y) { return x != x || y != y ? maximum(x, y) : minimum_number(x, y); }
+#else
+__device__ __forceinline__ float minimum_number(float x, float y) {
+  float result;
+  asm("min.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+}
+__device__ __forceinline__ float maximum(float x, float y) {
+  float result;
+#if __CUDA_ARCH__ >= 800
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+#else
+  asm("max.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return x != x ? x : y != y ? y : result;
+#endif
+}
+__device__ __forceinline__ float minimum(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+#else
+  return x != x ? x : y != y ? y : minimum_number(x, y);
+#endif
+}
+#endif
+
+// Of three integers.
+__device__ __forceinline__ int minimum(int x, int y, int z) {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  return __vimin3_s32(x, y, z);
+#else
+  return min(min(x, y), z);
+#endif
+}
+__device__ __forceinline__ int maximum(int x, int y, int z) {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  return __vimax3_s32(x, y, z);
+#else
+  return max(max(x, y), z);
+#endif
+}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// How scan/base deals out a line.
+constexpr LayoutSize base_items = 8;  // of a thread, loaded before the first is used

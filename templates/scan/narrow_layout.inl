@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// scan/narrow in shared memory: what a block's threads exchange, then a tile as elements, and again as
+// results, behind the elements where these are read again and have another size. In bytes.
+
+constexpr LayoutSize narrow_fan = 32, narrow_most_inner = 64;
+
+// The totals of the threads, four rows of items, and 8 bytes.
+LAYOUT_FUNCTION LayoutSize narrow_exchanged(LayoutSize block, LayoutSize item_bytes) {
+  return round_up((block + 4 * narrow_most_inner) * item_bytes + 8, 16);
+}
+// Behind what is exchanged, for a tile of so many elements.
+LAYOUT_FUNCTION LayoutSize narrow_results_at(LayoutSize elements, LayoutSize element_bytes,
+                                             LayoutSize output_bytes, bool rereads) {
+  return rereads && element_bytes != output_bytes ? round_up(elements * element_bytes, 16) : 0;
+}
+LAYOUT_FUNCTION LayoutSize narrow_bytes(LayoutSize block, LayoutSize item_bytes, LayoutSize elements,
+                                        LayoutSize element_bytes, LayoutSize output_bytes, bool rereads) {
+  const LayoutSize results_at = narrow_results_at(elements, element_bytes, output_bytes, rereads);
+  const LayoutSize results = round_up(elements * output_bytes, 16),
+                   tile = larger(results, results_at > 0 ? 0 : round_up(elements * element_bytes, 16));
+  return narrow_exchanged(block, item_bytes) + results_at + tile;
+}

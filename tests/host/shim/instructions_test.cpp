@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host versions of what templates/common has instructions for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "generator/random.h"
+#include "tests/host/loaded.h"
+
+namespace tunesmith {
+namespace {
+
+TEST(Instructions, MinimaAndMaximaOfFloatsKeepNanAndTheSignOfZero) {
+  LoadedBinary kernel = load(R"(#include "common/ordered.cuh"
+extern "C" __global__ void ENTRY(kernel)(float* out, const float* in) {
+  for (int a = 0; a < 8; ++a) {
+    for (int b = 0; b < 8; ++b) {
+      out[0] = minimum(in[a], in[b]);
+      out[1] = maximum(in[a], in[b]);
+      out[2] = minimum_number(in[a], in[b]);
+      out += 3;
+    }
+  }
+})",
+                             {}, {}, 2);
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> in = {std::nanf(""), -infinity, -1.5F, -0.0F, 0.0F, 1e-40F, 2.0F, infinity};
+  std::vector<float> out(3 * in.size() * in.size());
+  ASSERT_EQ(kernel.run({out.data(), in.data()}), 0);
+  const auto is = [](float x, float y) { return std::memcmp(&x, &y, sizeof(x)) == 0; };
+  std::size_t n = 0;
+  for (std::size_t a = 0; a < in.size(); ++a) {
+    for (std::size_t b = 0; b < in.size(); ++b, n += 3) {
+      if (a == 0 || b == 0) {
+        EXPECT_TRUE(std::isnan(out[n]) && std::isnan(out[n + 1]));
+        EXPECT_TRUE(a == b || is(out[n + 2], in[std::max(a, b)])) << a << " " << b;
+        continue;
+      }
+      EXPECT_TRUE(is(out[n], in[std::min(a, b)])) << in[a] << " " << in[b];
+      EXPECT_TRUE(is(out[n + 1], in[std::max(a, b)])) << in[a] << " " << in[b];
+      EXPECT_TRUE(is(out[n + 2], in[std::min(a, b)])) << in[a] << " " << in[b];
+    }
+  }
+}
+
+// Where a number of 16 bits stands in the order: NaN behind all numbers, -0 before 0.
+int place_of(std::uint32_t bits, int infinity) {
+  const int size = static_cast<int>(bits & 0x7fffU);
+  if (size > infinity) return 1 << 16;
+  return (bits & 0x8000U) != 0 ? -size - 1 : size;
+}
+
+TEST(Instructions, PairsAreOrderedAsTheirNumbers) {
+  LoadedBinary kernel = load(R"(#include "common/pairs.cuh"
+extern "C" __global__ void ENTRY(kernel)(unsigned* out, const unsigned* in, int count) {
+  for (int n = 0; n + 2 < count; ++n) {
+    const unsigned a = in[n], b = in[n + 1], c = in[n + 2];
+    const unsigned both[12] = {minimum_u16x2(a, b), maximum_u16x2(a, b), minimum_s16x2(a, b),
+                               maximum_s16x2(a, b), minimum_f16x2(a, b), maximum_f16x2(a, b),
+                               minimum_bf16x2(a, b), maximum_bf16x2(a, b), minimum_u16x2(a, b, c),
+                               maximum_u16x2(a, b, c), minimum_s16x2(a, b, c), maximum_s16x2(a, b, c)};
+    for (int k = 0; k < 12; ++k) out[12 * n + k] = both[k];
+  }
+})",
+                             {}, {}, 2, 0, {std::int32_t{4096}});
+  std::vector<std::uint32_t> in(4096);
+  Random random(3);
+  for (std::uint32_t& word : in) {
+    word = static_cast<std::uint32_t>(random.next());
+    if (word % 5 == 0) word &= 0x80008000U;  // zeros
+    if (word % 7 == 0) word |= 0x7f807c00U;  // infinities and NaN
+  }
+  std::vector<std::uint32_t> out(12 * in.size());
+  ASSERT_EQ(kernel.run({out.data(), in.data()}), 0);
+  const auto place = [](std::size_t kind, std::uint32_t bits) {
+    switch (kind / 2) {
+      case 0:
+      case 4:
+        return static_cast<int>(bits);
+      case 2:
+        return place_of(bits, 0x7c00);
+      case 3:
+        return place_of(bits, 0x7f80);
+      default:
+        return static_cast<int>(static_cast<std::int16_t>(bits));
+    }
+  };
+  for (std::size_t n = 0; n + 2 < in.size(); ++n) {
+    for (std::size_t kind = 0; kind < 12; ++kind) {
+      for (const int shift : {0, 16}) {
+        const auto at = [&](std::uint32_t word) { return place(kind, word >> shift & 0xffffU); };
+        int expected = at(in[n]);
+        for (std::size_t k = 1; k < (kind < 8 ? 2U : 3U); ++k)
+          expected = kind % 2 == 0 ? std::min(expected, at(in[n + k])) : std::max(expected, at(in[n + k]));
+        ASSERT_EQ(at(out[12 * n + kind]), expected) << "kind " << kind << " of word " << n;
+      }
+    }
+  }
+}
+
+TEST(Instructions, AWarpMultipliesMatricesOfDoubles) {
+  LoadedBinary kernel = load(R"(#include "common/matrix_f64.cuh"
+extern "C" __global__ void ENTRY(kernel)(double* sums, const double* rows, const double* columns) {
+  const int q = threadIdx.x / 4, t = threadIdx.x % 4;
+  double* const a = sums + 8 * q + 2 * t;
+  double* const b = a + 64;
+  multiply_in_tensor_cores(a[0], a[1], b[0], b[1], rows[4 * q + t], rows[4 * (q + 8) + t], columns[4 * q + t]);
+})",
+                             {}, {32, 1, 1}, 3);
+  std::vector<double> rows(16 * 4), columns(8 * 4), sums(16 * 8), expected(16 * 8);
+  for (std::size_t n = 0; n < rows.size(); ++n) rows[n] = static_cast<double>(n * n % 17);
+  for (std::size_t n = 0; n < columns.size(); ++n) columns[n] = static_cast<double>(n * n % 13) - 4;
+  for (std::size_t row = 0; row < 16; ++row) {
+    for (std::size_t column = 0; column < 8; ++column) {
+      double& sum = expected[8 * row + column] = sums[8 * row + column] = static_cast<double>(row + column);
+      for (std::size_t t = 0; t < 4; ++t) sum += rows[4 * row + t] * columns[4 * column + t];
+    }
+  }
+  ASSERT_EQ(kernel.run({sums.data(), rows.data(), columns.data()}), 0);
+  EXPECT_EQ(sums, expected);
+}
+
+TEST(Instructions, FmaRoundsDown) {
+  LoadedBinary kernel = load(R"(
+extern "C" __global__ void ENTRY(kernel)(double* out) {
+  out[0] = __fma_rd(1.0, 1.0, 0x1p-60);
+  out[1] = __fma_rd(1.0, 1.0, -0x1p-60);
+  out[2] = 1.0 - out[3];
+})",
+                             {}, {});
+  std::vector<double> out = {0, 0, 0, 0x1p-60};
+  ASSERT_EQ(kernel.run({out.data()}), 0);
+  EXPECT_EQ(out[0], 1);
+  EXPECT_EQ(out[1], 1 - 0x1p-53);
+  EXPECT_EQ(out[2], 1) << "what follows is rounded to nearest again";
+}
+
+}  // namespace
+}  // namespace tunesmith
