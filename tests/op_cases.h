@@ -127,7 +127,7 @@ inline std::optional<Config> overlapped(const Template& tmpl, const Problem& pro
 /// As a number of random configs: every promising one, and 1000 of all that are legal.
 inline constexpr std::size_t all_configs = std::numeric_limits<std::size_t>::max();
 
-/// TUNESMITH_TEST_CONFIGS: random configs per problem beside those that cover the axes, or "all" for
+/// TUNESMITH_TEST_CONFIGS: random configs of a template beside those that cover its axes, or "all" for
 /// all_configs.
 inline std::size_t random_configs(std::size_t otherwise) {
   const char* given = std::getenv("TUNESMITH_TEST_CONFIGS");
@@ -165,20 +165,6 @@ std::vector<Item> sampled(std::vector<Item> items, std::size_t least, const Word
     shown.insert(words[i].begin(), words[i].end());
   }
   return items;
-}
-
-/// covering_configs(), and for all_configs the promising ones too.
-inline std::vector<Config> test_configs(const Space& space, std::size_t more, std::uint64_t seed) {
-  if (more != all_configs) return covering_configs(space, more, seed);
-  std::vector<Config> configs = covering_configs(space, 1000, seed);  // the legal ones are up to 6e7
-  std::unordered_set<std::uint64_t> seen;
-  for (const Config& config : configs) seen.insert(space.number(config));
-  const auto add = [&](const Config& config) {
-    if (seen.insert(space.number(config)).second) configs.push_back(config);
-    return true;
-  };
-  space.each(add, Space::Subset::promising);
-  return configs;
 }
 
 struct VariantCase {
@@ -227,15 +213,91 @@ inline std::vector<Problem> served_problems(const TemplateCase& which, const Var
   return served;
 }
 
-/// The first config of every problem; the others are dealt out to the problems in turn.
+/// The first config of each problem; then configs that show every value of every axis that is legal on any of
+/// them, and `more` random ones, dealt out to the problems in turn; the same in every run. Values are dealt
+/// out before a config is looked for, because that takes milliseconds: one that a config before shows is not
+/// looked for, and the problem whose turn it is is asked first. A config shows as many new values as its
+/// neighbours allow, but for those that break heuristics, which would be large and slow.
+inline std::vector<VariantCase> dealt_variants(const Template& tmpl, const std::vector<Problem>& problems,
+                                               std::size_t more, std::uint64_t seed) {
+  std::vector<Space> spaces;
+  std::vector<VariantCase> variants;
+  std::unordered_set<std::string> shown;  // AXIS=value
+  const auto words = [](const Config& config) {
+    std::vector<std::string> its;
+    const Values values = config.values();
+    for (const auto& [name, value] : values.entries()) its.push_back(Values{{name, value}}.text());
+    return its;
+  };
+  const auto news = [&](const Config& config) {
+    const std::vector<std::string> its = words(config);
+    return std::count_if(its.begin(), its.end(),
+                         [&](const std::string& word) { return !shown.contains(word); });
+  };
+  const auto add = [&](const Problem& problem, const Config& config) {
+    variants.push_back({problem, config});
+    for (std::string& word : words(config)) shown.insert(std::move(word));
+  };
+  for (const Problem& problem : problems) {
+    spaces.push_back(tmpl.space(problem));
+    add(problem, spaces.back().complete({}));
+  }
+  std::unordered_set<std::string> asked;
+  std::size_t turn = 0;
+  const auto show = [&](const Axis& axis, const Value& value) {
+    const Values wanted{{axis.name, value}};
+    if (shown.contains(wanted.text()) || !asked.insert(wanted.text()).second) return;
+    for (std::size_t tried = 0; tried < spaces.size(); ++tried) {
+      const std::size_t p = (turn + tried) % spaces.size();
+      const auto there = std::find_if(spaces[p].axes().begin(), spaces[p].axes().end(),
+                                      [&](const Axis& its) { return its.name == axis.name; });
+      if (there == spaces[p].axes().end() || std::ranges::count(there->values, value) == 0) continue;
+      std::optional<Config> config = spaces[p].first(wanted);
+      if (!config) continue;
+      for (bool grows = true; grows;) {
+        grows = false;
+        for (Config& next : spaces[p].neighbours(config->values())) {
+          if (news(next) <= news(*config) || spaces[p].broken_worth(next) > spaces[p].broken_worth(*config))
+            continue;
+          config = std::move(next);
+          grows = true;
+          break;
+        }
+      }
+      add(problems[p], *config);
+      break;
+    }
+    ++turn;
+  };
+  for (const Space& space : spaces)
+    for (const Axis& axis : space.axes())
+      for (const Value& value : axis.values) show(axis, value);
+  for (std::size_t p = 0; p < spaces.size(); ++p) {
+    const std::size_t its = more / spaces.size() + (p < more % spaces.size() ? 1 : 0);
+    for (const Config& config : spaces[p].sample(its, seed)) add(problems[p], config);
+  }
+  return variants;
+}
+
+/// Of a template: dealt_variants(), or for all_configs of each problem its part of the promising configs and
+/// of 1000 random ones.
 inline std::vector<VariantCase> test_variants(const Op& op, const Template& tmpl, std::size_t more,
                                               double most_flops) {
   std::vector<Problem> problems = test_problems(op, 1, most_flops);
   if (tmpl.refuses)
     std::erase_if(problems, [&](const Problem& problem) { return !tmpl.refuses(problem).empty(); });
+  if (more != all_configs) return dealt_variants(tmpl, problems, more, 2);
   std::vector<VariantCase> variants;
   for (std::size_t p = 0; p < problems.size(); ++p) {
-    const std::vector<Config> configs = test_configs(tmpl.space(problems[p]), more, 2);
+    const Space space = tmpl.space(problems[p]);
+    std::vector<Config> configs = covering_configs(space, 1000, 2);  // the legal ones are up to 6e7
+    std::unordered_set<std::uint64_t> seen;
+    for (const Config& config : configs) seen.insert(space.number(config));
+    const auto add = [&](const Config& config) {
+      if (seen.insert(space.number(config)).second) configs.push_back(config);
+      return true;
+    };
+    space.each(add, Space::Subset::promising);
     for (std::size_t c = 0; c < configs.size(); ++c) {
       if (c == 0 || c % problems.size() == p) variants.push_back({problems[p], configs[c]});
     }

@@ -40,23 +40,28 @@ std::vector<Names> names_of(const Problem& problem, const Space& space, const Co
   return found;
 }
 
-std::vector<Names> names_of(const TemplateCase& which, std::size_t more) {
+std::vector<Problem> problems_of(const TemplateCase& which) {
+  std::vector<Problem> problems = test_problems(*which.op, 1, 1e6);
+  std::erase_if(problems, [&](const Problem& problem) {
+    return which.tmpl->refuses && !which.tmpl->refuses(problem).empty();
+  });
+  return problems;
+}
+
+// `random`: configs of each problem beside those that show every value.
+std::vector<Names> names_of(const TemplateCase& which, std::size_t random) {
   std::vector<Names> found;
-  for (const Problem& problem : test_problems(*which.op, 1, 1e6)) {
-    if (which.tmpl->refuses && !which.tmpl->refuses(problem).empty()) continue;
-    const Space space = which.tmpl->space(problem);
-    for (const Config& config : covering_configs(space, more, 3)) {
-      std::vector<Names> its = names_of(problem, space, config);
-      found.insert(found.end(), its.begin(), its.end());
-    }
+  const std::vector<Problem> problems = problems_of(which);
+  for (const auto& [problem, config] : dealt_variants(*which.tmpl, problems, random * problems.size(), 3)) {
+    std::vector<Names> its = names_of(problem, which.tmpl->space(problem), config);
+    found.insert(found.end(), its.begin(), its.end());
   }
   return found;
 }
 
 std::set<std::string> conditional_axes(const TemplateCase& which) {
   std::set<std::string> axes;
-  for (const Problem& problem : test_problems(*which.op, 1, 1e6)) {
-    if (which.tmpl->refuses && !which.tmpl->refuses(problem).empty()) continue;
+  for (const Problem& problem : problems_of(which)) {
     const Space space = which.tmpl->space(problem);
     for (const Rule& rule : space.must())
       if (rule.name) axes.emplace(rule.axis);
