@@ -274,6 +274,7 @@ inline std::vector<VariantCase> dealt_variants(const Template& tmpl, const std::
       for (const Value& value : axis.values) show(axis, value);
   for (std::size_t p = 0; p < spaces.size(); ++p) {
     const std::size_t its = more / spaces.size() + (p < more % spaces.size() ? 1 : 0);
+    if (its == 0) break;
     for (const Config& config : spaces[p].sample(its, seed)) add(problems[p], config);
   }
   return variants;

@@ -48,11 +48,19 @@ std::vector<Problem> problems_of(const TemplateCase& which) {
   return problems;
 }
 
-// `random`: configs of each problem beside those that show every value.
+// Of configs that show every value, and of `random` ones of eight problems: to draw from a space takes longer
+// than what is drawn.
 std::vector<Names> names_of(const TemplateCase& which, std::size_t random) {
-  std::vector<Names> found;
   const std::vector<Problem> problems = problems_of(which);
-  for (const auto& [problem, config] : dealt_variants(*which.tmpl, problems, random * problems.size(), 3)) {
+  std::vector<VariantCase> variants = dealt_variants(*which.tmpl, problems, 0, 3);
+  const std::size_t drawn_from = std::min<std::size_t>(problems.size(), 8);
+  for (std::size_t i = 0; i < drawn_from; ++i) {
+    const Problem& problem = problems[i * problems.size() / drawn_from];
+    for (const Config& config : which.tmpl->space(problem).sample(random, 3))
+      variants.push_back({problem, config});
+  }
+  std::vector<Names> found;
+  for (const auto& [problem, config] : variants) {
     std::vector<Names> its = names_of(problem, which.tmpl->space(problem), config);
     found.insert(found.end(), its.begin(), its.end());
   }
