@@ -21,6 +21,7 @@
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/random.h"
+#include "generator/threads.h"
 #include "runtime/toolchain.h"
 
 namespace tunesmith {
@@ -135,6 +136,24 @@ inline std::size_t random_configs(std::size_t otherwise) {
   return std::string_view(given) == "all" ? all_configs : std::stoul(given);
 }
 
+/// Of a large sample, of an op's kernels say, the part whose turn it is: TUNESMITH_TEST_TURN counts up from
+/// commit to commit (scripts/test.sh), so that `turns` commits take all. All, if there is no turn, the run is
+/// a long one, or TUNESMITH_TEST_WHOLE names the op.
+template <typename Item>
+std::vector<Item> in_turn(std::vector<Item> items, std::size_t turns, const Op& op) {
+  const char* turn = std::getenv("TUNESMITH_TEST_TURN");
+  const char* whole = std::getenv("TUNESMITH_TEST_WHOLE");
+  const std::string names = " " + std::string(whole == nullptr ? "" : whole) + " ";
+  if (turn == nullptr || *turn == '\0' || random_configs(0) == all_configs ||
+      names.find(" " + op.name + " ") != std::string::npos)
+    return items;
+  std::size_t at = std::stoul(turn);  // so that of few items one is left
+  std::vector<Item> its;
+  for (Item& item : items)
+    if (at++ % std::min(turns, items.size()) == 0) its.push_back(std::move(item));
+  return its;
+}
+
 /// For what takes a second each: as few as show every word that any of them has (of a config, say), and at
 /// least `least`. The same in every run; all, if TUNESMITH_TEST_CONFIGS asks for them.
 template <typename Item, typename WordsOf>
@@ -186,14 +205,10 @@ inline std::vector<Compilation> compile_all(const Toolchain& toolchain, const st
     if (first.emplace(sources[s].target + "\n" + sources[s].text, s).second) distinct.push_back(s);
   }
   std::atomic<std::size_t> next = 0;
-  std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i) {
-    threads.emplace_back([&] {
-      for (std::size_t d = next++; d < distinct.size(); d = next++)
-        compiled[distinct[d]] = toolchain.compile(sources[distinct[d]]);
-    });
-  }
-  threads.clear();
+  run_in_threads(std::max(std::thread::hardware_concurrency(), 1u), [&] {
+    for (std::size_t d = next++; d < distinct.size(); d = next++)
+      compiled[distinct[d]] = toolchain.compile(sources[distinct[d]]);
+  });
   for (std::size_t s = 0; s < sources.size(); ++s)
     compiled[s] = compiled[first.at(sources[s].target + "\n" + sources[s].text)];
   return compiled;
