@@ -237,7 +237,7 @@ def main():
     parser.add_argument(
         "--out",
         type=Path,
-        default=Path("docs"),
+        default=Path("bench/results"),
         help="the folder for results.csv, .md and .svg (default: %(default)s)",
     )
     given = parser.parse_args()

@@ -223,7 +223,7 @@ def markdown(rows, picture):
         "checked against a computation in double precision before anything was timed; contenders with wrong results",
         "are excluded. A ratio is Tunesmith's time divided by the other's: below 1, Tunesmith is faster. The limit is",
         "the slowest of the unavoidable costs (copy, arithmetic, empty launch), measured in the same way. A goal counts as met",
-        "up to 1 % above it, since smaller differences are ties. [Measuring](measuring.md) has the definitions.",
+        "up to 1 % above it, since smaller differences are ties. [Measuring](../../docs/measuring.md) has the definitions.",
         "*original* is the Numba kernel that the op replaces.",
         "",
     ]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# TUNESMITH_FAST_BUILD: libraries that take longer to compile than to run are optimised little, and headers of the standard library
-# and of GoogleTest are parsed once for all tests, and once for each library where there are no tests or with sanitizers. The libraries
-# of other tests are compiled as always, so that a missing #include is found and clang-tidy, which cannot read GCC's precompiled headers,
-# sees plain commands.
+# TUNESMITH_FAST_BUILD: libraries that take longer to compile than to run are optimised little, headers of the standard library and of
+# GoogleTest are parsed once for each library and once for all tests, and sources are compiled a dozen at a time. A missing #include is
+# not found so, and clang-tidy cannot read GCC's precompiled headers: .ci/run compiles what a commit touched as a plain build does.
 set(headers <algorithm> <array> <atomic> <chrono> <cmath> <filesystem> <fstream> <functional> <iostream> <map> <memory>
             <mutex> <optional> <set> <span> <sstream> <string> <thread> <utility> <variant> <vector>)
 
@@ -22,13 +21,40 @@ function(precompile target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # for ccache
 endfunction()
 
-# A dozen sources of a target as one, in little more than half of the compiler's time, but for ALONE.
+# A dozen sources of a target as one, in little more than half of the compiler's time, but for ALONE: those whose helpers have the names
+# of others', which the compiler tells as a redefinition.
 function(together target)
   cmake_parse_arguments(PARSE_ARGV 1 asked "" "" "ALONE")
   if(TARGET ${target})
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     set_source_files_properties(${asked_ALONE} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
+endfunction()
+
+# The same for the templates. Those of one op have helpers of the same names in the op's namespace, so each source of an op goes into
+# another group; sources that use an op's names as their own (op.cpp, joint_histogram) stay alone.
+function(templates_together)
+  set(index 0)
+  set(groups 1)
+  set(sources "")
+  foreach(folder IN LISTS TUNESMITH_OP_FOLDERS)
+    file(GLOB its CONFIGURE_DEPENDS "${folder}/*.cpp" "${folder}/*/*.cpp")
+    list(FILTER its EXCLUDE REGEX "/(op|dispatch|test|[^/]*_test)\\.cpp$|/joint_histogram/")
+    list(APPEND sources ${its})
+    list(LENGTH its count)
+    if(count GREATER groups)
+      set(groups ${count})
+    endif()
+  endforeach()
+  foreach(source IN LISTS sources)
+    math(EXPR group "${index} % ${groups}")
+    set_source_files_properties("${source}" TARGET_DIRECTORY tunesmith_templates PROPERTIES UNITY_GROUP "across_ops_${group}")
+    math(EXPR index "${index} + 1")
+  endforeach()
+  set_target_properties(tunesmith_templates PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # GCC 12 sees an overrun in a list of strings that is none, and tells it of a header that was precompiled.
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/templates/rank_filter/op.cpp" TARGET_DIRECTORY tunesmith_templates PROPERTIES
+                              COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow>")
 endfunction()
 
 if(NOT TUNESMITH_SANITIZED)
@@ -49,30 +75,32 @@ if(NOT TUNESMITH_SANITIZED)
     target_compile_options(tunesmith_cli PRIVATE -O0)
   endif()
 endif()
-if(TUNESMITH_SANITIZED OR NOT TUNESMITH_TESTS)
-  foreach(name generator language kernel_file db runtime choose templates dispatch tuner cli)
-    if(TARGET tunesmith_${name})
-      precompile(tunesmith_${name} PRIVATE ${headers} $<$<STREQUAL:${name},cli>:<CLI/CLI.hpp$<ANGLE-R>>)
-    endif()
-  endforeach()
-  foreach(name IN ITEMS tunesmith_generator tunesmith_language tunesmith_kernel_file tunesmith_db tunesmith_choose db_tests dispatch_tests packed_tests tuner_tests)
-    together(${name})
-  endforeach()
-  # Those whose helpers have the names of others', and what an application's own replaces.
-  set(typed ${TUNESMITH_OP_FOLDERS})
-  list(TRANSFORM typed APPEND /dispatch.cpp)
-  set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/data cli/export_static cli/regret cli/static_build
-      tuner/check/device_worker tuner/search/model_guide tuner/search/neighbours_guide)
-  list(TRANSFORM alone REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1.cpp")
-  together(tunesmith_dispatch ALONE ${typed} ${alone})
-  together(tunesmith_runtime ALONE ${alone})
-  together(tunesmith_tuner ALONE ${alone})
-  together(tunesmith_cli ALONE ${alone})
-endif()
+foreach(name generator language kernel_file db runtime choose templates dispatch tuner cli)
+  if(TARGET tunesmith_${name})
+    precompile(tunesmith_${name} PRIVATE ${headers} $<$<STREQUAL:${name},cli>:<CLI/CLI.hpp$<ANGLE-R>>)
+  endif()
+endforeach()
+foreach(name IN ITEMS tunesmith_generator tunesmith_language tunesmith_kernel_file tunesmith_db tunesmith_choose db_tests dispatch_tests packed_tests tuner_tests
+                      gpu_tests)
+  together(${name})
+endforeach()
+templates_together()
+# Those whose helpers have the names of others', and what an application's or a test's own replaces.
+set(typed ${TUNESMITH_OP_FOLDERS})
+list(TRANSFORM typed APPEND /dispatch.cpp)
+set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/data cli/export_static cli/json_recordings cli/main
+    cli/regret cli/static_build tuner/check/device_worker tuner/device/cuda_device tuner/device/cuda_timer tuner/search/model_guide tuner/search/neighbours_guide
+    tests/choose/select_test tests/cli/derive_test tests/cli/flow_test tests/cli/winners_table_test tests/generator/values_test
+    tests/host/load_error_test tests/host/problem_arrays_test tests/kernel_file/toml_problems_test)
+list(TRANSFORM alone REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1.cpp")
+together(tunesmith_dispatch ALONE ${typed} ${alone})
+foreach(name IN ITEMS tunesmith_runtime tunesmith_tuner tunesmith_cli choose_tests cli_test generator_test host_tests kernel_file_test)
+  together(${name} ALONE ${alone})
+endforeach()
 if(TUNESMITH_TESTS)
   if(TARGET tunesmith_next) # whose sources tunesmith_dispatch has compiled without them
     precompile(tunesmith_next PRIVATE ${headers})
-    set_target_properties(tunesmith_next PROPERTIES EXPORT_COMPILE_COMMANDS OFF) # clang-tidy takes each of a file's commands
+    together(tunesmith_next ALONE ${typed} ${alone})
   endif()
   precompile(precompiled_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${headers})
   targets_below("${PROJECT_SOURCE_DIR}/tests" tests)

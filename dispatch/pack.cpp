@@ -41,6 +41,7 @@
 #include "generator/ops.h"
 #include "generator/sample.h"
 #include "generator/target.h"
+#include "generator/threads.h"
 #include "kernel_file/find_op.h"
 #include "runtime/cache.h"
 #include "runtime/files.h"
@@ -332,9 +333,7 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
       }
     }
   };
-  std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
-  threads.clear();
+  run_in_threads(std::max(1u, std::thread::hardware_concurrency()), work);
   if (!broken.empty()) throw Error(broken);
   return files;
 }

@@ -79,3 +79,39 @@ python_for_tests() {
   [[ -x $1/bin/ruff ]] || "${install[@]}" --retries 0 'ruff==0.17.*' ||
     say "The style of Python files is NOT CHECKED: pip could not install ruff 0.17. Check the network."
 }
+
+# calibrate: sets `unit`, the CPU seconds that the compiler takes here for a small source. Most of the tests' time is compilers', so a
+# budget in this unit holds on slow machines too.
+calibrate() {
+  [[ -n ${unit:-} ]] && return
+  local source=$'#include <iostream>\n#include <map>\n#include <regex>\nbool f(const std::string& t) { return std::regex_match(t, std::regex("a+|b")); }\n'
+  local before now
+  for _ in 1 2 3; do # the quickest: others may be at work
+    before=$(cpu_seconds)
+    c++ -std=c++20 -O1 -x c++ -c -o /dev/null - <<<"$source"
+    now=$(awk "BEGIN { print $(cpu_seconds) - $before }")
+    unit=$(awk "BEGIN { print (\"${unit:-}\" == \"\" || $now < ${unit:-0}) ? $now : ${unit:-0} }")
+  done
+}
+
+# cpu_seconds: of all processes that this shell has waited for.
+cpu_seconds() { awk -v ticks="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($14 + $15) / ticks }' "/proc/$$/stat"; }
+
+# spend NAME BUDGET COMMAND...: runs it, and notes its CPU seconds for tell_spent.
+spend() {
+  local name=$1 budget=$2 before
+  shift 2
+  calibrate
+  before=$(cpu_seconds)
+  "$@"
+  spent+=("$name	$(awk "BEGIN { print $(cpu_seconds) - $before }")	$budget")
+}
+
+# tell_spent: what each part took, and which took more than its budget; with TUNESMITH_BUDGET=strict that is a failure.
+tell_spent() {
+  say "CPU seconds; a budget is in units of $unit s, what the compiler takes here for a small source"
+  printf '%s\n' "${spent[@]}" | awk -F'\t' -v unit="$unit" '
+    { late = $2 > $3 * unit; any = any || late; sum += $2
+      printf "%-24s %6.0f s of %6.0f%s\n", $1, $2, $3 * unit, late ? "  OVER ITS BUDGET: make it shorter, or say in CONTRIBUTING.md what it is worth" : "" }
+    END { printf "%-24s %6.0f s\n", "together", sum; exit any }' || [[ ${TUNESMITH_BUDGET:-} != strict ]]
+}

@@ -21,6 +21,7 @@
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/random.h"
+#include "generator/threads.h"
 #include "runtime/toolchain.h"
 
 namespace tunesmith {
@@ -127,12 +128,30 @@ inline std::optional<Config> overlapped(const Template& tmpl, const Problem& pro
 /// As a number of random configs: every promising one, and 1000 of all that are legal.
 inline constexpr std::size_t all_configs = std::numeric_limits<std::size_t>::max();
 
-/// TUNESMITH_TEST_CONFIGS: random configs per problem beside those that cover the axes, or "all" for
+/// TUNESMITH_TEST_CONFIGS: random configs of a template beside those that cover its axes, or "all" for
 /// all_configs.
 inline std::size_t random_configs(std::size_t otherwise) {
   const char* given = std::getenv("TUNESMITH_TEST_CONFIGS");
   if (given == nullptr) return otherwise;
   return std::string_view(given) == "all" ? all_configs : std::stoul(given);
+}
+
+/// Of a large sample, of an op's kernels say, the part whose turn it is: TUNESMITH_TEST_TURN counts up from
+/// commit to commit (scripts/test.sh), so that `turns` commits take all. All, if there is no turn, the run is
+/// a long one, or TUNESMITH_TEST_WHOLE names the op.
+template <typename Item>
+std::vector<Item> in_turn(std::vector<Item> items, std::size_t turns, const Op& op) {
+  const char* turn = std::getenv("TUNESMITH_TEST_TURN");
+  const char* whole = std::getenv("TUNESMITH_TEST_WHOLE");
+  const std::string names = " " + std::string(whole == nullptr ? "" : whole) + " ";
+  if (turn == nullptr || *turn == '\0' || random_configs(0) == all_configs ||
+      names.find(" " + op.name + " ") != std::string::npos)
+    return items;
+  std::size_t at = std::stoul(turn);  // so that of few items one is left
+  std::vector<Item> its;
+  for (Item& item : items)
+    if (at++ % std::min(turns, items.size()) == 0) its.push_back(std::move(item));
+  return its;
 }
 
 /// For what takes a second each: as few as show every word that any of them has (of a config, say), and at
@@ -167,20 +186,6 @@ std::vector<Item> sampled(std::vector<Item> items, std::size_t least, const Word
   return items;
 }
 
-/// covering_configs(), and for all_configs the promising ones too.
-inline std::vector<Config> test_configs(const Space& space, std::size_t more, std::uint64_t seed) {
-  if (more != all_configs) return covering_configs(space, more, seed);
-  std::vector<Config> configs = covering_configs(space, 1000, seed);  // the legal ones are up to 6e7
-  std::unordered_set<std::uint64_t> seen;
-  for (const Config& config : configs) seen.insert(space.number(config));
-  const auto add = [&](const Config& config) {
-    if (seen.insert(space.number(config)).second) configs.push_back(config);
-    return true;
-  };
-  space.each(add, Space::Subset::promising);
-  return configs;
-}
-
 struct VariantCase {
   Problem problem;
   Config config;
@@ -200,14 +205,10 @@ inline std::vector<Compilation> compile_all(const Toolchain& toolchain, const st
     if (first.emplace(sources[s].target + "\n" + sources[s].text, s).second) distinct.push_back(s);
   }
   std::atomic<std::size_t> next = 0;
-  std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i) {
-    threads.emplace_back([&] {
-      for (std::size_t d = next++; d < distinct.size(); d = next++)
-        compiled[distinct[d]] = toolchain.compile(sources[distinct[d]]);
-    });
-  }
-  threads.clear();
+  run_in_threads(std::max(std::thread::hardware_concurrency(), 1u), [&] {
+    for (std::size_t d = next++; d < distinct.size(); d = next++)
+      compiled[distinct[d]] = toolchain.compile(sources[distinct[d]]);
+  });
   for (std::size_t s = 0; s < sources.size(); ++s)
     compiled[s] = compiled[first.at(sources[s].target + "\n" + sources[s].text)];
   return compiled;
@@ -227,15 +228,92 @@ inline std::vector<Problem> served_problems(const TemplateCase& which, const Var
   return served;
 }
 
-/// The first config of every problem; the others are dealt out to the problems in turn.
+/// The first config of each problem; then configs that show every value of every axis that is legal on any of
+/// them, and `more` random ones, dealt out to the problems in turn; the same in every run. Values are dealt
+/// out before a config is looked for, because that takes milliseconds: one that a config before shows is not
+/// looked for, and the problem whose turn it is is asked first. A config shows as many new values as its
+/// neighbours allow, but for those that break heuristics, which would be large and slow.
+inline std::vector<VariantCase> dealt_variants(const Template& tmpl, const std::vector<Problem>& problems,
+                                               std::size_t more, std::uint64_t seed) {
+  std::vector<Space> spaces;
+  std::vector<VariantCase> variants;
+  std::unordered_set<std::string> shown;  // AXIS=value
+  const auto words = [](const Config& config) {
+    std::vector<std::string> its;
+    const Values values = config.values();
+    for (const auto& [name, value] : values.entries()) its.push_back(Values{{name, value}}.text());
+    return its;
+  };
+  const auto news = [&](const Config& config) {
+    const std::vector<std::string> its = words(config);
+    return std::count_if(its.begin(), its.end(),
+                         [&](const std::string& word) { return !shown.contains(word); });
+  };
+  const auto add = [&](const Problem& problem, const Config& config) {
+    variants.push_back({problem, config});
+    for (std::string& word : words(config)) shown.insert(std::move(word));
+  };
+  for (const Problem& problem : problems) {
+    spaces.push_back(tmpl.space(problem));
+    add(problem, spaces.back().complete({}));
+  }
+  std::unordered_set<std::string> asked;
+  std::size_t turn = 0;
+  const auto show = [&](const Axis& axis, const Value& value) {
+    const Values wanted{{axis.name, value}};
+    if (shown.contains(wanted.text()) || !asked.insert(wanted.text()).second) return;
+    for (std::size_t tried = 0; tried < spaces.size(); ++tried) {
+      const std::size_t p = (turn + tried) % spaces.size();
+      const auto there = std::find_if(spaces[p].axes().begin(), spaces[p].axes().end(),
+                                      [&](const Axis& its) { return its.name == axis.name; });
+      if (there == spaces[p].axes().end() || std::ranges::count(there->values, value) == 0) continue;
+      std::optional<Config> config = spaces[p].first(wanted);
+      if (!config) continue;
+      for (bool grows = true; grows;) {
+        grows = false;
+        for (Config& next : spaces[p].neighbours(config->values())) {
+          if (news(next) <= news(*config) || spaces[p].broken_worth(next) > spaces[p].broken_worth(*config))
+            continue;
+          config = std::move(next);
+          grows = true;
+          break;
+        }
+      }
+      add(problems[p], *config);
+      break;
+    }
+    ++turn;
+  };
+  for (const Space& space : spaces)
+    for (const Axis& axis : space.axes())
+      for (const Value& value : axis.values) show(axis, value);
+  for (std::size_t p = 0; p < spaces.size(); ++p) {
+    const std::size_t its = more / spaces.size() + (p < more % spaces.size() ? 1 : 0);
+    if (its == 0) break;
+    for (const Config& config : spaces[p].sample(its, seed)) add(problems[p], config);
+  }
+  return variants;
+}
+
+/// Of a template: dealt_variants(), or for all_configs of each problem its part of the promising configs and
+/// of 1000 random ones.
 inline std::vector<VariantCase> test_variants(const Op& op, const Template& tmpl, std::size_t more,
                                               double most_flops) {
   std::vector<Problem> problems = test_problems(op, 1, most_flops);
   if (tmpl.refuses)
     std::erase_if(problems, [&](const Problem& problem) { return !tmpl.refuses(problem).empty(); });
+  if (more != all_configs) return dealt_variants(tmpl, problems, more, 2);
   std::vector<VariantCase> variants;
   for (std::size_t p = 0; p < problems.size(); ++p) {
-    const std::vector<Config> configs = test_configs(tmpl.space(problems[p]), more, 2);
+    const Space space = tmpl.space(problems[p]);
+    std::vector<Config> configs = covering_configs(space, 1000, 2);  // the legal ones are up to 6e7
+    std::unordered_set<std::uint64_t> seen;
+    for (const Config& config : configs) seen.insert(space.number(config));
+    const auto add = [&](const Config& config) {
+      if (seen.insert(space.number(config)).second) configs.push_back(config);
+      return true;
+    };
+    space.each(add, Space::Subset::promising);
     for (std::size_t c = 0; c < configs.size(); ++c) {
       if (c == 0 || c % problems.size() == p) variants.push_back({problems[p], configs[c]});
     }

@@ -138,7 +138,7 @@ def report(
 
     op: an op's name, or several; None: all. problem: values such as "height=1000 width=2000" or a dict: only problems with these.
     device: part of a device's name; None: the one with the most measurements. database: a file; None: the user's own.
-    results: a CSV file of bench/bench.py, such as docs/results.csv, for the times of other libraries and of copies.
+    results: a CSV file of bench/bench.py, such as bench/results/results.csv, for the times of other libraries and of copies.
     Raises ValueError for wrong input, ImportError where plotly is missing: pip install 'tunesmith[report]'.
     """
     from . import _report  # only now, since it takes as long as all else together

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must not become slow, as ratios of processor time, so that it holds on any machine: figures are in
-// docs/history.md, from bench/dispatch_bench.cpp.
+// bench/results/history.md, from bench/dispatch_bench.cpp.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

@@ -40,23 +40,36 @@ std::vector<Names> names_of(const Problem& problem, const Space& space, const Co
   return found;
 }
 
-std::vector<Names> names_of(const TemplateCase& which, std::size_t more) {
+std::vector<Problem> problems_of(const TemplateCase& which) {
+  std::vector<Problem> problems = test_problems(*which.op, 1, 1e6);
+  std::erase_if(problems, [&](const Problem& problem) {
+    return which.tmpl->refuses && !which.tmpl->refuses(problem).empty();
+  });
+  return problems;
+}
+
+// Of configs that show every value, and of `random` ones of eight problems: to draw from a space takes longer
+// than what is drawn.
+std::vector<Names> names_of(const TemplateCase& which, std::size_t random) {
+  const std::vector<Problem> problems = problems_of(which);
+  std::vector<VariantCase> variants = dealt_variants(*which.tmpl, problems, 0, 3);
+  const std::size_t drawn_from = std::min<std::size_t>(problems.size(), 8);
+  for (std::size_t i = 0; i < drawn_from; ++i) {
+    const Problem& problem = problems[i * problems.size() / drawn_from];
+    for (const Config& config : which.tmpl->space(problem).sample(random, 3))
+      variants.push_back({problem, config});
+  }
   std::vector<Names> found;
-  for (const Problem& problem : test_problems(*which.op, 1, 1e6)) {
-    if (which.tmpl->refuses && !which.tmpl->refuses(problem).empty()) continue;
-    const Space space = which.tmpl->space(problem);
-    for (const Config& config : covering_configs(space, more, 3)) {
-      std::vector<Names> its = names_of(problem, space, config);
-      found.insert(found.end(), its.begin(), its.end());
-    }
+  for (const auto& [problem, config] : variants) {
+    std::vector<Names> its = names_of(problem, which.tmpl->space(problem), config);
+    found.insert(found.end(), its.begin(), its.end());
   }
   return found;
 }
 
 std::set<std::string> conditional_axes(const TemplateCase& which) {
   std::set<std::string> axes;
-  for (const Problem& problem : test_problems(*which.op, 1, 1e6)) {
-    if (which.tmpl->refuses && !which.tmpl->refuses(problem).empty()) continue;
+  for (const Problem& problem : problems_of(which)) {
     const Space space = which.tmpl->space(problem);
     for (const Rule& rule : space.must())
       if (rule.name) axes.emplace(rule.axis);

@@ -2,8 +2,8 @@
 // What the templates render to, against the files of tests/golden: a change of what is generated is seen and
 // judged, not found out later. A file has each template of an op, with its default config for the op's first
 // example that it serves: what render writes itself, the names of the files that it inlines, and the
-// identity, which changes with their code. One kernel of each op is there as a whole, generated/OP.cu, for
-// people to read. TUNESMITH_UPDATE_GOLDEN=1 writes the files anew.
+// identity, which changes with their code. A simple and a rich kernel are there as a whole for people to
+// read, generated/transpose.cu and conv2d.cu. TUNESMITH_UPDATE_GOLDEN=1 writes the files anew.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -134,9 +134,11 @@ std::string example_of(const Op& op) {
   return read_only + "winner on " + winner.device.name + " for\n// " + problem.text() + writer + source.text;
 }
 
-TEST_P(Rendered, IsAsInGenerated) {
+class ReadableKernel : public testing::TestWithParam<const char*> {};
+
+TEST_P(ReadableKernel, IsAsInGenerated) {
   const std::filesystem::path path =
-      std::filesystem::path(TUNESMITH_SOURCE_DIR) / "generated" / (GetParam() + ".cu");
+      std::filesystem::path(TUNESMITH_SOURCE_DIR) / "generated" / (GetParam() + std::string(".cu"));
   const std::string text = example_of(find_op(GetParam()));
   if (std::getenv("TUNESMITH_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
   const std::string expected = read(path);
@@ -154,6 +156,9 @@ std::vector<std::string> names_of_ops() {
 
 INSTANTIATE_TEST_SUITE_P(Golden, Rendered, testing::ValuesIn(names_of_ops()),
                          [](const auto& tested) { return tested.param; });
+
+INSTANTIATE_TEST_SUITE_P(Golden, ReadableKernel, testing::Values("transpose", "conv2d"),
+                         [](const auto& tested) { return std::string(tested.param); });
 
 // A text is complete: whoever takes it needs nothing else.
 TEST(RenderedText, CompilesAlone) {

@@ -2,7 +2,8 @@
 // Every op's templates on the host against the op's reference: as few kernels as show every value of every
 // axis and every word that is compiled in, and 8 at least, each on all problems that it was rendered for,
 // with the threads of a block in both orders, with the other sets of values, NaN and infinities among them,
-// and in turns on their companions and on drawn problems. TUNESMITH_TEST_CONFIGS=all: all kernels.
+// and in turns on their companions and on drawn problems. With TUNESMITH_TEST_TURN every other of these
+// kernels, with sanitizers a third of eight. TUNESMITH_TEST_CONFIGS=all: all kernels.
 // TUNESMITH_TEST_DRAWN: drawn problems per kernel.
 #include <gtest/gtest.h>
 
@@ -57,13 +58,14 @@ TEST_P(EveryTemplateOnHost, IsRight) {
 #ifdef __SANITIZE_ADDRESS__  // which makes them three times as slow
   variants = sampled(std::move(variants), 6, words);
   if (variants.size() > 8) variants.resize(8);
+  variants = in_turn(std::move(variants), 3, *op);
 #else
   std::vector<VariantCase> kernels;  // a variant for each
   std::set<std::string> seen;
   for (const VariantCase& variant : variants)
     if (seen.insert(rendered(variant).hash).second) kernels.push_back(variant);
   seen.clear();
-  for (const VariantCase& variant : sampled(std::move(kernels), 8, words))
+  for (const VariantCase& variant : in_turn(sampled(std::move(kernels), 8, words), 2, *op))
     seen.insert(rendered(variant).hash);
   std::erase_if(variants, [&](const VariantCase& variant) { return !seen.contains(rendered(variant).hash); });
 #endif
@@ -73,6 +75,7 @@ TEST_P(EveryTemplateOnHost, IsRight) {
 
   const std::vector<Problem> drawn =
       sample_problems(*op, std::max<std::size_t>(60, drawn_per_kernel()), 3, sample_limits(DeviceKind::host));
+  const bool takes_all = random_configs(0) == all_configs;
   OpChecker checker(*device_);
   for (std::size_t i = 0; i < variants.size(); ++i) {
     ASSERT_TRUE(compiled[i].ok) << variants[i].config.text() << "\n" << compiled[i].log;
@@ -82,12 +85,17 @@ TEST_P(EveryTemplateOnHost, IsRight) {
     for (std::size_t p = 0; p < problems.size(); ++p) {
       for (const bool special : {false, true}) {
         for (const bool reverse : {false, true}) {
+          // Companions, drawn problems and, with sanitizers, all take one of the four in turns; the problem
+          // that a kernel was rendered for takes both values and both orders, in pairs that change.
 #ifdef __SANITIZE_ADDRESS__
-          constexpr bool takes_turns = true;
+          constexpr bool takes_one = true;
 #else
-          const bool takes_turns = p > 0;  // companions and drawn ones
+          const bool takes_one = p > 0;
 #endif
-          if (takes_turns && (i + p) % 4 != (special ? 2U : 0U) + (reverse ? 1U : 0U)) continue;
+          const std::size_t turn = (special ? 2U : 0U) + (reverse ? 1U : 0U);
+          const bool is_taken =
+              takes_all || (takes_one ? (i + p) % 4 == turn : (turn % 3 == 0) == (i % 2 == 0));
+          if (!is_taken) continue;
           // The other sets of values, one per variant, go with NaN and infinity.
           const int set = special ? 1 + static_cast<int>(i) % std::max(value_sets(*op) - 1, 1) : 0;
           checker.check(GetParam(), compiled[i].bytes, sources[i].suffix, problems[p], variants[i].config,

@@ -40,7 +40,7 @@
 namespace tunesmith {
 namespace {
 
-constexpr double least_caught = 0.8;                      // docs/history.md has what was measured
+constexpr double least_caught = 0.8;                      // bench/results/history.md has what was measured
 constexpr int usual_mutants = 5;                          // of an op
 constexpr auto longest_check = std::chrono::seconds(10);  // then it hangs
 

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <numeric>
+#include <set>
+
 namespace tunesmith {
 namespace {
 
@@ -17,6 +21,55 @@ TEST(OpCases, SampledShowsEveryWordInFewItems) {
   EXPECT_EQ(sampled(items, 99, itself).size(), items.size());
   EXPECT_EQ(sampled(std::vector<std::string>{"a", "b", "c"}, 1, itself).size(), 3u);
   EXPECT_TRUE(sampled(std::vector<std::string>(), 1, itself).empty());
+}
+
+TEST(OpCases, TurnsTakeAllTogether) {
+  const auto before = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  const std::string turn = before("TUNESMITH_TEST_TURN"), whole = before("TUNESMITH_TEST_WHOLE");
+  const Op& op = ops().front();
+  for (const std::size_t count : {0u, 1u, 2u, 7u}) {
+    std::vector<int> items(count), taken;
+    std::iota(items.begin(), items.end(), 0);
+    ::setenv("TUNESMITH_TEST_WHOLE", "", 1);
+    for (const char* number : {"11", "12", "13"}) {
+      ::setenv("TUNESMITH_TEST_TURN", number, 1);
+      const std::vector<int> its = in_turn(items, 3, op);
+      EXPECT_EQ(its.empty(), items.empty());
+      EXPECT_LE(its.size(), count / 3 + 1);
+      taken.insert(taken.end(), its.begin(), its.end());
+    }
+    EXPECT_EQ(std::set<int>(taken.begin(), taken.end()), std::set<int>(items.begin(), items.end()));
+    ::setenv("TUNESMITH_TEST_WHOLE", ("other " + op.name).c_str(), 1);
+    EXPECT_EQ(in_turn(items, 3, op), items);
+  }
+  ::setenv("TUNESMITH_TEST_TURN", turn.c_str(), 1);
+  ::setenv("TUNESMITH_TEST_WHOLE", whole.c_str(), 1);
+}
+
+// What dealing out saves are searches, not values.
+TEST(OpCases, DealtVariantsShowEveryLegalValue) {
+  const auto space = [](const Problem& problem, const DeviceFacts& /*device*/) {
+    const bool wide = problem.integer("width") > 1;  // where alone VECTOR may be 4
+    return Space({{"BLOCK", {32, 64, 128}, ""}, {"VECTOR", {1, 2, 4, 8}, ""}, {"COPIES", {1, 2}, ""}},
+                 {{"", [=](const Config& c) { return c[IntegerAxis("VECTOR")] < (wide ? 8 : 2); }}});
+  };
+  Template tmpl;
+  tmpl.space = space;
+  const std::vector<Problem> problems = {Problem::parse("width=1"), Problem::parse("width=2")};
+  std::set<std::string> shown;
+  const std::vector<VariantCase> variants = dealt_variants(tmpl, problems, 0, 1);
+  for (const VariantCase& variant : variants) {
+    EXPECT_TRUE(tmpl.space(variant.problem).is_legal(variant.config));
+    const Values values = variant.config.values();
+    for (const auto& [axis, value] : values.entries()) shown.insert(Values{{axis, value}}.text());
+  }
+  EXPECT_EQ(shown, (std::set<std::string>{"BLOCK=32", "BLOCK=64", "BLOCK=128", "VECTOR=1", "VECTOR=2",
+                                          "VECTOR=4", "COPIES=1", "COPIES=2"}));
+  EXPECT_LE(variants.size(), 2u + 3u) << "a config shows as many values as it can";
+  EXPECT_EQ(dealt_variants(tmpl, problems, 3, 1).size(), variants.size() + 3);
 }
 
 class Counting : public Toolchain {

@@ -37,7 +37,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double least_found = 0.9;  // docs/history.md has what was measured
+constexpr double least_found = 0.9;  // bench/results/history.md has what was measured
 constexpr std::size_t usual_bugs = 5;
 constexpr std::size_t configs_of_a_bug = 8;  // beside the untuned one
 constexpr auto longest_check = std::chrono::seconds(120);

@@ -27,7 +27,8 @@ def as_a_cell(block, name, names):
 
 @pytest.mark.parametrize("run", [as_a_file, as_a_cell])
 @pytest.mark.parametrize(
-    "page", ["docs/python.md", "docs/tensor.md", "docs/ndimage.md", "README.md", "python/README.md"]
+    "page",
+    ["docs/python.md", "docs/ops.md", "docs/tensor.md", "docs/ndimage.md", "README.md", "python/README.md"],
 )
 def test_its_blocks_run(page, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every example of examples/python runs, and finds its results right."""
+"""Every example of examples/python (with TUNESMITH_TEST_TURN every third) runs, and finds its results right."""
 
 import os
 import pathlib
@@ -7,12 +7,16 @@ import subprocess
 import sys
 
 import pytest
+from turns import in_turn
 
 folder = pathlib.Path(__file__).parents[2] / "examples/python"
 needs = {"cells": "scipy", "image_convolution": "scipy", "torch_convolution": "torch"}
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in folder.glob("*.py") if file.stem != "compare"))
+names = sorted(file.stem for file in folder.glob("*.py") if file.stem != "compare")
+
+
+@pytest.mark.parametrize("name", in_turn(names, 3))
 def test_it_agrees(name, tmp_path):
     if name in needs:
         pytest.importorskip(needs[name])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other people's tests, unmodified, of functions replaced by Tunesmith's: others/suites.toml says which, others/passed.txt what passed.
 
-Suites that take minutes (`long`) run with TUNESMITH_TEST_OTHERS=long."""
+With TUNESMITH_TEST_TURN a third of the suites. Those that take minutes (`long`) run with TUNESMITH_TEST_OTHERS=long."""
 
 import collections
 import os
@@ -11,6 +11,7 @@ import sys
 
 import numpy
 import pytest
+from turns import in_turn
 
 scipy = pytest.importorskip("scipy")
 tomllib = pytest.importorskip("tomllib")
@@ -37,7 +38,7 @@ def known() -> dict:
     return found
 
 
-@pytest.mark.parametrize("suite", suites)
+@pytest.mark.parametrize("suite", in_turn(suites, 3))
 def test_they_pass(suite, tmp_path):
     modules = suites[suite]["module"]
     modules = [modules] if isinstance(modules, str) else modules

@@ -286,7 +286,7 @@ def test_another_devices_history_and_other_libraries(tmp_path):
     pytest.importorskip("plotly")
     database = tmp_path / "h200.db"
     assert run("db", "load", repository / "db/nvidia_h200_conv2d.sql", "--db", database).returncode == 0
-    results = repository / "docs/results.csv"
+    results = repository / "bench/results/results.csv"
     made = run(
         "report",
         "--db",

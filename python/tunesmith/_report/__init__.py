@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--results",
         metavar="CSV",
-        help="of bench/bench.py, such as docs/results.csv: times of other libraries and of copies",
+        help="of bench/bench.py, such as bench/results/results.csv: times of other libraries and of copies",
     )
     given = parser.parse_args(arguments)
     try:

@@ -48,7 +48,7 @@ def sizes(page: Page, data: Data, peers: Peers | None) -> None:
         _sizes_of(page, data, op, known[op], work, winners, limits, peers)
     if peers is None and data.ops:
         page.note(
-            "With --results, such as docs/results.csv of a checkout, other libraries' times and the measured limits of the same device are drawn too."
+            "With --results, such as bench/results/results.csv of a checkout, other libraries' times and the measured limits of the same device are drawn too."
         )
 
 

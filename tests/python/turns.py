@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of a long list of tests the part whose turn it is: TUNESMITH_TEST_TURN counts up from commit to commit (scripts/test.sh); without it all."""
+
+import os
+
+
+def in_turn(items, turns: int) -> list:
+    turn = os.environ.get("TUNESMITH_TEST_TURN")
+    items = list(items)
+    return [item for at, item in enumerate(items) if not turn or (at + int(turn)) % turns == 0]
