@@ -19,7 +19,7 @@ using sqlite::Transaction;
 
 // Each session that has something to carry gets another one behind all that the file has, in the same order:
 // concurrent ones stay concurrent. temp.carry has what is added to generations, and the words of the command.
-constexpr const char* copy_rows = R"(
+constexpr const char* carried_rows_sql = R"(
   CREATE TEMP TABLE carried_row AS
     SELECT m.id AS theirs, m.session_id, c.now AS variant_id FROM main.measurement m
     JOIN temp.carried c USING (variant_id, problem_id, device_id)
@@ -125,7 +125,7 @@ CarryReport Store::carry(const std::vector<CarriedKernel>& kernels, const std::v
   const auto count = [this](const char* table) {
     return *first<std::int64_t>(*database_, std::string("SELECT count(*) FROM ") + table);
   };
-  database_->exec(copy_rows);
+  database_->exec(carried_rows_sql);
   CarryReport report{.verdicts = count("temp.measurement_map"), .tables = count("temp.carried_table")};
 
   std::vector<std::pair<std::int64_t, std::int64_t>> problems;
