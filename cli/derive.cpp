@@ -16,6 +16,7 @@
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "generator/problem.h"
+#include "templates/choice.h"
 #include "templates/tensor/derive/forms.h"
 #include "templates/tensor/notation/layout.h"
 #include "templates/tensor/op.h"
@@ -167,8 +168,7 @@ void derive(const DeriveRequest& request) {
   const std::vector<std::int64_t> extents = extents_of(e, request.extents);
   check_bounds(e, extents);
   const std::int64_t element_bytes = bytes(dtype_of(Problem({{"dtype", request.dtype}})));
-  const std::vector<Form> all =
-      forms(e, extents, request.may == "reorder" ? May::reorder : May::distribute, element_bytes);
+  const std::vector<Form> all = forms(e, extents, choice<May>("--may", request.may), element_bytes);
   const std::size_t best = cheapest(all, request.balance);
   const std::size_t shown = request.form < 0 ? best : static_cast<std::size_t>(request.form);
   if (shown >= all.size()) {
@@ -200,7 +200,7 @@ void add_derive_command(CLI::App& app) {
       ->add_option("--may", request->may,
                    "What rounding may change: reorder (the order of sums) or distribute (products too)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"reorder", "distribute"}));
+      ->check(CLI::IsMember(choices<May>()));
   command->add_option("--dtype", request->dtype, "Type of the elements, for their bytes")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "f64", "f16", "bf16", "i32", "i64"}));

@@ -5,6 +5,8 @@
 
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "templates/choice.h"
+#include "templates/tensor/derive/forms.h"
 #include "templates/tensor/op.h"
 #include "tunesmith/tensor.h"
 
@@ -85,7 +87,7 @@ std::string tensor_problem(const std::string& expression, ElementType type,
   for (std::size_t k = 0; k < inputs.size(); ++k)
     set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
   set("out", -1, out);
-  if (options.may == TensorMay::distribute) problem.set("may", std::string("distribute"));
+  if (options.may == TensorMay::distribute) problem.set("may", std::string(name_of(May::distribute)));
   if (options.out_type && *options.out_type != type) problem.set("out_dtype", name_of(*options.out_type));
   if (e.zero_outside != 0) problem.set("zero_outside", tensor_op::zero_outside_text(e));
   if (e.finish.is_there()) problem.set("finish", tensor_op::canonical_finish(e));

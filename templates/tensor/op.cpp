@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "generator/listed.h"
+#include "templates/choice.h"
+#include "templates/tensor/derive/forms.h"
 
 namespace tunesmith {
 namespace {
@@ -148,7 +150,7 @@ Op ops_tensor() {
            {.name = "may",
             .what = "what rounding may change: the order of sums, or also how products are distributed over "
                     "sums, as in a * b + a * c = a * (b + c)",
-            .categories = {"reorder", "distribute"},
+            .categories = choices<May>(),
             .initial = "reorder"},
            {.name = "finish",
             .what =

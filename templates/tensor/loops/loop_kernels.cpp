@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "templates/choice.h"
+#include "templates/tensor/derive/forms.h"
 #include "templates/tensor/loops/loops.h"
 #include "templates/tensor/op.h"
 
@@ -245,9 +247,7 @@ std::shared_ptr<const LoopForms> loop_forms(const Problem& problem) {
   if (last.second != nullptr && last.first == problem) return last.second;
   const Expression& e = expression_of(problem);
   const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
-  const std::vector<Form> all =
-      forms(e, extents, problem.string("may") == "distribute" ? May::distribute : May::reorder,
-            bytes(dtype_of(problem)));
+  const std::vector<Form> all = forms(e, extents, choice<May>(problem, "may"), bytes(dtype_of(problem)));
   constexpr double operations_per_byte = 13;  // docs/derive.md
   auto made = std::make_shared<LoopForms>();
   std::vector<Form> usable;
