@@ -16,6 +16,7 @@
 
 #include "common/integer.cuh"
 #include "common/matrix.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 #include "conv2d/split.cuh"
@@ -24,8 +25,7 @@ using Weights = Mask<mode == Mode::convolution, mask_height, mask_width>;
 constexpr int before = round_up(Weights::left, VECTOR);  // columns before the tile's; keeps vectors aligned
 
 constexpr int threads = 32 * WARPS;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS / WARPS);  // bounds the registers of a thread
-constexpr int resident_threads = resident_blocks * threads;
+constexpr int resident_threads = resident_blocks(RESIDENT_WARPS, threads) * threads;
 constexpr int tile_width = 256;  // two products of 16 x 8 outputs side by side share each B
 constexpr int tile_height = WARPS * ROWS;
 constexpr int steps =
@@ -138,7 +138,7 @@ __device__ __forceinline__ void add_rows(Sums (&sums)[ROWS], const Warp& warp) {
 
 // Launched with blocks of 32 * WARPS threads over tiles of columns and rows; a grid whose y or
 // z would exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv2d_tensor)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                          int batch, int height, int width) {
   DYNAMIC_SHARED(unsigned, memory);  // pairs of weights, high samples, middle samples

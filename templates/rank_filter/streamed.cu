@@ -6,6 +6,7 @@
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
+#include "common/resident_blocks.cuh"
 #include "rank_filter/words.cuh"
 
 constexpr int words = VECTOR / 4;  // of a row, of a lane
@@ -16,7 +17,6 @@ constexpr int left = round_up(larger(before_x, after_x), VECTOR);
 constexpr int skipped = (left - before_x) / 4, first_byte = (left - before_x) % 4;  // before a lane's windows
 constexpr int needed = ceil_divide(first_byte + VECTOR + window_width - 1, 4);      // words of them
 constexpr int out_lanes = 32 - (skipped + needed - 1) / words, out_columns = out_lanes * VECTOR;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / BLOCK);
 
 __device__ __forceinline__ unsigned extreme(unsigned a, unsigned b) {
   return rank > 0 ? upper(a, b) : lower(a, b);
@@ -107,7 +107,7 @@ __device__ __forceinline__ void along_row(const Row& row, unsigned (&to)[words])
   }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(rank_filter_streamed)(const T* __restrict__ image, T* __restrict__ output, int planes, int height,
                                 int width, int strips_x, int strips_y, int boundary, double outside) {
   __shared__ unsigned rows[BLOCK / 32][32 * words];

@@ -10,6 +10,7 @@
 #include "common/copy_groups.cuh"
 #include "common/functions.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 using Compute = compute_type<T>;
@@ -34,7 +35,6 @@ struct NoMask {};
 #include "generated"
 
 constexpr bool has_y = taps_y > 1, has_mask = masks > 0;
-constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 constexpr int neighbours = has_y ? 4 : OUTPUTS;  // results along x that a thread computes at a time
 constexpr int slab_y = tile_y + taps_y - 1;
 constexpr int per_16_bytes = 16 / sizeof(T);
@@ -299,7 +299,7 @@ __device__ __forceinline__ void store(T* to, const Compute (&values)[OUTPUTS]) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(tensor_separable)(InputPointer<T> x0, InputPointer<T> x1, InputPointer<T> x2, InputPointer<T> x3,
                             InputPointer<T> x4, InputPointer<T> x5, InOutPointer<T> out) {
   DYNAMIC_SHARED(T, slabs);
