@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of a user's own, compiled for GPUs.
+#include "kernel_file/user_kernel.h"
+
 #include "generator/ops.h"
 #include "kernel_file/add.h"
 #include "kernel_file/read.h"
-#include "kernel_file/user_kernel.h"
 #include "nvrtc.h"
 
 namespace tunesmith {
 namespace {
 
-class OwnKernelNvrtc : public Nvrtc {
+class UserKernelNvrtc : public Nvrtc {
  protected:
   // Some configs, and the reference.
   void expect_compiles(const UserKernel& own, const std::string& given) {
@@ -30,15 +31,15 @@ class OwnKernelNvrtc : public Nvrtc {
   }
 };
 
-TEST_F(OwnKernelNvrtc, TheExamplesCompile) {
+TEST_F(UserKernelNvrtc, TheExamplesCompile) {
   for (const char* name : {"softmax_rows", "stencil", "tiled_matmul"}) {
     const UserKernel& own =
-        add_user_kernel(read_kernel_file(std::string(TUNESMITH_OWN_KERNELS) + "/" + name + ".cu"));
+        add_user_kernel(read_kernel_file(std::string(TUNESMITH_USER_KERNELS) + "/" + name + ".cu"));
     expect_compiles(own, own.op.examples.front());
   }
 }
 
-TEST_F(OwnKernelNvrtc, HeadersOfTheToolkitAndOfC) {
+TEST_F(UserKernelNvrtc, HeadersOfTheToolkitAndOfC) {
   const UserKernel& own = add_user_kernel(KernelFile{.path = "twice.cu",
                                                      .cu = R"cu(/* tunesmith
 type = "T"

@@ -10,7 +10,7 @@
 namespace tunesmith {
 namespace {
 
-const std::string examples = TUNESMITH_OWN_KERNELS;
+const std::string examples = TUNESMITH_USER_KERNELS;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -880,9 +880,9 @@ struct Example {
 };
 void PrintTo(const Example& example, std::ostream* out) { *out << example.name; }
 
-class OwnKernelExample : public testing::TestWithParam<Example> {};
+class UserKernelExample : public testing::TestWithParam<Example> {};
 
-TEST_P(OwnKernelExample, IsTunedOnTheHost) {
+TEST_P(UserKernelExample, IsTunedOnTheHost) {
   const Scratch scratch;
   const std::string file = examples + "/" + GetParam().name + ".cu";
   EXPECT_EQ(scratch.tunesmith("space " + file).exit_code, 0);
@@ -892,15 +892,15 @@ TEST_P(OwnKernelExample, IsTunedOnTheHost) {
   EXPECT_TRUE(has(tuned.out, "ok 6;")) << "nothing is wrong\n" << tuned.out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Examples, OwnKernelExample,
+INSTANTIATE_TEST_SUITE_P(Examples, UserKernelExample,
                          testing::Values(Example{"softmax_rows", "rows=20 cols=300"},
                                          Example{"tiled_matmul", "m=40 n=70 k=50"},
                                          Example{"stencil", "height=40 width=70 R=1"}),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-TEST(OwnKernelInAnApplication, AnswersFromTheDatabase) {
+TEST(UserKernelInAnApplication, AnswersFromTheDatabase) {
   const Scratch scratch;
-  const std::string run = TUNESMITH_OWN_KERNEL " " + examples + "/softmax_rows.cu --device host";
+  const std::string run = TUNESMITH_USER_KERNEL " " + examples + "/softmax_rows.cu --device host";
   const Outcome before = scratch.shell(run);
   EXPECT_EQ(before.exit_code, 0) << before.err;
   EXPECT_TRUE(has(before.out, ": base, ")) << before.out;
