@@ -61,7 +61,7 @@ if(TUNESMITH_SANITIZED OR NOT TUNESMITH_TESTS)
   # Those whose helpers have the names of others', and what an application's own replaces.
   set(typed ${TUNESMITH_OP_FOLDERS})
   list(TRANSFORM typed APPEND /dispatch.cpp)
-  set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/data cli/export_static cli/regret cli/static_build
+  set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/query cli/export_static cli/regret cli/static_build
       tuner/check/device_worker tuner/search/model_guide tuner/search/neighbours_guide)
   list(TRANSFORM alone REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1.cpp")
   together(tunesmith_dispatch ALONE ${typed} ${alone})

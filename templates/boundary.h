@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/number_text.h"
 #include "generator/op.h"
 #include "generator/sample.h"
 #include "templates/boundary_names.h"
@@ -72,8 +72,9 @@ inline void draw_sample_type(Random& random, Problem& problem) {
 
 /// Whether the text is a number; "inf" and "nan" are.
 inline bool reads_as_double(const std::string& text, double& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+  const auto number = parsed_number<double>(text);
+  if (number) value = *number;
+  return number.has_value();
 }
 
 inline Parameter value_parameter(std::string what) {

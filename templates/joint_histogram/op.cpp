@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "generator/sample.h"
+#include "templates/limits.h"
 #include "templates/strided.h"
 
 namespace tunesmith {
@@ -78,7 +79,7 @@ std::vector<Parameter> parameters() {
           {.name = "length",
            .what = "pairs",
            .minimum = 0,
-           .maximum = std::int64_t{1} << 40,
+           .maximum = most_elements,
            .usual = UsualSizes{100, std::int64_t{1} << 28}},
           {.name = "bins_x", .what = "bins of x", .maximum = most_bins, .usual = UsualSizes{2, 1024}},
           {.name = "bins_y",

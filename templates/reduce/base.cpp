@@ -8,9 +8,7 @@
 namespace tunesmith::reduce_op {
 namespace {
 
-Space base_space(const Problem& /*problem*/) {
-  return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"}});
-}
+Space base_space(const Problem& /*problem*/) { return Space({block_axis()}); }
 
 Work base_work(const Problem& problem, const Config& config) {
   const Dims d(problem);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "generator/op.h"
+#include "templates/axes.h"
 
 namespace tunesmith::reduce_op {
 
@@ -100,11 +101,7 @@ Template staged();
 
 // ---- what the tuned templates share
 
-inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr CategoricalAxis FINISH("FINISH");
-inline constexpr IntegerAxis ITEMS("ITEMS");
-inline constexpr CategoricalAxis LOAD("LOAD");
-inline constexpr IntegerAxis VECTOR("VECTOR");
 
 std::string refuses_empty(const Dims& d);
 std::string refuses_apart(const Dims& d);

@@ -10,9 +10,7 @@ namespace {
 
 constexpr std::int64_t items = 8;  // as in base.cu
 
-Space base_space(const Problem& /*problem*/) {
-  return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"}});
-}
+Space base_space(const Problem& /*problem*/) { return Space({block_axis()}); }
 
 // Threads of neighbouring lines read neighbouring elements, but of contiguous lines.
 bool is_alone(const Dims& d) {

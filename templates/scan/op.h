@@ -70,13 +70,9 @@ Template narrow();
 
 // ---- what the tuned templates share
 
-inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
 inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 inline constexpr IntegerAxis FAN("FAN");
-inline constexpr IntegerAxis ITEMS("ITEMS");
-inline constexpr CategoricalAxis LOAD("LOAD");
-inline constexpr IntegerAxis VECTOR("VECTOR");
 
 std::string refuses_empty(const Dims& d);
 std::string refuses_apart(const Dims& d);

@@ -41,9 +41,9 @@ std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::E
     const std::size_t index = e.place_of(name);
     if (index == e.indices.size())
       throw UsageError(subject + "It has no index " + name + "; leave its extent out.");
-    if (extent < 0 || extent > tensor_op::most_elements)
+    if (extent < 0 || extent > most_elements)
       throw UsageError(subject + "The extent of " + name + " is " + std::to_string(extent) +
-                       "; allowed is 0 to 2^40.");
+                       "; allowed is 0 to " + most_elements_text + ".");
     given[index] = extent;
   }
   std::vector<const std::vector<std::int64_t>*> known;
@@ -54,8 +54,8 @@ std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::E
 }
 
 std::string text_of(const TensorLayout& layout) {
-  const std::string extents = tensor_op::joined(layout.extents);
-  return layout.strides.empty() ? extents : extents + ":" + tensor_op::joined(layout.strides);
+  return layout.strides.empty() ? joined(layout.extents)
+                                : tunesmith::text_of(ArrayLayout{layout.extents, layout.strides});
 }
 
 }  // namespace
@@ -78,16 +78,16 @@ std::string tensor_problem(const std::string& expression, ElementType type,
   std::vector<std::vector<std::int64_t>> shapes;
   for (const TensorLayout& input : inputs) shapes.push_back(input.extents);
   const std::vector<std::int64_t> values = extents_of(expression, e, shapes, options.extents);
-  Values problem = {{"expression", tensor_op::canonical_text(e)},
-                    {"dtype", name_of(type)},
-                    {"extents", tensor_op::joined(values)}};
+  Values problem = {
+      {"expression", tensor_op::canonical_text(e)}, {"dtype", name_of(type)}, {"extents", joined(values)}};
   const auto set = [&](std::string_view name, int array, const TensorLayout& layout) {
     problem.set(name, tensor_op::stored_layout(text_of(layout), tensor_op::least_extents(e, array, values)));
   };
   for (std::size_t k = 0; k < inputs.size(); ++k)
     set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
   set("out", -1, out);
-  if (options.may == TensorMay::distribute) problem.set("may", std::string(name_of(May::distribute)));
+  if (options.may == TensorMay::distribute)
+    problem.set("may", std::string(name_of(tensor_op::May::distribute)));
   if (options.out_type && *options.out_type != type) problem.set("out_dtype", name_of(*options.out_type));
   if (e.zero_outside != 0) problem.set("zero_outside", tensor_op::zero_outside_text(e));
   if (e.finish.is_there()) problem.set("finish", tensor_op::canonical_finish(e));

@@ -277,9 +277,7 @@ std::int64_t widest_store(const Problem& problem) {
 
 std::vector<Axis> axes(const Problem& problem) {
   const std::int64_t compute = bytes(compute_dtype(problem));
-  std::vector<Value> vectors, stored;
-  for (std::int64_t vector = widest_load(problem); vector >= 1; vector /= 2) vectors.emplace_back(vector);
-  for (std::int64_t vector = widest_store(problem); vector >= 1; vector /= 2) stored.emplace_back(vector);
+  const std::vector<Value> vectors = halves(widest_load(problem));
   const bool wide = compute == 8;
   const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
@@ -295,7 +293,7 @@ std::vector<Axis> axes(const Problem& problem) {
       {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
-      {VECTOR_OUT, stored, "columns of N that a store moves"},
+      {VECTOR_OUT, halves(widest_store(problem)), "columns of N that a store moves"},
       {UNIT, categories({"fma", "tensor_core"}), "what multiplies and adds"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
