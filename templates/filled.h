@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code as text with places in it: filled("for (int $ = 0; $ < $; ++$)", i, i, 8, i).
+// Text, such as code, with places in it: filled("for (int $ = 0; $ < $; ++$)", i, i, 8, i).
 #pragma once
 
 #include <algorithm>

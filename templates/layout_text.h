@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "generator/number_text.h"
+#include "templates/filled.h"
 #include "templates/limits.h"
 
 namespace tunesmith {
@@ -78,11 +79,10 @@ inline std::string refuses_extents(std::string_view text, std::size_t least, std
   const auto extents = extents_of(text);
   const auto is_too_long = [](std::int64_t extent) { return extent > most_elements; };
   if (!extents || extents->size() < least || std::any_of(extents->begin(), extents->end(), is_too_long))
-    return std::string("An extent is a whole number from 0 to ") + most_elements_text +
-           "; extents are joined by x, as in 8x100x50.";
+    return filled("An extent is a whole number from 0 to $; extents are joined by x, as in 8x100x50.",
+                  most_elements_text);
   if (extents->size() > most)
-    return "It has " + std::to_string(extents->size()) + " extents; at most " + std::to_string(most) +
-           " are allowed.";
+    return filled("It has $ extents; at most $ are allowed.", extents->size(), most);
   return "";
 }
 inline std::string refuses_layout(std::string_view text, std::size_t least, std::size_t most) {
@@ -95,9 +95,10 @@ inline std::string refuses_layout(std::string_view text, std::size_t least, std:
   for (std::size_t d = 0; are_strides && d < extents.size(); ++d)
     are_strides = extents[d] <= 1 || (*strides)[d] <= most_elements;
   if (!are_strides)
-    return std::string(
-               "Behind the colon stands a stride for each extent, a whole number of elements from 0 to ") +
-           most_elements_text + ", as in 24x64:80x1.";
+    return filled(
+        "Behind the colon stands a stride for each extent, a whole number of elements from 0 to $, as in "
+        "24x64:80x1.",
+        most_elements_text);
   return "";
 }
 

@@ -87,7 +87,7 @@ std::string tensor_problem(const std::string& expression, ElementType type,
     set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
   set("out", -1, out);
   if (options.may == TensorMay::distribute)
-    problem.set("may", std::string(name_of(tensor_op::May::distribute)));
+    problem.set("may", std::string(tunesmith::name_of(tensor_op::May::distribute)));
   if (options.out_type && *options.out_type != type) problem.set("out_dtype", name_of(*options.out_type));
   if (e.zero_outside != 0) problem.set("zero_outside", tensor_op::zero_outside_text(e));
   if (e.finish.is_there()) problem.set("finish", tensor_op::canonical_finish(e));
