@@ -82,12 +82,12 @@ bool won_another(const Op& op, const Candidate& one, const Problem& problem) {
 
 Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates)
     : op_(&op), device_(device), candidates_(candidates) {
-  struct Kind {
+  struct Comparable {
     const Candidate* first;
     std::shared_ptr<const Weights> weights;  // of its first table, by whose solution the group speaks
     std::vector<std::size_t> members = {};
   };
-  std::vector<Kind> kinds;
+  std::vector<Comparable> kinds;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const Candidate& one = candidates[c];
     if (one.op != op.name) continue;
@@ -97,12 +97,12 @@ Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candid
       continue;
     }
     auto kind = std::find_if(kinds.begin(), kinds.end(),
-                             [&](const Kind& known) { return comparable(*known.first, one); });
+                             [&](const Comparable& known) { return comparable(*known.first, one); });
     if (kind == kinds.end()) kind = kinds.insert(kind, {&one, nullptr});
     if (kind->weights == nullptr) kind->weights = one.weights;
     kind->members.push_back(c);
   }
-  for (const Kind& kind : kinds) add_group(*kind.first, kind.members, kind.weights.get());
+  for (const Comparable& kind : kinds) add_group(*kind.first, kind.members, kind.weights.get());
   for (Group& group : groups_)
     if (!group.same_device) link(group);
 }

@@ -2,7 +2,6 @@
 #include "choose/timing_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -25,12 +24,10 @@ std::string line(std::initializer_list<std::string> fields) {
 }
 
 double number(const std::string& field, const std::string& where) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error != std::errc{} || end != field.data() + field.size() || !std::isfinite(value))
-    throw Error(where + " has \"" + field + "\" where a number belongs.");
-  if (value < 0) throw Error(where + " has \"" + field + "\" where a number that is not negative belongs.");
-  return value;
+  const auto value = parsed_number<double>(field);
+  if (!value || !std::isfinite(*value)) throw Error(where + " has \"" + field + "\" where a number belongs.");
+  if (*value < 0) throw Error(where + " has \"" + field + "\" where a number that is not negative belongs.");
+  return *value;
 }
 
 // Whether a variant that has a time on the anchor takes pointers of any alignment there.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <thread>
 #include <tuple>
 
@@ -25,12 +24,8 @@ constexpr std::string_view winners_header =
 
 template <typename Number>
 Number number(const std::string& field, const std::string& where) {
-  Number value{};
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error != std::errc{} || end != field.data() + field.size()) {
-    throw Error(where + " has \"" + field + "\" where a number belongs.");
-  }
-  return value;
+  if (const auto value = parsed_number<Number>(field)) return *value;
+  throw Error(where + " has \"" + field + "\" where a number belongs.");
 }
 
 std::string microseconds(double value) { return printed("%.3f", value); }

@@ -18,15 +18,18 @@ namespace tunesmith {
 /// Above a table with times of the host.
 inline constexpr const char* emulated = "whose times are an emulator's and say nothing of a GPU";
 
-void add_look_commands(CLI::App& app);  ///< devices, ops, space, render: no database
+void add_ops_commands(CLI::App& app);  ///< devices, ops
+void add_space_command(CLI::App& app);
+void add_render_command(CLI::App& app);
 /// These three set `exit_code` to 130 if they were interrupted.
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code);
 void add_finals_command(CLI::App& app, const std::string& command_line, int& exit_code);
 void add_table_command(CLI::App& app, const std::string& command_line, int& exit_code);
 /// check; sets `exit_code` to 1 where a variant is wrong, to 130 if it was interrupted.
 void add_check_command(CLI::App& app, const std::string& command_line, int& exit_code);
-/// query, db; sets `exit_code` to 1 where a file's state is not ok.
-void add_data_commands(CLI::App& app, const std::string& command_line, int& exit_code);
+void add_query_command(CLI::App& app);
+/// db; sets `exit_code` to 1 where a file's state is not ok.
+void add_db_commands(CLI::App& app, const std::string& command_line, int& exit_code);
 /// db carry; sets `exit_code` to 1 where something changed that is not carried.
 void add_carry_command(CLI::App& db, const std::string& command_line, int& exit_code);
 void add_exchange_commands(CLI::App& db);  ///< db import, db export

@@ -5,6 +5,7 @@
 #include <array>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "generator/problem.h"
+#include "templates/choice.h"
 #include "templates/tensor/derive/forms.h"
 #include "templates/tensor/notation/layout.h"
 #include "templates/tensor/op.h"
@@ -46,7 +48,7 @@ std::vector<std::int64_t> extents_of(const Expression& e, const std::string& wor
   for (const auto& [key, value] : named.entries()) {
     const std::string& name = key;
     const std::string text = to_text(value);
-    const auto extents = tensor_op::extents_of(text);
+    const auto extents = refuses_extents(text).empty() ? tunesmith::extents_of(text) : std::nullopt;
     const auto index = std::find_if(e.indices.begin(), e.indices.end(),
                                     [&](const Index& each) { return each.name == name; });
     const auto array = std::find(e.arrays.begin(), e.arrays.end(), name);
@@ -57,9 +59,9 @@ std::vector<std::int64_t> extents_of(const Expression& e, const std::string& wor
       throw UsageError(name + "=" + text + " is of no index and no array; there are " + listed(names) + ".");
     }
     if (!extents || extents->empty() || (index != e.indices.end() && extents->size() != 1)) {
-      throw UsageError(name + "=" + text +
-                       " is no extent; an index has a whole number from 0 to 2^40, such as y=100, an array "
-                       "one for each dimension, such as image=100x80.");
+      throw UsageError(name + "=" + text + " is no extent; an index has a whole number from 0 to " +
+                       most_elements_text +
+                       ", such as y=100, an array one for each dimension, such as image=100x80.");
     }
     if (index != e.indices.end()) {
       given[static_cast<std::size_t>(index - e.indices.begin())] = extents->front();
@@ -167,8 +169,7 @@ void derive(const DeriveRequest& request) {
   const std::vector<std::int64_t> extents = extents_of(e, request.extents);
   check_bounds(e, extents);
   const std::int64_t element_bytes = bytes(dtype_of(Problem({{"dtype", request.dtype}})));
-  const std::vector<Form> all =
-      forms(e, extents, request.may == "reorder" ? May::reorder : May::distribute, element_bytes);
+  const std::vector<Form> all = forms(e, extents, choice<May>("--may", request.may), element_bytes);
   const std::size_t best = cheapest(all, request.balance);
   const std::size_t shown = request.form < 0 ? best : static_cast<std::size_t>(request.form);
   if (shown >= all.size()) {
@@ -200,7 +201,7 @@ void add_derive_command(CLI::App& app) {
       ->add_option("--may", request->may,
                    "What rounding may change: reorder (the order of sums) or distribute (products too)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"reorder", "distribute"}));
+      ->check(CLI::IsMember(choices<May>()));
   command->add_option("--dtype", request->dtype, "Type of the elements, for their bytes")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "f64", "f16", "bf16", "i32", "i64"}));
@@ -219,7 +220,7 @@ void add_derive_command(CLI::App& app) {
                    "What the device computes while it moves a byte: makes a form the cheapest")
       ->capture_default_str()
       ->check({[](const std::string& text) -> std::string {
-                 const double balance = parsed_number(text);
+                 const double balance = parsed_number<double>(text).value_or(0);
                  return balance >= 0.001 && balance <= 1e6
                             ? ""
                             : "\"" + text + "\" is not a number from 0.001 to 1000000";

@@ -88,12 +88,15 @@ int main(int argc, char** argv) {
       "A problem or a config is written as name=value pairs: \"height=1000 width=2000 mask_height=3 "
       "mask_width=3\".");
   try {
-    tunesmith::add_look_commands(app);
+    tunesmith::add_ops_commands(app);
+    tunesmith::add_space_command(app);
+    tunesmith::add_render_command(app);
     tunesmith::add_tune_command(app, joined(argc, argv), exit_code);
     tunesmith::add_finals_command(app, joined(argc, argv), exit_code);
     tunesmith::add_table_command(app, joined(argc, argv), exit_code);
     tunesmith::add_check_command(app, joined(argc, argv), exit_code);
-    tunesmith::add_data_commands(app, joined(argc, argv), exit_code);
+    tunesmith::add_query_command(app);
+    tunesmith::add_db_commands(app, joined(argc, argv), exit_code);
     tunesmith::add_regret_command(app, exit_code);
     tunesmith::add_replay_command(app);
     tunesmith::add_dispatch_commands(app);

@@ -2,7 +2,6 @@
 #include "cli/recordings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -34,10 +34,8 @@ bool ends_with(const std::filesystem::path& path, const std::string& ending) {
 // A table's field; `where` names its line.
 double number_of(const std::string& field, const char* column, const std::string& where) {
   if (field.empty()) return 0;
-  double value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error == std::errc{} && end == field.data() + field.size() && std::isfinite(value) && value >= 0)
-    return value;
+  if (const auto value = parsed_number<double>(field); value && std::isfinite(*value) && *value >= 0)
+    return *value;
   throw UsageError(where + " has \"" + field + "\" in the column " + column +
                    ", where a number that is not negative belongs.");
 }

@@ -61,7 +61,7 @@ std::vector<double> numbers_in(const std::string& text) {
   for (std::size_t at = text.find_first_of(digits); at != std::string::npos;
        at = text.find_first_of(digits, at)) {
     const std::size_t end = std::min(text.find_first_not_of(digits, at), text.size());
-    numbers.push_back(parsed_number(text.substr(at, end - at)));
+    numbers.push_back(nearest_number(text.substr(at, end - at)));
     at = end;
   }
   return numbers;

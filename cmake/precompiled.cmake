@@ -88,7 +88,7 @@ templates_together()
 # Those whose helpers have the names of others', and what an application's or a test's own replaces.
 set(typed ${TUNESMITH_OP_FOLDERS})
 list(TRANSFORM typed APPEND /dispatch.cpp)
-set(alone db/trials dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/data cli/export_static cli/json_recordings cli/main
+set(alone db/trials dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/query cli/db cli/export_static cli/json_recordings cli/main
     cli/regret cli/static_build tuner/check/device_worker tuner/device/cuda_device tuner/device/cuda_timer tuner/search/model_guide tuner/search/neighbours_guide
     tests/choose/select_test tests/cli/derive_test tests/cli/flow_test tests/cli/winners_table_test tests/generator/values_test
     tests/host/load_error_test tests/host/problem_arrays_test tests/kernel_file/toml_problems_test)

@@ -15,11 +15,11 @@
 #include "dispatch/background_compiler.h"
 #include "dispatch/explanation.h"
 #include "dispatch/fork.h"
+#include "dispatch/launch_counts.h"
 #include "dispatch/online_tuner.h"
 #include "dispatch/plan_cache.h"
 #include "dispatch/planner.h"
 #include "dispatch/source.h"
-#include "dispatch/uses.h"
 #include "generator/error.h"
 #include "kernel_file/find_op.h"
 #include "runtime/device_id.h"
@@ -300,7 +300,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   const std::size_t most_bytes;
   OnlineTuner online_tuner;
   Planner planner;
-  Uses uses;
+  LaunchCounts uses;
   PlanCache plans;
   WriteAtTheEnd write_at_the_end{*this};
   BackgroundCompiler background;  ///< the last one, so that its threads end before what they use

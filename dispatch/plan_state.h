@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "choose/select.h"
+#include "dispatch/launch_counts.h"
 #include "dispatch/modules.h"
 #include "dispatch/tuning_data.h"
-#include "dispatch/uses.h"
 #include "runtime/executable.h"
 #include "tunesmith/dispatcher.h"
 
@@ -109,8 +109,8 @@ struct PlanState {
   std::vector<Argument> arguments;
   MakeNumbers make_numbers;  ///< null: launches take none
   std::size_t number_count = 0;
-  std::uint64_t clock = 0;   ///< of Modules, when it was made
-  std::shared_ptr<Use> use;  ///< counts its launches; null: nobody asks
+  std::uint64_t clock = 0;               ///< of Modules, when it was made
+  std::shared_ptr<ProblemLaunches> use;  ///< counts its launches; null: nobody asks
   Kernel first;
 
   // For pointers that `first` does not take, where there are such: at once a kernel that is loaded, and once

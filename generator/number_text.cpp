@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 
 namespace tunesmith {
 namespace {
@@ -33,7 +34,41 @@ std::string printed(const char* pattern, ...) {
   return text;
 }
 
-double parsed_number(const std::string& text) { return ::strtod_l(text.c_str(), nullptr, c_locale()); }
+template <typename Number>
+std::optional<Number> take_number(std::string_view& text) {
+  Number number{};
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+template std::optional<int> take_number(std::string_view&);
+template std::optional<std::int64_t> take_number(std::string_view&);
+template std::optional<double> take_number(std::string_view&);
+
+template <typename Number>
+std::optional<Number> parsed_number(std::string_view text) {
+  const std::optional<Number> number = take_number<Number>(text);
+  return text.empty() ? number : std::nullopt;
+}
+template std::optional<int> parsed_number(std::string_view);
+template std::optional<std::int64_t> parsed_number(std::string_view);
+template std::optional<double> parsed_number(std::string_view);
+
+std::optional<std::vector<std::int64_t>> parsed_numbers(std::string_view text, char separator) {
+  std::vector<std::int64_t> numbers;
+  while (!text.empty() || !numbers.empty()) {
+    const auto number = take_number<std::int64_t>(text);
+    if (!number || *number < 0) return std::nullopt;
+    numbers.push_back(*number);
+    if (text.empty()) break;
+    if (text.front() != separator) return std::nullopt;
+    text.remove_prefix(1);
+  }
+  return numbers;
+}
+
+double nearest_number(const std::string& text) { return ::strtod_l(text.c_str(), nullptr, c_locale()); }
 
 bool reads_as_double(const std::string& text, double& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

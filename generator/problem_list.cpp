@@ -2,7 +2,6 @@
 #include "generator/problem_list.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "generator/error.h"
@@ -27,15 +26,14 @@ std::string_view without_comment(std::string_view line) {
 
 double weight_of(const Value& value) {
   const std::string text = to_text(value);
-  double weight = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), weight);
-  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(weight) || weight < 0) {
+  const auto weight = parsed_number<double>(text);
+  if (!weight || !std::isfinite(*weight) || *weight < 0) {
     throw UsageError(
         "The weight is " + text +
         "; give 0 for a problem that is tuned already, a number above 0, or leave it out where all problems "
         "are worth the same.");
   }
-  return weight;
+  return *weight;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/target.h"
 
-#include <charconv>
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -12,15 +12,6 @@ constexpr std::string_view ptx_prefix = "compute_";
 constexpr int oldest = 50;       // 5.0: what came before, CUDA 12 does not compile for
 constexpr int too_large = 1000;  // three digits at most
 
-// The digits at the start of `text`, which are taken off it.
-std::optional<int> take_number(std::string_view& text) {
-  int number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || number < 0) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
-
 }  // namespace
 
 std::string capability_text(int compute_capability) {
@@ -28,11 +19,12 @@ std::string capability_text(int compute_capability) {
 }
 
 std::optional<int> parse_capability(std::string_view text) {
-  const auto major = take_number(text);
-  if (!major || *major >= too_large / 10 || text.empty() || text.front() != '.') return std::nullopt;
+  const auto major = take_number<int>(text);
+  if (!major || *major < 0 || *major >= too_large / 10 || text.empty() || text.front() != '.')
+    return std::nullopt;
   text.remove_prefix(1);
-  const auto minor = take_number(text);
-  if (!minor || *minor > 9 || !text.empty()) return std::nullopt;
+  const auto minor = take_number<int>(text);
+  if (!minor || *minor < 0 || *minor > 9 || !text.empty()) return std::nullopt;
   return 10 * *major + *minor;
 }
 
@@ -48,7 +40,7 @@ std::optional<Target> Target::parse(std::string_view word) {
   } else {
     return std::nullopt;
   }
-  const auto number = take_number(word);
+  const auto number = take_number<int>(word);
   if (!number || *number < oldest || *number >= too_large) return std::nullopt;
   target.compute_capability = *number;
   if (word == "a" || word == "f") {

@@ -3,26 +3,19 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "generator/error.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
 
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-std::optional<std::int64_t> to_integer(std::string_view text) {
-  std::int64_t integer = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), integer);
-  if (failure == std::errc() && end == text.data() + text.size() && !text.empty()) return integer;
-  return std::nullopt;
-}
-
 bool needs_quotes(std::string_view word) {
-  if (word.empty() || to_integer(word)) return true;
+  if (word.empty() || parsed_number<std::int64_t>(word)) return true;
   for (const char c : word) {
     if (is_blank(c) || c == '"' || c == '\\' || c == '=') return true;
   }
@@ -63,7 +56,7 @@ void append(std::string& text, std::string_view name, const Value& value) {
 }
 
 Value to_value(std::string_view text) {
-  if (const auto integer = to_integer(text)) return *integer;
+  if (const auto integer = parsed_number<std::int64_t>(text)) return *integer;
   return std::string(text);
 }
 

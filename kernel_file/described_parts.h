@@ -32,8 +32,8 @@ using Facts = std::shared_ptr<const DescriptionFacts>;
 
 /// The values of a problem's names.
 std::vector<std::int64_t> values_of(const DescriptionFacts& facts, const Problem& problem);
-Expression::Result value_of(const Expression& expression, const DescriptionFacts& facts,
-                            const std::vector<std::int64_t>& values, const Config* config = nullptr);
+IntegerExpression::Result value_of(const IntegerExpression& expression, const DescriptionFacts& facts,
+                                   const std::vector<std::int64_t>& values, const Config* config = nullptr);
 DType dtype_of_array(const DescribedArray& array, const Problem& problem);
 /// What inputs hold in checks on small problems where the description does not say, beside the usual numbers.
 const std::vector<Contents>& usual_sets();

@@ -103,7 +103,7 @@ std::string why_not(const Facts& facts, const Problem& problem) {
   const Description& description = facts->description;
   const std::string of = "The " + description.name + " problem " + problem.text() + " is not allowed: ";
   for (const DescribedRule& rule : description.allowed) {
-    const Expression::Result result = value_of(rule.holds, *facts, values);
+    const IntegerExpression::Result result = value_of(rule.holds, *facts, values);
     if (!result.error.empty()) return of + result.error;
     if (result.value == 0) return of + rule.why;
   }

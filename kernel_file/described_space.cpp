@@ -20,19 +20,19 @@ struct WorkResult {
 };
 
 // Nothing, with the error: it has no value.
-std::optional<std::int64_t> evaluated(const Expression& expression, const DescriptionFacts& facts,
+std::optional<std::int64_t> evaluated(const IntegerExpression& expression, const DescriptionFacts& facts,
                                       const std::vector<std::int64_t>& values, const Config& config,
                                       WorkResult& made) {
-  const Expression::Result result = value_of(expression, facts, values, &config);
+  const IntegerExpression::Result result = value_of(expression, facts, values, &config);
   if (result.error.empty()) return result.value;
   made.error = result.error;
   made.is_mistake = true;
   return std::nullopt;
 }
 
-void set_extent(const std::vector<Expression>& expressions, const char* what, const DescriptionFacts& facts,
-                const std::vector<std::int64_t>& values, const Config& config, Extent& extent,
-                WorkResult& made) {
+void set_extent(const std::vector<IntegerExpression>& expressions, const char* what,
+                const DescriptionFacts& facts, const std::vector<std::int64_t>& values, const Config& config,
+                Extent& extent, WorkResult& made) {
   const std::array<std::int64_t*, 3> parts = {&extent.x, &extent.y, &extent.z};
   for (std::size_t i = 0; i < expressions.size() && made.error.empty(); ++i) {
     const auto value = evaluated(expressions[i], facts, values, config, made);
@@ -78,7 +78,7 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
   double number = argument.number;
   auto whole = static_cast<std::int64_t>(number);
   if (argument.expression) {
-    const Expression::Result result = value_of(*argument.expression, facts, values, &config);
+    const IntegerExpression::Result result = value_of(*argument.expression, facts, values, &config);
     if (!result.error.empty()) return result.error;
     whole = result.value;
     number = static_cast<double>(whole);
@@ -134,7 +134,7 @@ WorkResult work_of(const DescriptionFacts& facts, const DescribedLaunch& describ
 Rule rule_of(const Facts& facts, const DescribedRule& rule,
              const std::shared_ptr<const std::vector<std::int64_t>>& values) {
   return {rule.why.c_str(), [facts, &rule, values](const Config& config) {
-            const Expression::Result result = value_of(rule.holds, *facts, *values, &config);
+            const IntegerExpression::Result result = value_of(rule.holds, *facts, *values, &config);
             return result.error.empty() && result.value != 0;
           }};
 }
@@ -197,7 +197,7 @@ std::string mistake_of(const Facts& facts, const Problem& problem) {
       return false;
     };
     for (const DescribedRule& rule : description.must) {
-      const Expression::Result result = value_of(rule.holds, *facts, values, &config);
+      const IntegerExpression::Result result = value_of(rule.holds, *facts, values, &config);
       if (!result.error.empty()) return complain(result.error);
       if (result.value == 0) return true;
     }
@@ -205,11 +205,12 @@ std::string mistake_of(const Facts& facts, const Problem& problem) {
     if (made.is_mistake) return complain(made.error);
     if (!made.error.empty()) return true;
     for (const DescribedRule& rule : description.worth) {
-      const Expression::Result result = value_of(rule.holds, *facts, values, &config);
+      const IntegerExpression::Result result = value_of(rule.holds, *facts, values, &config);
       if (!result.error.empty()) return complain(result.error);
     }
     if (!description.alignment_bytes) return true;
-    const Expression::Result alignment = value_of(*description.alignment_bytes, *facts, values, &config);
+    const IntegerExpression::Result alignment =
+        value_of(*description.alignment_bytes, *facts, values, &config);
     if (!alignment.error.empty()) return complain(alignment.error);
     if (alignment.value < 1 || (alignment.value & (alignment.value - 1)) != 0)
       return complain("alignment_bytes is " + std::to_string(alignment.value) + ", but it is a power of 2.");

@@ -32,8 +32,8 @@ std::vector<std::int64_t> values_of(const DescriptionFacts& facts, const Problem
 
 namespace {
 
-Expression::Lookup lookup(const DescriptionFacts& facts, const std::vector<std::int64_t>& values,
-                          const Config* config) {
+IntegerExpression::Lookup lookup(const DescriptionFacts& facts, const std::vector<std::int64_t>& values,
+                                 const Config* config) {
   return [&facts, &values, config](std::size_t name) {
     return name < values.size() ? values[name] : (*config)[facts.axes[name - values.size()]];
   };
@@ -41,8 +41,8 @@ Expression::Lookup lookup(const DescriptionFacts& facts, const std::vector<std::
 
 }  // namespace
 
-Expression::Result value_of(const Expression& expression, const DescriptionFacts& facts,
-                            const std::vector<std::int64_t>& values, const Config* config) {
+IntegerExpression::Result value_of(const IntegerExpression& expression, const DescriptionFacts& facts,
+                                   const std::vector<std::int64_t>& values, const Config* config) {
   return expression.evaluate(lookup(facts, values, config));
 }
 
@@ -62,9 +62,9 @@ Contents contents_of(const Facts& facts, const DescribedValues& values) {
   if (!values.least && !values.most) return made;
   made.bounds = [facts, &values](const Problem& problem) {
     const std::vector<std::int64_t> of_problem = values_of(*facts, problem);
-    const auto bound = [&](const std::optional<Expression>& expression, double number) {
+    const auto bound = [&](const std::optional<IntegerExpression>& expression, double number) {
       if (!expression) return number;
-      const Expression::Result result = value_of(*expression, *facts, of_problem);
+      const IntegerExpression::Result result = value_of(*expression, *facts, of_problem);
       if (!result.error.empty()) throw UsageError(result.error);
       return static_cast<double>(result.value);
     };
@@ -77,8 +77,8 @@ Contents contents_of(const Facts& facts, const DescribedValues& values) {
 std::string extents_of(const DescriptionFacts& facts, const DescribedArray& array,
                        const std::vector<std::int64_t>& values, std::vector<std::int64_t>& extents) {
   std::int64_t elements = 1;
-  for (const Expression& expression : array.extents) {
-    const Expression::Result extent = value_of(expression, facts, values);
+  for (const IntegerExpression& expression : array.extents) {
+    const IntegerExpression::Result extent = value_of(expression, facts, values);
     if (!extent.error.empty()) return extent.error;
     if (extent.value < 0 || __builtin_mul_overflow(elements, extent.value, &elements) ||
         elements > most_elements) {

@@ -197,8 +197,8 @@ std::vector<ExpressionName> DescriptionReader::problem_names() const {
   return names;
 }
 
-Expression DescriptionReader::expression(const toml::node& node, const std::string& key,
-                                         const std::vector<ExpressionName>& names) const {
+IntegerExpression DescriptionReader::expression(const toml::node& node, const std::string& key,
+                                                const std::vector<ExpressionName>& names) const {
   std::string words;
   if (node.is_integer())
     words = std::to_string(node.as_integer()->get());
@@ -207,7 +207,7 @@ Expression DescriptionReader::expression(const toml::node& node, const std::stri
   else
     refuse(&node, key + " is " + shown(node) + "; give an expression in quotes, or a whole number.");
   try {
-    return Expression::parse(words, names);
+    return IntegerExpression::parse(words, names);
   } catch (const UsageError& error) {
     refuse(&node, error.what());
   }
@@ -220,10 +220,10 @@ std::vector<DescribedRule> DescriptionReader::rules(const toml::node& node, cons
     if (const toml::table* fields = one.as_table()) {
       only_keys(*fields, "a rule", {"rule", "why"});
       if (!fields->contains("rule")) refuse(&one, "A rule of " + key + " has no rule; add rule = \"…\".");
-      const Expression holds = expression(*fields->get("rule"), key, names);
+      const IntegerExpression holds = expression(*fields->get("rule"), key, names);
       all.push_back({holds, fields->contains("why") ? line(*fields->get("why"), "why") : holds.text() + "."});
     } else {
-      const Expression holds = expression(one, key, names);
+      const IntegerExpression holds = expression(one, key, names);
       all.push_back({holds, holds.text() + "."});
     }
   };

@@ -17,20 +17,20 @@
 namespace tunesmith {
 
 struct DescribedRule {
-  Expression holds;
+  IntegerExpression holds;
   std::string why;
 };
 
 struct DescribedValues {
   Contents contents;  ///< without bounds
-  std::optional<Expression> least = std::nullopt,
-                            most = std::nullopt;  ///< of the problem; else `contents` says
+  std::optional<IntegerExpression> least = std::nullopt,
+                                   most = std::nullopt;  ///< of the problem; else `contents` says
 };
 
 struct DescribedArray {
   std::string name;
   Role role = Role::input;
-  std::vector<Expression> extents;
+  std::vector<IntegerExpression> extents;
   std::string dtype;  ///< empty: the problem's
   /// What it holds in checks: on the problem the first, on small ones all. Empty: the usual numbers.
   std::vector<DescribedValues> values = {};
@@ -46,14 +46,14 @@ struct DescribedArgument {
   enum class Type { array, int32, int64, f32, f64, dtype };
   Type type = Type::array;
   std::size_t array = 0;
-  std::optional<Expression> expression = std::nullopt;
+  std::optional<IntegerExpression> expression = std::nullopt;
   double number = 0;  ///< where there is no expression
 };
 
 struct DescribedLaunch {
   std::string kernel;
-  std::vector<Expression> grid, block;  ///< of the problem and the axes, like all below
-  std::optional<Expression> shared_bytes = std::nullopt;
+  std::vector<IntegerExpression> grid, block;  ///< of the problem and the axes, like all below
+  std::optional<IntegerExpression> shared_bytes = std::nullopt;
   std::vector<DescribedArgument> arguments;
 };
 
@@ -68,7 +68,7 @@ struct Description {
   DescribedLaunch launch, reference;
   bool has_reference = false;
   std::optional<HostFunction> reference_function = std::nullopt;  ///< the reference is no kernel, but this
-  std::optional<Expression> flops = std::nullopt, alignment_bytes = std::nullopt;
+  std::optional<IntegerExpression> flops = std::nullopt, alignment_bytes = std::nullopt;
   std::int64_t pointer_alignment = 1;  ///< what the types of the kernel's pointers need at least
   int compute_capability = 0;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: not given

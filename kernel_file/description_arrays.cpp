@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "generator/dtype.h"
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 #include "kernel_file/c_type.h"
 #include "kernel_file/description_reader.h"
 
@@ -77,13 +77,15 @@ const DeclaredKernel::Parameter* DescriptionReader::pointer_to(const toml::table
 }
 
 void DescriptionReader::set_bound(const toml::node& node, std::string_view words, double& number,
-                                  std::optional<Expression>& expression) const {
+                                  std::optional<IntegerExpression>& expression) const {
   while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
   while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
-  const auto [end, failure] = std::from_chars(words.data(), words.data() + words.size(), number);
-  if (failure == std::errc() && end == words.data() + words.size() && std::isfinite(number)) return;
+  if (const auto given = parsed_number<double>(words); given && std::isfinite(*given)) {
+    number = *given;
+    return;
+  }
   try {
-    expression = Expression::parse(words, problem_names());
+    expression = IntegerExpression::parse(words, problem_names());
   } catch (const UsageError& error) {
     refuse(&node, error.what());
   }
@@ -91,30 +93,30 @@ void DescriptionReader::set_bound(const toml::node& node, std::string_view words
 
 DescribedValues DescriptionReader::values_of_words(const toml::node& node, const std::string& key,
                                                    const DescribedArray& array) const {
-  struct Kind {
+  struct Spreading {
     std::string_view name;
     Contents::Spread spread;
     std::size_t bounds;
     bool is_whole;  // of integers alone
   };
-  static constexpr Kind kinds[] = {{"uniform", Contents::uniform, 2, false},
-                                   {"few", Contents::few, 2, false},
-                                   {"sorted", Contents::ascending, 2, false},
-                                   {"equal", Contents::uniform, 1, false},
-                                   {"huge", Contents::huge, 0, false},
-                                   {"denormal", Contents::denormal, 0, false},
-                                   {"nan", Contents::with_nan, 2, false},
-                                   {"magnitudes", Contents::magnitudes, 2, false},
-                                   {"index", Contents::uniform, 1, true},
-                                   {"offsets", Contents::offsets, 1, true},
-                                   {"permutation", Contents::permutation, 0, true}};
+  static constexpr Spreading kinds[] = {{"uniform", Contents::uniform, 2, false},
+                                        {"few", Contents::few, 2, false},
+                                        {"sorted", Contents::ascending, 2, false},
+                                        {"equal", Contents::uniform, 1, false},
+                                        {"huge", Contents::huge, 0, false},
+                                        {"denormal", Contents::denormal, 0, false},
+                                        {"nan", Contents::with_nan, 2, false},
+                                        {"magnitudes", Contents::magnitudes, 2, false},
+                                        {"index", Contents::uniform, 1, true},
+                                        {"offsets", Contents::offsets, 1, true},
+                                        {"permutation", Contents::permutation, 0, true}};
   static const std::string forms =
       "\"uniform(-1, 1)\", \"few(-1, 1)\", \"sorted(0, n)\", \"equal(3)\", \"huge\", \"denormal\", "
       "\"nan(-1, 1)\", \"magnitudes(1e-3, 1e3)\", \"index(n)\", \"offsets(n)\" or \"permutation\"";
   const std::string words = line(node, "values");
   const std::size_t open = std::min(words.find('('), words.size());
   const auto* kind = std::find_if(std::begin(kinds), std::end(kinds),
-                                  [&](const Kind& one) { return one.name == words.substr(0, open); });
+                                  [&](const Spreading& one) { return one.name == words.substr(0, open); });
   std::vector<std::string> bounds;
   if (open < words.size() && words.back() == ')') {
     int depth = 0;
@@ -143,7 +145,8 @@ DescribedValues DescriptionReader::values_of_words(const toml::node& node, const
     if (kind->bounds == 1) set_bound(node, bounds[0], made.contents.most, made.most);
     if (words.starts_with("index")) {  // the last one is one less
       made.contents.most = std::max(0.0, made.contents.most - 1);
-      if (made.most) made.most = Expression::parse("max(0, " + made.most->text() + " - 1)", problem_names());
+      if (made.most)
+        made.most = IntegerExpression::parse("max(0, " + made.most->text() + " - 1)", problem_names());
     }
   } else if (kind->bounds > 0) {
     set_bound(node, bounds.front(), made.contents.least, made.least);

@@ -32,13 +32,13 @@ std::optional<DescribedArgument::Type> scalar_of_type(const CType& type) {
 
 }  // namespace
 
-std::vector<Expression> DescriptionReader::extent(const toml::table* given, const std::string& key,
-                                                  const std::string& of) const {
+std::vector<IntegerExpression> DescriptionReader::extent(const toml::table* given, const std::string& key,
+                                                         const std::string& of) const {
   const toml::node* node = given != nullptr ? given->get(key) : nullptr;
   if (node == nullptr)
     refuse(given,
            "[" + of + "] has no " + key + "; add " + key + " = [\"…\"], its x, y and z as expressions.");
-  std::vector<Expression> all;
+  std::vector<IntegerExpression> all;
   if (!node->is_array()) return {expression(*node, key, made_.names())};
   for (const toml::node& one : list(*node, key, "one to three expressions"))
     all.push_back(expression(one, key, made_.names()));
@@ -149,7 +149,7 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
   for (const DescribedArray& one : made_.arrays)
     if (one.name == words) refuse(node, which + " is not a pointer, but " + words + " is an array.");
   try {
-    made.expression = Expression::parse(words, made_.names());
+    made.expression = IntegerExpression::parse(words, made_.names());
   } catch (const UsageError& error) {
     refuse(node, std::string(error.what()) + (node == nullptr
                                                   ? " It stands for " + which.substr(4) +

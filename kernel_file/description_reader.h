@@ -36,8 +36,8 @@ class DescriptionReader : private TomlReader {
   const DeclaredKernel& chosen_kernel(const toml::node* node) const;
   std::vector<std::string> dtype_categories(const toml::node& node) const;
   std::vector<ExpressionName> problem_names() const;
-  Expression expression(const toml::node& node, const std::string& key,
-                        const std::vector<ExpressionName>& names) const;
+  IntegerExpression expression(const toml::node& node, const std::string& key,
+                               const std::vector<ExpressionName>& names) const;
   std::vector<DescribedRule> rules(const toml::node& node, const std::string& key,
                                    const std::vector<ExpressionName>& names) const;
   void read_rules(const toml::table& root);
@@ -56,7 +56,7 @@ class DescriptionReader : private TomlReader {
                                               const std::string& array) const;
   // Of "index(cols)": a number, or an expression of the problem.
   void set_bound(const toml::node& node, std::string_view words, double& number,
-                 std::optional<Expression>& expression) const;
+                 std::optional<IntegerExpression>& expression) const;
   DescribedValues values_of_words(const toml::node& node, const std::string& key,
                                   const DescribedArray& array) const;
   void read_values(const toml::node& node, const std::string& key, DescribedArray& array) const;
@@ -89,8 +89,8 @@ class DescriptionReader : private TomlReader {
                   const std::string& name) const;
 
   // description_launch.cpp
-  std::vector<Expression> extent(const toml::table* given, const std::string& key,
-                                 const std::string& of) const;
+  std::vector<IntegerExpression> extent(const toml::table* given, const std::string& key,
+                                        const std::string& of) const;
   DescribedLaunch launch(const toml::table* given, const std::string& of, const DeclaredKernel& kernel) const;
   void must_fit(const toml::node* node, const std::string& which, const DeclaredKernel::Parameter& parameter,
                 const DescribedArray& array) const;

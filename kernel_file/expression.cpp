@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <limits>
 #include <optional>
 
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -19,11 +19,11 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }  // namespace
 
 // By precedence climbing. What a quoted word means is known when the other side of == or != is.
-class Expression::Parser {
+class IntegerExpression::Parser {
  public:
   Parser(std::string_view text, const std::vector<ExpressionName>& names) : text_(text), names_(names) {}
 
-  Expression parse() {
+  IntegerExpression parse() {
     if (text_.size() > most_characters) {
       throw UsageError("An expression of " + std::to_string(text_.size()) +
                        " characters is too long; at most " + std::to_string(most_characters) +
@@ -242,14 +242,13 @@ class Expression::Parser {
 
   std::size_t number() {
     const std::string_view token = peek();
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
-    if (error != std::errc() || end != token.data() + token.size()) {
+    const auto value = parsed_number<std::int64_t>(token);
+    if (!value) {
       refuse("has the number " + std::string(token) +
              "; whole decimal numbers up to 9223372036854775807 are allowed");
     }
     take();
-    return add({.operation = Operation::number, .value = value});
+    return add({.operation = Operation::number, .value = *value});
   }
 
   std::size_t call(std::string_view function) {
@@ -294,28 +293,28 @@ class Expression::Parser {
 
   std::string_view text_;
   const std::vector<ExpressionName>& names_;
-  Expression made_;
+  IntegerExpression made_;
   std::size_t at_ = 0, start_ = 0;
   std::size_t depth_ = 0;
 };
 
-Expression Expression::parse(std::string_view text, const std::vector<ExpressionName>& names) {
+IntegerExpression IntegerExpression::parse(std::string_view text, const std::vector<ExpressionName>& names) {
   return Parser(text, names).parse();
 }
 
-bool Expression::uses(std::size_t name) const {
+bool IntegerExpression::uses(std::size_t name) const {
   return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) {
     return node.operation == Operation::name && static_cast<std::size_t>(node.value) == name;
   });
 }
 
-Expression::Result Expression::evaluate(const Lookup& lookup) const {
+IntegerExpression::Result IntegerExpression::evaluate(const Lookup& lookup) const {
   Result result = evaluate(root_, lookup);
   if (!result.error.empty()) result.error = "In \"" + text_ + "\" " + result.error;
   return result;
 }
 
-Expression::Result Expression::evaluate(std::size_t at, const Lookup& lookup) const {
+IntegerExpression::Result IntegerExpression::evaluate(std::size_t at, const Lookup& lookup) const {
   const Node& node = nodes_[at];
   switch (node.operation) {
     case Operation::number:
@@ -352,7 +351,7 @@ Expression::Result Expression::evaluate(std::size_t at, const Lookup& lookup) co
   }
 }
 
-Expression::Result Expression::binary(const Node& node, const Lookup& lookup) const {
+IntegerExpression::Result IntegerExpression::binary(const Node& node, const Lookup& lookup) const {
   Result left = evaluate(node.a, lookup);
   if (!left.error.empty()) return left;
   Result right = evaluate(node.b, lookup);

@@ -21,12 +21,12 @@ struct ExpressionName {
 /// In 64 bits: + - * / % (rounded to zero), < <= > >= == != ! && || ?:, min and max of two or more,
 /// ceil_div(a, b), numbers, names and 'words'. Comparisons give 1 or 0. What && || ?: do not need is not
 /// evaluated.
-class Expression {
+class IntegerExpression {
  public:
   static constexpr std::size_t most_characters = 1000, most_depth = 50;
 
   /// Throws UsageError: a sentence with the text, the place and what is allowed there.
-  static Expression parse(std::string_view text, const std::vector<ExpressionName>& names);
+  static IntegerExpression parse(std::string_view text, const std::vector<ExpressionName>& names);
 
   /// The value of a name, by its place among the names.
   using Lookup = std::function<std::int64_t(std::size_t name)>;

@@ -109,20 +109,20 @@ void TomlReader::only_keys(const toml::table& given, const std::string& what,
 }
 
 std::vector<std::pair<std::string, const toml::node*>> TomlReader::entries(const toml::table& given) {
-  struct Entry {
+  struct KeyedNode {
     toml::source_position place;
     std::string key;
     const toml::node* node;
   };
-  std::vector<Entry> ordered;
+  std::vector<KeyedNode> ordered;
   ordered.reserve(given.size());
   for (const auto& [key, node] : given)
     ordered.push_back({key.source().begin, std::string(key.str()), &node});
   std::stable_sort(ordered.begin(), ordered.end(),
-                   [](const Entry& a, const Entry& b) { return a.place < b.place; });
+                   [](const KeyedNode& a, const KeyedNode& b) { return a.place < b.place; });
   std::vector<std::pair<std::string, const toml::node*>> all;
   all.reserve(ordered.size());
-  for (Entry& entry : ordered) all.emplace_back(std::move(entry.key), entry.node);
+  for (KeyedNode& entry : ordered) all.emplace_back(std::move(entry.key), entry.node);
   return all;
 }
 

@@ -2,7 +2,6 @@
 #include "language/scanner.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -77,16 +76,10 @@ Node Scanner::number(bool negative) {
   }
   const std::string written = (negative ? "-" : "") + std::string(text_.substr(position, at_ - position));
   Node node{.operation = Operation::number, .position = position};
-  const auto [end, failure] = std::from_chars(written.data(), written.data() + written.size(), node.number);
   // Too small a number is zero; too large a one has no value.
-  if (failure != std::errc() && std::abs(parsed_number(written)) > 1)
-    fail(position, "The number is too large for any of the types.");
-  if (failure != std::errc()) node.number = parsed_number(written);
-  if (whole) {
-    std::int64_t value = 0;
-    if (std::from_chars(written.data(), written.data() + written.size(), value).ec == std::errc())
-      node.whole = value;
-  }
+  node.number = nearest_number(written);
+  if (std::isinf(node.number)) fail(position, "The number is too large for any of the types.");
+  if (whole) node.whole = parsed_number<std::int64_t>(written);
   skip_blanks();
   return node;
 }

@@ -108,25 +108,26 @@ std::optional<std::string> BinaryCache::put(const Source& source, const std::str
 }
 
 void BinaryCache::trim(std::uintmax_t most_bytes) const {
-  struct Entry {
+  struct CachedFile {
     fs::file_time_type used;
     std::uintmax_t bytes;
     fs::path path;
   };
-  std::vector<Entry> entries;
+  std::vector<CachedFile> entries;
   std::uintmax_t total = 0;
   std::error_code error;
   if (folder_.empty()) return;
   for (fs::recursive_directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
     std::error_code gone;  // another process may trim too
     if (!at->is_regular_file(gone)) continue;
-    Entry entry{at->last_write_time(gone), at->file_size(gone), at->path()};
+    CachedFile entry{at->last_write_time(gone), at->file_size(gone), at->path()};
     if (gone) continue;
     total += entry.bytes;
     entries.push_back(std::move(entry));
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
-  for (const Entry& entry : entries) {
+  std::sort(entries.begin(), entries.end(),
+            [](const CachedFile& a, const CachedFile& b) { return a.used < b.used; });
+  for (const CachedFile& entry : entries) {
     if (total <= most_bytes) return;
     total -= entry.bytes;
     fs::remove(entry.path, error);

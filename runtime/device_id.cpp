@@ -2,11 +2,11 @@
 #include "runtime/device_id.h"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "generator/error.h"
 #include "generator/nearest_name.h"
+#include "generator/number_text.h"
 #include "runtime/executable.h"
 
 namespace tunesmith {
@@ -20,10 +20,9 @@ std::optional<DeviceId> read(std::string_view words) {
   if (words == "cuda") return DeviceId{DeviceId::Kind::cuda, 0};
   if (!words.starts_with(with_ordinal)) return std::nullopt;
   words.remove_prefix(with_ordinal.size());
-  int ordinal = -1;
-  const auto [end, failure] = std::from_chars(words.data(), words.data() + words.size(), ordinal);
-  if (failure != std::errc() || end != words.data() + words.size() || ordinal < 0) return std::nullopt;
-  return DeviceId{DeviceId::Kind::cuda, ordinal};
+  const auto ordinal = parsed_number<int>(words);
+  if (!ordinal || *ordinal < 0) return std::nullopt;
+  return DeviceId{DeviceId::Kind::cuda, *ordinal};
 }
 
 }  // namespace

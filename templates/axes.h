@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -16,10 +17,36 @@
 
 namespace tunesmith {
 
+inline constexpr IntegerAxis BLOCK("BLOCK");
+inline constexpr IntegerAxis ITEMS("ITEMS");
+inline constexpr CategoricalAxis LOAD("LOAD");
 inline constexpr IntegerAxis RESIDENT_WARPS("RESIDENT_WARPS");
 inline constexpr CategoricalAxis START("START");
 inline constexpr CategoricalAxis STORE("STORE");
 inline constexpr CategoricalAxis TRIGGER("TRIGGER");
+inline constexpr IntegerAxis VECTOR("VECTOR");
+
+inline Axis block_axis(std::vector<Value> threads = {256, 128, 512, 1024}) {
+  return {BLOCK, std::move(threads), "threads per block"};
+}
+
+inline Axis no_allocate_axis() {
+  return {LOAD, categories({"plain", "no_allocate"}), "no_allocate: loads bypass the first-level cache"};
+}
+
+/// From the widest on, each a half of the one before.
+inline std::vector<Value> halves(std::int64_t widest, std::int64_t least = 1) {
+  std::vector<Value> widths;
+  for (std::int64_t width = widest; width >= least; width /= 2) widths.emplace_back(width);
+  return widths;
+}
+
+/// Of loads of 16 bytes, or of one element: for arrays of any alignment, and where elements lie apart.
+inline Axis load_vector_axis(std::int64_t element_bytes, bool is_contiguous = true) {
+  std::vector<Value> widths = {std::int64_t{1}};
+  if (is_contiguous) widths.insert(widths.begin(), 16 / element_bytes);
+  return {VECTOR, std::move(widths), "elements per load"};
+}
 
 inline Axis resident_warps_axis(std::vector<Value> values) {
   return {RESIDENT_WARPS, std::move(values),
@@ -74,7 +101,7 @@ inline Rule half_rule(std::int64_t bytes) {
       "LOAD=half is for inputs of 8 to 512 MiB: less stays in the second-level cache, and half of more "
       "does not.",
       [large = bytes >= 8 * mib && bytes <= 512 * mib](const Config& c) {
-        return large || c[CategoricalAxis("LOAD")] != "half";
+        return large || c[LOAD] != "half";
       }};
 }
 

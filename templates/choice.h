@@ -23,24 +23,24 @@
 namespace tunesmith {
 
 template <typename E>
-concept Choice =
+concept NamedEnumeration =
     std::is_enum_v<E> && std::is_convertible_v<decltype(names_of(E()).front()), std::string_view>;
 
 /// As Parameter::categories; or, of Value, as an axis's values.
-template <Choice E, typename Text = std::string>
+template <NamedEnumeration E, typename Text = std::string>
 std::vector<Text> choices() {
   std::vector<Text> all;
   for (const std::string_view name : names_of(E())) all.emplace_back(std::string(name));
   return all;
 }
 
-template <Choice E>
+template <NamedEnumeration E>
 constexpr std::string_view name_of(E value) {
   return names_of(value).at(static_cast<std::size_t>(value));
 }
 
 /// Nothing if no value has the name.
-template <Choice E>
+template <NamedEnumeration E>
 constexpr std::optional<E> named(std::string_view name) {
   const auto names = names_of(E());
   const auto place = std::find(names.begin(), names.end(), name);
@@ -49,7 +49,7 @@ constexpr std::optional<E> named(std::string_view name) {
 }
 
 /// The value of that name; throws Error if there is none, and says which `parameter` has it.
-template <Choice E>
+template <NamedEnumeration E>
 E choice(std::string_view parameter, std::string_view name) {
   if (const std::optional<E> value = named<E>(name)) return *value;
   throw Error(std::string(parameter) + " is " + std::string(name) + "; allowed are " + listed(choices<E>()) +
@@ -57,11 +57,11 @@ E choice(std::string_view parameter, std::string_view name) {
 }
 
 /// What a complete problem's parameter says, or a config's axis.
-template <Choice E>
+template <NamedEnumeration E>
 E choice(const Problem& problem, std::string_view parameter) {
   return choice<E>(parameter, problem.string(parameter));
 }
-template <Choice E>
+template <NamedEnumeration E>
 E choice(const Config& config, const CategoricalAxis& axis) {
   return choice<E>(axis.name, config[axis]);
 }

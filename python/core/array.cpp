@@ -7,13 +7,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <charconv>
 #include <string>
 #include <typeinfo>
 #include <utility>
 
 #include "bind.h"
 #include "cuda.h"
+#include "generator/number_text.h"
 
 namespace tunesmith::python {
 namespace {
@@ -265,11 +265,11 @@ void read_cuda_fields(nb::handle object, nb::handle interface, Array& array) {
   if (text.size() < 3 || text[0] == '>')
     refuse("An array with the type string \"" + text +
            "\" cannot be used; elements must be numbers in the machine's byte order.");
-  std::int64_t bytes = 0;
-  if (std::from_chars(text.data() + 2, text.data() + text.size(), bytes).ptr != text.data() + text.size())
+  const auto bytes = parsed_number<std::int64_t>(std::string_view(text).substr(2));
+  if (!bytes)
     refuse("An array with the type string \"" + text +
            "\" cannot be used; \"<f4\" would be one of 4-byte floats.");
-  set_type(array, type_of(text[1], bytes));
+  set_type(array, type_of(text[1], *bytes));
   array.shape = integers(fields["shape"]);
   nb::tuple data = nb::cast<nb::tuple>(fields["data"]);
   array.data = pointer_of(nb::cast<std::uintptr_t>(data[0]));

@@ -8,6 +8,7 @@
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -16,8 +17,7 @@
 using Sum = sum_type<T>;
 
 constexpr int threads = BLOCK_X * BLOCK_Y;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
-constexpr int tile = BLOCK_X * OUT_X;                                      // outputs of a block's row
+constexpr int tile = BLOCK_X * OUT_X;                      // outputs of a block's row
 constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));  // elements of a 16-byte access to shared memory
 constexpr int load = smaller(VECTOR, IN_VECTOR);           // elements of a global load
 constexpr int store = smaller(VECTOR, alignment_of(OUT_X, OUT_VECTOR));
@@ -138,7 +138,7 @@ __device__ __forceinline__ void store_outputs(Sum* to, const Sum (&sum)[OUT_X], 
 
 // Launched with blocks of BLOCK_X x BLOCK_Y threads over the tiles of a row's outputs and the rows of the
 // batch; a grid whose y would exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv1d_bounded)(InputPointer<T> signal, InputPointer<Sum> kernel, Sum* __restrict__ output,
                           int batch, long long length, long long output_length, long long left, int convolve,
                           int boundary, double value) {

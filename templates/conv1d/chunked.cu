@@ -6,6 +6,7 @@
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -13,12 +14,11 @@
 constexpr bool turned = function == Function::convolve;
 
 constexpr int threads = BLOCK_X * SPLIT;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
-constexpr int tile = BLOCK_X * OUT_X;                                      // outputs of a block
-constexpr int chunk = SPLIT * SHARE;                                       // taps
-constexpr int lanes = 16 / static_cast<int>(sizeof(T));                    // elements of a 16-byte access
-constexpr int step = alignment_of(OUT_X, lanes);    // samples of one read of the window
-constexpr int carried = round_up(OUT_X - 1, step);  // samples that the next segment needs too
+constexpr int tile = BLOCK_X * OUT_X;                    // outputs of a block
+constexpr int chunk = SPLIT * SHARE;                     // taps
+constexpr int lanes = 16 / static_cast<int>(sizeof(T));  // elements of a 16-byte access
+constexpr int step = alignment_of(OUT_X, lanes);         // samples of one read of the window
+constexpr int carried = round_up(OUT_X - 1, step);       // samples that the next segment needs too
 constexpr int window_size = larger(carried + SEGMENT, step);
 
 #include "conv1d/chunked_layout.inl"
@@ -108,7 +108,7 @@ __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, i
 
 // Launched with blocks of BLOCK_X x SPLIT threads over the tiles of a row's outputs and the rows of the
 // batch; a grid whose y would exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv1d_chunked)(InputPointer<T> signal, InputPointer<T> kernel, T* __restrict__ output, int batch,
                           long long length, long long taps, long long output_length, long long left) {
   DYNAMIC_SHARED(T, memory);

@@ -19,6 +19,7 @@
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -28,9 +29,8 @@ using Sum = sum_type<T>;
 
 constexpr int row_threads = BLOCK_X * SPLIT;
 constexpr int threads = row_threads * BLOCK_Y;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
-constexpr int item_stride = BLOCK_X * OUT_X;                               // outputs between a thread's items
-constexpr int tile = item_stride * ITEMS;                                  // outputs of a block's row
+constexpr int item_stride = BLOCK_X * OUT_X;               // outputs between a thread's items
+constexpr int tile = item_stride * ITEMS;                  // outputs of a block's row
 constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));  // elements of a 16-byte access to shared memory
 constexpr int load = smaller(VECTOR, lanes);               // elements of a global load
 constexpr int step = alignment_of(OUT_X, lanes);           // samples of one read of the window
@@ -324,7 +324,7 @@ __device__ __forceinline__ int behind(const Element* array, long long at) {
 // Launched with blocks of BLOCK_X x BLOCK_Y x SPLIT threads over the tiles of a row's outputs and the rows of
 // the batch; a grid whose y would exceed 65535, the limit, is walked in strides. The window of output i
 // begins `left` samples before sample i. `part` is a multiple of `lanes`.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv1d_sliding)(InputPointer<T> signal, InputPointer<Sum> kernel, Sum* __restrict__ output,
                           int batch, long long length, long long taps, long long output_length,
                           long long left, int convolve, int boundary, int part, double value) {

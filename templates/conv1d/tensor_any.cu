@@ -6,12 +6,12 @@
 #include "common/integer.cuh"
 #include "common/matrix.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
 constexpr int threads = 32 * WARPS;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS / WARPS);  // bounds the registers of a thread
 constexpr int warp_tile = 128 * PRODUCTS;
 constexpr int tile = WARPS * warp_tile;
 
@@ -179,7 +179,7 @@ __device__ __noinline__ void compute_directly(const float* signal, const float* 
 
 // Launched with blocks of WARPS warps over the tiles of a row's outputs and the rows of the batch; a grid
 // whose y would exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv1d_tensor_any)(InputPointer<T> signal, InputPointer<T> kernel, T* __restrict__ output,
                              int batch, long long length, long long output_length, long long left,
                              int taps_count, int convolve) {

@@ -6,6 +6,7 @@
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -17,10 +18,9 @@ constexpr bool staged = SMEM_LAYOUT != SmemLayout::none;  // the samples pass th
 constexpr bool taps_staged = TAPS_IN == TapsIn::shared;
 constexpr bool held = TAPS_IN == TapsIn::registers;
 constexpr int threads = BLOCK_X * BLOCK_Y;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
-constexpr int item_stride = BLOCK_X * OUT_X;                               // outputs between a thread's items
-constexpr int tile = item_stride * ITEMS;                                  // outputs of a block's row
-constexpr int lanes = 16 / static_cast<int>(sizeof(T));                    // elements of a 16-byte access
+constexpr int item_stride = BLOCK_X * OUT_X;             // outputs between a thread's items
+constexpr int tile = item_stride * ITEMS;                // outputs of a block's row
+constexpr int lanes = 16 / static_cast<int>(sizeof(T));  // elements of a 16-byte access
 
 #include "conv1d/tiled_layout.inl"
 // `left`, the samples of a window before its output's own, is -PHASE modulo 4.
@@ -253,7 +253,7 @@ __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, i
 
 // Launched with blocks of BLOCK_X x BLOCK_Y threads over the tiles of a row's outputs and the rows of the
 // batch; a grid whose y would exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv1d_tiled)(InputPointer<T> signal, InputPointer<T> kernel, T* __restrict__ output, int batch,
                         long long length, long long output_length, long long left) {
   DYNAMIC_SHARED(T, memory);

@@ -9,6 +9,7 @@
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -17,8 +18,7 @@
 using Sum = sum_type<T>;
 
 constexpr int threads = BLOCK_X * BLOCK_Y;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
-constexpr int tile_width = BLOCK_X * OUT_X;                                // outputs of a block
+constexpr int tile_width = BLOCK_X * OUT_X;  // outputs of a block
 constexpr int tile_height = BLOCK_Y * OUT_Y;
 constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));  // elements of a 16-byte access to shared memory
 constexpr int load = smaller(VECTOR, IN_VECTOR);           // elements of a global load
@@ -204,7 +204,7 @@ __device__ __forceinline__ void store_outputs(Sum* output, const Sum (&sum)[OUT_
 
 // Launched with blocks of BLOCK_X x BLOCK_Y over tiles of the output's columns and rows; a grid whose y or z
 // would exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv2d_bounded)(InputPointer<T> image, InputPointer<Sum> mask, Sum* __restrict__ output, int batch,
                           int height, int width, int out_height, int out_width, int top, int left,
                           int convolve, int boundary, double value) {

@@ -14,6 +14,7 @@
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -23,8 +24,7 @@ using Sum = sum_type<T>;
 
 constexpr int group_threads = BLOCK_X * BLOCK_Y;
 constexpr int threads = group_threads * SPLIT;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
-constexpr int tile_width = BLOCK_X * OUT_X;                                // outputs of a block
+constexpr int tile_width = BLOCK_X * OUT_X;  // outputs of a block
 constexpr int tile_height = BLOCK_Y * OUT_Y;
 constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));  // elements of a 16-byte access to shared memory
 constexpr int step = smaller(OUT_X, lanes);                // samples of one read of a row
@@ -288,7 +288,7 @@ __device__ __forceinline__ void store_sums(Sum* to, int stride, int rows, int co
 
 // Launched with blocks of BLOCK_X x BLOCK_Y x SPLIT over tiles of columns and rows; a grid whose y or z would
 // exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv2d_sliding)(InputPointer<T> image, InputPointer<Sum> mask, Sum* __restrict__ output, int batch,
                           int height, int width, int out_height, int out_width, int top, int left,
                           int mask_height, int mask_width, int convolve, int part_height, int part_width,

@@ -16,6 +16,7 @@
 
 #include "common/integer.cuh"
 #include "common/matrix.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -25,8 +26,7 @@ using Weights = Mask<mode == Mode::convolution, mask_height, mask_width>;
 #include "conv2d/split_layout.inl"
 
 constexpr int threads = 32 * WARPS;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS / WARPS);  // bounds the registers of a thread
-constexpr int resident_threads = resident_blocks * threads;
+constexpr int resident_threads = resident_blocks(RESIDENT_WARPS, threads) * threads;
 constexpr int tile_width = tensor_tile_width, tile_height = WARPS * ROWS;
 constexpr TensorLayout layout = tensor_layout(tile_height, {mask_height, mask_width, Weights::left}, VECTOR);
 constexpr int before = layout.before, steps = layout.steps, row_units = layout.row_units,
@@ -136,7 +136,7 @@ __device__ __forceinline__ void add_rows(Sums (&sums)[ROWS], const Warp& warp) {
 
 // Launched with blocks of 32 * WARPS threads over tiles of columns and rows; a grid whose y or
 // z would exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv2d_tensor)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                          int batch, int height, int width) {
   DYNAMIC_SHARED(unsigned, memory);  // pairs of weights, high samples, middle samples

@@ -4,14 +4,14 @@
 
 #include "common/integer.cuh"
 #include "common/matrix.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 #include "conv2d/split_any.cuh"
 
 constexpr int threads = 32 * WARPS;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS / WARPS);  // bounds the registers of a thread
-constexpr int resident_threads = resident_blocks * threads;
+constexpr int resident_threads = resident_blocks(RESIDENT_WARPS, threads) * threads;
 #include "conv2d/split_layout.inl"
 constexpr int tile_width = tensor_tile_width;
 constexpr int tile_height = WARPS * ROWS;
@@ -123,7 +123,7 @@ __device__ __forceinline__ void add_rows(Sums (&sums)[ROWS], const Warp& warp, c
 
 // Launched with blocks of 32 * WARPS threads over tiles of columns and rows; a grid whose y or
 // z would exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv2d_tensor_any)(const T* __restrict__ image, const T* __restrict__ weights,
                              T* __restrict__ output, int batch, int height, int width, int mask_height,
                              int mask_width, int convolve) {

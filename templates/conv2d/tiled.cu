@@ -6,6 +6,7 @@
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -19,8 +20,7 @@ constexpr int top = turned ? mask_height - 1 - mask_height / 2 : mask_height / 2
 constexpr bool staged = SMEM_LAYOUT != SmemLayout::none;  // the image passes through shared memory
 constexpr bool mask_staged = MASK_IN == MaskIn::shared;
 constexpr int threads = BLOCK_X * BLOCK_Y;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
-constexpr int tile_width = BLOCK_X * OUT_X;                                // outputs of a block
+constexpr int tile_width = BLOCK_X * OUT_X;  // outputs of a block
 constexpr int tile_height = BLOCK_Y * OUT_Y;
 constexpr int thread_rows = OUT_Y + mask_height - 1;     // image rows that a thread's outputs need
 constexpr int lanes = 16 / static_cast<int>(sizeof(T));  // elements of a 16-byte access
@@ -336,7 +336,7 @@ __device__ __forceinline__ void stage_image(T* to, const T* image, int x, int y,
 
 // Launched with blocks of BLOCK_X x BLOCK_Y over tiles of columns and rows; a grid whose y or z would
 // exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv2d_tiled)(InputPointer<T> image, InputPointer<T> mask, T* __restrict__ output, int batch,
                         int height, int width) {
   __shared__ Vector<T, lanes> fixed_memory[in_static && shared_elements > 0 ? shared_elements / lanes : 1];

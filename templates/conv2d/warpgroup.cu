@@ -11,6 +11,7 @@
 // Accuracy: as tensor.cu.
 
 #include "common/integer.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -112,7 +113,7 @@ __device__ __forceinline__ Window window_of(const float* image, int x, unsigned 
 
 // Launched with blocks of TEAMS * GROUPS warpgroups over tiles of columns and rows; a grid whose y or z
 // would exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv2d_warpgroup)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                             int batch, int height, int width) {
   DYNAMIC_SHARED(unsigned,

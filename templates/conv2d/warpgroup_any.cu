@@ -3,6 +3,7 @@
 // serves every mask. Accuracy: as tensor.cu.
 
 #include "common/integer.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -125,7 +126,7 @@ __device__ __forceinline__ Window window_of(const float* image, const Mask& mask
 
 // Launched with blocks of TEAMS * GROUPS warpgroups over tiles of columns and rows; a grid whose y or z
 // would exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv2d_warpgroup_any)(const T* __restrict__ image, const T* __restrict__ weights,
                                 T* __restrict__ output, int batch, int height, int width, int mask_height,
                                 int mask_width, int convolve) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain template: serves every problem and compiles in the element type alone.
 
+#include "templates/axes.h"
 #include "templates/conv_covariance/op.h"
 
 namespace tunesmith::conv_covariance_op {
 namespace {
-
-constexpr IntegerAxis BLOCK("BLOCK");
 
 // CUDA's limit for the grid's x; the kernel walks what is beyond it in strides.
 constexpr std::int64_t grid_limit_x = 2147483647;
@@ -34,7 +33,7 @@ Template base() {
       .kernels = {"conv_covariance_base"},
       .space =
           [](const Problem&) {
-            return Space({{BLOCK, {256, 128, 64, 512}, "threads per block"}});
+            return Space({block_axis({256, 128, 64, 512})});
           },
       .work = work};
 }

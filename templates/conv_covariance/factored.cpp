@@ -24,7 +24,6 @@ constexpr CategoricalAxis MU_IN("MU_IN");
 constexpr IntegerAxis OUT_J("OUT_J");
 constexpr CategoricalAxis STAGING("STAGING");
 constexpr IntegerAxis UNROLL("UNROLL");
-constexpr IntegerAxis VECTOR("VECTOR");
 
 constexpr std::int64_t pending_words = 64;  // registers for outputs that are begun and not complete
 

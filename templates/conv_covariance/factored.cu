@@ -11,6 +11,7 @@
 #include "common/float16.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -20,8 +21,7 @@ using Real = compute_type<T>;
 #include "conv_covariance/index.inl"
 
 constexpr int threads = BLOCK_X * BLOCK_D * BLOCK_J;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
-constexpr bool staged = STAGING != Staging::none;                          // p passes through shared memory
+constexpr bool staged = STAGING != Staging::none;  // p passes through shared memory
 constexpr bool mu_staged = MU_IN == MuIn::shared;
 constexpr int lanes = 16 / static_cast<int>(sizeof(Real));  // sums of a 16-byte access
 constexpr int tile_columns = BLOCK_X * VECTOR;              // j' of a block
@@ -339,7 +339,7 @@ __device__ __forceinline__ void march(const Image& image, const Place& place, Re
 // Launched with blocks of BLOCK_X x BLOCK_D x BLOCK_J over the second column, the diagonals and the first
 // column; the grid's x goes over the tiles of both columns, the strips of MARCH rows and the batch, its y
 // over the diagonals that a strip meets.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv_covariance_factored)(InOutPointer<T> input, InputPointer<T> gamma, InputPointer<T> mu,
                                     InputPointer<T> c, int channels_out, int height, int width, int strips) {
   DYNAMIC_SHARED(Real, memory);

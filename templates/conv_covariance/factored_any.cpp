@@ -25,7 +25,6 @@ constexpr CategoricalAxis MU_IN("MU_IN");
 constexpr IntegerAxis OUT_J("OUT_J");
 constexpr CategoricalAxis STAGING("STAGING");
 constexpr IntegerAxis UNROLL("UNROLL");
-constexpr IntegerAxis VECTOR("VECTOR");
 
 constexpr std::int64_t most_slots = factored_any_most_slots;
 constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of shared memory for a block

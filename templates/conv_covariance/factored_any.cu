@@ -10,6 +10,7 @@
 #include "common/float16.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -19,8 +20,7 @@ using Real = compute_type<T>;
 #include "conv_covariance/index.inl"
 
 constexpr int threads = BLOCK_X * BLOCK_D * BLOCK_J;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
-constexpr bool staged = STAGING != Staging::none;                          // p passes through shared memory
+constexpr bool staged = STAGING != Staging::none;  // p passes through shared memory
 constexpr bool mu_staged = MU_IN == MuIn::shared;
 constexpr int lanes = 16 / static_cast<int>(sizeof(Real));  // sums of a 16-byte access
 constexpr int tile_columns = BLOCK_X * VECTOR;              // j' of a block
@@ -293,7 +293,7 @@ __device__ __forceinline__ void march(const Image& image, const Mask& mask, cons
 // Launched with blocks of BLOCK_X x BLOCK_D x BLOCK_J over the second column, the diagonals and the first
 // column; the grid's x goes over the tiles of both columns, the strips of MARCH rows and the batch, its y
 // over the diagonals that a strip meets. `pitch` is that of staged tiles.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv_covariance_factored_any)(InOutPointer<T> input, InputPointer<T> gamma, InputPointer<T> mu,
                                         InputPointer<T> c, int channels_out, int channels_in, int height,
                                         int width, int mask_height, int mask_width, int strips, int pitch) {

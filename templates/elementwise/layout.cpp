@@ -2,33 +2,14 @@
 #include "templates/elementwise/layout.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 
 #include "generator/word.h"
+#include "templates/layout_text.h"
 
 namespace tunesmith::elementwise_op {
 namespace {
-
-// "2x3" as {2, 3}, or nothing. A number of too many digits is the largest that there is.
-std::optional<std::vector<std::int64_t>> numbers(std::string_view text) {
-  std::vector<std::int64_t> found;
-  for (;;) {
-    std::int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [next, failure] = std::from_chars(text.data(), end, number);
-    if (failure == std::errc::result_out_of_range && text.front() != '-') {
-      number = std::numeric_limits<std::int64_t>::max();
-    } else if (failure != std::errc() || number < 0) {
-      return std::nullopt;
-    }
-    found.push_back(number);
-    if (next == end) return found;
-    if (*next != 'x') return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);
-  }
-}
 
 // The product, or nothing where it is more than most_elements; as in NumPy, an extent of 0 does not lift the
 // limit for the others.
@@ -41,78 +22,17 @@ std::optional<std::int64_t> product(const std::vector<std::int64_t>& extents) {
   return std::find(extents.begin(), extents.end(), 0) == extents.end() ? result : 0;
 }
 
-std::string refuses_extents(std::string_view text, std::size_t most = most_dimensions) {
-  const auto extents = numbers(text);
-  if (!extents) return "An extent is a whole number from 0 on; extents are joined by x, as in 1080x1920x3.";
-  if (extents->size() > most) {
-    return "It has " + std::to_string(extents->size()) + " dimensions; at most " + std::to_string(most) +
-           " are allowed, once those are joined that lie behind each other in every array.";
-  }
-  if (!product(*extents)) return "It has more than the 2^40 elements that are allowed.";
-  return "";
-}
-
-struct ArrayLayout {
-  std::vector<std::int64_t> extents;
-  std::vector<std::int64_t> strides;  // in elements
-};
-
-std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extents) {
-  std::vector<std::int64_t> strides(extents.size());
-  std::int64_t step = 1;
-  for (std::size_t dim = extents.size(); dim-- > 0;) {
-    strides[dim] = step;
-    step *= std::max<std::int64_t>(extents[dim], 1);
-  }
-  return strides;
-}
-
-// Elements from the first to the last, or nothing where they are more than most_elements.
-std::optional<std::int64_t> memory(const ArrayLayout& given) {
-  if (product(given.extents) == 0) return 0;
-  std::int64_t last = 0;
-  for (std::size_t dim = 0; dim < given.extents.size(); ++dim) {
-    const std::int64_t steps = given.extents[dim] - 1;
-    if (steps > 0 && given.strides[dim] > (most_elements - 1 - last) / steps) return std::nullopt;
-    last += steps * given.strides[dim];
-  }
-  return last + 1;
-}
-
 // Of at most so many dimensions.
 std::string refuses_array(const std::string& text, std::size_t most) {
-  const std::size_t colon = text.find(':');
-  if (std::string why = refuses_extents(std::string_view(text).substr(0, colon), most); !why.empty())
-    return why;
-  if (colon == std::string::npos) return "";
-  const auto strides = numbers(std::string_view(text).substr(colon + 1));
-  if (!strides) {
-    return "Behind the colon stands a stride for each extent, a whole number of elements from 0 on, as in "
-           "1080x1920:4096x1.";
-  }
-  const auto extents = numbers(std::string_view(text).substr(0, colon)).value();
-  if (strides->size() != extents.size()) {
-    return "Its extents are " + std::to_string(extents.size()) + " and its strides " +
-           std::to_string(strides->size()) + "; there has to be a stride for each extent.";
-  }
-  if (!memory({extents, *strides}))
-    return "Its last element lies more than 2^40 elements behind its first; allowed are smaller strides.";
-  return "";
-}
-
-ArrayLayout read(const std::string& text, const std::vector<std::int64_t>& shape) {
-  if (text == "dense") return {shape, dense_strides(shape)};
-  const std::size_t colon = text.find(':');
-  ArrayLayout given{numbers(std::string_view(text).substr(0, colon)).value(), {}};
-  given.strides = colon == std::string::npos ? dense_strides(given.extents)
-                                             : numbers(std::string_view(text).substr(colon + 1)).value();
-  return given;
-}
-
-std::string joined(const std::vector<std::int64_t>& extents) {
-  std::string text;
-  for (const std::int64_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return text;
+  const auto extents = shape_of(text);
+  if (extents && extents->size() > most)
+    return filled(
+        "It has $ dimensions; at most $ are allowed, once those are joined that lie behind each other in "
+        "every "
+        "array.",
+        extents->size(), most);
+  if (std::string why = tunesmith::refuses_layout(text, 1, most); !why.empty()) return why;
+  return product(*extents) && memory(tunesmith::layout_of(text, {})) ? "" : too_many_elements("It");
 }
 
 // Its strides along the output's dimensions, or nothing where NumPy does not broadcast it to them.
@@ -182,7 +102,7 @@ Problem with_fewest_dimensions(const Problem& given) {
     return value == nullptr ? std::string() : word_of(*value);
   };
   constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
-  const auto shape = numbers(text_of("shape"));
+  const auto shape = extents_of(text_of("shape"));
   if (!shape || !product(*shape)) return given;  // which is refused
   const bool is_empty = product(*shape) == 0;
   std::vector<std::string_view> names;  // of the inputs that are not dense
@@ -191,7 +111,7 @@ Problem with_fewest_dimensions(const Problem& given) {
     const std::string text = text_of(name);
     if (text.empty() || text == "dense") continue;
     if (!refuses_array(text, any_number).empty()) return given;
-    const ArrayLayout layout = read(text, *shape);
+    const ArrayLayout layout = tunesmith::layout_of(text, *shape);
     const auto along = broadcast(layout, *shape);
     // Of an output of no elements an input may have some, which have to be there.
     if (!along || (is_empty && memory(layout) > 1)) return given;
@@ -212,12 +132,15 @@ Problem with_fewest_dimensions(const Problem& given) {
   return rewritten;
 }
 
-std::string refuses_shape(const std::string& text) { return refuses_extents(text); }
+std::string refuses_shape(const std::string& text) {
+  if (text.find(':') != std::string::npos) return refuses_extents(text, 1, most_dimensions);
+  return refuses_array(text, most_dimensions);
+}
 
 std::string refuses_input(const std::string& text) { return refuses_array(text, most_dimensions); }
 
 std::string refuses_layout(const Problem& problem, int inputs) {
-  const std::vector<std::int64_t> shape = numbers(problem.string("shape")).value();
+  const std::vector<std::int64_t> shape = extents_of(problem.string("shape")).value();
   for (int k = 0; k < most_inputs; ++k) {
     const std::string name(input_names[static_cast<std::size_t>(k)]);
     const std::string& text = problem.string(name);
@@ -226,7 +149,7 @@ std::string refuses_layout(const Problem& problem, int inputs) {
       return "The elementwise problem's " + name + " is " + text + ", but its function has no input " + name +
              "; leave it out.";
     }
-    if (!broadcast(read(text, shape), shape)) {
+    if (!broadcast(tunesmith::layout_of(text, shape), shape)) {
       return "The elementwise problem's " + name + " is " + text +
              ", which does not broadcast to the shape " + joined(shape) +
              "; from the last extent on, each of its extents has to be 1 or the shape's, and it may have "
@@ -237,12 +160,12 @@ std::string refuses_layout(const Problem& problem, int inputs) {
 }
 
 Layout layout_of(const Problem& problem, int inputs) {
-  const std::vector<std::int64_t> shape = numbers(problem.string("shape")).value();
+  const std::vector<std::int64_t> shape = extents_of(problem.string("shape")).value();
   Layout layout;
   layout.elements = product(shape).value();
   std::array<std::vector<std::int64_t>, most_inputs> strides;
   for (std::size_t k = 0; k < static_cast<std::size_t>(inputs); ++k) {
-    const ArrayLayout given = read(problem.string(input_names[k]), shape);
+    const ArrayLayout given = tunesmith::layout_of(problem.string(input_names[k]), shape);
     InputLayout& input = layout.inputs[k];
     input.used = true;
     input.memory = memory(given).value();
@@ -275,7 +198,7 @@ Layout layout_of(const Problem& problem, int inputs) {
 Problem resized(const Problem& problem, const std::array<std::int64_t, most_dimensions>& sizes) {
   const auto replaced = [&](std::string_view text) {
     const std::size_t colon = std::min(text.find(':'), text.size());
-    std::vector<std::int64_t> extents = numbers(text.substr(0, colon)).value();
+    std::vector<std::int64_t> extents = shape_of(text).value();
     for (std::size_t dim = 0; dim < extents.size(); ++dim) {
       if (extents[dim] > 1) extents[dim] = sizes[extents.size() - 1 - dim];
     }

@@ -15,7 +15,6 @@
 namespace tunesmith::elementwise_op {
 
 constexpr std::size_t most_dimensions = 6;
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;  ///< of the output, and of an input's memory
 
 struct InputLayout {
   bool used = false;

@@ -32,18 +32,13 @@ bool fits_32_bits(const Layout& layout);
 
 constexpr std::int64_t index_limit = std::int64_t{1} << 31;  // elements that 32-bit indices reach
 
-inline constexpr IntegerAxis BLOCK("BLOCK");
-inline Axis block_axis() { return {BLOCK, {256, 128, 512, 1024}, "threads per block"}; }
-
 inline constexpr IntegerAxis INDEX("INDEX");
 inline Axis index_axis() { return {INDEX, {32, 64}, "bits of an index"}; }
 
-inline constexpr IntegerAxis ITEMS("ITEMS");
 inline Axis items_axis() {
   return {ITEMS, {2, 1, 4, 8}, "vectors per thread, all loaded before the first is used"};
 }
 
-inline constexpr CategoricalAxis LOAD("LOAD");
 inline Axis load_axis() {
   return {
       LOAD, categories({"plain", "streaming", "no_allocate", "half"}),
@@ -58,7 +53,6 @@ inline Axis resident_threads_axis() {
           "threads that a multiprocessor must have room for; bounds a thread's registers"};
 }
 
-inline constexpr IntegerAxis VECTOR("VECTOR");
 Axis vector_axis(const Problem& problem);
 
 /// The rules of every tuned kernel, whose threads hold ITEMS * VECTOR elements: these `must` hold, and

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "templates/elementwise/op.h"
+#include "templates/layout_text.h"
 
 namespace tunesmith::elementwise_op {
 namespace {
@@ -46,12 +47,6 @@ std::vector<std::int64_t> shape(Random& random) {
   }
 }
 
-std::string joined(const std::vector<std::int64_t>& extents) {
-  std::string text;
-  for (const std::int64_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return text;
-}
-
 // A number, a row, a column or one number per plane; at times rows with gaps; mostly as the output.
 std::string input(Random& random, std::vector<std::int64_t> extents, bool first) {
   const std::size_t rank = extents.size();
@@ -59,7 +54,7 @@ std::string input(Random& random, std::vector<std::int64_t> extents, bool first)
   if (rank == 1) return "dense";
   if (rank == 2 && draw_chance(random, 4)) {
     const std::int64_t pitch = extents[1] + 1 + static_cast<std::int64_t>(random.below(64));
-    return joined(extents) + ":" + std::to_string(pitch) + "x1";
+    return text_of({extents, {pitch, 1}});
   }
   if (!draw_chance(random, first ? 8 : 40)) return "dense";
   if (draw_chance(random, 50)) return std::to_string(extents.back());

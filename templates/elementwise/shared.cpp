@@ -56,9 +56,7 @@ bool fits_32_bits(const Layout& layout) {
 }
 
 Axis vector_axis(const Problem& problem) {
-  std::vector<Value> values;
-  for (std::int64_t n = 16 / bytes(dtype_of(problem)); n >= 1; n /= 2) values.emplace_back(n);
-  return {VECTOR, values, "elements of an access"};
+  return {VECTOR, halves(16 / bytes(dtype_of(problem))), "elements of an access"};
 }
 
 // A hostile expression may have 512 operations, a function of real numbers some dozens of instructions.

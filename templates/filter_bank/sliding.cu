@@ -9,6 +9,7 @@
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
 #include "common/opaque.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -17,9 +18,8 @@
 
 using Sum = sum_type<T>;
 
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / BLOCK);  // bounds the registers of a thread
-constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));                // of an access to shared memory
-constexpr int strip = BLOCK * COLUMNS;                                   // columns of a block, channels apart
+constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));  // of an access to shared memory
+constexpr int strip = BLOCK * COLUMNS;                     // columns of a block, channels apart
 constexpr int store = smaller(smaller(VECTOR, ROW_VECTOR), lanes);
 
 #include "filter_bank/sliding_layout.inl"
@@ -296,7 +296,7 @@ __device__ __forceinline__ void join(Sum (&to)[OUTPUTS], const Sum (&sums)[filte
   }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(filter_bank_sliding)(const T* __restrict__ image, const Sum* __restrict__ column_masks,
                                const Sum* __restrict__ row_masks, Sum* __restrict__ output, int height,
                                int width, int before_y, int before_x, int tiles_x, int runs, int run,

@@ -46,7 +46,7 @@ Space arrivals_space(const Problem& problem, const DeviceFacts& device) {
        {WORD_BITS,
         {64, 32},
         "bits of a word in the workspace: a count, and in the upper quarter the number of blocks"},
-       {BLOCK, {512, 256, 1024}, "threads per block"},
+       block_axis({512, 256, 1024}),
        {BLOCKS, blocks_to_fill(device, {1, 2}, {1, 8, 16, 32, 64}), "blocks at most"},
        start_axis(),
        trigger_axis()},

@@ -14,11 +14,8 @@ Axis merge_axis() {
           "which equal elements are counted together: none, a thread's neighbours, a warp's"};
 }
 
-// 16 bytes first.
 Axis vector_axis(const Problem& problem) {
-  const std::int64_t most = 16 / bytes(dtype_of(problem));
-  return {VECTOR, problem.integer("stride") == 1 ? std::vector<Value>{most, 1} : std::vector<Value>{1},
-          "elements per load"};
+  return load_vector_axis(bytes(dtype_of(problem)), problem.integer("stride") == 1);
 }
 
 Rule run_rule() {

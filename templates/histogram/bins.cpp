@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "generator/number_text.h"
 #include "templates/histogram/op.h"
 
 namespace tunesmith::histogram_op {
@@ -21,10 +22,7 @@ double round_edge(DType dtype, double edge) {
 }  // namespace
 
 double number(const std::string& text) {
-  double value = std::numeric_limits<double>::quiet_NaN();
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end ? value : std::numeric_limits<double>::quiet_NaN();
+  return parsed_number<double>(text).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 std::string text(double number) {

@@ -41,7 +41,7 @@ Space gathered_space(const Problem& problem, const DeviceFacts& device) {
        vector_axis(problem),
        {ITEMS, {1, 2, 4}, "loads of a thread before it counts"},
        load_axis(),
-       {BLOCK, {512, 256, 1024}, "threads per block"},
+       block_axis({512, 256, 1024}),
        {BLOCKS, blocks_to_fill(device, {1, 2}, {8, 16, 32, 64}), "blocks at most"},
        start_axis(),
        trigger_axis()},

@@ -61,7 +61,7 @@ TEST(Histogram, LimitsDecideNothing) {
     other.set("lo", "0");
     other.set("hi", "1");
     LaunchNumbers made;
-    const double limits[] = {parsed_number(own.string("lo")), parsed_number(own.string("hi"))};
+    const double limits[] = {nearest_number(own.string("lo")), nearest_number(own.string("hi"))};
     ASSERT_EQ(op.launch_numbers(other)(limits, made), "");
     for (const Template& tmpl : op.templates) {
       const Config config = tmpl.space(own).complete({});

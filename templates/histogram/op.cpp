@@ -10,6 +10,7 @@
 
 #include "generator/sample.h"
 #include "templates/along_axis/strided_axis.h"
+#include "templates/limits.h"
 
 namespace tunesmith {
 namespace {
@@ -78,7 +79,7 @@ std::vector<Parameter> parameters() {
           {.name = "length",
            .what = "values",
            .minimum = 0,
-           .maximum = std::int64_t{1} << 40,
+           .maximum = most_elements,
            .usual = UsualSizes{100, std::int64_t{1} << 29}},
           {.name = "bins", .what = "bins", .maximum = most_bins, .usual = UsualSizes{2, most_bins}},
           {.name = "stride",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "generator/op.h"
+#include "templates/axes.h"
 
 namespace tunesmith::histogram_op {
 
@@ -66,13 +67,9 @@ Template arrivals();
 Template direct();
 Template wide();
 
-inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis BLOCKS("BLOCKS");
 inline constexpr IntegerAxis COPIES("COPIES");
-inline constexpr IntegerAxis ITEMS("ITEMS");
-inline constexpr CategoricalAxis LOAD("LOAD");
 inline constexpr CategoricalAxis MERGE("MERGE");
-inline constexpr IntegerAxis VECTOR("VECTOR");
 
 Axis load_axis();
 Axis merge_axis();

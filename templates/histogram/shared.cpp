@@ -37,7 +37,7 @@ std::vector<Axis> shared_axes(const Problem& problem, const DeviceFacts& device)
       {ITEMS, {4, 2, 1, 8}, "loads of a thread before it counts"},
       {AHEAD, {0, 1}, "tiles loaded before they are needed"},
       load_axis(),
-      {BLOCK, {256, 512, 1024}, "threads per block"},
+      block_axis({256, 512, 1024}),
       {BLOCKS, blocks_to_fill(device, {4, 2, 1, 8}, {1}), "blocks at most"},
       start_axis(),
       trigger_axis(),

@@ -31,7 +31,7 @@ Space wide_space(const Problem& problem, const DeviceFacts& device) {
                 vector_axis(problem),
                 {ITEMS, {4, 2, 1, 8}, "loads of a thread before it counts"},
                 load_axis(),
-                {BLOCK, {512, 256, 1024}, "threads per block"},
+                block_axis({512, 256, 1024}),
                 {BLOCKS, blocks_to_fill(device, {2, 1, 4, 8}, {1}), "blocks at most"}},
                {{"The counters fit in the 227 KiB of shared memory that a block may have on the largest "
                  "devices.",

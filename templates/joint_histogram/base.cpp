@@ -8,13 +8,9 @@
 namespace tunesmith::joint_histogram_op {
 namespace {
 
-using histogram_op::BLOCK;
-
 constexpr std::int64_t most_blocks = 1 << 20;
 
-Space base_space(const Problem& /*problem*/) {
-  return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"}});
-}
+Space base_space(const Problem& /*problem*/) { return Space({block_axis()}); }
 
 Work base_work(const Problem& problem, const Config& config) {
   const std::int64_t length = problem.integer("length");

@@ -17,7 +17,7 @@ Space direct_space(const Problem& problem, const DeviceFacts& device) {
   return Space({joint_histogram_op::vector_axis(problem),
                 {ITEMS, {1, 2, 4}, "loads of a thread before it adds"},
                 load_axis(),
-                {BLOCK, {256, 128, 512, 1024}, "threads per block"},
+                block_axis(),
                 {BLOCKS, blocks_to_fill(device, {8, 1, 2, 32}), "blocks at most"}},
                {}, {own_blocks_rule(BLOCKS, device)});
 }

@@ -12,6 +12,7 @@
 
 #include "generator/sample.h"
 #include "templates/along_axis/strided_axis.h"
+#include "templates/limits.h"
 
 namespace tunesmith {
 namespace {
@@ -78,7 +79,7 @@ std::vector<Parameter> parameters() {
           {.name = "length",
            .what = "pairs",
            .minimum = 0,
-           .maximum = std::int64_t{1} << 40,
+           .maximum = most_elements,
            .usual = UsualSizes{100, std::int64_t{1} << 28}},
           {.name = "bins_x", .what = "bins of x", .maximum = most_bins, .usual = UsualSizes{2, 1024}},
           {.name = "bins_y",

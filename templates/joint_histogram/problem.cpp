@@ -83,12 +83,10 @@ Step zero_sums(const Problem& problem) {
   return Zero{.what = ArgumentPointer{sums}, .bytes = Dims(problem).cells() * 8};
 }
 
-// 16 bytes of the widest array first.
+// Of the widest array.
 Axis vector_axis(const Problem& problem) {
-  const std::int64_t most = 16 / std::max(bytes(dtype_of(problem)), weight_bytes(problem));
-  return {histogram_op::VECTOR,
-          problem.integer("stride") == 1 ? std::vector<Value>{most, 1} : std::vector<Value>{1},
-          "elements per load"};
+  return load_vector_axis(std::max(bytes(dtype_of(problem)), weight_bytes(problem)),
+                          problem.integer("stride") == 1);
 }
 
 // Vectors where a quarter of the multiprocessors has 1024 at least; of fewer values each thread takes one.
@@ -99,7 +97,7 @@ std::int64_t first_vector(const Problem& problem, const DeviceFacts& device) {
 
 // Of the widest array; the output needs no more.
 std::int64_t vector_bytes(const Problem& problem, const Config& config) {
-  return config[histogram_op::VECTOR] * std::max(bytes(dtype_of(problem)), weight_bytes(problem));
+  return config[VECTOR] * std::max(bytes(dtype_of(problem)), weight_bytes(problem));
 }
 
 }  // namespace tunesmith::joint_histogram_op

@@ -43,7 +43,7 @@ Space shared_space(const Problem& problem, const DeviceFacts& device) {
        joint_histogram_op::vector_axis(problem),
        {ITEMS, {2, 1, 4}, "loads of a thread before it adds"},
        load_axis(),
-       {BLOCK, {512, 256, 1024}, "threads per block"},
+       block_axis({512, 256, 1024}),
        {BLOCKS, blocks_to_fill(device, {2, 1, 4}, {1, 16, 64}), "blocks at most"},
        start_axis(),
        trigger_axis()},
@@ -116,7 +116,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   }
   return Values{{std::string(FINISH.name), std::string(arrivals ? "arrivals" : "added")},
                 {std::string(COPIES.name), copies},
-                {std::string(histogram_op::VECTOR.name), vector},
+                {std::string(VECTOR.name), vector},
                 {std::string(ITEMS.name), items},
                 {std::string(BLOCK.name), std::int64_t{1024}},
                 {std::string(BLOCKS.name), blocks},

@@ -8,6 +8,7 @@
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "rank_filter/words.cuh"
@@ -25,7 +26,6 @@ constexpr int lane_elements = lane_words * lanes;
 constexpr int row_words = own_words * BLOCK;
 constexpr int kept_words = own_words * larger(window_height, window_depth);  // of a thread, in registers
 constexpr int resident_warps = kept_words > 64 ? 8 : sizeof(T) == 1 ? 12 : 16;
-constexpr int resident_blocks = larger(1, resident_warps * 32 / BLOCK);
 
 // A row's words lie in shared memory so that the vectors that lanes read together are in different banks.
 constexpr int wide = 16 / sizeof(Word) < lane_words ? 16 / sizeof(Word) : lane_words;
@@ -327,7 +327,7 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
   }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(resident_warps, BLOCK))
     ENTRY(rank_filter_extreme)(const T* __restrict__ image, T* __restrict__ output, int height,
                                long long width, int tiles_x, int tile_x, int runs, int run, int boundary,
                                double outside) {
@@ -337,7 +337,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
 }
 
 // Along the planes, as rows of a whole plane each.
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(resident_warps, BLOCK))
     ENTRY(rank_filter_extreme_planes)(const T* __restrict__ image, T* __restrict__ output, int height,
                                       long long width, int tiles_x, int tile_x, int runs, int run,
                                       int boundary, double outside) {

@@ -5,19 +5,19 @@
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "rank_filter/words.cuh"
 
 constexpr int threads = BLOCK_X * BLOCK_Y, half_x = BLOCK_X * OUTPUTS_X, tile_y = BLOCK_Y * OUTPUTS_Y;
-constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 #include "rank_filter/network_layout.inl"
 #include "rank_filter/tile.inl"
 
 // The outputs of the windows that begin at `s` and at the next places.
 #include "generated"
 
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(rank_filter_network)(const T* __restrict__ image, T* __restrict__ output, int depth, int height,
                                int width, int tiles_x, int tiles_y, int boundary, double outside) {
   DYNAMIC_SHARED(Word, tile);

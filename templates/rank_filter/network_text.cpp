@@ -27,9 +27,9 @@ struct Point {
 using Set = std::vector<Point>;  // in order
 using List = std::vector<int>;   // sorted elements, as nodes
 
-enum class Kind { element, lower, upper };
+enum class NodeKind { element, lower, upper };
 struct Node {
-  Kind kind;
+  NodeKind kind;
   int a = 0, b = 0;  // of lower and upper
   int c = -1;        // of those of three
   Point point = {};  // of an element
@@ -39,11 +39,11 @@ class Network {
  public:
   int element(const Point& point) {
     const auto [found, is_new] = elements_.try_emplace(point, size());
-    if (is_new) nodes.push_back({.kind = Kind::element, .point = point});
+    if (is_new) nodes.push_back({.kind = NodeKind::element, .point = point});
     return found->second;
   }
-  int lower(int a, int b) { return made(Kind::lower, a, b); }
-  int upper(int a, int b) { return made(Kind::upper, a, b); }
+  int lower(int a, int b) { return made(NodeKind::lower, a, b); }
+  int upper(int a, int b) { return made(NodeKind::upper, a, b); }
 
   std::vector<Node> nodes;
   std::vector<int> outputs;  // row by row
@@ -59,7 +59,7 @@ class Network {
 
  private:
   int size() const { return static_cast<int>(nodes.size()); }
-  int made(Kind kind, int a, int b) {
+  int made(NodeKind kind, int a, int b) {
     if (a == b) return a;
     const auto [found, is_new] = made_.try_emplace({kind, std::min(a, b), std::max(a, b)}, size());
     if (is_new) nodes.push_back({.kind = kind, .a = a, .b = b});
@@ -69,7 +69,7 @@ class Network {
     if (seen[static_cast<std::size_t>(at)]) return;
     seen[static_cast<std::size_t>(at)] = true;
     const Node& node = nodes[static_cast<std::size_t>(at)];
-    if (node.kind != Kind::element) {
+    if (node.kind != NodeKind::element) {
       visit(node.a, seen, order);
       visit(node.b, seen, order);
     }
@@ -77,7 +77,7 @@ class Network {
   }
 
   std::map<Point, int> elements_;
-  std::map<std::tuple<Kind, int, int>, int> made_;
+  std::map<std::tuple<NodeKind, int, int>, int> made_;
 };
 
 // How outputs are taken together, of which several are tried.
@@ -315,14 +315,14 @@ Found in_order(const Network& network, bool of_three) {
     std::vector<int> uses(nodes.size());
     for (const int output : network.outputs) uses[static_cast<std::size_t>(output)] += 2;
     for (const int n : order) {
-      if (at(n).kind == Kind::element) continue;
+      if (at(n).kind == NodeKind::element) continue;
       ++uses[static_cast<std::size_t>(at(n).a)];
       ++uses[static_cast<std::size_t>(at(n).b)];
     }
     std::vector<bool> gone(nodes.size());
     for (auto n = order.rbegin(); n != order.rend(); ++n) {
       Node& node = at(*n);
-      if (node.kind == Kind::element || gone[static_cast<std::size_t>(*n)]) continue;
+      if (node.kind == NodeKind::element || gone[static_cast<std::size_t>(*n)]) continue;
       const auto is_joined = [&](int of) {
         return at(of).kind == node.kind && uses[static_cast<std::size_t>(of)] == 1;
       };
@@ -340,7 +340,7 @@ Found in_order(const Network& network, bool of_three) {
   std::map<int, int> place;
   for (const int n : order) {
     Node node = at(n);
-    if (node.kind != Kind::element) {
+    if (node.kind != NodeKind::element) {
       node.a = place.at(node.a);
       node.b = place.at(node.b);
       if (node.c >= 0) node.c = place.at(node.c);
@@ -412,7 +412,7 @@ std::map<int, int> added(const Found& network, std::int64_t percent) {
   std::map<std::pair<int, int>, int> single;
   for (int n = 0; n < static_cast<int>(network.nodes.size()); ++n) {
     const Node& node = network.nodes[static_cast<std::size_t>(n)];
-    if (node.kind == Kind::element || node.c >= 0) continue;
+    if (node.kind == NodeKind::element || node.c >= 0) continue;
     const auto [found, is_new] = single.try_emplace(std::minmax(node.a, node.b), n);
     if (!is_new) pairs.emplace_back(found->second, n);
   }
@@ -444,7 +444,7 @@ std::string network_text(const Problem& problem, const NetworkShape& shape, cons
   std::map<std::array<std::int64_t, 3>, std::string> rows;  // vectors that are read
   for (const Node& node : network.nodes) {
     const std::size_t at = names.size();
-    if (node.kind == Kind::element) {
+    if (node.kind == NodeKind::element) {
       const std::int64_t wide = writing.vector, column = node.point.x + writing.shift;
       const auto [read, is_new] = rows.try_emplace({node.point.z, node.point.y, column / wide});
       if (is_new) {
@@ -461,11 +461,11 @@ std::string network_text(const Problem& problem, const NetworkShape& shape, cons
                       &b = names[static_cast<std::size_t>(node.b)];
     const auto found = other.find(static_cast<int>(at));
     if (found == other.end()) {
-      text += "  const Word " + names.back() + (node.kind == Kind::lower ? " = lower(" : " = upper(") + a +
-              ", " + b + (node.c >= 0 ? ", " + names[static_cast<std::size_t>(node.c)] : "") + ");\n";
+      text += "  const Word " + names.back() + (node.kind == NodeKind::lower ? " = lower(" : " = upper(") +
+              a + ", " + b + (node.c >= 0 ? ", " + names[static_cast<std::size_t>(node.c)] : "") + ");\n";
     } else if (static_cast<int>(at) < found->second) {
       const std::string both[] = {names.back(), name_of(static_cast<std::size_t>(found->second))};
-      const bool is_lower = node.kind == Kind::lower;
+      const bool is_lower = node.kind == NodeKind::lower;
       text += "  Word " + both[0] + ", " + both[1] + ";\n  order_by_adding(" + a + ", " + b + ", " +
               both[is_lower ? 0 : 1] + ", " + both[is_lower ? 1 : 0] + ");\n";
     }

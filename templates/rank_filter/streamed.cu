@@ -6,6 +6,7 @@
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared_layout.cuh"
 #include "rank_filter/words.cuh"
 
@@ -15,7 +16,6 @@ constexpr int after_x = window_width - 1 - before_x;
 constexpr StreamedLayout layout = streamed_layout(VECTOR, window_width, before_x);
 constexpr int left = layout.left, skipped = layout.skipped, first_byte = layout.first_byte,
               needed = layout.needed, out_columns = layout.out_columns, out_lanes = out_columns / VECTOR;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / BLOCK);
 
 __device__ __forceinline__ unsigned extreme(unsigned a, unsigned b) {
   return rank > 0 ? upper(a, b) : lower(a, b);
@@ -106,7 +106,7 @@ __device__ __forceinline__ void along_row(const Row& row, unsigned (&to)[words])
   }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(rank_filter_streamed)(const T* __restrict__ image, T* __restrict__ output, int planes, int height,
                                 int width, int strips_x, int strips_y, int boundary, double outside) {
   __shared__ unsigned rows[BLOCK / 32][32 * words];

@@ -9,6 +9,7 @@
 #include "common/boundary.cuh"
 #include "common/copy_groups.cuh"
 #include "common/integer.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "rank_filter/transposed_layout.inl"
@@ -30,7 +31,6 @@ struct Layout {
 constexpr int stacks_pitch = transposed_layout(shape, 1, 1).stacks_pitch,
               out_pitch = transposed_layout(shape, 1, 1).out_pitch;
 constexpr int threads = transposed_threads(shape, window_width);
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
 
 // ---- the extremes of two words, element by element
 
@@ -506,7 +506,7 @@ __device__ __forceinline__ void filter(const T* images, T* outputs, long long* m
   strip.run(rows_left);
 }
 
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(rank_filter_transposed)(const T* __restrict__ image, T* __restrict__ output, int height, int width,
                                   int strips_x, int strips_y, int boundary, double outside) {
   DYNAMIC_SHARED(long long, memory);
@@ -515,7 +515,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 }
 
 // Along the planes, as rows of a whole plane each.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(rank_filter_transposed_planes)(const T* __restrict__ image, T* __restrict__ output, int height,
                                          int width, int strips_x, int strips_y, int boundary,
                                          double outside) {

@@ -27,7 +27,7 @@ std::string refuses(const Problem& problem) {
 
 std::vector<Axis> all_axes(const Problem& problem, const DeviceFacts& device) {
   return {
-      {BLOCK, {512, 128, 256, 1024}, "threads per block"},
+      block_axis({512, 128, 256, 1024}),
       items_axis(),
       vector_axis(problem),
       {BLOCKS, blocks_to_fill(device, {2, 8, 4, 1}, {64, 32, 16, 8, 4, 2, 1}), "blocks per output, at most"},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The axes and rules that several of reduce's tuned templates share.
 
-#include "templates/axes.h"
 #include "templates/reduce/op.h"
 
 namespace tunesmith::reduce_op {
@@ -14,10 +13,7 @@ Axis load_axis() {
 
 Axis items_axis() { return {ITEMS, {4, 1, 2, 8, 16}, "loads of a thread before it adds"}; }
 
-// A load is 16 bytes, or one element for rows and pointers of any alignment.
-Axis vector_axis(const Problem& problem) {
-  return {VECTOR, {16 / bytes(dtype_of(problem)), 1}, "elements per load"};
-}
+Axis vector_axis(const Problem& problem) { return load_vector_axis(bytes(dtype_of(problem))); }
 
 // These two hints load by ld.global.nc, which is undefined for data that is written while the kernel runs.
 Rule early_rule() {

@@ -8,9 +8,7 @@
 namespace tunesmith::reduce_op {
 namespace {
 
-Space base_space(const Problem& /*problem*/) {
-  return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"}});
-}
+Space base_space(const Problem& /*problem*/) { return Space({block_axis()}); }
 
 // Functions after the mean, and sums in f64, have a kernel of their own (base.cu).
 bool is_further(const Problem& problem) { return function_of(problem) > Function::mean || is_wide(problem); }

@@ -10,6 +10,7 @@
 
 #include "generator/op.h"
 #include "templates/along_axis/strided_axis.h"
+#include "templates/axes.h"
 #include "templates/choice.h"
 #include "templates/reduce/tunesmith/reduce_functions.h"
 
@@ -67,11 +68,7 @@ Template staged();
 
 // ---- what the tuned templates share
 
-inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr CategoricalAxis FINISH("FINISH");
-inline constexpr IntegerAxis ITEMS("ITEMS");
-inline constexpr CategoricalAxis LOAD("LOAD");
-inline constexpr IntegerAxis VECTOR("VECTOR");
 
 Axis load_axis();
 Axis items_axis();

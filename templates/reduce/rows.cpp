@@ -16,7 +16,7 @@ std::string refuses(const Problem& problem) {
 }
 
 Space rows_space(const Problem& problem) {
-  return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"},
+  return Space({block_axis(),
                 {TEAM, {32, 1, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads per row"},
                 items_axis(),
                 vector_axis(problem),

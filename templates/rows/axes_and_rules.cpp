@@ -25,10 +25,7 @@ Axis load_axis() {
 Axis resident_axis() { return resident_warps_axis({32, 16, 48, 64}); }
 
 Axis vector_axis(const Problem& problem) {
-  std::vector<Value> values;
-  for (std::int64_t vector = 16 / bytes(dtype_of(problem)); vector > 0; vector /= 2)
-    values.emplace_back(vector);
-  return {VECTOR, std::move(values), "elements per access"};
+  return {VECTOR, halves(16 / bytes(dtype_of(problem))), "elements per access"};
 }
 
 Rule vector_rule(const Problem& problem) {
@@ -57,7 +54,7 @@ std::int64_t least_items(const Problem& problem, std::int64_t threads, std::int6
 std::int64_t matrices_of(const Problem& problem) {
   const Shape& shape = shape_of(problem);
   return std::count_if(shape.inputs.begin(), shape.inputs.end(),
-                       [](const InputLayout& input) { return input.kind == Kind::matrix; });
+                       [](const InputLayout& input) { return input.kind == InputKind::matrix; });
 }
 
 std::int64_t held_bytes(const Problem& problem, std::int64_t elements) {
@@ -73,7 +70,7 @@ std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
   for (int k = 0; k < most_inputs + most_outputs; ++k) arguments.emplace_back(ArgumentPointer{k});
   for (std::size_t k = 0; k < most_inputs; ++k) {
     const bool is_there = k < shape.inputs.size();
-    const bool is_per_row = is_there && shape.inputs[k].kind == Kind::per_row;
+    const bool is_per_row = is_there && shape.inputs[k].kind == InputKind::per_row;
     arguments.emplace_back(is_per_row ? 1 : is_there ? shape.inputs[k].stride : std::int64_t{0});
   }
   arguments.emplace_back(shape.rows);

@@ -24,7 +24,7 @@ std::string refuses(const Problem& problem) {
 
 Space cluster_space(const Problem& problem) {
   const std::vector<Axis> axes = {
-      {BLOCK, {512, 128, 256, 384, 640, 768, 1024}, "threads per block"},
+      block_axis({512, 128, 256, 384, 640, 768, 1024}),
       {CLUSTER, {8, 2, 4, 16}, "blocks per row; not every device has room for 16"},
       {ITEMS, {1, 2, 3, 4, 5, 6, 7, 8}, "vectors of a thread; what the row needs"},
       vector_axis(problem),

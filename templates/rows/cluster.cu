@@ -4,6 +4,7 @@
 
 #include "common/cluster.cuh"
 #include "common/hinted_access.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/vector.cuh"
 #include "rows/row.cuh"
 
@@ -16,7 +17,6 @@ constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::
 
 // What is loaded before the reductions. An overlapped kernel is short, and its loads cannot pass its stores.
 constexpr int FIRST = MATRICES | (overlapped ? PER_COLUMN : EARLY);
-constexpr int resident_blocks = RESIDENT_WARPS * 32 > BLOCK ? RESIDENT_WARPS * 32 / BLOCK : 1;
 using ClusterHeld = Held<ITEMS, BLOCK * CLUSTER, false>;
 constexpr int warps = BLOCK / 32;
 
@@ -53,8 +53,9 @@ __device__ __forceinline__ void reduce_row(const ClusterHeld& held, const Place&
   }
 }
 
-extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(BLOCK, resident_blocks)
-    ENTRY(rows_cluster)(ROWS_PARAMETERS_OF(InputPointer<T>, InOutPointer<T>)) {
+extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1)
+    __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
+        ENTRY(rows_cluster)(ROWS_PARAMETERS_OF(InputPointer<T>, InOutPointer<T>)) {
   __shared__ Compute shared[2][1][MOST][warps];
   __shared__ Compute totals[PASSES + 1][MOST][CLUSTER];
   if constexpr (PASSES > 0) arrive_in_cluster();

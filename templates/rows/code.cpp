@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "templates/choice.h"
 #include "templates/rows/op.h"
 
 namespace tunesmith::rows_op {
@@ -38,11 +39,11 @@ class Writer {
   std::string masks() const {
     int matrices = 0, per_column = 0, early = 0, per_row = 0, scalars = 0, wide = 0;
     for (std::size_t k = 0; k < shape_.inputs.size(); ++k) {
-      const Kind kind = shape_.inputs[k].kind;
-      (kind == Kind::matrix       ? matrices
-       : kind == Kind::per_column ? per_column
-       : kind == Kind::per_row    ? per_row
-                                  : scalars) |= 1 << k;
+      const InputKind kind = shape_.inputs[k].kind;
+      (kind == InputKind::matrix       ? matrices
+       : kind == InputKind::per_column ? per_column
+       : kind == InputKind::per_row    ? per_row
+                                       : scalars) |= 1 << k;
     }
     for (const Reduction& reduction : e_.reductions)
       for (const int place : shape_.needed({reduction.argument}))
@@ -132,7 +133,7 @@ class Writer {
       arguments.push_back(reduction.argument);
       const std::string place = "[" + std::to_string(n) + "]";
       const std::string type =
-          "rows::" + std::string(reduction.function == Function::mean ? "sum" : name(reduction.function));
+          "rows::" + std::string(reduction.function == Function::mean ? "sum" : name_of(reduction.function));
       none += "    total" + place + " = " + type + "_of_none<Compute>();\n";
       terms += "    term" + place + " = " + value(reduction.argument) + ";\n";
       combine += "    total" + place + " = " + type + "(total" + place + ", other" + place + ");\n";

@@ -55,8 +55,8 @@ std::string rows_expression(const std::string& expression) {
 std::vector<bool> rows_results_vary(const std::string& expression, const std::vector<RowsKind>& inputs) {
   const rows_op::Expression e = parsed(expression);
   if (inputs.size() != e.inputs.size()) throw UsageError(wrong_count(expression, e, inputs.size()));
-  std::vector<rows_op::Kind> kinds;
-  for (const RowsKind kind : inputs) kinds.push_back(static_cast<rows_op::Kind>(kind));
+  std::vector<rows_op::InputKind> kinds;
+  for (const RowsKind kind : inputs) kinds.push_back(static_cast<rows_op::InputKind>(kind));
   const std::vector<char> varies = rows_op::variation(e, kinds);
   std::vector<bool> found;
   for (const rows_op::Output& output : e.outputs)

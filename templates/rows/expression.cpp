@@ -6,6 +6,7 @@
 
 #include "generator/listed.h"
 #include "language/words.h"
+#include "templates/choice.h"
 
 namespace tunesmith::rows_op {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 using elementwise_op::fail;
 using elementwise_op::Scanner;
 using elementwise_op::SyntaxError;
-
-constexpr std::array<std::string_view, 5> functions = {"sum", "mean", "prod", "max", "min"};
 
 constexpr std::array<Word, 6> frequent = {{
     {"softmax", "y = exp(x - max(x)) / sum(exp(x - max(x)))"},
@@ -82,16 +81,15 @@ class Parser {
   }
 
   std::optional<int> reduced(std::string_view word, std::span<const int> arguments, std::size_t position) {
-    const auto at = std::find(functions.begin(), functions.end(), word);
-    if (at == functions.end()) return std::nullopt;
-    const auto function = static_cast<Function>(at - functions.begin());
+    const std::optional<Function> function = named<Function>(word);
+    if (!function) return std::nullopt;
     if (arguments.size() != 1) {
-      if (function == Function::max || function == Function::min) return std::nullopt;  // of elements
+      if (*function == Function::max || *function == Function::min) return std::nullopt;  // of elements
       fail(position, elementwise_op::quoted(word) + " reduces one value along the row; " +
                          std::to_string(arguments.size()) + " were given.");
     }
     for (const Reduction& known : found_.reductions)
-      if (known.function == function && known.argument == arguments[0]) return known.result;
+      if (known.function == *function && known.argument == arguments[0]) return known.result;
     if (found_.reductions.size() == most_reductions) {
       fail(position, "The expression has more than " + std::to_string(most_reductions) +
                          " different reductions; split it up.");
@@ -101,7 +99,7 @@ class Parser {
                                          .input = most_inputs + static_cast<int>(found_.reductions.size()),
                                          .position = position,
                                          .non_negative = non_negative});
-    found_.reductions.push_back({function, arguments[0], result});
+    found_.reductions.push_back({*function, arguments[0], result});
     return result;
   }
 
@@ -112,15 +110,13 @@ class Parser {
 
 }  // namespace
 
-std::string_view name(Function function) { return functions[static_cast<std::size_t>(function)]; }
-
-std::vector<char> variation(const Expression& expression, std::span<const Kind> inputs) {
+std::vector<char> variation(const Expression& expression, std::span<const InputKind> inputs) {
   std::vector<char> varies(expression.nodes.size(), 0);
   for (std::size_t i = 0; i < varies.size(); ++i) {
     const Node& node = expression.nodes[i];
     if (is_array(node)) {
-      const Kind kind = inputs[static_cast<std::size_t>(node.input)];
-      varies[i] = kind == Kind::matrix || kind == Kind::per_column ? 1 : 0;
+      const InputKind kind = inputs[static_cast<std::size_t>(node.input)];
+      varies[i] = kind == InputKind::matrix || kind == InputKind::per_column ? 1 : 0;
     }
     for (const int operand : node.operands)
       if (operand >= 0 && varies[static_cast<std::size_t>(operand)] != 0) varies[i] = 1;

@@ -3,6 +3,7 @@
 // into one list of operations in which each occurs once. The grammar of values is elementwise's.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +22,9 @@ constexpr std::size_t most_reductions = 16;
 
 // As in the base's program (base.cu).
 enum class Function { sum, mean, prod, max, min };
-std::string_view name(Function function);
+constexpr auto names_of(Function) {
+  return std::to_array<std::string_view>({"sum", "mean", "prod", "max", "min"});
+}
 
 struct Reduction {
   Function function = Function::sum;
@@ -48,10 +51,13 @@ inline bool is_array(const Node& node) {
 }
 
 /// How an array is read: an element for each, one for each column, one for each row, or one for all.
-enum class Kind { matrix, per_column, per_row, scalar };
+enum class InputKind { matrix, per_column, per_row, scalar };
+constexpr auto names_of(InputKind) {
+  return std::to_array<std::string_view>({"matrix", "per_column", "per_row", "scalar"});
+}
 
 /// By node, for inputs of these kinds: 1 where its value differs along a row, else 0.
-std::vector<char> variation(const Expression& expression, std::span<const Kind> inputs);
+std::vector<char> variation(const Expression& expression, std::span<const InputKind> inputs);
 
 /// A name for a frequent expression.
 struct Word {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "templates/limits.h"
+
 namespace tunesmith {
 namespace {
 
@@ -16,10 +18,10 @@ double moved(const Problem& problem) {
   double elements = 0;
   for (const InputLayout& input : shape.inputs) {
     const auto rows = static_cast<double>(shape.rows), columns = static_cast<double>(shape.columns);
-    elements += input.kind == Kind::matrix       ? rows * columns
-                : input.kind == Kind::per_column ? columns
-                : input.kind == Kind::per_row    ? rows
-                                                 : 1;
+    elements += input.kind == InputKind::matrix       ? rows * columns
+                : input.kind == InputKind::per_column ? columns
+                : input.kind == InputKind::per_row    ? rows
+                                                      : 1;
   }
   for (std::size_t k = 0; k < shape.expression.outputs.size(); ++k) {
     double all = 1;
@@ -47,7 +49,7 @@ std::vector<Problem> companions(const Problem& problem) {
     other.set("rows", rows);
     other.set("columns", columns);
     for (std::size_t k = 0; k < own.inputs.size(); ++k) {
-      if (own.inputs[k].kind != Kind::matrix) continue;
+      if (own.inputs[k].kind != InputKind::matrix) continue;
       const std::string stride = std::to_string(columns + gap);
       other.set("x" + std::to_string(k), gap == 0 ? std::string(dense) : std::string(dense) + ":" + stride);
     }

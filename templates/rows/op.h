@@ -16,11 +16,10 @@
 namespace tunesmith::rows_op {
 
 struct InputLayout {
-  Kind kind = Kind::matrix;
+  InputKind kind = InputKind::matrix;
   std::int64_t stride = 0;  ///< of a matrix: elements from one row to the next
 };
 
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;  ///< of an array
 constexpr std::string_view dense = "matrix";
 
 /// Why the text is no layout, as a sentence; empty if it is one.
@@ -88,11 +87,6 @@ Template cluster();
 Template sweeps();
 
 // ---- what the tuned templates share
-
-inline constexpr IntegerAxis BLOCK("BLOCK");
-inline constexpr IntegerAxis ITEMS("ITEMS");
-inline constexpr CategoricalAxis LOAD("LOAD");
-inline constexpr IntegerAxis VECTOR("VECTOR");
 
 constexpr std::int64_t most_items = 8;                       ///< vectors of a thread
 constexpr std::int64_t index_limit = std::int64_t{1} << 30;  ///< columns that 32-bit indices reach

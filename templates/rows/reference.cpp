@@ -155,8 +155,8 @@ class RowEvaluator {
         continue;
       }
       const InputLayout& input = shape_.inputs[at(node.input)];
-      const double* const from =
-          arguments_[at(node.input)].data() + (input.kind == Kind::matrix ? row * input.stride : 0) + begin;
+      const double* const from = arguments_[at(node.input)].data() +
+                                 (input.kind == InputKind::matrix ? row * input.stride : 0) + begin;
       for (std::int64_t c = 0; c < size; ++c) place(i)[c] = {from[c], 0};
     }
   }
@@ -187,7 +187,7 @@ class RowEvaluator {
       const Node& node = e_.nodes[at(i)];
       if (shape_.varies_along_row(i) || shape_.passes_before[at(i)] != passes) continue;
       if (is_array(node)) {
-        const bool is_per_row = shape_.inputs[at(node.input)].kind == Kind::per_row;
+        const bool is_per_row = shape_.inputs[at(node.input)].kind == InputKind::per_row;
         fill(i, {arguments_[at(node.input)][static_cast<std::size_t>(is_per_row ? row : 0)], 0});
       } else if (node.operation != Operation::input) {
         compute(i, static_cast<std::size_t>(block));

@@ -3,6 +3,7 @@
 // arrays' kinds and the element type are compiled in.
 
 #include "common/hinted_access.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/vector.cuh"
 #include "rows/row.cuh"
 
@@ -18,7 +19,6 @@ constexpr int FIRST = MATRICES | (overlapped ? PER_COLUMN : EARLY);
 constexpr int BLOCK = TEAM * TEAMS;
 constexpr int width = TEAM < 32 ? TEAM : 32;  // lanes of a team
 constexpr int warps = TEAM / width;           // of a team
-constexpr int resident_blocks = RESIDENT_WARPS * 32 > BLOCK ? RESIDENT_WARPS * 32 / BLOCK : 1;
 using TeamHeld = Held<ITEMS, TEAM, false>;
 constexpr int block_warps = warps > 1 ? BLOCK / 32 : 1;
 
@@ -43,7 +43,7 @@ __device__ __forceinline__ void reduce_rows(const TeamHeld (&held)[ROWS], const 
 }
 
 // A team has ROWS rows, TEAMS apart, under way at once.
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(rows_registers)(ROWS_PARAMETERS_OF(InputPointer<T>, InOutPointer<T>)) {
   __shared__ Compute shared[2][ROWS][MOST][block_warps];
   ROWS_ARRAYS;

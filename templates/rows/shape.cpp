@@ -2,10 +2,12 @@
 // A problem's arrays, what varies along its rows, and what is not allowed.
 
 #include <algorithm>
-#include <charconv>
 
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
+#include "templates/choice.h"
+#include "templates/limits.h"
 #include "templates/rows/op.h"
 
 namespace tunesmith::rows_op {
@@ -17,17 +19,14 @@ std::string input_name(std::size_t k) { return "x" + std::to_string(k); }
 std::int64_t stride_in(std::string_view text) {
   const std::size_t at = dense.size() + 1;
   if (!text.starts_with(dense) || text.size() <= at || text[at - 1] != ':') return -1;
-  std::int64_t stride = -1;
-  const auto [end, failure] = std::from_chars(text.data() + at, text.data() + text.size(), stride);
   const bool is_plain = text[at] != '-' && (text[at] != '0' || text.size() == at + 1);
-  return failure == std::errc() && end == text.data() + text.size() && is_plain ? stride : -1;
+  return is_plain ? parsed_number<std::int64_t>(text.substr(at)).value_or(-1) : -1;
 }
 
 InputLayout layout_of(const std::string& text, std::int64_t columns) {
-  if (text == "per_column") return {Kind::per_column, 0};
-  if (text == "per_row") return {Kind::per_row, 0};
-  if (text == "scalar") return {Kind::scalar, 0};
-  return {Kind::matrix, text == dense ? columns : stride_in(text)};
+  const InputKind kind = named<InputKind>(text).value_or(InputKind::matrix);
+  if (kind != InputKind::matrix) return {kind, 0};
+  return {kind, text == dense ? columns : stride_in(text)};
 }
 
 // Whether the layout of a problem as a person may write it is the dense one in other words.
@@ -50,7 +49,7 @@ std::int64_t power_in(std::int64_t number) {
 }  // namespace
 
 std::string refuses_layout(const std::string& text) {
-  if (text == "per_column" || text == "per_row" || text == "scalar") return "";
+  if (named<InputKind>(text)) return "";
   if (const std::int64_t stride = stride_in(text); stride >= 0 && stride <= most_elements) return "";
   return "Allowed are matrix, matrix: and behind it the elements from one row to the next, as in "
          "matrix:1024, per_column, per_row and scalar.";
@@ -62,7 +61,7 @@ Shape::Shape(const Problem& problem)
       expression(parse(problem.string("expression")).expression) {
   for (std::size_t k = 0; k < expression.inputs.size(); ++k)
     inputs.push_back(layout_of(problem.string(input_name(k)), columns));
-  std::vector<Kind> kinds;
+  std::vector<InputKind> kinds;
   for (const InputLayout& input : inputs) kinds.push_back(input.kind);
   varies = variation(expression, kinds);
   passes_before.resize(expression.nodes.size(), 0);
@@ -80,7 +79,7 @@ Shape::Shape(const Problem& problem)
   }
   std::vector<std::int64_t> strides;
   for (const InputLayout& input : inputs)
-    if (input.kind == Kind::matrix) strides.push_back(input.stride);
+    if (input.kind == InputKind::matrix) strides.push_back(input.stride);
   for (const Output& output : expression.outputs)
     if (varies_along_row(output.value)) strides.push_back(columns);
   aligned = power_in(columns);
@@ -94,11 +93,11 @@ Shape::Shape(const Problem& problem)
 std::int64_t Shape::memory(std::size_t input) const {
   if (input >= inputs.size()) return 0;
   switch (inputs[input].kind) {
-    case Kind::matrix:
+    case InputKind::matrix:
       return empty() ? 0 : (rows - 1) * inputs[input].stride + columns;
-    case Kind::per_column:
+    case InputKind::per_column:
       return columns;
-    case Kind::per_row:
+    case InputKind::per_row:
       return rows;
     default:
       return 1;
@@ -181,15 +180,15 @@ std::string check(const Problem& problem) {
   const auto real = [](std::int64_t number) { return static_cast<double>(number); };
   double most = real(shape.rows) * real(shape.columns);
   for (const InputLayout& input : shape.inputs)
-    if (input.kind == Kind::matrix)
+    if (input.kind == InputKind::matrix)
       most = std::max(most, real(shape.rows) * real(input.stride) + real(shape.columns));
-  if (most > real(most_elements))
-    return "An array of rows=" + std::to_string(shape.rows) + " columns=" + std::to_string(shape.columns) +
-           " reaches beyond the 2^40 elements that are allowed.";
+  if (are_too_many(most))
+    return too_many_elements("An array of rows=" + std::to_string(shape.rows) +
+                             " columns=" + std::to_string(shape.columns));
   if (shape.columns > 0) return "";
   for (const Reduction& reduction : e.reductions) {
     if (reduction.function == Function::max || reduction.function == Function::min)
-      return subject + ", and columns=0: nothing has no " + std::string(name(reduction.function)) + ".";
+      return subject + ", and columns=0: nothing has no " + std::string(name_of(reduction.function)) + ".";
   }
   return "";
 }

@@ -40,7 +40,7 @@ std::string refuses(const Problem& problem) {
 }
 
 Space sweeps_space(const Problem& problem, const DeviceFacts& device) {
-  const std::vector<Axis> axes = {{BLOCK, {512, 256, 1024}, "threads per block"},
+  const std::vector<Axis> axes = {block_axis({512, 256, 1024}),
                                   {ITEMS, {2, 1, 4, 8}, "vectors of a thread that are loaded at once"},
                                   {KEEP, categories({"none", "shared"}),
                                    "what stays in shared memory after the first pass: nothing, or what fits"},

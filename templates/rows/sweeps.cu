@@ -4,6 +4,7 @@
 // element type are compiled in.
 
 #include "common/hinted_access.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 #include "rows/row.cuh"
@@ -14,7 +15,6 @@ constexpr Hint load_hint = LOAD == Load::streaming     ? Hint::streaming
 constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
 #include "rows/held.inl"
 
-constexpr int resident_blocks = RESIDENT_WARPS * 32 > BLOCK ? RESIDENT_WARPS * 32 / BLOCK : 1;
 using Tile = Held<ITEMS, BLOCK, true>;
 constexpr int tile_vectors = BLOCK * ITEMS;
 constexpr int warps = BLOCK / 32;
@@ -87,7 +87,7 @@ __device__ __forceinline__ void sweep(const Place& place, Row& row, int tiles, c
   }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(rows_sweeps)(ROWS_PARAMETERS, int kept_tiles) {
   DYNAMIC_SHARED(Loaded, kept_vectors);
   const Kept kept = {kept_vectors, kept_tiles};

@@ -11,9 +11,7 @@ namespace {
 
 #include "templates/scan/base_layout.inl"
 
-Space base_space(const Problem& /*problem*/) {
-  return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"}});
-}
+Space base_space(const Problem& /*problem*/) { return Space({block_axis()}); }
 
 // Threads of neighbouring lines read neighbouring elements, but of contiguous lines.
 bool is_alone(const Dims& d) {

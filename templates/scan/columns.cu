@@ -3,6 +3,7 @@
 // side along the columns and BLOCK_Y deep along the length, and blocks pass on what their columns have before
 // their tiles. The types, the function and the kind are compiled in.
 
+#include "common/resident_blocks.cuh"
 #include "scan/chain.cuh"
 #include "scan/scan.cuh"
 
@@ -13,10 +14,9 @@ constexpr Hint load_hint = LOAD == Load::streaming ? Hint::streaming : Hint::non
 constexpr int columns = BLOCK_X * VECTOR;  // of a block
 constexpr int rows = BLOCK_Y * ITEMS;      // of a tile
 constexpr int threads = BLOCK_X * BLOCK_Y;
-constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 
 // A line of tiles is `columns` columns of one outer position; there are `across` beside each other.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(scan_columns)(const T* __restrict__ x, S::Output* __restrict__ y, void* counters, void* messages,
                         int lines, int across, int tiles, long long length, long long inner,
                         long long outer_stride, long long stride) {

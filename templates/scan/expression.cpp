@@ -190,11 +190,6 @@ std::string refuses_identity(const Expression& expression, DType dtype, double i
   return "";
 }
 
-bool reads_as_whole(const std::string& text, std::int64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 }  // namespace
 
 const Expression& expression_of(const Problem& problem) {
@@ -234,10 +229,9 @@ std::string refuses_expression(const Problem& problem) {
       +[](const Problem& its) { return refuses_function(expression_of(its), dtype_of(its)); });
   if (!refusal.empty()) return "The expression is " + text + ". " + refusal;
   if (!needs_identity) return "";
-  std::int64_t whole = 0;
+  const auto whole = parsed_number<std::int64_t>(identity);
   const std::int64_t end = std::int64_t{1} << 31;
-  if (is_whole(dtype) &&
-      (!reads_as_whole(identity, whole) || (dtype == DType::i32 && (whole < -end || whole >= end)))) {
+  if (is_whole(dtype) && (!whole || (dtype == DType::i32 && (*whole < -end || *whole >= end)))) {
     return "identity=" + identity +
            " is not a whole number in the range of dtype=" + problem.string("dtype") + ".";
   }
@@ -251,7 +245,7 @@ std::string preamble(const Problem& problem) {
   std::string first = "0";
   if (is_exclusive(problem)) {
     Node identity{.number = identity_of(problem)};
-    if (std::int64_t whole = 0; reads_as_whole(problem.string("identity"), whole)) identity.whole = whole;
+    identity.whole = parsed_number<std::int64_t>(problem.string("identity"));
     const auto bits = [](const char* of) {
       return "static_cast<Compute>(__longlong_as_double(" + std::string(of) + "))";
     };

@@ -33,7 +33,7 @@ std::int64_t tiles_of(const Dims& d, const Config& c) {
 Space lookback_space(const Problem& problem) {
   const Dims d(problem);
   const auto elements = [](const Config& c) { return c[ITEMS] * c[VECTOR]; };
-  const std::vector<Axis> axes = {{BLOCK, {512, 128, 256, 1024}, "threads per block"},
+  const std::vector<Axis> axes = {block_axis({512, 128, 256, 1024}),
                                   {ITEMS, {4, 1, 2, 8, 12, 16}, "loads of a thread"},
                                   vector_axis(problem, 16),
                                   {TOTAL, categories({"scanned", "summed"}),

@@ -2,6 +2,7 @@
 // scan along contiguous elements with several blocks per line, which pass on what a line has before their
 // tiles: for few, long lines. The types, the function and the kind are compiled in.
 
+#include "common/resident_blocks.cuh"
 #include "common/shared_layout.cuh"
 #include "scan/chain.cuh"
 #include "scan/scan.cuh"
@@ -12,12 +13,11 @@ using WarpStretch = Stretch<S, T, 32, ITEMS, VECTOR, direction == Direction::rev
 
 constexpr Hint load_hint = LOAD == Load::streaming ? Hint::streaming : Hint::none;
 constexpr int warps = BLOCK / 32;
-constexpr int resident_blocks = RESIDENT_WARPS > warps ? RESIDENT_WARPS / warps : 1;
 #include "scan/lookback_layout.inl"
 constexpr int tile_elements = warps * WarpStretch::elements;
 constexpr bool posts_early = TOTAL == Total::summed;
 
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(scan_lookback)(const T* __restrict__ x, S::Output* __restrict__ y, void* counters, void* messages,
                          int lines, int tiles, long long length, long long outer_stride) {
   using LineChain = Chain<S, lookback_fan>;

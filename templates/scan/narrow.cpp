@@ -46,7 +46,7 @@ std::int64_t tiles_of(const Dims& d, const Config& c) {
 
 Space narrow_space(const Problem& problem) {
   const Dims d(problem);
-  const std::vector<Axis> axes = {{BLOCK, {256, 128, 512, 1024}, "threads per block"},
+  const std::vector<Axis> axes = {block_axis(),
                                   {ITEMS, {17, 9, 33, 16, 8, 56}, "neighbouring rows per thread"},
                                   {HELD, categories({"registers", "shared"}),
                                    "where a thread's elements are meanwhile: in its registers, or in shared "

@@ -5,6 +5,7 @@
 // before their tiles. The types, the function and the kind are compiled in.
 
 #include "common/async_copy.cuh"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "scan/chain.cuh"
@@ -16,7 +17,6 @@ using Output = S::Output;
 
 constexpr Hint load_hint = LOAD == Load::streaming ? Hint::streaming : Hint::none;
 constexpr int warps = BLOCK / 32;
-constexpr int resident_blocks = RESIDENT_WARPS > warps ? RESIDENT_WARPS / warps : 1;
 constexpr int rounds = (ITEMS + VECTOR - 1) / VECTOR;  // in which a block moves a tile
 #include "scan/narrow_layout.inl"
 constexpr int most_inner = narrow_most_inner;
@@ -37,7 +37,7 @@ static_assert(sizeof(Exchanged) <= narrow_exchanged(BLOCK, static_cast<int>(size
 
 // A line of tiles is one outer position; a tile has `segments` x ITEMS rows. Dynamic shared memory: a tile as
 // elements, and again as results; behind the elements where they are read again and have another size.
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(scan_narrow)(const T* __restrict__ x, Output* __restrict__ y, void* counters, void* messages,
                        int lines, int tiles, long long length, int inner, long long outer_stride,
                        int segments) {

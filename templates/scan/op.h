@@ -70,13 +70,9 @@ Template narrow();
 
 // ---- what the tuned templates share
 
-inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
 inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 inline constexpr IntegerAxis FAN("FAN");
-inline constexpr IntegerAxis ITEMS("ITEMS");
-inline constexpr CategoricalAxis LOAD("LOAD");
-inline constexpr IntegerAxis VECTOR("VECTOR");
 
 Axis load_axis();
 Axis vector_axis(const Problem& problem, std::int64_t most_bytes);

@@ -31,7 +31,7 @@ std::int64_t blocks_of(const Dims& d, const Config& c) {
 Space rows_space(const Problem& problem) {
   const Dims d(problem);
   const std::vector<Axis> axes = {
-      {BLOCK, {256, 128, 512, 1024}, "threads per block"},
+      block_axis(),
       {TEAM, {32, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads per line"},
       {ITEMS, {1, 2, 4, 8, 16}, "loads of a thread for a tile"},
       {ROWS, {1, 2, 4, 8}, "lines that a team has under way at once"},

@@ -2,6 +2,7 @@
 // scan along contiguous elements with a team of threads per line, which carries what the line has so far from
 // tile to tile: for many lines. The types, the function and the kind are compiled in.
 
+#include "common/resident_blocks.cuh"
 #include "scan/scan.cuh"
 
 using S = Scan<has_expression ? 6 : static_cast<int>(function), T, sum_dtype == SumDtype::f64>;
@@ -15,8 +16,6 @@ constexpr bool reverse = direction == Direction::reverse;
 constexpr bool sums = BEFORE == Before::summed;
 constexpr End line_end = TAIL == Tail::element ? End::element : End::vector;
 using LaneStretch = Stretch<S, T, width, ITEMS, VECTOR, reverse>;
-constexpr int threads = BLOCK;
-constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 constexpr int tile_elements = warps * LaneStretch::elements;
 
 // What a thread of the block has of the elements from `from` to `end`, in any order.
@@ -46,7 +45,7 @@ __device__ __forceinline__ Item summed(const T* from, const T* end, int thread) 
 }
 
 // A line has `tiles` tiles. A team has ROWS lines, `teams` apart, under way at once; or a block has one tile.
-extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks)
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(scan_rows)(const T* __restrict__ x, S::Output* __restrict__ y, long long lines, long long length,
                      long long outer_stride, int tiles) {
   __shared__ Item totals[2][ROWS][BLOCK / 32 > 0 ? BLOCK / 32 : 1];

@@ -10,11 +10,10 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-constexpr IntegerAxis BLOCK("BLOCK"), BLOCKS("BLOCKS");
+constexpr IntegerAxis BLOCKS("BLOCKS");
 
 Space space(const Problem& /*problem*/) {
-  return Space({{BLOCK, {256, 128, 512}, "threads per block"},
-                {BLOCKS, {4096, 1024, 65536}, "blocks of the grid, at most"}});
+  return Space({block_axis({256, 128, 512}), {BLOCKS, {4096, 1024, 65536}, "blocks of the grid, at most"}});
 }
 
 bool is_plain_product(const Expression& e) {

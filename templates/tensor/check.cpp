@@ -10,8 +10,6 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-constexpr double most_terms = 0x1p40;
-
 std::string name_of(const Expression& e, int array) {
   return std::string(argument_name(array)) +
          (array < 0 ? "" : " (" + e.arrays[static_cast<std::size_t>(array)] + ")");
@@ -42,7 +40,7 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
     return subject + ", but the expression has " + std::to_string(rank) +
            " indices there; give as many extents.";
   }
-  const Layout layout = array_layout(problem, array);
+  const ArrayLayout layout = array_layout(problem, array);
   const auto refuses = [&](const Access& access) -> std::string {
     if (access.array != array) return "";
     double farthest = 0;
@@ -69,13 +67,7 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
   for (const Access& access : e.accesses)
     if (std::string why = refuses(access); !why.empty()) return why;
   if (std::string why = refuses(e.output); !why.empty()) return why;
-  double last = 0;
-  for (std::size_t d = 0; d < rank; ++d)
-    last += static_cast<double>(std::max<std::int64_t>(layout.extents[d] - 1, 0)) *
-            static_cast<double>(layout.strides[d]);
-  if (last >= static_cast<double>(most_elements))
-    return subject + ": from its first element to its last there are more than the 2^40 that are allowed.";
-  return "";
+  return memory(layout) ? "" : subject + ". " + too_many_elements("It");
 }
 
 }  // namespace
@@ -112,10 +104,9 @@ std::string check(const Problem& problem) {
              std::string(array_names[k]) + "=" + problem.string(array_names[k]) + "; leave it out.";
     }
   }
-  if (product(extents, 0, e.free) > static_cast<double>(most_elements) ||
-      product(extents, e.free, extents.size()) > most_terms)
-    return expression + " with extents=" + problem.string("extents") +
-           ": more than 2^40 elements or terms of each; ask for smaller sizes.";
+  if (are_too_many(product(extents, 0, e.free)) || are_too_many(product(extents, e.free, extents.size())))
+    return expression + " with extents=" + problem.string("extents") + ": more than " + most_elements_text +
+           " elements or terms of each; ask for smaller sizes.";
   for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array)
     if (std::string why = refuses_array(problem, e, array, extents); !why.empty()) return why;
   const Nest& nest = nest_of(problem);

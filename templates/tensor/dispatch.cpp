@@ -5,6 +5,8 @@
 
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "templates/choice.h"
+#include "templates/tensor/derive/forms.h"
 #include "templates/tensor/op.h"
 #include "tunesmith/tensor.h"
 
@@ -35,9 +37,9 @@ std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::E
     const std::size_t index = e.place_of(name);
     if (index == e.indices.size())
       throw UsageError(subject + "It has no index " + name + "; leave its extent out.");
-    if (extent < 0 || extent > tensor_op::most_elements)
+    if (extent < 0 || extent > most_elements)
       throw UsageError(subject + "The extent of " + name + " is " + std::to_string(extent) +
-                       "; allowed is 0 to 2^40.");
+                       "; allowed is 0 to " + most_elements_text + ".");
     given[index] = extent;
   }
   std::vector<const std::vector<std::int64_t>*> known;
@@ -57,8 +59,8 @@ std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::E
 }
 
 std::string text_of(const TensorLayout& layout) {
-  const std::string extents = tensor_op::joined(layout.extents);
-  return layout.strides.empty() ? extents : extents + ":" + tensor_op::joined(layout.strides);
+  return layout.strides.empty() ? joined(layout.extents)
+                                : tunesmith::text_of(ArrayLayout{layout.extents, layout.strides});
 }
 
 // `values`: each index's extent.
@@ -67,7 +69,7 @@ std::string problem_text(const tensor_op::Expression& e, const std::vector<std::
                          const TensorLayout& out, const TensorOptions& options) {
   Values problem = {{"expression", tensor_op::canonical_text(e)},
                     {"dtype", std::string(dtype)},
-                    {"extents", tensor_op::joined(values)}};
+                    {"extents", joined(values)}};
   const auto set = [&](std::string_view name, int array, const TensorLayout& layout) {
     problem.set(name, tensor_op::stored_layout(text_of(layout), tensor_op::least_extents(e, array, values)));
   };

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "generator/listed.h"
+#include "templates/choice.h"
+#include "templates/tensor/derive/forms.h"
 
 namespace tunesmith {
 namespace {
@@ -28,7 +30,7 @@ std::vector<Problem> companions(const Problem& problem) {
       const std::string name(argument_name(array));
       if (problem.string(name) == "dense") continue;
       // The strides of the problem's own order of dimensions, with a gap behind the contiguous one.
-      const Layout layout = array_layout(problem, array);
+      const ArrayLayout layout = array_layout(problem, array);
       std::vector<std::int64_t> least = least_extents(e, array, extents);
       if (e.is_zero_outside(array))  // which is left at both ends
         for (std::int64_t& extent : least) extent = std::max<std::int64_t>(extent - 2, 0);
@@ -41,7 +43,7 @@ std::vector<Problem> companions(const Problem& problem) {
         if (n == 0 && layout.strides[order[n]] > 1) strides[order[n]] = step = 2;
         if (strides[order[n]] > 0) step *= std::max<std::int64_t>(least[order[n]], 1) + (n == 0 ? 1 : 0);
       }
-      other.set(name, joined(least) + ":" + joined(strides));
+      other.set(name, text_of({least, strides}));
     }
     if (check(other).empty() && other != problem) found.push_back(std::move(other));
   };
@@ -55,7 +57,7 @@ Parameter array_parameter(std::string name, std::string what) {
           .what = std::move(what),
           .categories = {"dense"},
           .initial = "dense",
-          .refuses_text = refuses_layout};
+          .refuses_text = tensor_op::refuses_layout};
 }
 
 // Not a category for each: of those all binaries would be built in.
@@ -110,7 +112,7 @@ DType out_dtype(const Problem& problem) {
 
 std::int64_t array_bytes(const Problem& problem, int argument) {
   const bool is_output = argument == output_argument;
-  return memory(array_layout(problem, is_output ? -1 : argument)) *
+  return memory(array_layout(problem, is_output ? -1 : argument)).value() *
          bytes(is_output ? out_dtype(problem) : dtype_of(problem));
 }
 
@@ -144,11 +146,11 @@ Op ops_tensor() {
            {.name = "extents",
             .what = "the indices' extents, in the order a, b, c, … of the expression as it is stored",
             .categories = {"90x70x50"},
-            .refuses_text = refuses_extents},
+            .refuses_text = tensor_op::refuses_extents},
            {.name = "may",
             .what = "what rounding may change: the order of sums, or also how products are distributed over "
                     "sums, as in a * b + a * c = a * (b + c)",
-            .categories = {"reorder", "distribute"},
+            .categories = choices<May>(),
             .initial = "reorder"},
            {.name = "finish",
             .what =
@@ -260,7 +262,7 @@ Op ops_tensor() {
          .extents =
              [k](const Problem& problem) {
                const bool is_used = k < expression_of(problem).arrays.size();
-               return std::vector{is_used ? memory(array_layout(problem, static_cast<int>(k))) : 0};
+               return std::vector{is_used ? memory(array_layout(problem, static_cast<int>(k))).value() : 0};
              },
          .contents = {
              {Contents::uniform, -100, 100}, {Contents::few, -1, 1}, {Contents::magnitudes, 1e-3, 1e3}}});
@@ -268,7 +270,8 @@ Op ops_tensor() {
   op.arguments.push_back(
       {.name = "out",
        .role = Role::output,
-       .extents = [](const Problem& problem) { return std::vector{memory(array_layout(problem, -1))}; },
+       .extents =
+           [](const Problem& problem) { return std::vector{memory(array_layout(problem, -1)).value()}; },
        .dtype = out_dtype});
   return op;
 }

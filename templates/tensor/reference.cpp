@@ -9,6 +9,8 @@
 
 #include "language/bounded.h"
 #include "language/builder.h"
+#include "templates/choice.h"
+#include "templates/tensor/derive/forms.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {
@@ -206,7 +208,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const bool whole = is_whole(compute);
   const std::int64_t terms = nest.terms();
   const std::vector<int> product = whole ? std::vector<int>() : product_of(e.function);
-  const bool distributes = problem.string("may") == "distribute" && !whole && e.reduction == Reduction::sum;
+  const bool distributes =
+      choice<May>(problem, "may") == May::distribute && !whole && e.reduction == Reduction::sum;
   const elementwise_op::Expression magnitude =
       distributes ? magnitude_of(e.function) : elementwise_op::Expression();
   const std::vector<std::size_t> order =

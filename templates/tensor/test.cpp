@@ -268,19 +268,19 @@ TEST(TensorProblem, ContradictionsAreSentences) {
       {"expression=\"y[i] = x[i]\" i=10 out_dtype=u8",
        "out_dtype is u8. Allowed are same and f32, f64, i32, i64, f16, bf16."},
       {"expression=\"y[i,j,k] = x[i,j,k]\" i=65536 j=65536 k=65536", "more than 2^40 elements"},
-      {"expression=\"y[i] = x[i]\" i=4 x=4:1099511627776", "more than the 2^40 that are allowed"},
+      {"expression=\"y[i] = x[i]\" i=4 x=4:1099511627776", "more than the 2^40 elements that are allowed"},
       {"expression=\"y[i] = x[i]\" i=4 x=4:-1", "Behind the colon stands a stride for each extent"},
       {"expression=\"y += "
        "x[1048576*a+1048576*b+1048576*c+1048576*d+1048576*e+1048576*f+1048576*g+1048576*h+1048576*i]\" "
        "a=1 b=1 c=1 d=1 e=1 f=1 g=1 h=1 i=1099511627776",
-       "more than the 2^40 that are allowed"},
+       "more than the 2^40 elements that are allowed"},
       {"expression=\"y += "
        "x[1048576*a+1048576*b+1048576*c+1048576*d+1048576*e+1048576*f+1048576*g+1048576*h+1048576*i]\" "
        "a=1099511627776 b=1099511627776 c=1099511627776 d=1099511627776 e=1099511627776 f=1099511627776 "
        "g=1099511627776 h=1099511627776 i=1099511627776",
        "more than 2^40 elements or terms"},
       {"expression=\"y[i] = x[i,0,0]\" i=4 x=4x1099511627776x1099511627776",
-       "more than the 2^40 that are allowed"},
+       "more than the 2^40 elements that are allowed"},
       {"expression=\"y[i] = x[\" i=4", "An index was expected where the text ends."},
       {"expression=\"y[i] = x[\" finish=\"out[\" i=4", "An index was expected where the text ends."},
       {"expression=\"y[i] = x[i]\" finish=\"out + \" i=4",

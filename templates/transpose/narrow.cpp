@@ -21,15 +21,14 @@ std::string refuses(const Problem& problem) {
 }
 
 std::vector<Axis> axes(std::int64_t element) {
-  std::vector<Value> vectors;
-  for (std::int64_t vector = 16 / element; vector >= 1; vector /= 2) vectors.emplace_back(vector);
+  const std::vector<Value> vectors = halves(16 / element);
   return {
       {VECTOR_IN, vectors, "elements of a load"},
       {VECTOR_OUT, vectors, "elements of a store"},
       {STRIP, {1024, 512, 256, 128, 64, 2048}, "elements of each long row that a block moves"},
-      {BLOCK, {256, 128, 512}, "threads per block"},
+      block_axis({256, 128, 512}),
       {ITEMS, {8, 4, 2}, "loads of a thread before it puts them into shared memory"},
-      load_axis(),
+      no_allocate_axis(),
       store_axis(),
       start_axis(),
       trigger_axis(),

@@ -7,8 +7,6 @@
 namespace tunesmith::transpose_op {
 namespace {
 
-constexpr IntegerAxis VECTOR("VECTOR");
-
 std::string refuses(const Problem& problem) {
   const Sides s(problem);
   if (std::string why = s.too_wide("narrow_pitched"); !why.empty()) return why;
@@ -19,14 +17,12 @@ std::string refuses(const Problem& problem) {
 
 Space space(const Problem& problem) {
   const Sides s(problem);
-  std::vector<Value> vectors;
-  for (std::int64_t vector = 16 / s.element; vector >= 1; vector /= 2) vectors.emplace_back(vector);
   return Space(
-      {{VECTOR, vectors, "elements of an access to the long rows"},
+      {{VECTOR, halves(16 / s.element), "elements of an access to the long rows"},
        {STRIP, {256, 1024, 512, 128, 64}, "elements of each long row that a block moves"},
-       {BLOCK, {256, 128, 512}, "threads per block"},
+       block_axis({256, 128, 512}),
        {ITEMS, {4, 8, 2}, "loads of a thread before it puts them into shared memory"},
-       load_axis(),
+       no_allocate_axis(),
        store_axis(),
        start_axis(),
        trigger_axis()},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generator/op.h"
+#include "templates/axes.h"
 
 namespace tunesmith::transpose_op {
 
@@ -38,11 +39,6 @@ inline constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
 inline Axis block_order_axis(std::vector<Value> orders) {
   return {BLOCK_ORDER, std::move(orders),
           "in which order blocks take the input's tiles; banded: 8 rows of tiles, column by column"};
-}
-
-inline constexpr CategoricalAxis LOAD("LOAD");
-inline Axis load_axis() {
-  return {LOAD, categories({"plain", "no_allocate"}), "no_allocate: loads bypass the first-level cache"};
 }
 
 inline constexpr IntegerAxis TILE_X("TILE_X");

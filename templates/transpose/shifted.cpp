@@ -30,16 +30,14 @@ struct Words {
 };
 
 std::vector<Axis> axes(const Words& w) {
-  std::vector<Value> vectors;
-  for (std::int64_t vector = 16 / w.element; vector >= w.lanes; vector /= 2) vectors.emplace_back(vector);
   return {
-      {VECTOR_OUT, vectors, "elements of a store"},
+      {VECTOR_OUT, halves(16 / w.element, w.lanes), "elements of a store"},
       {WINDOW, {32, 64, 16}, "bytes; each stretch of an output row that a block writes begins at a multiple"},
       tile_x_axis(),
       tile_y_axis(),
       {ROWS, {16, 8, 4, 2, 1}, "words that a thread loads, or squares of elements where a word holds some"},
       block_order_axis(categories({"row", "column", "banded"})),
-      load_axis(),
+      no_allocate_axis(),
       store_axis(),
       start_axis(),
       trigger_axis(),

@@ -13,8 +13,6 @@ namespace tunesmith::transpose_op {
 
 #include "templates/transpose/strip_layout.inl"
 
-inline constexpr IntegerAxis BLOCK("BLOCK");
-inline constexpr IntegerAxis ITEMS("ITEMS");
 inline constexpr IntegerAxis STRIP("STRIP");
 
 /// Few long rows of the one array, and of the other many short ones.

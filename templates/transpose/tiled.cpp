@@ -29,8 +29,7 @@ std::int64_t shared_elements(const Config& c, std::int64_t element_bytes) {
 }
 
 std::vector<Axis> axes(std::int64_t element) {
-  std::vector<Value> vectors;  // widest first: the default is the best that the sizes allow
-  for (std::int64_t vector = 16 / element; vector >= 1; vector /= 2) vectors.emplace_back(vector);
+  const std::vector<Value> vectors = halves(16 / element);
   // Cells of a whole vector first, but of 4 bytes where elements are small: more take many registers.
   std::vector<Value> turns = vectors;
   if (element <= 2) std::rotate(turns.begin(), turns.begin() + 2, turns.end());
@@ -44,7 +43,7 @@ std::vector<Axis> axes(std::int64_t element) {
       {TILES, {1, 2, 4}, "tiles per block, each loaded while the one before is stored"},
       {SMEM_LAYOUT, categories({"padded", "swizzled", "flat"}), "how the tile avoids bank conflicts, or not"},
       block_order_axis(categories({"row", "column", "banded", "diagonal"})),
-      load_axis(),
+      no_allocate_axis(),
       store_axis(),
       start_axis(),
       trigger_axis(),

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "bench/many_verdicts.h"
+#include "dispatch/launch_counts.h"
 #include "dispatch/plan_state.h"
 #include "dispatch/tuning_data.h"
-#include "dispatch/uses.h"
 #include "fixture.h"
 #include "kernel_file/find_op.h"
 #include "tunesmith/conv2d.h"

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <limits>
 #include <regex>
+#include <string_view>
+#include <vector>
 
 #include "tests/product_folders.h"
 
@@ -24,10 +26,35 @@ TEST(NumberText, HasAPointAndNoGroups) {
 }
 
 TEST(NumberText, IsReadWithAPoint) {
-  EXPECT_EQ(parsed_number("1.5e3"), 1500);
-  EXPECT_EQ(parsed_number("1.5e-400"), 0) << "not 1, as where the point ends a number";
-  EXPECT_EQ(parsed_number("-1.5e400"), -std::numeric_limits<double>::infinity());
-  EXPECT_EQ(parsed_number("none"), 0);
+  EXPECT_EQ(nearest_number("1.5e3"), 1500);
+  EXPECT_EQ(nearest_number("1.5e-400"), 0) << "not 1, as where the point ends a number";
+  EXPECT_EQ(nearest_number("-1.5e400"), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(nearest_number("none"), 0);
+  EXPECT_EQ(parsed_number<double>("1.5e3"), 1500);
+  EXPECT_EQ(parsed_number<double>("-inf"), -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(parsed_number<double>("nan").value()));
+}
+
+TEST(NumberText, IsANumberAsAWholeOrNone) {
+  EXPECT_EQ(parsed_number<int>("-12"), -12);
+  EXPECT_EQ(parsed_number<std::int64_t>("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
+  for (const char* text : {"", "-", "1 ", " 1", "+1", "1x", "0x1", "1.5", "five", "2147483648"})
+    EXPECT_FALSE(parsed_number<int>(text)) << text;
+  for (const char* text : {"", "five", "1 ", "1,5", "+1", "0x1", "1e400", "1e-400"})
+    EXPECT_FALSE(parsed_number<double>(text)) << text;
+  std::string_view text = "2.5s";
+  EXPECT_EQ(take_number<double>(text), 2.5);
+  EXPECT_EQ(text, "s");
+  EXPECT_FALSE(take_number<int>(text));
+  EXPECT_EQ(text, "s");
+}
+
+TEST(NumberText, IsAListOfNumbersOrNone) {
+  using Numbers = std::vector<std::int64_t>;
+  EXPECT_EQ(parsed_numbers("24x0x7", 'x'), (Numbers{24, 0, 7}));
+  EXPECT_EQ(parsed_numbers("", 'x'), Numbers());
+  for (const char* text : {"x", "1x", "x1", "1xx2", "1x-2", "1,2", "1x9223372036854775808"})
+    EXPECT_FALSE(parsed_numbers(text, 'x')) << text;
 }
 
 TEST(NumberText, IsANumberAsAWhole) {
@@ -42,10 +69,11 @@ TEST(NumberText, IsANumberAsAWhole) {
 }
 
 // What follows the locale: printf and strtod with their kin, and a stream that is told how to print. Streams
-// that print whole numbers are found by the suites that run in such a locale.
+// that print whole numbers are found by the suites that run in such a locale. And from_chars, which does not,
+// so that texts are read as numbers in one way.
 TEST(NumberText, NothingElsePrintsOrReadsNumbers) {
   const std::regex forbidden(
-      R"(\b(v?s?n?printf|strto(d|f|ld)|ato[fil]|std::sto(d|f|ld)|sscanf|setprecision|std::fixed|put_money)\b)");
+      R"(\b(v?s?n?printf|strto(d|f|ld)|ato[fil]|std::sto(d|f|ld)|sscanf|setprecision|std::fixed|put_money|from_chars)\b)");
   for (const std::string& folder : product_folders(TUNESMITH_SOURCE)) {
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(std::filesystem::path(TUNESMITH_SOURCE) / folder)) {
@@ -58,7 +86,7 @@ TEST(NumberText, NothingElsePrintsOrReadsNumbers) {
         ++number;
         EXPECT_FALSE(std::regex_search(line.substr(0, line.find("//")), forbidden))
             << path.string() << ":" << number << ": " << line
-            << "\n  follows the locale: use printed() or parsed_number() of generator/number_text.h";
+            << "\n  has another way: use printed(), parsed_number() and their kin of generator/number_text.h";
       }
     }
   }

@@ -14,22 +14,22 @@ namespace {
 
 const std::vector<ExpressionName> names = {{"n", {}}, {"mode", {"same", "valid"}}, {"BLOCK", {}}};
 
-Expression::Result result(std::string_view text, std::int64_t n = 10, std::int64_t mode = 1,
-                          std::int64_t block = 32) {
+IntegerExpression::Result result(std::string_view text, std::int64_t n = 10, std::int64_t mode = 1,
+                                 std::int64_t block = 32) {
   const std::int64_t values[] = {n, mode, block};
-  return Expression::parse(text, names).evaluate([&](std::size_t name) { return values[name]; });
+  return IntegerExpression::parse(text, names).evaluate([&](std::size_t name) { return values[name]; });
 }
 
 std::string complaint(std::string_view text) {
   try {
-    Expression::parse(text, names);
+    IntegerExpression::parse(text, names);
   } catch (const UsageError& error) {
     return error.what();
   }
   return "";
 }
 
-TEST(Expression, ComputesAsInC) {
+TEST(IntegerExpression, ComputesAsInC) {
   const std::pair<const char*, std::int64_t> all[] = {
       {"1 + 2 * 3", 7},
       {"(1 + 2) * 3", 9},
@@ -64,7 +64,7 @@ TEST(Expression, ComputesAsInC) {
   }
 }
 
-TEST(Expression, OverflowAndDivisionByZeroAreErrors) {
+TEST(IntegerExpression, OverflowAndDivisionByZeroAreErrors) {
   for (const char* text : {"n / 0", "n % (n - 10)", "ceil_div(1, n - 10)", "9223372036854775807 + 1",
                            "-9223372036854775807 - 2", "9223372036854775807 * 2",
                            "(-9223372036854775807 - 1) / -1", "-(-9223372036854775807 - 1)", "min(1, n / 0)"})
@@ -74,14 +74,14 @@ TEST(Expression, OverflowAndDivisionByZeroAreErrors) {
             "In \"9223372036854775807 + n\" 9223372036854775807 + 10 does not fit into 64 bits.");
 }
 
-TEST(Expression, WhatIsNotNeededIsNotEvaluated) {
+TEST(IntegerExpression, WhatIsNotNeededIsNotEvaluated) {
   EXPECT_EQ(result("n == 0 || 10 / n == 1").value, 1);
   EXPECT_EQ(result("n == 0 || 10 / n == 1", 0).error, "");
   EXPECT_EQ(result("n != 0 && 10 / n == 1", 0).error, "");
   EXPECT_EQ(result("n == 0 ? 5 : 10 / n", 0).value, 5);
 }
 
-TEST(Expression, SaysWhatIsWrong) {
+TEST(IntegerExpression, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> all[] = {
       {"", "The expression \"\" ends where a value is expected, at character 1."},
       {"n +", "The expression \"n +\" ends where a value is expected, at character 4."},
@@ -134,7 +134,7 @@ TEST(Expression, SaysWhatIsWrong) {
   for (const auto& [text, sentence] : all) EXPECT_EQ(complaint(text), sentence);
 }
 
-TEST(Expression, DepthAndLengthAreBounded) {
+TEST(IntegerExpression, DepthAndLengthAreBounded) {
   const auto repeated = [](const std::string& part, int times) {
     std::string text;
     for (int i = 0; i < times; ++i) text += part;
@@ -151,7 +151,7 @@ TEST(Expression, DepthAndLengthAreBounded) {
 }
 
 // Random tokens: each is refused by a sentence, or has a value or a sentence; nothing else happens.
-TEST(Expression, AnyTextIsAnswered) {
+TEST(IntegerExpression, AnyTextIsAnswered) {
   const char* const tokens[] = {"n",  "mode", "BLOCK", "'same'",   "'x'", "1", "0",  "9223372036854775807",
                                 "+",  "-",    "*",     "/",        "%",   "<", "<=", "==",
                                 "!=", "&&",   "||",    "!",        "?",   ":", "(",  ")",
@@ -165,7 +165,7 @@ TEST(Expression, AnyTextIsAnswered) {
     for (std::uint64_t left = random.below(12); left > 0; --left)
       text += tokens[random.below(std::size(tokens))];
     try {
-      const Expression expression = Expression::parse(text, names);
+      const IntegerExpression expression = IntegerExpression::parse(text, names);
       static_cast<void>(
           expression.evaluate([](std::size_t name) { return static_cast<std::int64_t>(name); }));
       ++parsed;

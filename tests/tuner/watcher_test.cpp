@@ -35,7 +35,7 @@ class Watched : public testing::Test {
     return goes_on;
   }
   bool count(int thread) { return access(&count_, AccessKind::atomic, thread); }
-  Watcher::Kind found() {
+  Watcher::FindingKind found() {
     watcher_.end();
     return watcher_.finding().kind;
   }
@@ -52,13 +52,13 @@ TEST_F(Watched, ABarrierPutsThreadsInOrder) {
   EXPECT_TRUE(read(0, 40));
   barrier();
   write(0, 3, 2);
-  EXPECT_EQ(found(), Watcher::Kind::none);
+  EXPECT_EQ(found(), Watcher::FindingKind::none);
 }
 
 TEST_F(Watched, WithoutABarrierItIsARace) {
   write(5, 0, 1);
   EXPECT_FALSE(read(5, 40));
-  EXPECT_EQ(found(), Watcher::Kind::race);
+  EXPECT_EQ(found(), Watcher::FindingKind::race);
   EXPECT_THAT(watcher_.finding().sentence, HasSubstr("Thread 0 of block 0 writes element 5 of x"));
   EXPECT_THAT(watcher_.finding().sentence, HasSubstr("thread 40 reads without a __syncthreads()"));
 }
@@ -66,7 +66,7 @@ TEST_F(Watched, WithoutABarrierItIsARace) {
 TEST_F(Watched, AStoreBehindALoadOfAnotherThreadIsARace) {
   read(5, 0);
   write(5, 40, 1);
-  EXPECT_EQ(found(), Watcher::Kind::race);
+  EXPECT_EQ(found(), Watcher::FindingKind::race);
 }
 
 TEST_F(Watched, ACollectivePutsTheLanesThatMetInOrder) {
@@ -80,7 +80,7 @@ TEST_F(Watched, AStoreOfWhatIsThereDisturbsNobody) {
   x_[0] = 7;
   read(0, 0);
   write(0, 40, 7);
-  EXPECT_EQ(found(), Watcher::Kind::none);
+  EXPECT_EQ(found(), Watcher::FindingKind::none);
 }
 
 TEST_F(Watched, BlocksHaveNoOrder) {
@@ -97,7 +97,7 @@ TEST_F(Watched, AFenceAndAnAtomicOperationOrderBlocks) {
   next_block();
   count(0);
   EXPECT_TRUE(read(0, 40));
-  EXPECT_EQ(found(), Watcher::Kind::none);
+  EXPECT_EQ(found(), Watcher::FindingKind::none);
 }
 
 TEST_F(Watched, AFenceBehindABarrierCoversTheBlock) {
@@ -122,7 +122,7 @@ TEST_F(Watched, AtomicOperationsDoNotDisturbEachOther) {
   for (int thread = 0; thread < 64; ++thread) EXPECT_TRUE(count(thread));
   next_block();
   EXPECT_TRUE(count(0));
-  EXPECT_EQ(found(), Watcher::Kind::none);
+  EXPECT_EQ(found(), Watcher::FindingKind::none);
 }
 
 // Sums that blocks add atomically, and the last of two blocks that reads them.
@@ -139,13 +139,13 @@ TEST_F(Watched, TheLastBlockReadsWhatOthersAddedBehindAFence) {
     EXPECT_TRUE(read(0, 0)) << "a block looks before it updates";
     count(0);
     EXPECT_EQ(read(0, 0), fenced);
-    EXPECT_EQ(found(), fenced ? Watcher::Kind::none : Watcher::Kind::race);
+    EXPECT_EQ(found(), fenced ? Watcher::FindingKind::none : Watcher::FindingKind::race);
   }
 }
 
 TEST_F(Watched, SeesWhatIsOutside) {
   EXPECT_FALSE(read(-1, 0));
-  EXPECT_EQ(found(), Watcher::Kind::outside);
+  EXPECT_EQ(found(), Watcher::FindingKind::outside);
   EXPECT_THAT(watcher_.finding().sentence, HasSubstr("reads element -1 of x, which has 8"));
 }
 

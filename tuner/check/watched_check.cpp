@@ -169,7 +169,7 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
                             "size_t, or give a parameter a smaller maximum."};
   }
   const Watcher::Finding& found = watcher.finding();
-  if (found.kind == Watcher::Kind::outside)
+  if (found.kind == Watcher::FindingKind::outside)
     return CheckFailure{Verdict::out_of_bounds,
                         found.sentence + ", on " + large.text() + ", which is in the description's range."};
   return std::nullopt;
@@ -211,9 +211,10 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
   set_watch(*executable, nullptr, binary);
   overflows_.insert(watcher.overflows().begin(), watcher.overflows().end());
   const Watcher::Finding& found = watcher.finding();
-  if (found.kind != Watcher::Kind::none)
-    return CheckFailure{found.kind == Watcher::Kind::outside ? Verdict::out_of_bounds : Verdict::wrong_result,
-                        located(found.sentence, source.text) + ", on " + on.where() + "."};
+  if (found.kind != Watcher::FindingKind::none)
+    return CheckFailure{
+        found.kind == Watcher::FindingKind::outside ? Verdict::out_of_bounds : Verdict::wrong_result,
+        located(found.sentence, source.text) + ", on " + on.where() + "."};
   if (error == host_fault) {
     lost = true;  // the kernel was left where it was
     return on.fault(host_fault_address(), nullptr, 0);

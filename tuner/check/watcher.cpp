@@ -71,11 +71,11 @@ Watcher::Watcher() {
   hooks_.misaligned = [](void* given, const void* at, long long alignment, const char* file, int line,
                          int thread) -> int {
     auto& watcher = *static_cast<Watcher*>(given);
-    if (watcher.finding_.kind != Kind::none) return 0;
+    if (watcher.finding_.kind != FindingKind::none) return 0;
     std::string where;
     if (Region* region = watcher.region_of(static_cast<const char*>(at), 1))
       where = " at " + watcher.place(*region, static_cast<const char*>(at), 1);
-    watcher.finding_ = {Kind::misaligned,
+    watcher.finding_ = {FindingKind::misaligned,
                         file_name(file) + ":" + std::to_string(line) + ": Thread " + std::to_string(thread) +
                             " of block " + std::to_string(watcher.order_.block()) +
                             " makes a misaligned access" + where + ": its address is not a multiple of " +
@@ -155,7 +155,7 @@ bool Watcher::outside(const char* at, std::int64_t bytes, AccessKind kind) {
       nearest = &region;
     }
     constexpr std::int64_t near = 1 << 20;
-    finding_.kind = Kind::outside;
+    finding_.kind = FindingKind::outside;
     finding_.sentence = "The variant " + does;
     if (nearest == nullptr || least > near) {
       finding_.sentence += "memory that is in none of its arrays";
@@ -192,7 +192,7 @@ bool Watcher::outside(const char* at, std::int64_t bytes, AccessKind kind) {
     } else if (behind != nullptr) {
       what = std::to_string(behind->array.start - at) + " bytes before the start of " + behind->array.name;
     }
-    finding_ = {Kind::outside, "The variant " + does + what};
+    finding_ = {FindingKind::outside, "The variant " + does + what};
     return false;
   }
   return true;
@@ -208,10 +208,10 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
   if (region == nullptr) return outside(at, bytes, kind);
   if (at + bytes > region->array.start + region->array.bytes && !region->is_shared) {
     const Array& array = region->array;
-    finding_ = {Kind::outside, std::string("The variant ") + (writes(kind) ? "writes" : "reads") +
-                                   " beyond the end of " + array.name + ", from element " +
-                                   std::to_string((at - array.start) / array.element) + " of " +
-                                   std::to_string(array.bytes / array.element) + " on"};
+    finding_ = {FindingKind::outside, std::string("The variant ") + (writes(kind) ? "writes" : "reads") +
+                                          " beyond the end of " + array.name + ", from element " +
+                                          std::to_string((at - array.start) / array.element) + " of " +
+                                          std::to_string(array.bytes / array.element) + " on"};
     return false;
   }
   if (at + bytes > region->array.start + region->array.bytes)
@@ -300,10 +300,10 @@ bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, Acc
 
 // The store that was told last has taken place: what did it change?
 bool Watcher::settle() {
-  if (pending_.region == nullptr) return finding_.kind == Kind::none;
+  if (pending_.region == nullptr) return finding_.kind == FindingKind::none;
   Region& region = *std::exchange(pending_.region, nullptr);
   const std::size_t size = static_cast<std::size_t>(pending_.bytes);
-  if (std::memcmp(pending_.before.data(), pending_.at, size) == 0) return finding_.kind == Kind::none;
+  if (std::memcmp(pending_.before.data(), pending_.at, size) == 0) return finding_.kind == FindingKind::none;
   const auto first = static_cast<std::size_t>((pending_.at - region.array.start) / region.granule);
   const auto last =
       static_cast<std::size_t>((pending_.at + pending_.bytes - 1 - region.array.start) / region.granule);
@@ -338,7 +338,7 @@ bool Watcher::settle() {
     cell.writer = pending_.thread;
     cell.kind = pending_.kind;
   }
-  return finding_.kind == Kind::none;
+  return finding_.kind == FindingKind::none;
 }
 
 bool Watcher::race(const Region& region, const char* at, std::int64_t bytes, std::uint32_t block,
@@ -347,7 +347,7 @@ bool Watcher::race(const Region& region, const char* at, std::int64_t bytes, std
   const auto does = [](bool written) { return written ? "writes " : "reads "; };
   if (block != order_.block()) {
     finding_ = {
-        Kind::race,
+        FindingKind::race,
         "Block " + std::to_string(order_.block()) + " " + does(second_writes) + where + ", which block " +
             std::to_string(block) + " " + (first_writes ? "writes" : "reads") +
             ", and nothing puts the two in order: it depends on the order of blocks, which run in "
@@ -360,11 +360,12 @@ bool Watcher::race(const Region& region, const char* at, std::int64_t bytes, std
     return false;
   }
   const bool same_warp = first / 32 == second / 32;
-  finding_ = {Kind::race, "Thread " + std::to_string(first) + " of block " + std::to_string(order_.block()) +
-                              " " + does(first_writes) + where + ", which thread " + std::to_string(second) +
-                              " " + (second_writes ? "writes" : "reads") + " without a " +
-                              (same_warp ? "__syncwarp() or __syncthreads()" : "__syncthreads()") +
-                              " between them: it depends on the order of threads; is a barrier missing?"};
+  finding_ = {FindingKind::race,
+              "Thread " + std::to_string(first) + " of block " + std::to_string(order_.block()) + " " +
+                  does(first_writes) + where + ", which thread " + std::to_string(second) + " " +
+                  (second_writes ? "writes" : "reads") + " without a " +
+                  (same_warp ? "__syncwarp() or __syncthreads()" : "__syncthreads()") +
+                  " between them: it depends on the order of threads; is a barrier missing?"};
   return false;
 }
 

@@ -29,9 +29,9 @@ class Watcher {
     std::int64_t bytes = 0;
     std::int64_t element = 1;  ///< bytes
   };
-  enum class Kind { none, race, outside, misaligned };
+  enum class FindingKind { none, race, outside, misaligned };
   struct Finding {
-    Kind kind = Kind::none;
+    FindingKind kind = FindingKind::none;
     std::string sentence;  ///< up to, and without, the problem and the full stop
   };
   using Spot = std::pair<std::string, int>;  ///< file and line

@@ -44,14 +44,14 @@ struct Row {
   std::ptrdiff_t broken;  // how many
 };
 
-struct Part {
+struct TemplateRows {
   std::vector<Rule> worth;
   std::vector<Row> rows;  // the fastest first
 };
-using Parts = std::map<std::string, Part>;  // by template
+using TemplateRowsByName = std::map<std::string, TemplateRows>;  // by template
 
-Parts parts_of(const Recording& recording) {
-  Parts parts;
+TemplateRowsByName parts_of(const Recording& recording) {
+  TemplateRowsByName parts;
   const auto op =
       std::find_if(ops().begin(), ops().end(), [&](const Op& each) { return each.name == recording.op; });
   if (op == ops().end()) return parts;
@@ -59,7 +59,7 @@ Parts parts_of(const Recording& recording) {
   for (const Template& tmpl : op->templates) {
     if (tmpl.refuses && !tmpl.refuses(problem).empty()) continue;
     const Space space = tmpl.space(problem);
-    Part part{space.worth(), {}};
+    TemplateRows part{space.worth(), {}};
     for (const RecordedRow& row : recording.rows) {
       const auto config = row.template_name == tmpl.name ? space.find(row.config) : std::nullopt;
       if (!config) continue;
@@ -77,9 +77,9 @@ Parts parts_of(const Recording& recording) {
 }
 
 // By repeat and mark, without one heuristic of the template `name`.
-std::vector<std::vector<double>> qualities(Recording legal, const Parts& parts, const std::string& name,
-                                           std::size_t left_out, std::size_t repeats, std::uint64_t seed,
-                                           std::span<const std::int64_t> marks) {
+std::vector<std::vector<double>> qualities(Recording legal, const TemplateRowsByName& parts,
+                                           const std::string& name, std::size_t left_out, std::size_t repeats,
+                                           std::uint64_t seed, std::span<const std::int64_t> marks) {
   std::vector<RecordedRow> rows;
   for (const auto& [its, part] : parts)
     for (const Row& row : part.rows) rows.push_back(*row.recorded);
@@ -107,7 +107,7 @@ struct Samples {
   std::vector<std::vector<double>> change;  // by mark
 };
 
-void add(Samples& its, const Part& part, std::size_t rule) {
+void add(Samples& its, const TemplateRows& part, std::size_t rule) {
   std::vector<double> keep, alone, keep_ms, alone_ms;
   const auto ok = static_cast<std::size_t>(
       std::count_if(part.rows.begin(), part.rows.end(), [](const Row& row) { return row.ok; }));
@@ -136,7 +136,7 @@ std::vector<AblatedRule> ablation(std::span<const Recording> recordings, std::si
                                   std::uint64_t seed, std::span<const std::int64_t> marks) {
   std::map<std::tuple<std::string, std::string, std::size_t>, Samples> all;
   for (const Recording& recording : recordings) {
-    const Parts parts = parts_of(recording);
+    const TemplateRowsByName parts = parts_of(recording);
     std::vector<std::vector<double>> with_all;
     for (const auto& [name, part] : parts) {
       for (std::size_t rule = 0; rule < part.worth.size(); ++rule) {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string>
 
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 
@@ -79,10 +79,9 @@ bool add_to(Budget& budget, std::string_view word) {
   };
   static constexpr std::array<Unit, 6> units = {
       {{"s", 1}, {"sec", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"ms", 1e-3}}};
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || value <= 0 || !std::isfinite(value)) return false;
-  const std::string_view unit = word.substr(static_cast<std::size_t>(end - word.data()));
+  std::string_view unit = word;
+  const double value = take_number<double>(unit).value_or(0);
+  if (value <= 0 || !std::isfinite(value)) return false;
   if (unit.empty()) {
     if (budget.count || value != std::floor(value) || value >= 1e15) return false;
     budget.count = static_cast<std::int64_t>(value);
@@ -123,10 +122,9 @@ std::string budget_text(const std::string& budget) {
 }
 
 double least_gain_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || std::string_view(end, text.data() + text.size()) != "%" || !(value > 0) ||
-      value > 100)
+  std::string_view unit = text;
+  const double value = take_number<double>(unit).value_or(0);
+  if (unit != "%" || !(value > 0) || value > 100)
     throw UsageError("--until is " + std::string(text) +
                      ", but it is a part of the best time in percent, above 0 and at most 100; give one such "
                      "as 0.5%.");

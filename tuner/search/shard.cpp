@@ -2,21 +2,14 @@
 #include "tuner/search/shard.h"
 
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "generator/error.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
-
-std::optional<int> number(std::string_view text) {
-  int value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // Of a process manager: its rank, counted from 0, and the number of ranks. A scheduler's own come last:
 // mpirun inside a job of Slurm starts ranks of which Slurm knows nothing.
@@ -40,8 +33,8 @@ Shard from_environment(const Shard::Environment& variable) {
     if (rank == nullptr) continue;
     const char* size = variable(size_name);
     if (size == nullptr) continue;
-    const auto index = number(rank);
-    const auto count = number(size);
+    const auto index = parsed_number<int>(rank);
+    const auto count = parsed_number<int>(size);
     if (!index || !count || *index < 0 || *index >= *count) {
       throw UsageError("The environment has " + std::string(rank_name) + "=" + rank + " and " + size_name +
                        "=" + size +
@@ -63,8 +56,10 @@ std::string Shard::text() const { return std::to_string(index + 1) + " of " + st
 Shard Shard::parse(std::string_view words, const Environment& variable) {
   if (words == "auto") return from_environment(variable);
   const std::size_t slash = words.find('/');
-  const auto index = slash == std::string_view::npos ? std::nullopt : number(words.substr(0, slash));
-  const auto count = slash == std::string_view::npos ? std::nullopt : number(words.substr(slash + 1));
+  const auto index =
+      slash == std::string_view::npos ? std::nullopt : parsed_number<int>(words.substr(0, slash));
+  const auto count =
+      slash == std::string_view::npos ? std::nullopt : parsed_number<int>(words.substr(slash + 1));
   if (!index || !count || *index < 1 || *index > *count) {
     throw UsageError("\"" + std::string(words) +
                      "\" is not a shard; give auto, or I/N with I from 1 to N, such as 3/8.");
@@ -76,7 +71,7 @@ std::optional<int> local_rank(const Shard::Environment& variable) {
   for (const char* name : local_variables) {
     const char* const text = variable(name);
     if (text == nullptr) continue;
-    const auto rank = number(text);
+    const auto rank = parsed_number<int>(text);
     if (rank && *rank >= 0) return rank;
     throw UsageError("The environment has " + std::string(name) + "=" + text +
                      ", which is not a rank on this machine. Name the GPU, such as --device cuda:3.");

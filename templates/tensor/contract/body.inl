@@ -15,6 +15,7 @@
 #include "common/matrix_f64.cuh"
 #include "common/opaque.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -38,7 +39,6 @@ constexpr int piece_n = alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Comp
 #include "tensor/contract/pack.inl"
 #include "tensor/contract/unit.inl"
 
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 
 using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, 1, threads_m * piece_m, 2>;
@@ -152,7 +152,7 @@ __device__ __forceinline__ long long kept_at(long long block, int i, int j) {
 
 // Launched with a block for each tile of M and N, each of `splits` parts of K, of `terms_of_split` terms, and
 // each place in the batch. With several parts a block leaves its sums to tensor_contract_kept.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(tensor_contract)(InputPointer<T> first, InputPointer<T> second, InOutPointer<Out> out,
                            InOutPointer<Compute> kept, long long first_start, long long second_start,
                            long long out_start, int m, int n, int k, int runs_n, int tiles_m, int tiles_n,

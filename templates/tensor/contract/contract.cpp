@@ -5,15 +5,18 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "templates/axes.h"
+#include "templates/choice.h"
 #include "templates/shared_layout.h"
 #include "templates/tensor/contract/groups.h"
 #include "templates/tensor/op.h"
@@ -43,11 +46,13 @@ constexpr IntegerAxis WARP_N("WARP_N");
 
 constexpr std::int64_t most_in_group = (std::int64_t{1} << 31) - 65536;
 
-// What PACK says: 1: the first operand is packed, 2: the second.
-const std::array<std::string, 4> packs = {"none", "first", "second", "both"};
-std::size_t packs_of(const Config& c) {
-  return static_cast<std::size_t>(std::find(packs.begin(), packs.end(), c[PACK]) - packs.begin());
+// 1: the first operand is packed, 2: the second.
+enum class Packs : std::uint8_t { none, first, second, both };
+constexpr auto names_of(Packs) {
+  return std::to_array<std::string_view>({"none", "first", "second", "both"});
 }
+constexpr std::size_t number_of_packs = names_of(Packs()).size();
+std::size_t packs_of(const Config& c) { return static_cast<std::size_t>(choice<Packs>(c, PACK)); }
 bool packs_first(const Config& c) { return packs_of(c) % 2 == 1; }
 bool packs_second(const Config& c) { return packs_of(c) >= 2; }
 
@@ -268,9 +273,7 @@ std::int64_t widest_store(const Problem& problem) {
 
 std::vector<Axis> axes(const Problem& problem) {
   const std::int64_t compute = bytes(compute_dtype(problem));
-  std::vector<Value> vectors, stored;
-  for (std::int64_t vector = widest_load(problem); vector >= 1; vector /= 2) vectors.emplace_back(vector);
-  for (std::int64_t vector = widest_store(problem); vector >= 1; vector /= 2) stored.emplace_back(vector);
+  const std::vector<Value> vectors = halves(widest_load(problem));
   const bool wide = compute == 8;
   const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
@@ -278,7 +281,7 @@ std::vector<Axis> axes(const Problem& problem) {
       wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12};
   // First what few combinations are legal of, which a walk then passes by.
   return {
-      {PACK, std::vector<Value>(packs.begin(), packs.end()),
+      {PACK, choices<Packs, Value>(),
        "operands that are first copied into the workspace, their rows side by side"},
       {SPAN_N,
        {1, 8, 4, 16},
@@ -286,7 +289,7 @@ std::vector<Axis> axes(const Problem& problem) {
       {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
-      {VECTOR_OUT, stored, "columns of N that a store moves"},
+      {VECTOR_OUT, halves(widest_store(problem)), "columns of N that a store moves"},
       {UNIT, categories({"fma", "tensor_core"}), "what multiplies and adds"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
@@ -322,7 +325,7 @@ class WidthTable {
   };
 
   WidthTable(const Problem& problem, const Groups& given) {
-    for (std::size_t pack = 0; pack < packs.size(); ++pack) {
+    for (std::size_t pack = 0; pack < number_of_packs; ++pack) {
       const PackedGroups its = packed(problem, given, pack % 2 == 1, pack >= 2);
       const Groups& groups = its.groups;
       elements_.at(pack) = std::max(its.first.elements, its.second.elements);
@@ -372,8 +375,8 @@ class WidthTable {
     return table_[place(packs_of(c), c[SPAN_N], second)];
   }
 
-  std::array<Widths, 4 * 2 * 17> table_ = {};
-  std::array<std::int64_t, 4> elements_ = {};
+  std::array<Widths, number_of_packs* 2 * 17> table_ = {};
+  std::array<std::int64_t, number_of_packs> elements_ = {};
 };
 
 // How long the output's neighbours along N are.
@@ -822,7 +825,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     if (!in_tensor_cores && tiles_m > 8 && 5 * banded < 4 * std::min(by_row, by_column))
       values.set(BLOCK_ORDER.name, "banded");
   }
-  values.set(PACK.name, packs.at((packs_first ? 1U : 0U) + (packs_second ? 2U : 0U)));
+  const auto packs = static_cast<Packs>((packs_first ? 1 : 0) + (packs_second ? 2 : 0));
+  values.set(PACK.name, std::string(name_of(packs)));
   if (few && packed_before) values.set(TRIGGER.name, "early");
   // Where the output's neighbours leave sectors of 32 bytes half empty.
   if (joins && k <= 256 && split == 1) values.set(OUT_BY.name, "shared");

@@ -4,9 +4,11 @@
 // derive`.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "templates/tensor/notation/expression.h"
@@ -20,6 +22,7 @@ enum class May {
   reorder,    ///< the order of sums; each value of the function is computed as it is written
   distribute  ///< also a * b + a * c as a * (b + c), and a * (b * c) as (a * b) * c
 };
+constexpr auto names_of(May) { return std::to_array<std::string_view>({"reorder", "distribute"}); }
 
 /// One nest of loops. It writes the result, or an intermediate array: dense, its dimensions are the step's
 /// free indices, the last one contiguous.

@@ -11,7 +11,7 @@ namespace tunesmith::tensor_op {
 namespace {
 
 // A sum of indices as it stands along a dimension, without offset and common factor.
-struct Part {
+struct IndexSum {
   std::vector<std::int64_t> factors;
   Indices indices = 0;
   std::int64_t least = 0;
@@ -26,8 +26,8 @@ std::int64_t common_factor(const Affine& dimension) {
   return factor;
 }
 
-Part part_of(const Affine& dimension, const std::vector<std::int64_t>& extents) {
-  Part part;
+IndexSum part_of(const Affine& dimension, const std::vector<std::int64_t>& extents) {
+  IndexSum part;
   part.factors = dimension.factors;
   const std::int64_t factor = common_factor(dimension);
   for (std::size_t i = 0; i < part.factors.size() && factor != 0; ++i) {
@@ -99,20 +99,20 @@ int LoopsTable::number_of(LoopNest loops) {
 
 LoopsTable::Array LoopsTable::array(const Body& body, const LoopNest& around, Indices summed) {
   const std::size_t count = around.extents.size();
-  std::vector<Part> parts;
+  std::vector<IndexSum> parts;
   std::vector<std::vector<std::size_t>> part_at;  // of each access's dimensions
   for (const Access& access : body.accesses) {
     std::vector<std::size_t>& places = part_at.emplace_back();
     for (const Affine& dimension : access.dimensions) {
-      Part part = part_of(dimension, around.extents);
+      IndexSum part = part_of(dimension, around.extents);
       const auto known = std::find_if(parts.begin(), parts.end(),
-                                      [&](const Part& other) { return other.factors == part.factors; });
+                                      [&](const IndexSum& other) { return other.factors == part.factors; });
       places.push_back(static_cast<std::size_t>(known - parts.begin()));
       if (known == parts.end()) parts.push_back(std::move(part));
     }
   }
-  for (Part& part : parts) {
-    const bool alone = std::none_of(parts.begin(), parts.end(), [&](const Part& other) {
+  for (IndexSum& part : parts) {
+    const bool alone = std::none_of(parts.begin(), parts.end(), [&](const IndexSum& other) {
       return &other != &part && (other.indices & part.indices) != 0;
     });
     part.is_index = alone && std::popcount(part.indices) > 1 && (part.indices & summed) == 0 &&
@@ -128,7 +128,7 @@ LoopsTable::Array LoopsTable::array(const Body& body, const LoopNest& around, In
     inner.extents.push_back(extent);
     return static_cast<int>(inner.extents.size()) - 1;
   };
-  for (Part& part : parts) {  // in the order of first use
+  for (IndexSum& part : parts) {  // in the order of first use
     if (part.is_index) {
       part.place = add(static_cast<std::int64_t>(part.extent), part.indices);
       result.access.dimensions.push_back({part.factors, -part.least});
@@ -143,7 +143,7 @@ LoopsTable::Array LoopsTable::array(const Body& body, const LoopNest& around, In
   }
   inner.free = inner.extents.size();
   double repeats = 1;
-  for (const Part& part : parts) {
+  for (const IndexSum& part : parts) {
     for (std::size_t i = 0; i < count; ++i)
       if ((part.indices & summed & bit(i)) != 0 && place[i] < 0) place[i] = add(around.extents[i], bit(i));
   }
@@ -154,7 +154,7 @@ LoopsTable::Array LoopsTable::array(const Body& body, const LoopNest& around, In
   for (std::size_t a = 0; a < moved.accesses.size(); ++a) {
     for (std::size_t d = 0; d < moved.accesses[a].dimensions.size(); ++d) {
       Affine& dimension = moved.accesses[a].dimensions[d];
-      const Part& part = parts[part_at[a][d]];
+      const IndexSum& part = parts[part_at[a][d]];
       Affine to{std::vector<std::int64_t>(inner.extents.size()), dimension.offset};
       if (part.is_index) {
         const std::int64_t factor = common_factor(dimension);

@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "templates/choice.h"
+#include "templates/tensor/derive/forms.h"
 #include "templates/tensor/loops/loops.h"
 #include "templates/tensor/op.h"
 
@@ -19,7 +21,7 @@ constexpr std::int64_t outputs_to_fill = 1 << 14;  // of a kernel that writes ea
 // A kernel in the making: indices of all its steps, each once, those that the first step writes in front.
 class KernelBuilder {
  public:
-  KernelBuilder(const Problem& problem, const Form& form, std::vector<Layout>& layouts)
+  KernelBuilder(const Problem& problem, const Form& form, std::vector<ArrayLayout>& layouts)
       : problem_(problem), form_(form), layouts_(layouts) {}
 
   void begin(std::size_t step) {
@@ -87,7 +89,7 @@ class KernelBuilder {
   std::size_t inputs() const { return expression_of(problem_).arrays.size(); }
 
   // With strides of the kernel's indices instead of the step's.
-  View view(const Access& access, const Layout& layout, const std::vector<std::int64_t>& extents,
+  View view(const Access& access, const ArrayLayout& layout, const std::vector<std::int64_t>& extents,
             bool is_zero_outside) const {
     View made = view_of(access, layout, extents, is_zero_outside);
     for (std::vector<std::int64_t>* const its : made.all_strides()) {
@@ -109,7 +111,7 @@ class KernelBuilder {
       const int array = its.arrays[static_cast<std::size_t>(access.array)];
       const bool is_input = array < static_cast<int>(inputs());
       const int its_step = array - static_cast<int>(inputs());
-      const Layout layout =
+      const ArrayLayout layout =
           is_input ? array_layout(problem_, array) : layouts_[static_cast<std::size_t>(its_step)];
       nest_.inputs.push_back(
           view(access, layout, its.extents, is_input && expression_of(problem_).is_zero_outside(array)));
@@ -121,7 +123,7 @@ class KernelBuilder {
 
   const Problem& problem_;
   const Form& form_;
-  std::vector<Layout>& layouts_;
+  std::vector<ArrayLayout>& layouts_;
   LoopKernel kernel_;
   Nest nest_;
   std::vector<int> places_;  // of the last step's indices
@@ -194,7 +196,7 @@ bool has_room(const Form& form) {
 
 LoopForm loop_form(const Problem& problem, const Form& form) {
   LoopForm result;
-  std::vector<Layout> layouts;
+  std::vector<ArrayLayout> layouts;
   for (const FormStep& step : form.steps) {
     const std::span<const std::int64_t> extents = std::span(step.extents).first(step.expression.free);
     layouts.push_back({{extents.begin(), extents.end()}, dense_strides(extents)});
@@ -218,9 +220,7 @@ LoopForm loop_form(const Problem& problem, const Form& form) {
 std::shared_ptr<const LoopForms> all_forms(const Problem& problem) {
   const Expression& e = expression_of(problem);
   const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
-  const std::vector<Form> all =
-      forms(e, extents, problem.string("may") == "distribute" ? May::distribute : May::reorder,
-            bytes(dtype_of(problem)));
+  const std::vector<Form> all = forms(e, extents, choice<May>(problem, "may"), bytes(dtype_of(problem)));
   constexpr double operations_per_byte = 13;  // docs/derive.md
   auto made = std::make_shared<LoopForms>();
   std::vector<Form> usable;

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "templates/filled.h"
 #include "templates/tensor/loops/loops.h"
 #include "templates/tensor/op.h"
 #include "templates/tensor/sum_text.h"
@@ -45,18 +46,16 @@ class KernelText {
 
   std::string text(std::int64_t threads) {
     for (std::size_t f = 0; f < k_.functions.size(); ++f)
-      line("namespace " + function(f) + " {\n" + elementwise_op::code(k_.functions[f].code, compute_) + "}");
-    line("// " + k_.text);
+      line("namespace $ {\n$}", function(f), elementwise_op::code(k_.functions[f].code, compute_));
+    line("// $", k_.text);
     std::string parameters;
     for (const int array : arrays_read(k_))
-      parameters += array == first_intermediate
-                        ? "InputPointer<Compute> before, "
-                        : "InputPointer<T> " + std::string(argument_name(array)) + ", ";
+      parameters += array == first_intermediate ? "InputPointer<Compute> before, "
+                                                : filled("InputPointer<T> $, ", argument_name(array));
     parameters += is_result() ? "InOutPointer<Out> out" : "InOutPointer<Compute> kept";
-    line("extern \"C\" __global__ void __launch_bounds__(" + number(threads) + ") ENTRY(" +
-         kernel_name(number_) + ")(" + parameters + ") {");
-    ++depth_;
-    if (m_.lanes > 32) line("__shared__ Compute parts[" + number(threads / 32 * tile()) + "];");
+    open("extern \"C\" __global__ void __launch_bounds__($) ENTRY($)($)", threads, kernel_name(number_),
+         parameters);
+    if (m_.lanes > 32) line("__shared__ Compute parts[$];", threads / 32 * tile());
     line("start();");
     if (!is_near(k_)) {
       line("using Place = long long;  // of an element");
@@ -72,12 +71,15 @@ class KernelText {
   }
 
  private:
-  static std::string number(std::int64_t n) { return std::to_string(n); }
-  void line(const std::string& words) {
-    text_ += (words[0] == '#' ? std::string() : std::string(2 * depth_, ' ')) + words + "\n";
+  // A line of code; what begins with # stands at the margin.
+  template <typename... Words>
+  void line(Pattern<sizeof...(Words)> pattern, const Words&... words) {
+    const std::string code = filled(pattern, words...);
+    text_ += (code[0] == '#' ? std::string() : std::string(2 * depth_, ' ')) + code + "\n";
   }
-  void open(const std::string& words) {
-    line(words + " {");
+  template <typename... Words>
+  void open(Pattern<sizeof...(Words)> pattern, const Words&... words) {
+    line("$ {", filled(pattern, words...));
     ++depth_;
   }
   void close(std::size_t depth) {
@@ -87,10 +89,7 @@ class KernelText {
     }
   }
 
-  std::string function(std::size_t f) const {
-    return "function_" + number(static_cast<std::int64_t>(number_)) + "_" +
-           number(static_cast<std::int64_t>(f));
-  }
+  std::string function(std::size_t f) const { return filled("function_$_$", number_, f); }
   bool is_result() const { return nest_.output.array == output_argument; }
   std::string name(std::size_t index) const {
     const std::string& its = nest_.names[index];
@@ -106,55 +105,53 @@ class KernelText {
   // Indices of the free ones: blocks take them in the order x, y, z, and the others.
   void write_places() {
     line("unsigned tile = blockIdx.x;");
-    const std::string thread = m_.lanes > 1 ? "threadIdx.x / " + number(m_.lanes) : "threadIdx.x";
+    const std::string thread = m_.lanes > 1 ? filled("threadIdx.x / $", m_.lanes) : "threadIdx.x";
     const auto next = [&](std::int64_t tiles) {
-      if (tiles > 1) line("tile /= " + number(tiles) + ";");
+      if (tiles > 1) line("tile /= $;", tiles);
     };
-    if (m_.lanes > 1) line("const int lane = threadIdx.x % " + number(m_.lanes) + ";");
+    if (m_.lanes > 1) line("const int lane = threadIdx.x % $;", m_.lanes);
     const bool covers = m_.x_places % m_.block_x == 0;
-    const std::string block =
-        m_.x_tiles > 1 ? "Place(tile % " + number(m_.x_tiles) + ") * " + number(m_.block_x) + " + " : "";
-    const bool has_rows = m_.block_y > 1;
-    line("Place flat = " + block + "Place(" + thread + (has_rows ? " % " + number(m_.block_x) : "") + ");");
+    const std::string block = m_.x_tiles > 1 ? filled("Place(tile % $) * $ + ", m_.x_tiles, m_.block_x) : "";
+    const std::string in_row = m_.block_y > 1 ? filled("$ % $", thread, m_.block_x) : thread;
+    line("Place flat = $Place($);", block, in_row);
     next(m_.x_tiles);
-    if (!covers && m_.lanes == 1) line("if (flat >= " + number(m_.x_places) + ") return;");
+    if (!covers && m_.lanes == 1) line("if (flat >= $) return;", m_.x_places);
     if (!covers && m_.lanes > 1) {
-      line("const bool is_outside = flat >= " + number(m_.x_places) + ";");
+      line("const bool is_outside = flat >= $;", m_.x_places);
       line("if (is_outside) flat = 0;");
     }
     // Of a thread's outputs along an index; the last ones are computed once more, and not written.
     const auto outputs = [&](int index, const std::string& place, std::int64_t places, std::int64_t each) {
-      const std::string first = each > 1 ? place + " * " + number(each) : place;
+      const std::string its = name(index), first = each > 1 ? filled("$ * $", place, each) : place;
       if (extent(index) % each == 0 && places * each == extent(index)) {
-        line("const Place " + name(index) + " = " + first + ";");
+        line("const Place $ = $;", its, first);
         return;
       }
-      line("const Place first_" + name(index) + " = " + first + ";");
+      line("const Place first_$ = $;", its, first);
       if (places * each >= extent(index) + each && m_.lanes == 1)
-        line("if (first_" + name(index) + " >= " + number(extent(index)) + ") return;");
-      line("const Place " + name(index) + " = at_most(first_" + name(index) + ", Place(" +
-           number(extent(index) - each) + "));");
+        line("if (first_$ >= $) return;", its, extent(index));
+      line("const Place $ = at_most(first_$, Place($));", its, its, extent(index) - each);
     };
     if (k_.has_neighbours()) {
       const std::int64_t places = ceil_divide(extent(k_.along_y), m_.thread_y);
-      outputs(k_.along_y, m_.x.empty() ? "flat" : "flat % " + number(places), places, m_.thread_y);
-      if (!m_.x.empty()) line("flat /= " + number(places) + ";");
+      outputs(k_.along_y, m_.x.empty() ? "flat" : filled("flat % $", places), places, m_.thread_y);
+      if (!m_.x.empty()) line("flat /= $;", places);
     }
     const auto count = [&](const std::vector<std::size_t>& indices, const std::string& counter) {
       for (const std::size_t i : indices) {
         const bool is_last = i == indices.back();
-        line("const Place " + name(i) + " = Place(" + counter +
-             (is_last ? "" : " % " + number(nest_.extents[i])) + ");");
-        if (!is_last) line(counter + " /= " + number(nest_.extents[i]) + ";");
+        line("const Place $ = Place($);", name(i),
+             is_last ? counter : filled("$ % $", counter, nest_.extents[i]));
+        if (!is_last) line("$ /= $;", counter, nest_.extents[i]);
       }
     };
     count(m_.x, "flat");
     const auto along = [&](int index, std::int64_t tiles, std::int64_t threads, std::int64_t each) {
       if (index < 0) return;
-      std::string place = tiles > 1 ? "Place(tile % " + number(tiles) + ")" : "0";
+      std::string place = tiles > 1 ? filled("Place(tile % $)", tiles) : "0";
       if (threads > 1) {
-        const std::string before = tiles > 1 ? place + " * " + number(threads) + " + " : "";
-        place = "(" + before + "Place(" + thread + " / " + number(m_.block_x) + "))";
+        const std::string before = tiles > 1 ? filled("$ * $ + ", place, threads) : "";
+        place = filled("($Place($ / $))", before, thread, m_.block_x);
       }
       outputs(index, place, tiles * threads, each);
       next(tiles);
@@ -185,10 +182,10 @@ class KernelText {
     const auto from = [&](const View& view, const std::string& array, bool is_intermediate) {
       std::string words = array;
       if (is_intermediate && workspace_[static_cast<std::size_t>(view.array - first_intermediate)] > 0)
-        words += " + " + number(workspace_[static_cast<std::size_t>(view.array - first_intermediate)]) + "ll";
-      if (view.start != 0) words += " + " + number(view.start) + "ll";
+        words += filled(" + $ll", workspace_[static_cast<std::size_t>(view.array - first_intermediate)]);
+      if (view.start != 0) words += filled(" + $ll", view.start);
       const std::string by = moved(view.strides, owned, false);
-      return by == "0" ? words : words + " + (" + by + ")";
+      return by == "0" ? words : filled("$ + ($)", words, by);
     };
     std::set<int> used;
     for (const LoopKernel::Function& each : k_.functions) used.insert(each.inputs.begin(), each.inputs.end());
@@ -196,14 +193,14 @@ class KernelText {
       if (input < 0) continue;
       const View& view = nest_.inputs[static_cast<std::size_t>(input)];
       const bool kept = view.array >= first_intermediate;
-      line(std::string("const ") + (kept ? "Compute" : "T") + "* const p" + number(input) + " = " +
-           from(view, kept ? "before" : std::string(argument_name(view.array)), kept) + ";");
+      line("const $* const p$ = $;", kept ? "Compute" : "T", input,
+           from(view, kept ? "before" : std::string(argument_name(view.array)), kept));
       for (std::size_t n = 0; n < view.bounds.size(); ++n)
-        line("const Place " + bound(input, n) + " = " + number(view.bounds[n].start) + " + " +
-             moved(view.bounds[n].strides, owned, false) + ";");
+        line("const Place $ = $ + $;", bound(input, n), view.bounds[n].start,
+             moved(view.bounds[n].strides, owned, false));
     }
-    line(std::string(is_result() ? "Out" : "Compute") +
-         "* const to = " + from(nest_.output, is_result() ? "out" : "kept", !is_result()) + ";");
+    line("$* const to = $;", is_result() ? "Out" : "Compute",
+         from(nest_.output, is_result() ? "out" : "kept", !is_result()));
   }
 
   std::string value(std::size_t f, const std::string& so_far, const std::vector<std::size_t>& indices) const {
@@ -214,31 +211,27 @@ class KernelText {
       if (input < 0) {
         words += so_far;
       } else if (f == 0 && kept != kept_.end()) {
-        words += "r" + number(input) + "[" + in_kept(kept->second) + "]";
+        words += filled("r$[$]", input, in_kept(kept->second));
       } else {
         words += loaded(input, [&](const Strides& strides) { return moved(strides, indices, true); });
       }
     }
-    return function(f) + "::apply({" + words + "})";
+    return filled("$::apply({$})", function(f), words);
   }
   const View& view(int input) const { return nest_.inputs[static_cast<std::size_t>(input)]; }
-  static std::string element(int input, const std::string& place) {
-    return "p" + number(input) + "[" + place + "]";
-  }
+  static std::string element(int input, const std::string& place) { return filled("p$[$]", input, place); }
 
-  static std::string bound(int input, std::size_t n) {
-    return "at" + number(input) + "_" + number(static_cast<std::int64_t>(n));
-  }
+  static std::string bound(int input, std::size_t n) { return filled("at$_$", input, n); }
   // 0 out of bounds. `place`: how far strides move it.
   template <typename Where>
   std::string loaded(int input, const Where& place) const {
     const View& its = view(input);
     std::string inside;
     for (std::size_t n = 0; n < its.bounds.size(); ++n)
-      inside += (n == 0 ? "" : " && ") + ("is_below(" + bound(input, n) + " + ") +
-                place(its.bounds[n].strides) + ", Place(" + number(its.bounds[n].extent) + "))";
-    const std::string load = "load(" + element(input, place(its.strides)) + ")";
-    return inside.empty() ? load : "(" + inside + " ? " + load + " : Compute(0))";
+      inside += filled("$is_below($ + $, Place($))", n == 0 ? "" : " && ", bound(input, n),
+                       place(its.bounds[n].strides), its.bounds[n].extent);
+    const std::string load = filled("load($)", element(input, place(its.strides)));
+    return inside.empty() ? load : filled("($ ? $ : Compute(0))", inside, load);
   }
 
   // The elements of a view that a thread's outputs and the terms of the window need, in registers, each once:
@@ -297,8 +290,7 @@ class KernelText {
   }
   void open_unrolled(const std::string& variable, std::int64_t count) {
     line("#pragma unroll");
-    open("for (" + counter_ + variable + " = 0; " + variable + " < " + number(count) + "; ++" + variable +
-         ")");
+    open("for ($$ = 0; $ < $; ++$)", counter_, variable, variable, count, variable);
   }
 
   void write_kept(const std::vector<std::size_t>& loops) {
@@ -307,10 +299,9 @@ class KernelText {
       const Kept its = kept(view(input));
       if (its.size > most_kept) continue;
       kept_.emplace(input, its);
-      line("Compute r" + number(input) + "[" + number(its.size) + "];");
+      line("Compute r$[$];", input, its.size);
       if (is_consecutive(view(input), its)) {
-        line("load_run(r" + number(input) + ", &" + element(input, moved(view(input).strides, loops, false)) +
-             ");");
+        line("load_run(r$, &$);", input, element(input, moved(view(input).strides, loops, false)));
         continue;
       }
       const std::size_t depth = depth_;
@@ -336,7 +327,7 @@ class KernelText {
         }
         from = loaded(input, [&](const Strides& strides) { return moved(strides, all, true); });
       }
-      line("r" + number(input) + "[" + place + "] = " + from + ";");
+      line("r$[$] = $;", input, place, from);
       close(depth);
     }
   }
@@ -367,10 +358,9 @@ class KernelText {
     for (const std::size_t i : m_.rolled) rolled_.push_back(i);
     if (m_.shared >= 0) rolled_.push_back(static_cast<std::size_t>(m_.shared));
     for (const std::size_t i : rolled_) {
-      std::string end = number(nest_.extents[i]);
+      std::string end = std::to_string(nest_.extents[i]);
       if (static_cast<int>(i) == k_.split)
-        end = "at_most(Place(" + end + "), " + number(k_.whole) + " - " + name(std::size_t{0}) + " * " + end +
-              ")";
+        end = filled("at_most(Place($), $ - $ * $)", end, k_.whole, name(std::size_t{0}), end);
       const bool is_shared = static_cast<int>(i) == m_.shared;
       loops_.push_back({.variable = name(i),
                         .begin = is_shared ? "lane" : "0",
@@ -382,7 +372,7 @@ class KernelText {
     if (!has_chunks()) return;
     loops_.push_back({.variable = name(k_.window) + "0",
                       .begin = "0",
-                      .end = number(whole_chunks() * m_.chunk),
+                      .end = std::to_string(whole_chunks() * m_.chunk),
                       .step = m_.chunk,
                       .iterations = whole_chunks()});
   }
@@ -416,25 +406,25 @@ class KernelText {
     }
   }
 
-  std::string sums() const { return "sum" + (runs_open_ == 0 ? "" : number(runs_open_)); }
+  std::string sums() const { return runs_open_ == 0 ? "sum" : filled("sum$", runs_open_); }
   void for_each_sum(const std::string& words) {
     line("#pragma unroll");
-    line("for (int n = 0; n < " + number(tile()) + "; ++n) " + words + ";");
+    line("for (int n = 0; n < $; ++n) $;", tile(), words);
   }
   void begin_sums() {
-    line("Compute " + sums() + "[" + number(tile()) + "];");
-    if (k_.reduces()) for_each_sum(sums() + "[n] = " + how() + "::none()");
+    line("Compute $[$];", sums(), tile());
+    if (k_.reduces()) for_each_sum(filled("$[n] = $::none()", sums(), how()));
   }
   void open_run(const std::string& variable, const std::string& begin, const std::string& condition) {
     line("#pragma unroll 1");
-    open("for (" + counter_ + variable + " = " + begin + "; " + condition + "; ++" + variable + ")");
+    open("for ($$ = $; $; ++$)", counter_, variable, begin, condition, variable);
     ++runs_open_;
     begin_sums();
   }
   void close_run() {
     const std::string its = sums();
     --runs_open_;
-    for_each_sum(sums() + "[n] = " + how() + "::of(" + sums() + "[n], " + its + "[n])");
+    for_each_sum(filled("$[n] = $::of($[n], $[n])", sums(), how(), sums(), its));
     close(depth_ - 1);
   }
   // The loops over a loop's runs; the loop itself then has fewer iterations.
@@ -444,42 +434,40 @@ class KernelText {
     for (const std::int64_t length : loop.runs) counts.push_back(ceil_divide(counts.back(), length));
     std::string place;
     for (std::size_t level = loop.runs.size(); level-- > 0;) {
-      const std::string its = "run" + number(static_cast<std::int64_t>(level)) + "_" + loop.variable;
-      const std::string all = its + " < " + number(counts[level + 1]);
+      const std::string its = filled("run$_$", level, loop.variable);
+      const std::string all = filled("$ < $", its, counts[level + 1]);
       if (place.empty()) {
         open_run(its, "0", all);
       } else {
-        const std::string each = number(loop.runs[level + 1]);
-        open_run(its, place + " * " + each, its + " < (" + place + " + 1) * " + each + " && " + all);
+        const std::int64_t each = loop.runs[level + 1];
+        open_run(its, filled("$ * $", place, each), filled("$ < ($ + 1) * $ && $", its, place, each, all));
       }
       place = its;
     }
     const std::int64_t length = loop.runs[0] * loop.step;
-    line("const Place from_" + loop.variable + " = " + (loop.begin == "0" ? "" : loop.begin + " + ") +
-         "Place(" + place + ") * " + number(length) + ";");
-    line("const Place to_" + loop.variable + " = from_" + loop.variable + " + at_most(Place(" + loop.end +
-         ") - from_" + loop.variable + ", Place(" + number(length) + "));");
-    loop.begin = "from_" + loop.variable;
-    loop.end = "to_" + loop.variable;
+    const std::string from = "from_" + loop.variable, to = "to_" + loop.variable;
+    line("const Place $ = $Place($) * $;", from, loop.begin == "0" ? "" : loop.begin + " + ", place, length);
+    line("const Place $ = $ + at_most(Place($) - $, Place($));", to, from, loop.end, from, length);
+    loop.begin = from;
+    loop.end = to;
   }
 
   void write_loops(std::size_t n) {
     if (n == loops_.size()) return write_terms(rolled_, m_.chunk);
     Loop loop = loops_[n];
     open_runs(loop);
-    const std::string step =
-        loop.step == 1 ? "++" + loop.variable : loop.variable + " += " + number(loop.step);
+    const std::string& its = loop.variable;
+    const std::string step = loop.step == 1 ? "++" + its : filled("$ += $", its, loop.step);
     const bool are_chunks = has_chunks() && n + 1 == loops_.size();
-    if (are_chunks) window_base_ = loop.variable;
-    line("#pragma unroll " + number(loop.unroll));
-    open("for (Place " + loop.variable + " = " + loop.begin + "; " + loop.variable + " < " + loop.end + "; " +
-         step + ")");
+    if (are_chunks) window_base_ = its;
+    line("#pragma unroll $", loop.unroll);
+    open("for (Place $ = $; $ < $; $)", its, loop.begin, its, loop.end, step);
     write_loops(n + 1);
     close(depth_ - 1);
     for (std::size_t level = 0; level < loop.runs.size(); ++level) close_run();
     if (!are_chunks) return;
     const std::int64_t whole = whole_chunks() * m_.chunk;  // what is left over
-    window_base_ = number(whole);
+    window_base_ = std::to_string(whole);
     if (whole < extent(k_.window)) write_terms(rolled_, extent(k_.window) - whole);
     window_base_.clear();
   }
@@ -489,9 +477,7 @@ class KernelText {
     choose_loops();
     choose_runs();
     write_loops(0);
-    if (m_.lanes > 1) {
-      line("combine<" + how() + ", " + number(m_.lanes) + ">(sum" + (m_.lanes > 32 ? ", parts" : "") + ");");
-    }
+    if (m_.lanes > 1) line("combine<$, $>(sum$);", how(), m_.lanes, m_.lanes > 32 ? ", parts" : "");
   }
 
   // Those that are written out, with so many of the window.
@@ -512,8 +498,8 @@ class KernelText {
       loops.push_back(static_cast<std::size_t>(k_.window));
     }
     open_tile();
-    const std::string place = sums() + "[" + in_tile() + "]", term = value(0, "", loops);
-    line(place + " = " + (k_.reduces() ? how() + "::of(" + place + ", " + term + ")" : term) + ";");
+    const std::string place = filled("$[$]", sums(), in_tile()), term = value(0, "", loops);
+    line("$ = $;", place, k_.reduces() ? filled("$::of($, $)", how(), place, term) : term);
     close(depth);
   }
 
@@ -522,34 +508,33 @@ class KernelText {
     if (k_.has_neighbours() && tile() == m_.thread_y && tile() > 1 && m_.lanes == 1 &&
         k_.functions.size() == 1 && m_.serial.empty() && nest_.output.strides[nest_.free - 1] == 1) {
       const bool is_whole = extent(k_.along_y) % m_.thread_y == 0;
-      const std::string& its = name(k_.along_y);
-      line("if (" + (is_whole ? "" : "first_" + its + " == " + its + " && ") + "store_run(to, sum)) return;");
+      const std::string its = name(k_.along_y);
+      line("if ($store_run(to, sum)) return;", is_whole ? "" : filled("first_$ == $ && ", its, its));
     }
     open_tile();
     const auto skip_seen = [&](int index, std::int64_t threads, std::int64_t each) {
       const bool is_flat = index == k_.along_y && k_.has_neighbours();
       if (index < 0 || extent(index) % (is_flat ? each : threads * each) == 0) return;
-      line("if (" + name(index) + (each > 1 ? " + " + name(index) + "1" : "") + " < first_" + name(index) +
-           ") " + (tile() > 1 ? "continue;" : "return;"));
+      const std::string its = name(index), place = each > 1 ? filled("$ + $1", its, its) : its;
+      line("if ($ < first_$) $;", place, its, tile() > 1 ? "continue" : "return");
     };
     skip_seen(k_.along_y, m_.block_y, m_.thread_y);
     skip_seen(k_.along_z, 1, m_.thread_z);
     if (m_.lanes > 1) {
       const bool covers = m_.x_places % m_.block_x == 0;
-      line("if (lane != (" + in_tile() + ") % " + number(m_.lanes) + (covers ? "" : " || is_outside") + ") " +
-           (tile() > 1 ? "continue;" : "return;"));
+      line("if (lane != ($) % $$) $;", in_tile(), m_.lanes, covers ? "" : " || is_outside",
+           tile() > 1 ? "continue" : "return");
     }
     for (const std::size_t i : m_.serial)
-      open("for (Place " + name(i) + " = 0; " + name(i) + " < " + number(nest_.extents[i]) + "; ++" +
-           name(i) + ")");
-    std::string result = "sum[" + in_tile() + "]";
+      open("for (Place $ = 0; $ < $; ++$)", name(i), name(i), nest_.extents[i], name(i));
+    std::string result = filled("sum[$]", in_tile());
     for (std::size_t f = 1; f < k_.functions.size(); ++f) {
-      const std::string its = "value" + number(static_cast<std::int64_t>(f));
-      line("const Compute " + its + " = " + value(f, result, m_.serial) + ";");
+      const std::string its = filled("value$", f);
+      line("const Compute $ = $;", its, value(f, result, m_.serial));
       result = its;
     }
-    line("to[" + moved(nest_.output.strides, m_.serial, true) +
-         "] = " + (is_result() ? "converted<Out>(" + result + ")" : result) + ";");
+    line("to[$] = $;", moved(nest_.output.strides, m_.serial, true),
+         is_result() ? filled("converted<Out>($)", result) : result);
     close(depth);
   }
 

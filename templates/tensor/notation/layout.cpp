@@ -2,11 +2,8 @@
 #include "templates/tensor/notation/layout.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <numeric>
-
-#include "templates/tensor/notation/nest.h"
 
 namespace tunesmith::tensor_op {
 namespace {
@@ -24,84 +21,26 @@ std::string place_along(const Expression& e, const Access& access, std::size_t d
 
 }  // namespace
 
-std::optional<std::vector<std::int64_t>> extents_of(std::string_view text) {
-  std::vector<std::int64_t> found;
-  if (text.empty()) return found;
-  for (;;) {
-    std::int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [next, failure] = std::from_chars(text.data(), end, number);
-    if (failure != std::errc() || number < 0 || number > most_elements) return std::nullopt;
-    found.push_back(number);
-    if (next == end) return found;
-    if (*next != 'x') return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);
-  }
-}
-
-std::optional<std::vector<std::int64_t>> shape_of(std::string_view layout) {
-  return extents_of(layout.substr(0, layout.find(':')));
-}
-
-std::string joined(const std::vector<std::int64_t>& extents) {
-  std::string text;
-  for (const std::int64_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return text;
-}
-
-std::vector<std::int64_t> dense_strides(std::span<const std::int64_t> extents) {
-  std::vector<std::int64_t> strides(extents.size());
-  std::int64_t step = 1;
-  for (std::size_t d = extents.size(); d-- > 0;) {
-    strides[d] = step;
-    const std::int64_t extent = std::max<std::int64_t>(extents[d], 1);
-    step = extent > most_elements / step ? most_elements : step * extent;
-  }
-  return strides;
-}
-
 std::int64_t volume(std::span<const std::int64_t> extents) {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 std::string refuses_extents(const std::string& text) {
-  const auto extents = extents_of(text);
-  if (!extents) return "An extent is a whole number from 0 to 2^40; extents are joined by x, as in 8x100x50.";
-  if (extents->size() > most_indices)
-    return "It has " + std::to_string(extents->size()) + " extents; at most " + std::to_string(most_indices) +
-           " are allowed.";
-  return "";
+  return tunesmith::refuses_extents(text, 0, most_indices);
 }
 
 std::string refuses_layout(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (std::string why = refuses_extents(text.substr(0, colon)); !why.empty()) return why;
-  if (colon == std::string::npos) return "";
-  const auto strides = extents_of(std::string_view(text).substr(colon + 1));
-  if (!strides || strides->size() != shape_of(text)->size())
-    return "Behind the colon stands a stride for each extent, a whole number of elements from 0 to 2^40, as "
-           "in 24x64:80x1.";
-  return "";
-}
-
-Layout layout_of(std::string_view text, const std::vector<std::int64_t>& least) {
-  if (text == "dense") return {least, dense_strides(least)};
-  const std::size_t colon = text.find(':');
-  Layout layout;
-  layout.extents = shape_of(text).value();
-  layout.strides = colon == std::string_view::npos ? dense_strides(layout.extents)
-                                                   : extents_of(text.substr(colon + 1)).value();
-  return layout;
+  return tunesmith::refuses_layout(text, 0, most_indices);
 }
 
 std::string stored_layout(const std::string& text, const std::vector<std::int64_t>& least) {
   if (text == "dense" || !refuses_layout(text).empty()) return text;
-  Layout layout = layout_of(text, least);
+  ArrayLayout layout = layout_of(text, least);
   const std::vector<std::int64_t> dense = dense_strides(layout.extents);
   const bool is_empty = std::count(layout.extents.begin(), layout.extents.end(), 0) > 0;
   for (std::size_t d = 0; d < dense.size(); ++d)
     if (is_empty || layout.extents[d] == 1) layout.strides[d] = dense[d];
-  if (layout.strides != dense) return joined(layout.extents) + ":" + joined(layout.strides);
+  if (layout.strides != dense) return text_of(layout);
   return layout.extents == least ? "dense" : joined(layout.extents);
 }
 

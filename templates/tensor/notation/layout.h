@@ -12,21 +12,11 @@
 #include <vector>
 
 #include "generator/problem.h"
+#include "templates/layout_text.h"
 #include "templates/tensor/notation/expression.h"
 
 namespace tunesmith::tensor_op {
 
-/// An array's extents, outermost first, and the strides that they are taken with, in elements.
-struct Layout {
-  std::vector<std::int64_t> extents;
-  std::vector<std::int64_t> strides;
-};
-
-/// "8x100x50" as numbers; "" has none. Nothing where it is not of that form, or a number is beyond 2^40.
-std::optional<std::vector<std::int64_t>> extents_of(std::string_view text);
-std::optional<std::vector<std::int64_t>> shape_of(std::string_view layout);  ///< without its strides
-std::string joined(const std::vector<std::int64_t>& extents);
-std::vector<std::int64_t> dense_strides(std::span<const std::int64_t> extents);
 std::int64_t volume(std::span<const std::int64_t> extents);
 
 /// 0 to count - 1 by rising `key`; those of the same key stay in this order.
@@ -40,9 +30,6 @@ std::vector<std::size_t> sorted_by(std::size_t count, const auto& key) {
 /// Why the text is no list of extents, or no layout ("24x64", "24x64:80x1", dense); empty if it is one.
 std::string refuses_extents(const std::string& text);
 std::string refuses_layout(const std::string& text);
-
-/// The layout of such a text; of dense the `least` extents, which the expression reaches.
-Layout layout_of(std::string_view text, const std::vector<std::int64_t>& least);
 
 /// The text under which a layout is stored: without strides that say what none say or by which nothing is
 /// moved, and dense where the extents are the `least` ones. A text that is no layout stays as it is.

@@ -46,7 +46,7 @@ std::vector<std::vector<std::int64_t>*> View::all_strides() {
   return all;
 }
 
-View view_of(const Access& access, const Layout& layout, const std::vector<std::int64_t>& extents,
+View view_of(const Access& access, const ArrayLayout& layout, const std::vector<std::int64_t>& extents,
              bool is_zero_outside) {
   View view = {.array = access.array < 0 ? output_argument : access.array, .strides = {}};
   view.strides.resize(extents.size());

@@ -13,8 +13,6 @@
 
 namespace tunesmith::tensor_op {
 
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;  ///< of an array's memory and of the output
-
 /// Of an index among those of each; -1: of none, which moves nothing.
 inline std::int64_t along(const std::vector<std::int64_t>& strides, int index) {
   return index < 0 ? 0 : strides[static_cast<std::size_t>(index)];
@@ -39,7 +37,7 @@ struct View {
 };
 
 /// What an access to an array of this layout does, with a stride for each index of these extents.
-View view_of(const Access& access, const Layout& layout, const std::vector<std::int64_t>& extents,
+View view_of(const Access& access, const ArrayLayout& layout, const std::vector<std::int64_t>& extents,
              bool is_zero_outside);
 
 /// Indices of extent 1 are left out. Free indices, which the output moves along, come first.

@@ -21,20 +21,11 @@ std::string zero_outside_text(const Expression& e) {
   return names.empty() ? no_arrays : names;
 }
 
-Layout array_layout(const Problem& problem, int array) {
+ArrayLayout array_layout(const Problem& problem, int array) {
   const std::string& text = problem.string(argument_name(array));
   if (text != "dense") return layout_of(text, {});
   return layout_of(
       text, least_extents(expression_of(problem), array, extents_of(problem.string("extents")).value()));
-}
-
-std::int64_t memory(const Layout& layout) {
-  std::int64_t last = 0;
-  for (std::size_t d = 0; d < layout.extents.size(); ++d) {
-    if (layout.extents[d] == 0) return 0;
-    last += (layout.extents[d] - 1) * layout.strides[d];
-  }
-  return last + 1;
 }
 
 void set_zero_outside(Expression& e, std::string_view names) {
@@ -91,7 +82,8 @@ Problem rewritten(const Problem& given) {
     if (index < e.indices.size() && std::holds_alternative<std::int64_t>(value)) {
       const std::int64_t extent = std::get<std::int64_t>(value);
       if (extent < 0 || extent > most_elements)
-        throw UsageError("The extent " + name + "=" + std::to_string(extent) + " is not from 0 to 2^40.");
+        throw UsageError("The extent " + name + "=" + std::to_string(extent) + " is not from 0 to " +
+                         most_elements_text + ".");
       extents[index] = extent;
     } else if (array != e.arrays.end()) {
       const auto place = static_cast<std::size_t>(array - e.arrays.begin());
@@ -121,12 +113,14 @@ Problem rewritten(const Problem& given) {
     if (!found.error.empty()) throw UsageError("The expression is \"" + expression + "\". " + found.error);
     result.set("extents", joined(found.values));
   }
-  const std::optional<std::vector<std::int64_t>> all = tensor_op::extents_of(words_of(result, "extents"));
-  if (!all || all->size() != e.indices.size()) return result;  // which is refused
+  const std::string written = words_of(result, "extents");
+  if (!refuses_extents(written).empty()) return result;
+  const std::vector<std::int64_t> all = extents_of(written).value();
+  if (all.size() != e.indices.size()) return result;  // which is refused too
   for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array) {
     const std::string name(argument_name(array));
     if (result.has(name))
-      result.set(name, stored_layout(words_of(result, name), least_extents(e, array, *all)));
+      result.set(name, stored_layout(words_of(result, name), least_extents(e, array, all)));
   }
   return result;
 }

@@ -23,10 +23,7 @@ constexpr std::string_view argument_name(int array) {  ///< -1: the output
 constexpr const char* same_dtype = "same";  ///< as out_dtype: the inputs'
 
 /// Layouts of the inputs and, last, the output, as the problem has them.
-Layout array_layout(const Problem& problem, int array);  ///< -1: the output
-
-/// From a first element to the last that the layout has, both included.
-std::int64_t memory(const Layout& layout);
+ArrayLayout array_layout(const Problem& problem, int array);  ///< -1: the output
 
 /// What a caller wrote, with names of their own, as the op's parameters (Op::rewritten).
 Problem rewritten(const Problem& given);

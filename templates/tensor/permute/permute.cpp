@@ -17,9 +17,9 @@ namespace {
 #include "templates/tensor/permute/permute_layout.inl"
 static_assert(most_box_dimensions == most_indices);
 
-constexpr CategoricalAxis STAGING("STAGING"), BLOCK_ORDER("BLOCK_ORDER"), LOAD("LOAD");
+constexpr CategoricalAxis STAGING("STAGING"), BLOCK_ORDER("BLOCK_ORDER");
 constexpr IntegerAxis TILE_IN("TILE_IN"), TILE_OUT("TILE_OUT"), VECTOR_IN("VECTOR_IN"),
-    VECTOR_OUT("VECTOR_OUT"), LEAST("LEAST"), PAD("PAD"), BLOCK("BLOCK");
+    VECTOR_OUT("VECTOR_OUT"), LEAST("LEAST"), PAD("PAD");
 
 constexpr std::int64_t static_shared_limit = std::int64_t{48} * 1024;  // bytes per block, on any device
 
@@ -50,7 +50,7 @@ Sides sides_of(const Problem& problem) {
   };
   set(sides.input(), p.input_strides, p.input_order);
   set(sides.nest.output, p.output_strides, p.output_order);
-  sides.input_elements = memory(array_layout(problem, sides.input().array));
+  sides.input_elements = memory(array_layout(problem, sides.input().array)).value();
   return sides;
 }
 
@@ -160,9 +160,9 @@ Space space(const Problem& problem) {
       {VECTOR_IN, vectors(p, true), "elements of a load"},
       {VECTOR_OUT, vectors(p, false), "elements of a store"},
       {PAD, {1, 0, 2, 4}, "elements between rows in shared memory, against bank conflicts"},
-      {BLOCK, {256, 128, 512}, "threads per block"},
+      block_axis({256, 128, 512}),
       {BLOCK_ORDER, categories({"output", "input"}), "whose neighbouring boxes neighbouring blocks take"},
-      {LOAD, categories({"plain", "no_allocate"}), "no_allocate: loads bypass the first-level cache"},
+      no_allocate_axis(),
       store_axis(),
       start_axis(),
       trigger_axis(),

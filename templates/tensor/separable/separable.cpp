@@ -41,7 +41,7 @@ std::int64_t vector_of(const Problem& problem, const Separable& s, const View& v
   const std::int64_t size = element_bytes(problem);
   const int array = view.array == output_argument ? -1 : view.array;
   if (view.stride(s.directions[Separable::x].free) != 1) return 1;
-  if (memory(array_layout(problem, array)) * size < 16) return 1;  // whose address may be any
+  if (memory(array_layout(problem, array)).value() * size < 16) return 1;  // whose address may be any
   std::int64_t vector = most_bytes / size;
   const auto divides = [&](std::int64_t places) { return places % vector == 0; };
   const auto fits = [&] {

@@ -11,6 +11,7 @@
 #include "common/functions.cuh"
 #include "common/ordered.cuh"
 #include "common/overlap.inl"
+#include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
@@ -36,7 +37,6 @@ struct NoMask {};
 #include "generated"
 
 constexpr bool has_y = taps_y > 1, has_mask = masks > 0;
-constexpr int resident_blocks = RESIDENT_WARPS * 32 > threads ? RESIDENT_WARPS * 32 / threads : 1;
 constexpr int neighbours = has_y ? 4 : OUTPUTS;  // results along x that a thread computes at a time
 #include "tensor/separable/separable_layout.inl"
 constexpr SeparableLayout layout =
@@ -305,7 +305,7 @@ __device__ __forceinline__ void store(T* to, const Compute (&values)[OUTPUTS]) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(tensor_separable)(InputPointer<T> x0, InputPointer<T> x1, InputPointer<T> x2, InputPointer<T> x3,
                             InputPointer<T> x4, InputPointer<T> x5, InOutPointer<T> out) {
   DYNAMIC_SHARED(T, slabs);

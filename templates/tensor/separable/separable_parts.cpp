@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "templates/choice.h"
+#include "templates/tensor/derive/forms.h"
 #include "templates/tensor/op.h"
 #include "templates/tensor/separable/separable.h"
 
@@ -149,7 +151,7 @@ Separable separable_of(const Problem& problem) {
   }
   // Along one dimension two factors are multiplied as they stand there.
   const bool is_as_written = windows.size() == 1 && terms.front().factors.size() <= 2;
-  if (((has_weights && !is_as_written) || regroups) && problem.string("may") != "distribute") {
+  if (((has_weights && !is_as_written) || regroups) && choice<May>(problem, "may") != May::distribute) {
     return refused(
         "This template multiplies in another order than the expression, or outside of its sum; allow it by "
         "may=distribute.");

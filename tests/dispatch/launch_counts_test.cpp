@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What dispatchers count, and what they write for `tune --problems`.
-#include "dispatch/uses.h"
+#include "dispatch/launch_counts.h"
 
 #include <gtest/gtest.h>
 

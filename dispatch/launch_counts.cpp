@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dispatch/uses.h"
+#include "dispatch/launch_counts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,7 @@ constexpr double lost_by_base = 6.1;
 constexpr double lost_by_another = 0.5;
 
 // Of one launch.
-double lost_us(const Use& use, const Problem& problem, const DeviceFacts& device) {
+double lost_us(const ProblemLaunches& use, const Problem& problem, const DeviceFacts& device) {
   if (use.match == Match::exact) return 0;
   if (use.expected_us > 0) return use.expected_us * use.expected_loss / (1 + use.expected_loss);
   if (use.op->templates.front().work(problem, base_config(*use.op, problem)).steps.empty()) return 0;
@@ -48,16 +48,16 @@ std::uint64_t Count::sum() const noexcept {
   return sum;
 }
 
-void Uses::begin(PlanState& plan) {
-  constexpr std::size_t about = sizeof(Use) + 256;
+void LaunchCounts::begin(PlanState& plan) {
+  constexpr std::size_t about = sizeof(ProblemLaunches) + 256;
   const std::scoped_lock lock(mutex_);
   const std::pair<std::string_view, std::string> key(plan.op->name, plan.problem_text);
   auto found = uses_.find(key);
   if (found == uses_.end()) {
     if ((uses_.size() + 1) * about > most_bytes_) forget_half();
-    found = uses_.emplace(key, std::make_shared<Use>()).first;
+    found = uses_.emplace(key, std::make_shared<ProblemLaunches>()).first;
   }
-  Use& use = *found->second;
+  ProblemLaunches& use = *found->second;
   use.op = plan.op;
   use.match = plan.match;
   use.expected_us = plan.expected_us;
@@ -66,7 +66,7 @@ void Uses::begin(PlanState& plan) {
 }
 
 // A plan that is launched further has what it counts then to itself.
-void Uses::forget_half() {
+void LaunchCounts::forget_half() {
   if (uses_.empty()) return;
   std::vector<std::uint64_t> launches;
   launches.reserve(uses_.size());
@@ -81,7 +81,7 @@ void Uses::forget_half() {
   });
 }
 
-std::vector<Usage> Uses::all() const {
+std::vector<Usage> LaunchCounts::all() const {
   std::vector<Usage> all;
   const std::scoped_lock lock(mutex_);
   for (const auto& [key, use] : uses_) {

@@ -40,7 +40,7 @@ class Count {
 struct PlanState;
 
 /// A problem, as long as a plan or the list of them holds it.
-struct Use {
+struct ProblemLaunches {
   Count launches;
   const Op* op = nullptr;
   double expected_us = 0, expected_loss = 0;  ///< of the newest plan; written under the list's mutex
@@ -48,10 +48,11 @@ struct Use {
 };
 
 /// Thread-safe.
-class Uses {
+class LaunchCounts {
  public:
   /// Beyond `most_bytes`, about, the problems that were launched least are forgotten.
-  Uses(DeviceFacts device, std::size_t most_bytes) : device_(std::move(device)), most_bytes_(most_bytes) {}
+  LaunchCounts(DeviceFacts device, std::size_t most_bytes)
+      : device_(std::move(device)), most_bytes_(most_bytes) {}
 
   /// From now on launches of the plan count as uses of its problem.
   void begin(PlanState& plan);
@@ -64,8 +65,9 @@ class Uses {
 
   const DeviceFacts device_;
   const std::size_t most_bytes_;
-  mutable std::mutex mutex_;                                                       // of what follows
-  std::map<std::pair<std::string_view, std::string>, std::shared_ptr<Use>> uses_;  // by op and problem
+  mutable std::mutex mutex_;  // of what follows
+  std::map<std::pair<std::string_view, std::string>, std::shared_ptr<ProblemLaunches>>
+      uses_;  // by op and problem
 };
 
 /// As a file for `tunesmith tune --problems`.
