@@ -18,7 +18,8 @@ endfunction()
 
 function(precompile target)
   target_precompile_headers(${target} ${ARGN})
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # for ccache
+  # The first is for ccache. GCC 12 sees overruns in strings that are none, and tells them of headers that were precompiled.
+  target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-stringop-overflow>")
 endfunction()
 
 # A dozen sources of a target as one, in little more than half of the compiler's time, but for ALONE: those whose helpers have the names
@@ -52,9 +53,6 @@ function(templates_together)
     math(EXPR index "${index} + 1")
   endforeach()
   set_target_properties(tunesmith_templates PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # GCC 12 sees an overrun in a list of strings that is none, and tells it of a header that was precompiled.
-  set_source_files_properties("${PROJECT_SOURCE_DIR}/templates/rank_filter/op.cpp" TARGET_DIRECTORY tunesmith_templates PROPERTIES
-                              COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow>")
 endfunction()
 
 if(NOT TUNESMITH_SANITIZED)
@@ -80,7 +78,7 @@ foreach(name generator language kernel_file db runtime choose templates dispatch
     precompile(tunesmith_${name} PRIVATE ${headers} $<$<STREQUAL:${name},cli>:<CLI/CLI.hpp$<ANGLE-R>>)
   endif()
 endforeach()
-foreach(name IN ITEMS tunesmith_generator tunesmith_language tunesmith_kernel_file tunesmith_choose db_tests dispatch_tests packed_tests tuner_tests
+foreach(name IN ITEMS tunesmith_generator tunesmith_language tunesmith_kernel_file tunesmith_db tunesmith_choose db_tests dispatch_tests packed_tests tuner_tests
                       gpu_tests)
   together(${name})
 endforeach()
@@ -88,13 +86,13 @@ templates_together()
 # Those whose helpers have the names of others', and what an application's or a test's own replaces.
 set(typed ${TUNESMITH_OP_FOLDERS})
 list(TRANSFORM typed APPEND /dispatch.cpp)
-set(alone db/trials dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/query cli/db cli/export_static cli/json_recordings cli/main
+set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/query cli/db cli/export_static cli/json_recordings cli/main
     cli/regret cli/static_build tuner/check/device_worker tuner/device/cuda_device tuner/device/cuda_timer tuner/search/model_guide tuner/search/neighbours_guide
     tests/choose/select_test tests/cli/derive_test tests/cli/flow_test tests/cli/winners_table_test tests/generator/values_test
     tests/host/load_error_test tests/host/problem_arrays_test tests/kernel_file/toml_problems_test)
 list(TRANSFORM alone REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1.cpp")
 together(tunesmith_dispatch ALONE ${typed} ${alone})
-foreach(name IN ITEMS tunesmith_db tunesmith_runtime tunesmith_tuner tunesmith_cli choose_tests cli_test generator_test host_tests kernel_file_test)
+foreach(name IN ITEMS tunesmith_runtime tunesmith_tuner tunesmith_cli choose_tests cli_test generator_test host_tests kernel_file_test)
   together(${name} ALONE ${alone})
 endforeach()
 if(TUNESMITH_TESTS)

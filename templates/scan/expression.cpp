@@ -198,9 +198,9 @@ const Expression& expression_of(const Problem& problem) {
 }
 
 std::string identity_as_stored(const std::string& text) {
-  std::int64_t whole = 0;
+  if (const auto whole = parsed_number<std::int64_t>(text); whole && !(*whole == 0 && text.starts_with('-')))
+    return std::to_string(*whole);
   double number = 0;
-  if (reads_as_whole(text, whole) && !(whole == 0 && text.starts_with('-'))) return std::to_string(whole);
   if (!reads_as_double(text, number)) return text;  // "none", or what is refused
   std::array<char, 32> shortest = {};
   return {shortest.data(), std::to_chars(shortest.data(), shortest.data() + shortest.size(), number).ptr};

@@ -113,9 +113,9 @@ Problem rewritten(const Problem& given) {
     if (!found.error.empty()) throw UsageError("The expression is \"" + expression + "\". " + found.error);
     result.set("extents", joined(found.values));
   }
-  const std::string written = words_of(result, "extents");
-  if (!refuses_extents(written).empty()) return result;
-  const std::vector<std::int64_t> all = extents_of(written).value();
+  const std::string extents_text = words_of(result, "extents");
+  if (!refuses_extents(extents_text).empty()) return result;
+  const std::vector<std::int64_t> all = extents_of(extents_text).value();
   if (all.size() != e.indices.size()) return result;  // which is refused too
   for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array) {
     const std::string name(argument_name(array));
