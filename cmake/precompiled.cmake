@@ -78,7 +78,7 @@ foreach(name generator language kernel_file db runtime choose templates dispatch
     precompile(tunesmith_${name} PRIVATE ${headers} $<$<STREQUAL:${name},cli>:<CLI/CLI.hpp$<ANGLE-R>>)
   endif()
 endforeach()
-foreach(name IN ITEMS tunesmith_generator tunesmith_language tunesmith_kernel_file tunesmith_db tunesmith_choose db_tests dispatch_tests packed_tests tuner_tests
+foreach(name IN ITEMS tunesmith_generator tunesmith_language tunesmith_kernel_file tunesmith_db db_tests dispatch_tests packed_tests tuner_tests
                       gpu_tests)
   together(${name})
 endforeach()
@@ -88,7 +88,7 @@ set(typed ${TUNESMITH_OP_FOLDERS})
 list(TRANSFORM typed APPEND /dispatch.cpp)
 set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/query cli/db cli/export_static cli/json_recordings cli/main
     cli/regret cli/static_build tuner/check/device_worker tuner/device/cuda_device tuner/device/cuda_timer tuner/search/model_guide tuner/search/neighbours_guide
-    tests/choose/select_test tests/cli/derive_test tests/cli/flow_test tests/cli/winners_table_test tests/generator/values_test
+    tests/choose/select_test tests/cli/command_test tests/cli/derive_test tests/cli/flow_test tests/cli/winners_table_test tests/generator/space_test tests/generator/values_test
     tests/host/load_error_test tests/host/problem_arrays_test tests/kernel_file/toml_problems_test)
 list(TRANSFORM alone REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1.cpp")
 together(tunesmith_dispatch ALONE ${typed} ${alone})

@@ -58,6 +58,16 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
   return alignment;
 }
 
+// ---- templates/common/resident_blocks.cuh
+// SPDX-License-Identifier: Apache-2.0
+// How many blocks a multiprocessor has room for.
+
+// Of so many threads, where there is room for so many warps: at least one. In __launch_bounds__ it bounds the
+// registers of a thread.
+__host__ __device__ constexpr int resident_blocks(int warps, int threads) {
+  return warps * 32 > threads ? warps * 32 / threads : 1;
+}
+
 // ---- templates/common/shared.cuh
 // SPDX-License-Identifier: Apache-2.0
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
@@ -67,6 +77,16 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
   extern __shared__ __align__(16) unsigned char name##_bytes_[]; \
   type* name = reinterpret_cast<type*>(name##_bytes_)
 #endif
+
+// ---- templates/common/shared_layout.cuh
+// SPDX-License-Identifier: Apache-2.0
+// For the fragments NAME_layout.inl, as templates/shared_layout.h has it for C++: numbers, functions of them,
+// ceil_divide(), round_up(), smaller() and larger().
+
+
+#define LAYOUT_FUNCTION __host__ __device__ constexpr
+
+using LayoutSize = int;
 
 // ---- templates/common/vector.cuh
 // SPDX-License-Identifier: Apache-2.0
@@ -135,7 +155,7 @@ constexpr Start START = Start::plain;
 enum class Trigger { none, early };
 constexpr Trigger TRIGGER = Trigger::none;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_1268fe40
+#define ENTRY(name) name##_1c1cc71b
 
 // ---- templates/conv2d/tiled.cu
 // SPDX-License-Identifier: Apache-2.0
@@ -195,8 +215,7 @@ constexpr int top = turned ? mask_height - 1 - mask_height / 2 : mask_height / 2
 constexpr bool staged = SMEM_LAYOUT != SmemLayout::none;  // the image passes through shared memory
 constexpr bool mask_staged = MASK_IN == MaskIn::shared;
 constexpr int threads = BLOCK_X * BLOCK_Y;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
-constexpr int tile_width = BLOCK_X * OUT_X;                                // outputs of a block
+constexpr int tile_width = BLOCK_X * OUT_X;  // outputs of a block
 constexpr int tile_height = BLOCK_Y * OUT_Y;
 constexpr int thread_rows = OUT_Y + mask_height - 1;     // image rows that a thread's outputs need
 constexpr int lanes = 16 / static_cast<int>(sizeof(T));  // elements of a 16-byte access
@@ -210,29 +229,55 @@ static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors"
 
 // ---- the image in shared memory
 
-// A row is loaded from `before` columns before the tile on, which keeps vectors aligned in both memories.
-// With VECTOR=4 copies are few; with the largest VECTOR that divides `left` no sample is read from shared
-// memory without need.
-constexpr int before = round_up(left, VECTOR);
-constexpr int staged_rows = tile_height + mask_height - 1;
-constexpr int staged_vectors = ceil_divide(before - left + tile_width + mask_width - 1, VECTOR);
-constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
-constexpr int used_width =
-    round_up(larger(staged_vectors * VECTOR, before - left + tile_width + mask_width - 1), lanes);
+// SPDX-License-Identifier: Apache-2.0
+// conv2d/tiled in shared memory, in elements: the mask, then the image's tile.
 
-// Threads whose rows of outputs are longer than 16 bytes would meet in the same banks: `padded` leaves out 16
-// bytes after each 128. Shorter rows meet only across the block's rows, for which it widens the pitch.
-constexpr bool skewed = SMEM_LAYOUT == SmemLayout::padded && OUT_X > lanes;
-constexpr int bank_width = 8 * lanes;  // 128 bytes
-__device__ __forceinline__ constexpr int place_of(int position) {
-  return skewed ? position + position / bank_width * lanes : position;
+struct TiledShape {
+  LayoutSize tile_width, tile_height, out_x;  // outputs of a block, and of a thread along a row
+  LayoutSize mask_height, mask_width, left;   // `left` columns before an output's own
+  LayoutSize vector, lanes;                   // elements of a load and of an access to shared memory
+  bool mask_staged, staged, padded;           // what passes through shared memory, and whether it is padded
+};
+struct TiledLayout {
+  LayoutSize before;         // columns before the tile's; keeps vectors aligned in both memories
+  LayoutSize rows, vectors;  // of the tile, and of a row
+  bool skewed;               // 16 bytes are left out after each 128
+  LayoutSize pitch;          // elements of a row
+  LayoutSize mask_pitch;     // elements of a row of the mask
+  LayoutSize mask_elements;  // of the mask
+  LayoutSize elements;       // of all
+};
+
+// With VECTOR=4 copies are few; with the largest VECTOR that divides `left` no sample is read from shared
+// memory without need. Threads whose rows of outputs are longer than 16 bytes would meet in the same banks:
+// then padded rows are skewed. Shorter rows meet only across the block's rows, for which padding widens the
+// pitch.
+LAYOUT_FUNCTION TiledLayout tiled_layout(const TiledShape& s) {
+  TiledLayout at = {};
+  at.before = round_up(s.left, s.vector);
+  at.rows = s.tile_height + s.mask_height - 1;
+  const LayoutSize columns = at.before - s.left + s.tile_width + s.mask_width - 1;
+  at.vectors = ceil_divide(columns, s.vector);
+  const LayoutSize used = round_up(at.vectors * s.vector, s.lanes);
+  at.skewed = s.padded && s.out_x > s.lanes;
+  const LayoutSize pads = at.skewed ? ceil_divide(used, 8 * s.lanes) : s.padded ? 1 : 0;
+  at.pitch = used + pads * s.lanes;
+  at.mask_pitch = round_up(s.mask_width, s.lanes);
+  at.mask_elements = s.mask_staged ? s.mask_height * at.mask_pitch : 0;
+  at.elements = at.mask_elements + (s.staged ? at.rows * at.pitch : 0);
+  return at;
 }
-constexpr int pitch = skewed ? used_width + ceil_divide(used_width, bank_width) * lanes
-                      : SMEM_LAYOUT == SmemLayout::padded ? used_width + lanes
-                                                          : used_width;
-constexpr int mask_pitch = round_up(mask_width, lanes);
-constexpr int mask_elements = mask_staged ? mask_height * mask_pitch : 0;
-constexpr int shared_elements = mask_elements + (staged ? staged_rows * pitch : 0);
+constexpr TiledLayout layout =
+    tiled_layout({tile_width, tile_height, OUT_X, mask_height, mask_width, left, VECTOR, lanes, mask_staged,
+                  staged, SMEM_LAYOUT == SmemLayout::padded});
+constexpr int before = layout.before, staged_rows = layout.rows, staged_vectors = layout.vectors,
+              pitch = layout.pitch, mask_pitch = layout.mask_pitch, mask_elements = layout.mask_elements,
+              shared_elements = layout.elements;
+constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
+constexpr bool skewed = layout.skewed;
+__device__ __forceinline__ constexpr int place_of(int position) {
+  return skewed ? position + position / (8 * lanes) * lanes : position;
+}
 constexpr bool in_static = SMEM_ALLOC == SmemAlloc::static_;
 
 // ---- the mask
@@ -539,7 +584,7 @@ __device__ __forceinline__ void stage_image(T* to, const T* image, int x, int y,
 
 // Launched with blocks of BLOCK_X x BLOCK_Y over tiles of columns and rows; a grid whose y or z would
 // exceed 65535, the limit, is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv2d_tiled)(InputPointer<T> image, InputPointer<T> mask, T* __restrict__ output, int batch,
                         int height, int width) {
   __shared__ Vector<T, lanes> fixed_memory[in_static && shared_elements > 0 ? shared_elements / lanes : 1];

@@ -167,6 +167,16 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
   return alignment;
 }
 
+// ---- templates/common/shared_layout.cuh
+// SPDX-License-Identifier: Apache-2.0
+// For the fragments NAME_layout.inl, as templates/shared_layout.h has it for C++: numbers, functions of them,
+// ceil_divide(), round_up(), smaller() and larger().
+
+
+#define LAYOUT_FUNCTION __host__ __device__ constexpr
+
+using LayoutSize = int;
+
 // ---- templates/common/vector.cuh
 // SPDX-License-Identifier: Apache-2.0
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
@@ -257,7 +267,7 @@ constexpr Start START = Start::plain;
 enum class Trigger { none, early };
 constexpr Trigger TRIGGER = Trigger::none;
 constexpr int RESIDENT_WARPS = 32;
-#define ENTRY(name) name##_5a0ae07f
+#define ENTRY(name) name##_a499d94a
 
 // ---- templates/transpose/tiled.cu
 // SPDX-License-Identifier: Apache-2.0
@@ -320,13 +330,28 @@ constexpr int vectors_y = TILE_Y / VECTOR_OUT;  // stores per row of the output'
 // cells of a warp then fill whole banks.
 constexpr int cells = VECTOR_OUT / TURN;
 
-// The tile is stored in the output's order: TILE_X rows of TILE_Y elements. Threads of a warp put cells into
-// rows VECTOR_IN apart: `padded` moves each such group of rows on by a unit, `swizzled` permutes the units of
-// a row instead, which costs no memory. A unit is a vector of the output, at least a bank (4 bytes).
-constexpr int unit = larger(VECTOR_OUT, 4 / smaller(element_bytes, 4));
+// SPDX-License-Identifier: Apache-2.0
+// transpose/tiled in shared memory: the tile in the output's order, TILE_X rows of TILE_Y elements. Threads
+// of a warp put cells into rows VECTOR_IN apart: a padded tile moves each such group of rows on by a unit, a
+// vector of the output, at least a bank (4 bytes).
+
+struct TiledLayout {
+  LayoutSize unit, pad;  // elements
+  LayoutSize elements;   // of all
+};
+LAYOUT_FUNCTION TiledLayout tiled_layout(LayoutSize tile_x, LayoutSize tile_y, LayoutSize vector_in,
+                                         LayoutSize vector_out, LayoutSize element_bytes, bool padded) {
+  TiledLayout at = {};
+  at.unit = larger(vector_out, 4 / smaller(element_bytes, 4));
+  at.pad = padded ? at.unit : 0;
+  at.elements = tile_x * tile_y + (tile_x / vector_in - 1) * at.pad;
+  return at;
+}
+constexpr TiledLayout layout =
+    tiled_layout(TILE_X, TILE_Y, VECTOR_IN, VECTOR_OUT, element_bytes, SMEM_LAYOUT == SmemLayout::padded);
+constexpr int unit = layout.unit, pad = layout.pad, tile_elements = layout.elements;
+// `swizzled` permutes the units of a row instead of padding, which costs no memory.
 constexpr int permuted = smaller(TILE_Y / unit, larger(128 / (unit * element_bytes), 1));
-constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? unit : 0;
-constexpr int tile_elements = TILE_X * TILE_Y + (vectors_x - 1) * pad;
 
 __device__ __forceinline__ int place_of(int x, int y) {
   const int group = x / VECTOR_IN;

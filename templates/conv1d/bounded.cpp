@@ -78,8 +78,6 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
          const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
          return threads >= 64 && threads <= 256;
        }},
-      {"The samples and the taps fit into 48 KiB, which a block has on every GPU.",
-       [=](const Config& c) { return shared_bytes(d, element_bytes, c) <= every_gpu_has; }},
       {"There is a block for each multiprocessor, or a block has few outputs.",
        [=, multiprocessors = multiprocessors_to_fill(device)](const Config& c) {
          return tile(c) <= 128 ||
@@ -92,23 +90,14 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
                                      : c[BLOCK_X] == 32 && c[OUT_X] <= 2 && c[BLOCK_Y] > 1;
        }},
       vectors_of_two_rule(),
-      {"Scalars that a thread stores side by side touch each part of the memory several times: with few taps "
-       "and rows of an odd length a thread has one output.",
-       [=](const Config& c) { return !few || out_vector(d) > 1 || c[OUT_X] == 1; }},
       {"Samples are spread over the banks where threads would otherwise meet in one.",
        [=](const Config& c) { return (c[SMEM_LAYOUT] == "padded") == (c[OUT_X] * element_bytes > 16); }},
-      {"A thread has at most 64 bytes of outputs.",
-       [=](const Config& c) { return c[OUT_X] * element_bytes <= 64; }},
       {"A chunk is no longer than the taps, if a smaller one is as long, and a loop that would be unrolled "
        "to "
        "its end is UNROLL=0.",
        [=](const Config& c) {
          return (c[CHUNK] == 4 || c[CHUNK] / 2 < d.taps) && (c[UNROLL] <= 1 || c[UNROLL] < d.taps / c[CHUNK]);
        }},
-      {"Streaming stores and an early start do not go together, and the latter gains only in kernels of a "
-       "few "
-       "microseconds, with few outputs per thread.",
-       [](const Config& c) { return c[START] == "plain" || (c[STORE] == "plain" && c[OUT_X] <= 4); }},
       trigger_rule(),
   };
   return Space(std::move(axes), std::move(must), std::move(worth));

@@ -64,7 +64,6 @@ std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d) {
 }
 
 std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes) {
-  const std::int64_t lanes = 16 / element_bytes;
   return {
       {"A block has 64 to 512 threads.",
        [](const Config& c) { return block_threads(c) >= 64 && block_threads(c) <= 512; }},
@@ -74,31 +73,10 @@ std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes) {
          const std::int64_t most = std::max<std::int64_t>(128, std::min<std::int64_t>(4096, 2 * d.taps));
          return chunk >= 128 && chunk <= most;
        }},
-      {"Loads are as wide as the signals of a batch allow, or, copied asynchronously, scalar for any "
-       "alignment of the arrays.",
-       [=](const Config& c) {
-         const std::int64_t vector = c[VECTOR];
-         if (vector == 1 && c[COPY] == "async") return true;
-         return vector == 4 || c[OUT_X] % (2 * vector) != 0 || !rows_aligned(d, d.length, 2 * vector);
-       }},
-      {"Samples are spread over the banks where threads would otherwise meet in one; of these rows of "
-       "outputs only the shortest are tried flat too.",
-       [=](const Config& c) {
-         const std::int64_t out_x = c[OUT_X];
-         if (!rows_meet(out_x, lanes)) return c[SMEM_LAYOUT] == "flat";
-         return c[SMEM_LAYOUT] == "padded" || out_x == 2 * lanes;
-       }},
-      {"Samples are copied asynchronously; only flat ones for short rows of outputs also try the way through "
-       "registers.",
-       [=](const Config& c) {
-         return c[COPY] == "async" || (c[SMEM_LAYOUT] == "flat" && c[OUT_X] == lanes);
-       }},
       {"A loop over a share is unrolled to a quarter of it at most.",
        [](const Config& c) { return c[UNROLL] == 1 || 4 * c[UNROLL] * c[SEGMENT] <= c[SHARE]; }},
       {"The more outputs a thread has, the fewer resident warps leave it enough registers.",
        [=](const Config& c) { return c[RESIDENT_WARPS] * c[OUT_X] * element_bytes / 4 <= 256; }},
-      {"Starting early gains only in kernels of a few microseconds, whose taps are split.",
-       [](const Config& c) { return c[START] == "plain" || c[SPLIT] > 2; }},
       trigger_rule(),
   };
 }

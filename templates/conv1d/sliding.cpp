@@ -116,13 +116,6 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
          const std::int64_t out_x = c[OUT_X];
          return out_x <= lanes || (out_x % lanes == 0 && out_x / lanes % 2 == 1);
        }},
-      {"A thread has at most 112 bytes of outputs, with more than 16 in one row; with more than 48 only 16 "
-       "warps leave it enough registers.",
-       [=](const Config& c) {
-         const std::int64_t row = c[OUT_X] * element_bytes;
-         return (c[ITEMS] == 1 || row <= 16) && row <= 112 &&
-                (c[RESIDENT_WARPS] == 16 || row * c[ITEMS] <= 48);
-       }},
       {"There is a block for each multiprocessor, or a block has few outputs.",
        [=](const Config& c) {
          return tile(c) <= 512 || static_cast<double>(ceil_divide(d.output_length, tile(c))) *
@@ -149,8 +142,6 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
        [=](const Config& c) {
          return (c[CHUNK] < 16 || d.taps > 8) && (c[UNROLL] == 1 || 2 * c[UNROLL] * c[CHUNK] <= d.taps);
        }},
-      {"Streaming stores are for large problems, and an early start for small ones.",
-       [=](const Config& c) { return is_large ? c[START] == "plain" : c[STORE] == "plain"; }},
       trigger_rule(),
   };
   return Space(std::move(axes), std::move(must), std::move(worth));

@@ -51,15 +51,11 @@ Space space_for(const Problem& problem, bool any_taps) {
        [](const Config& c) { return registers_needed(c) <= registers_there(c); }},
   };
   std::vector<Rule> worth = {
-      {"Blocks of 8 warps are for many taps, whose samples are shared by the tiles of the warps.",
-       [=](const Config& c) { return c[WARPS] < 8 || steps > 32; }},
       {"The taps of 3 to 5 steps are held, or all if there are fewer.",
        [=](const Config& c) {
          const std::int64_t most = ceil_divide(steps, 4);
          return c[HELD] <= most && c[HELD] >= std::min<std::int64_t>(3, most);
        }},
-      {"A thread is left at most 1.7 times the registers that it needs; with more, further warps would fit.",
-       [](const Config& c) { return 17 * registers_needed(c) > 10 * registers_there(c); }},
       trigger_rule(),
   };
   return Space(std::move(axes), std::move(must), std::move(worth));

@@ -107,14 +107,6 @@ std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d, std::
 std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes, bool few) {
   const std::int64_t lanes = 16 / element_bytes;
   return {
-      {"Loads are as wide as alignment and OUT_X allow, or scalar for any alignment of the arrays: few taps "
-       "without staging, more with samples that are copied asynchronously.",
-       [=](const Config& c) {
-         const std::int64_t vector = c[VECTOR];
-         if (vector == 1 && few && c[SMEM_LAYOUT] == "none") return true;
-         if (vector == 1 && !few && c[SMEM_LAYOUT] != "none") return c[COPY] == "async";
-         return vector == 4 || c[OUT_X] % (2 * vector) != 0 || !rows_aligned(d, d.length, 2 * vector);
-       }},
       {"Stores are as wide as loads; scalar where samples are copied asynchronously and the outputs can pass "
        "through shared memory too; or in a batch as wide as its rows of outputs allow.",
        [=](const Config& c) {
@@ -130,29 +122,13 @@ std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes, bool fe
        [=](const Config& c) {
          return (c[SMEM_LAYOUT] == "none") == (c[COPY] == "sync") || (few && c[SMEM_LAYOUT] == "flat");
        }},
-      {"Taps held in registers are at most 128 bytes, which leaves room for samples and sums.",
-       [=](const Config& c) { return c[TAPS_IN] != "registers" || d.taps * element_bytes <= 128; }},
       {"For few taps the copy into constant memory costs more than it saves.",
        [=](const Config& c) { return c[TAPS_IN] != "constant" || !few; }},
-      {"Taps are read from global memory only where the samples are.",
-       [](const Config& c) { return c[TAPS_IN] != "global" || c[SMEM_LAYOUT] == "none"; }},
-      {"Without staging a loop over the taps is unrolled completely or not at all, for at most 8 outputs.",
-       [=](const Config& c) { return few || c[SMEM_LAYOUT] != "none" || (c[UNROLL] <= 1 && c[OUT_X] <= 8); }},
-      {"A segment is no longer than twice the taps, and a loop that would be unrolled to its end is "
-       "UNROLL=0.",
-       [=](const Config& c) {
-         if (few) return true;
-         const std::int64_t segment = c[SEGMENT];
-         if (segment > 8 && segment / 2 >= d.taps) return false;
-         return c[UNROLL] <= 1 || c[UNROLL] < d.taps / segment;
-       }},
       {"A thread has at most 128 bytes of outputs, in one row if it has 12 or more there.",
        [=](const Config& c) {
          const std::int64_t out_x = c[OUT_X];
          return out_x * c[ITEMS] <= 128 / element_bytes && (out_x < 12 || c[ITEMS] == 1);
        }},
-      {"Signals share a block only in a batch, with 32 threads each.",
-       [=](const Config& c) { return c[BLOCK_Y] == 1 || (d.batch > 1 && c[BLOCK_X] == 32); }},
       {"Streaming stores are for few taps, and for outputs that go straight to global memory.",
        [=](const Config& c) {
          return c[STORE] == "plain" || (few && !layout_of(d, element_bytes, c).regrouped);

@@ -60,8 +60,6 @@ Space space(const Problem& problem) {
                   [=](const Config& c) { return c[VECTOR_IN] == "any" || rows_take(layout, c[VECTOR]); }});
   std::vector<Rule> worth = thread_worth(problem);
   worth.push_back(index_worth(problem));
-  worth.push_back({"Where VECTOR divides rows and strides, VECTOR_IN=row has fewer loads and no carries.",
-                   [=](const Config& c) { return c[VECTOR_IN] == "row" || !rows_take(layout, c[VECTOR]); }});
   return Space(std::move(axes), std::move(must), std::move(worth));
 }
 

@@ -30,10 +30,7 @@ Space space(const Problem& problem) {
   std::vector<Rule> must = thread_must(problem);
   must.push_back({"INDEX=32 reaches fewer than 2^31 elements.",
                   [=](const Config& c) { return small || c[INDEX] == 64; }});
-  std::vector<Rule> worth = thread_worth(problem);
-  worth.push_back({"Below 2^31 elements INDEX=64 is tried with exact grids only, TILES=1.",
-                   [=](const Config& c) { return !small || c[INDEX] == 32 || c[TILES] == 1; }});
-  return Space(std::move(axes), std::move(must), std::move(worth));
+  return Space(std::move(axes), std::move(must), thread_worth(problem));
 }
 
 Work work(const Problem& problem, const Config& config) {

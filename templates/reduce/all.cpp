@@ -72,18 +72,10 @@ std::vector<Rule> all_must(const Problem& problem, const DeviceFacts& device) {
 }
 
 std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
-  const std::int64_t element_bytes = bytes(dtype_of(problem));
   const std::int64_t full = multiprocessors_to_fill(device);  // blocks
   return {
       flight_rule(problem),
-      register_rule(problem),
-      {"Hints are for loads of 16 bytes.",
-       [](const Config& c) { return c[VECTOR] > 1 || c[LOAD] == "plain"; }},
       half_rule(problem),
-      {"Loading ahead needs registers: at most 512 threads per block, 128 bytes of loads per thread.",
-       [element_bytes](const Config& c) {
-         return c[AHEAD] == 0 || (c[BLOCK] <= 512 && c[ITEMS] * c[VECTOR] * element_bytes <= 128);
-       }},
       {"Single elements are loaded in strides, not ahead, and their sums added by shuffles.",
        [](const Config& c) {
          return c[VECTOR] > 1 || (c[WALK] == "strided" && c[TREE] == "shuffle" && c[AHEAD] == 0);

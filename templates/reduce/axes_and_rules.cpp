@@ -36,13 +36,6 @@ Rule flight_rule(const Problem& problem) {
           }};
 }
 
-Rule register_rule(const Problem& problem) {
-  return {"A block of 1024 threads has registers for 128 bytes of loads under way per thread.",
-          [element_bytes = bytes(dtype_of(problem))](const Config& c) {
-            return c[BLOCK] < 1024 || c[ITEMS] * c[VECTOR] * element_bytes <= 128;
-          }};
-}
-
 Rule half_rule(const Problem& problem) {
   return tunesmith::half_rule(Dims(problem).span() * bytes(dtype_of(problem)));
 }

@@ -70,31 +70,7 @@ std::vector<Rule> columns_must(const Problem& problem) {
 }
 
 std::vector<Rule> columns_worth(const Problem& problem) {
-  const std::int64_t element_bytes = bytes(dtype_of(problem));
   return {
-      {"A block has 64 to 512 threads, and a few more where a layer is a row.",
-       [](const Config& c) {
-         const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
-         return threads >= 64 && threads <= (may_be_width(c[BLOCK_X]) ? 768 : 512);
-       }},
-      {"A layer that is a row has a column for each thread.",
-       [](const Config& c) { return !may_be_width(c[BLOCK_X]) || c[VECTOR] == 1; }},
-      {"A thread has 16 to 128 bytes of loads under way.",
-       [element_bytes](const Config& c) {
-         const std::int64_t flight = c[VECTOR] * c[ITEMS] * element_bytes;
-         return flight >= 16 && flight <= 128;
-       }},
-      {"Narrow blocks, for few columns, are at least 8 threads deep.",
-       [](const Config& c) { return c[BLOCK_X] >= 32 || c[BLOCK_Y] >= 8; }},
-      {"Starting early is for reductions of a few microseconds, whose loads need no hints.",
-       [](const Config& c) { return c[START] == "plain" || c[LOAD] == "plain"; }},
-      {"Narrow blocks are for few columns, whose loads need no hints.",
-       [](const Config& c) { return c[BLOCK_X] >= 32 || c[LOAD] == "plain"; }},
-      {"Hints are for threads with four loads of 16 bytes under way, or 16 of single elements.",
-       [element_bytes](const Config& c) {
-         return c[LOAD] == "plain" || (c[VECTOR] == 1 && c[ITEMS] == 16) ||
-                (c[VECTOR] * element_bytes == 16 && c[ITEMS] >= 4);
-       }},
       half_rule(problem),
       trigger_rule(),
   };

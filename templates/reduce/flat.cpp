@@ -53,8 +53,7 @@ Space flat_space(const Problem& problem, const DeviceFacts& device) {
                 conditional(
                     FINISH, "last", [](const Config& c) { return c[BLOCKS] > 1; },
                     "With one block FINISH has no effect.")},
-               {flight_rule(problem), register_rule(problem), half_rule(problem),
-                own_blocks_rule(BLOCKS, device), trigger_rule()});
+               {flight_rule(problem), half_rule(problem), own_blocks_rule(BLOCKS, device), trigger_rule()});
 }
 
 Work flat_work(const Problem& problem, const Config& config) {

@@ -173,10 +173,7 @@ std::string refuses_sum_dtype(const std::string& text) {
 std::vector<Parameter> parameters() {
   return axis_parameters(
       "reduced", {.outer = {2, 10'000'000}, .length = {8, std::int64_t{1} << 28}, .inner = {2, 1'000'000}},
-      {{.name = "function",
-        .what = "what is computed",
-        .categories = choices<Function>(),
-        .initial = "sum"},
+      {{.name = "function", .what = "what is computed", .categories = choices<Function>(), .initial = "sum"},
        {.name = "order",
         .what = "order of a sum: the same in every run, or as blocks end",
         .categories = choices<ReduceOrder>(),

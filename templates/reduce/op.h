@@ -80,7 +80,6 @@ Rule finish_rule(bool atomic);
 
 // What makes it worth trying.
 Rule flight_rule(const Problem& problem);
-Rule register_rule(const Problem& problem);
 Rule half_rule(const Problem& problem);
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config);

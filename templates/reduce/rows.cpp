@@ -26,7 +26,7 @@ Space rows_space(const Problem& problem) {
                {vector_rule(Dims(problem), false),
                 early_rule(),
                 {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }}},
-               {flight_rule(problem), register_rule(problem), half_rule(problem), trigger_rule()});
+               {flight_rule(problem), half_rule(problem), trigger_rule()});
 }
 
 Work rows_work(const Problem& problem, const Config& config) {

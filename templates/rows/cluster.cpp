@@ -42,11 +42,7 @@ Space cluster_space(const Problem& problem) {
                  }},
                 {"A thread's elements fit its registers.",
                  [problem](const Config& c) { return held_bytes(problem, c[ITEMS] * c[VECTOR]) <= 256; }}},
-               {{"Clusters of 16 blocks are for rows of 128 KiB and more.",
-                 [row_bytes = held_bytes(problem, shape_of(problem).columns)](const Config& c) {
-                   return c[CLUSTER] <= 8 || row_bytes >= 128 << 10;
-                 }},
-                {"A thread holds 32 to 160 bytes.",
+               {{"A thread holds 32 to 160 bytes.",
                  [problem](const Config& c) {
                    const std::int64_t held = held_bytes(problem, c[ITEMS] * c[VECTOR]);
                    return held >= 32 && held <= 160;

@@ -54,10 +54,6 @@ Space registers_space(const Problem& problem) {
         }},
        {"A team is no larger than a row.",
         [columns](const Config& c) { return c[TEAM] * c[VECTOR] < 2 * columns + 2 * c[VECTOR]; }},
-       {"Of rows of several warps a block has 1024 threads at most and few rows.",
-        [](const Config& c) { return c[TEAM] <= 32 || c[TEAM] * c[TEAMS] <= 512 || c[TEAMS] == 1; }},
-       {"Several rows at once are for what a warp or less has.",
-        [](const Config& c) { return c[ROWS] == 1 || c[TEAM] <= 64; }},
        start_rule(problem),
        trigger_rule()});
 }

@@ -58,13 +58,7 @@ Space sweeps_space(const Problem& problem, const DeviceFacts& device) {
                  [problem, device, passes = shape_of(problem).passes](const Config& c) {
                    return c[KEEP] == "none" || (passes > 0 && kept_tiles(problem, c, device).tiles > 0);
                  }}},
-               {{"KEEP=shared keeps a quarter of the row at least.",
-                 [problem, device](const Config& c) {
-                   if (c[KEEP] == "none") return true;
-                   const KeptTiles kept = kept_tiles(problem, c, device);
-                   return kept.tiles * 4 >= kept.of;
-                 }},
-                {"A thread loads 16 to 128 bytes at once, and no more than its part of the row.",
+               {{"A thread loads 16 to 128 bytes at once, and no more than its part of the row.",
                  [problem, columns](const Config& c) {
                    const std::int64_t held = held_bytes(problem, c[ITEMS] * c[VECTOR]);
                    return held >= 16 && held <= 128 && c[BLOCK] * c[ITEMS] * c[VECTOR] < 2 * columns + 512;

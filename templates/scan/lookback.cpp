@@ -52,9 +52,7 @@ Space lookback_space(const Problem& problem) {
                 {"A tile that is a whole line passes nothing on.",
                  [d](const Config& c) { return c[TOTAL] == "scanned" || tiles_of(d, c) > 1; }},
                 store_rule(problem)},
-               {register_rule(problem, elements),
-                {"A tile has at least 1024 elements, so that blocks seldom wait.",
-                 [elements](const Config& c) { return c[BLOCK] * elements(c) >= 1024; }}});
+               {register_rule(problem, elements)});
 }
 
 Work lookback_work(const Problem& problem, const Config& config) {

@@ -76,9 +76,7 @@ Space narrow_space(const Problem& problem) {
        {"More than 33 rows of a thread are held in shared memory.",
         [](const Config& c) { return c[ITEMS] <= 33 || c[HELD] == "shared"; }},
        store_rule(problem)},
-      {register_rule(problem, [](const Config& c) { return c[HELD] == "shared" ? 8 : c[ITEMS]; }),
-       {"A tile has at least 1024 elements, so that blocks seldom wait.",
-        [](const Config& c) { return c[BLOCK] * c[ITEMS] >= 1024; }}});
+      {register_rule(problem, [](const Config& c) { return c[HELD] == "shared" ? 8 : c[ITEMS]; })});
 }
 
 Work narrow_work(const Problem& problem, const Config& config) {

@@ -68,13 +68,7 @@ Space rows_space(const Problem& problem) {
        {"A tile is not twice as long as a line, and a line of several tiles has 512 elements of each.",
         [length = d.length](const Config& c) {
           return tile_of(c) < 2 * length + 2 * c[VECTOR] && (tile_of(c) >= length || tile_of(c) >= 512);
-        }},
-       {"What is before a tile is summed anew where it is little, for few lines.",
-        [d, size = bytes(dtype_of(problem))](const Config& c) {
-          return c[BEFORE] == "carried" || (d.length * size <= 262144 && d.outer * tiles_of(d, c) <= 2048);
-        }},
-       {"Several lines at once are for lines of one tile.",
-        [length = d.length](const Config& c) { return c[ROWS] == 1 || tile_of(c) >= length; }}});
+        }}});
 }
 
 Work rows_work(const Problem& problem, const Config& config) {

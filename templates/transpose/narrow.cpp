@@ -50,21 +50,8 @@ std::vector<Rule> must(const Sides& s) {
 
 std::vector<Rule> worth(const Sides& s) {
   return {
-      {"Vectors are as wide as the sizes allow, or half of that.",
-       [=](const Config& c) {
-         const std::int64_t stretch = s.length * s.rows;
-         return 2 * row_vector(s, c) >= widest_vector(s.element, s.length, s.pitch) &&
-                2 * stretch_vector(s, c) >= widest_vector(s.element, stretch, stretch);
-       }},
-      {"A thread has 16 to 128 bytes of loads under way.",
-       [=](const Config& c) {
-         const std::int64_t held = c[ITEMS] * c[VECTOR_IN] * s.element;
-         return held >= 16 && held <= 128;
-       }},
       {"A strip holds at least 4 bytes for each thread.",
        [=](const Config& c) { return c[STRIP] * s.rows * s.element >= 4 * c[BLOCK]; }},
-      {"Loads have a hint only where stores have one.",
-       [](const Config& c) { return c[LOAD] == "plain" || c[STORE] == "streaming"; }},
       trigger_rule(),
   };
 }

@@ -17,26 +17,23 @@ std::string refuses(const Problem& problem) {
 
 Space space(const Problem& problem) {
   const Sides s(problem);
-  return Space(
-      {{VECTOR, halves(16 / s.element), "elements of an access to the long rows"},
-       {STRIP, {256, 1024, 512, 128, 64}, "elements of each long row that a block moves"},
-       block_axis({256, 128, 512}),
-       {ITEMS, {4, 8, 2}, "loads of a thread before it puts them into shared memory"},
-       no_allocate_axis(),
-       store_axis(),
-       start_axis(),
-       trigger_axis()},
-      {{"The long rows' vector must divide their length and pitch.",
-        [=](const Config& c) { return s.length % c[VECTOR] == 0 && s.pitch % c[VECTOR] == 0; }},
-       {"A block has a thread for each vector of a long row's STRIP.",
-        [=](const Config& c) { return c[STRIP] <= c[BLOCK] * c[VECTOR]; }},
-       {"A strip is at most 48 KiB, what every device has room for.",
-        [=](const Config& c) { return s.shared_bytes(c[STRIP]) <= static_shared_limit; }}},
-      {{"Vectors are as wide as the sizes allow, or half of that.",
-        [=](const Config& c) { return 2 * c[VECTOR] >= widest_vector(s.element, s.length, s.pitch); }},
-       {"A strip holds at least 4 bytes for each thread.",
-        [=](const Config& c) { return c[STRIP] * s.rows * s.element >= 4 * c[BLOCK]; }},
-       trigger_rule()});
+  return Space({{VECTOR, halves(16 / s.element), "elements of an access to the long rows"},
+                {STRIP, {256, 1024, 512, 128, 64}, "elements of each long row that a block moves"},
+                block_axis({256, 128, 512}),
+                {ITEMS, {4, 8, 2}, "loads of a thread before it puts them into shared memory"},
+                no_allocate_axis(),
+                store_axis(),
+                start_axis(),
+                trigger_axis()},
+               {{"The long rows' vector must divide their length and pitch.",
+                 [=](const Config& c) { return s.length % c[VECTOR] == 0 && s.pitch % c[VECTOR] == 0; }},
+                {"A block has a thread for each vector of a long row's STRIP.",
+                 [=](const Config& c) { return c[STRIP] <= c[BLOCK] * c[VECTOR]; }},
+                {"A strip is at most 48 KiB, what every device has room for.",
+                 [=](const Config& c) { return s.shared_bytes(c[STRIP]) <= static_shared_limit; }}},
+               {{"A strip holds at least 4 bytes for each thread.",
+                 [=](const Config& c) { return c[STRIP] * s.rows * s.element >= 4 * c[BLOCK]; }},
+                trigger_rule()});
 }
 
 Work work(const Problem& problem, const Config& config) {

@@ -78,10 +78,6 @@ std::vector<Rule> worth(const Words& w) {
        }},
       {"A block has 64 to 512 threads.",
        [=](const Config& c) { return w.threads(c) >= 64 && w.threads(c) <= 512; }},
-      {"An early start helps small problems: in the order of rows, without hints.",
-       [](const Config& c) {
-         return c[START] == "plain" || (c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" && c[STORE] == "plain");
-       }},
       trigger_rule(),
   };
 }

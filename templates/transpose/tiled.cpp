@@ -72,20 +72,8 @@ std::vector<Rule> must(const std::vector<Axis>& axes, const Dims& d, std::int64_
   };
 }
 
-std::vector<Rule> worth(const Dims& d, std::int64_t element) {
+std::vector<Rule> worth(std::int64_t element) {
   return {
-      {"Both sides move single elements, or vectors of as many bytes as their sizes allow or half of that, "
-       "of "
-       "at least 4 bytes where the sizes allow these.",
-       [=](const Config& c) {
-         const std::int64_t in = c[VECTOR_IN], out = c[VECTOR_OUT];
-         const auto wide = [&](std::int64_t vector, std::int64_t length, std::int64_t pitch) {
-           const std::int64_t widest = widest_vector(element, length, pitch);
-           return 2 * vector >= widest && (vector * element >= 4 || widest * element < 4 || vector == widest);
-         };
-         return (in == 1 && out == 1) ||
-                (wide(in, d.width, d.input_pitch) && wide(out, d.height, d.output_pitch));
-       }},
       {"What goes into shared memory together has at least 4 bytes, a bank's width, where a store's vector "
        "has them.",
        [=](const Config& c) { return c[TURN] == c[VECTOR_OUT] || c[TURN] * element >= 4; }},
@@ -95,43 +83,12 @@ std::vector<Rule> worth(const Dims& d, std::int64_t element) {
          const std::int64_t held = thread_elements(c) * element;
          return thread_loads(c) <= 16 && held >= 16 && held <= (element <= 2 ? 64 : 128);
        }},
-      {"A tile is at most four times as long as wide.",
-       [](const Config& c) { return c[TILE_X] <= 4 * c[TILE_Y] && c[TILE_Y] <= 4 * c[TILE_X]; }},
       {"A block has 64 to 512 threads.",
        [](const Config& c) { return threads(c) >= 64 && threads(c) <= 512; }},
       {"With several tiles per block a thread has at most 8 loads of 64 bytes in all, since the next tile's "
        "registers are live while this one is stored.",
        [=](const Config& c) {
          return c[TILES] == 1 || (thread_loads(c) <= 8 && thread_elements(c) * element <= 64);
-       }},
-      {"Flat tiles have bank conflicts and are for comparison: one per block, in the order of rows, without "
-       "hints.",
-       [](const Config& c) {
-         return c[SMEM_LAYOUT] != "flat" || (c[TILES] == 1 && c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" &&
-                                             c[STORE] == "plain" && c[START] == "plain");
-       }},
-      {"Swizzled tiles differ little from padded ones: one per block, in the order of rows or columns, "
-       "without hints.",
-       [](const Config& c) {
-         return c[SMEM_LAYOUT] != "swizzled" || (c[TILES] == 1 && c[LOAD] == "plain" && c[STORE] == "plain" &&
-                                                 (c[BLOCK_ORDER] == "row" || c[BLOCK_ORDER] == "column"));
-       }},
-      {"Diagonal order is tried with one tile per block and without hints.",
-       [](const Config& c) {
-         return c[BLOCK_ORDER] != "diagonal" || (c[TILES] == 1 && c[LOAD] == "plain" && c[STORE] == "plain");
-       }},
-      {"Loads have a hint only where stores have one.",
-       [](const Config& c) { return c[LOAD] == "plain" || c[STORE] == "streaming"; }},
-      {"An early start helps small problems: one tile per block in the order of rows, without hints.",
-       [](const Config& c) {
-         return c[START] == "plain" ||
-                (c[TILES] == 1 && c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" && c[STORE] == "plain");
-       }},
-      {"Room for 48 warps leaves 42 registers per thread: enough for one padded tile per block, in the order "
-       "of rows, and 64 bytes per thread, not of single bytes.",
-       [=](const Config& c) {
-         return c[RESIDENT_WARPS] == 32 || (element > 1 && c[TILES] == 1 && c[SMEM_LAYOUT] == "padded" &&
-                                            c[BLOCK_ORDER] == "row" && thread_elements(c) * element <= 64);
        }},
       trigger_rule(),
   };
@@ -142,7 +99,7 @@ Space space(const Problem& problem) {
   const std::int64_t element = bytes(dtype_of(problem));
   std::vector<Axis> its = axes(element);
   std::vector<Rule> rules = must(its, d, element);
-  return Space(std::move(its), std::move(rules), worth(d, element));
+  return Space(std::move(its), std::move(rules), worth(element));
 }
 
 Work work(const Problem& problem, const Config& config) {

@@ -186,7 +186,7 @@ TEST_F(SearchRunTest, ABaseThatFailsIsSettledToo) {
   propose_all();
   compile(1);
   CompileResult broken;
-  broken.trial_id = 0;
+  broken.ticket = 0;
   broken.verdict = Verdict::compile_error;
   broken.reason = "It does not compile.";
   run().compiled(std::move(broken));
@@ -380,7 +380,7 @@ TEST_F(SearchRunTest, CutsOffCompilationsThatTakeFarLongerThanTheOthers) {
   const auto compile_all_in = [&](double milliseconds) {
     for (const TrialId trial_id : propose_all()) {
       CompileResult result;
-      result.trial_id = trial_id;
+      result.ticket = trial_id;
       result.binary = "binary";
       result.milliseconds = milliseconds;
       run().compiled(std::move(result));
