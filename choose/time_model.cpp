@@ -522,6 +522,7 @@ std::uint64_t solution_key(const Op& op, const TimingTable& table) {
   add(table.variants.size());
   for (const TimingTable::Anchor& anchor : table.anchors) {
     const Problem problem = complete_problem(op, anchor.problem);
+    add_text(problem.text());  // whose categories tell problems apart beside their sizes
     const Values sizes = sizes_of(op, problem);
     for (const auto& [name, value] : sizes.entries()) {
       add_text(name);

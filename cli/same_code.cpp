@@ -85,6 +85,29 @@ void set(const Pair& pair, State state, const std::string& why, const std::strin
   }
 }
 
+// NVRTC may order instructions otherwise where a text has one comment more, so one text has several machine
+// codes. How many comments are tried to find one that both texts have.
+constexpr int most_comments = 6;
+
+Source with_comments(Source source, int count) {
+  for (int n = 0; n < count; ++n) source.text.insert(0, "//\n");
+  return source;
+}
+
+// Whether one of the texts, with some comments, has the code that the other has without.
+bool share_a_code(const Source& before, const Compilation& old_code, const Source& now,
+                  const Compilation& code, const Toolchain& toolchain) {
+  for (int count = 1; count <= most_comments; ++count) {
+    const Compilation old_again = toolchain.compile(with_comments(before, count));
+    if (old_again.ok && code_difference(old_again.bytes, before.suffix, code.bytes, now.suffix).empty())
+      return true;
+    const Compilation again = toolchain.compile(with_comments(now, count));
+    if (again.ok && code_difference(old_code.bytes, before.suffix, again.bytes, now.suffix).empty())
+      return true;
+  }
+  return false;
+}
+
 void compare(const Pair& pair, const OldText& old_text, const Toolchain& toolchain) {
   const MeasuredKernel& kernel = *pair.kernels.front();
   Source before;
@@ -111,7 +134,8 @@ void compare(const Pair& pair, const OldText& old_text, const Toolchain& toolcha
   }
   const std::string difference =
       code_difference(old_code.bytes, before.suffix, code.bytes, kernel.now.suffix);
-  if (difference.empty()) return set(pair, State::same, "", code.bytes);
+  if (difference.empty() || share_a_code(before, old_code, kernel.now, code, toolchain))
+    return set(pair, State::same, "", code.bytes);
   set(pair, State::differs, "Its machine code has changed: " + difference + ".");
 }
 
