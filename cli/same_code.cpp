@@ -87,7 +87,7 @@ void set(const Pair& pair, State state, const std::string& why, const std::strin
 
 // NVRTC may order instructions otherwise where a text has one comment more, so one text has several machine
 // codes. How many comments are tried to find one that both texts have.
-constexpr int most_comments = 6;
+constexpr int most_comments = 40;
 
 Source with_comments(Source source, int count) {
   for (int n = 0; n < count; ++n) source.text.insert(0, "//\n");
