@@ -78,6 +78,8 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
          const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
          return threads >= 64 && threads <= 256;
        }},
+      {"The samples and the taps fit into 48 KiB, which a block has on every GPU.",
+       [=](const Config& c) { return shared_bytes(d, element_bytes, c) <= every_gpu_has; }},
       {"There is a block for each multiprocessor, or a block has few outputs.",
        [=, multiprocessors = multiprocessors_to_fill(device)](const Config& c) {
          return tile(c) <= 128 ||

@@ -103,7 +103,7 @@ Problem with_fewest_dimensions(const Problem& given) {
   };
   constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
   const auto shape = extents_of(text_of("shape"));
-  if (!shape || !product(*shape)) return given;  // which is refused
+  if (!shape || shape->empty() || !product(*shape)) return given;  // which is refused
   const bool is_empty = product(*shape) == 0;
   std::vector<std::string_view> names;  // of the inputs that are not dense
   std::vector<std::vector<std::int64_t>> strides;

@@ -375,7 +375,6 @@ TEST(RowsSpace, RulesAreSaid) {
       {"registers", "expression=softmax rows=3 columns=1023 dtype=f16",
        "TEAM=64 TEAMS=4 ITEMS=3 VECTOR=8 ROWS=2 RESIDENT_WARPS=16", ""},
       {"sweeps", "expression=softmax rows=3 columns=9 dtype=f64", "ITEMS=8 VECTOR=2", ""},
-      {"sweeps", "expression=softmax rows=3 columns=90000", "KEEP=shared", ""},
       {"sweeps", "expression=\"y = x * 2\" rows=3 columns=90000", "KEEP=shared",
        "for a pass behind the first"},
       {"sweeps", "expression=\"y = w - sum(w)\" rows=3 columns=90000 w=per_column", "KEEP=shared",

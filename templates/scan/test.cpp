@@ -455,7 +455,6 @@ TEST(ScanSpace, RulesAreSaid) {
       {"columns", "length=1000 inner=8 stride=9", "VECTOR=2", "VECTOR must divide"},
       {"columns", "length=1000 inner=8", "BLOCK_X=128 BLOCK_Y=16", "32 to 1024 threads"},
       {"columns", "length=1000 inner=8", "BLOCK_X=64 BLOCK_Y=4", ""},
-      {"rows", "length=100000", "BLOCK=1024 TEAM=1024 ITEMS=1 VECTOR=4 BEFORE=summed RESIDENT_WARPS=16", ""},
       {"rows", "length=3000", "BLOCK=256 TEAM=128 ITEMS=1 BEFORE=summed", "is one team"},
       {"rows", "length=30000", "BLOCK=128 TEAM=128 ITEMS=8 BEFORE=summed", "more than 128 elements"},
       {"rows", "length=3000 expression=\"max(a, b)\"", "BLOCK=128 TEAM=128 ITEMS=1 BEFORE=summed",

@@ -35,7 +35,7 @@ const std::map<std::string, Fault> faults = {
     {"hang", {"timeout", "longer than 3 s"}},
     {"abort", {"crash", ""}},
     {"illegal_address", {"crash", ""}},
-    {"no_compile", {"compile_error", "pairs/no_compile.cu:8"}},
+    {"no_compile", {"compile_error", "pairs/no_compile.cu:9"}},
     {"many_threads", {"resource_limit", "2048"}},
     {"much_shared", {"resource_limit", "shared memory"}},
     {"no_memory", {"resource_limit", ""}},

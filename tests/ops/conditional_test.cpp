@@ -32,7 +32,11 @@ std::vector<Names> names_of(const Problem& problem, const Space& space, const Co
         for (std::size_t a = axis + 1; a < space.axes().size(); ++a) stride *= space.axes()[a].values.size();
         const Config other =
             space.config(space.number(config) + (value - config.index(axis)) * stride);  // wraps
-        if (value != config.index(axis) && Value(rule.name(other)) == config.value(axis))
+        // What a further rule forbids is no second name of the kernel.
+        const bool is_named_alone =
+            std::all_of(space.must().begin(), space.must().end(),
+                        [&](const Rule& further) { return further.name || further.holds(other); });
+        if (value != config.index(axis) && is_named_alone && Value(rule.name(other)) == config.value(axis))
           found.push_back({problem, config, other, std::string(rule.axis)});
       }
     }
@@ -145,7 +149,8 @@ TEST_P(ConditionalAxes, ResidentWarpsAreWholeBlocks) {
       const std::string line =
           text.substr(text.rfind('\n', at) + 1, text.find('\n', at) - text.rfind('\n', at));
       const bool said = line.starts_with("//") || line.starts_with("constexpr int RESIDENT_WARPS =");
-      EXPECT_TRUE(said || line.find("RESIDENT_WARPS * 32 / threads") != std::string::npos ||
+      EXPECT_TRUE(said || line.find("resident_blocks(RESIDENT_WARPS, ") != std::string::npos ||
+                  line.find("RESIDENT_WARPS * 32 / threads") != std::string::npos ||
                   line.find("RESIDENT_WARPS * 32 / BLOCK") != std::string::npos ||
                   line.find("RESIDENT_WARPS / warps") != std::string::npos ||
                   line.find("RESIDENT_WARPS / WARPS") != std::string::npos)

@@ -228,7 +228,7 @@ std::string device_words_of(const TuneOptions& options) {
 }
 
 DeviceRuns make_device_runs(const Op& op, const TuneOptions& options, const std::filesystem::path& file,
-                      const std::vector<DeviceId>& ids, Progress& progress) {
+                            const std::vector<DeviceId>& ids, Progress& progress) {
   const auto references = std::make_shared<SharedReferences>();
   DeviceRuns device_runs;
   for (const DeviceId& id : ids) {

@@ -17,14 +17,12 @@ inline namespace TUNESMITH_ABI {
 /// given as void*.
 enum class ElementType { f32, f64, i32, i64, f16, bf16, u8, u16, i16 };
 
-/// As problems have them, in the order of ElementType.
-inline constexpr std::array<std::string_view, 9> element_type_names = {"f32",  "f64", "i32", "i64", "f16",
-                                                                       "bf16", "u8",  "u16", "i16"};
-
 /// An element type by its enumerator or by its name: ElementType::f16, "f16".
 struct ElementName {
   constexpr ElementName(ElementType type)  // NOLINT: stands where either does
-      : text(element_type_names.at(static_cast<std::size_t>(type))) {}
+      : text(
+            std::array<std::string_view, 9>{"f32", "f64", "i32", "i64", "f16", "bf16", "u8", "u16", "i16"}.at(
+                static_cast<std::size_t>(type))) {}
   template <std::convertible_to<std::string_view> Text>
   constexpr ElementName(const Text& name) : text(name) {}  // NOLINT: likewise
 
