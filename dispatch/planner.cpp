@@ -212,7 +212,7 @@ Modules::LoadPolicy Planner::policy_for(const LaunchKernel& kernel, bool may_wai
   return must_compile && one_comes ? Modules::LoadPolicy::loaded : Modules::LoadPolicy::ready;
 }
 
-// Of one that cannot be had now, the plan remembers why, or that it is compiled in the background.
+// If a kernel is not available, the plan records why, or that it is being compiled.
 Planner::KernelResult Planner::make_first(PlanState& state, const LaunchKernel& kernel, bool may_compile,
                                           const PlanOptions& options) {
   using Kind = LaunchKernel::Kind;

@@ -54,7 +54,7 @@ inline Axis resident_warps_axis(std::vector<Value> values) {
 }
 
 /// For `must`, where a kernel asks for room for RESIDENT_WARPS in whole blocks of so many threads, at least
-/// one: of the values that are as many the least stands for all, or the first on the axis.
+/// one: of values that give the same number of blocks, only the smallest is legal, or the first on the axis.
 inline Rule resident_warps_rule(const std::vector<Axis>& axes,
                                 const std::function<std::int64_t(const Config&)>& threads,
                                 bool takes_first = false) {

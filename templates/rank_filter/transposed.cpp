@@ -42,7 +42,7 @@ std::int64_t shared_bytes(const Problem& problem, const Shape& shape, std::int64
                           std::int64_t columns_window) {
   return transposed_layout(in_elements(problem, shape), rows_window, columns_window).bytes;
 }
-// Of the larger of both launches.
+// The larger of the two launches' sizes.
 std::int64_t shared_bytes(const Problem& problem, const Shape& shape) {
   const Dims d(problem);
   return std::max(shared_bytes(problem, shape, d.window.y, d.window.x),

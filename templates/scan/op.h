@@ -98,8 +98,7 @@ std::int64_t element_bytes(const Problem& problem);
 /// What every tuned kernel compiles in.
 std::vector<std::string> all_but_sizes();
 
-/// Likewise: whether lines are so few and short that blocks that sum what is before their tiles (rows) are
-/// done before others have passed it on (lookback).
+/// Without timings: true if `rows` beats `lookback`, i.e. for few, short lines.
 bool suits_summing(const Problem& problem, const DeviceFacts& device);
 
 /// The workspace of a launch whose blocks pass sums on along lines of `tiles` tiles, `columns` beside each

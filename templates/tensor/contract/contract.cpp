@@ -90,8 +90,8 @@ std::int64_t resident_blocks(std::int64_t threads, std::int64_t warps, std::int6
   return std::max<std::int64_t>(1, blocks);
 }
 
-// How long blocks take that each multiprocessor has `resident` of at once, where one of these takes 1: a last
-// round of fewer is not as fast.
+// Time of all blocks in rounds of `resident` per multiprocessor (one block alone = 1); a partly filled last
+// round is slower.
 double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& device) {
   const std::int64_t multiprocessors = multiprocessors_to_fill(device), slots = multiprocessors * resident;
   const auto last = static_cast<double>(ceil_divide(blocks % slots, multiprocessors));
