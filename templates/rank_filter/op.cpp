@@ -357,6 +357,7 @@ Op ops_rank_filter() {
            "height=45 width=77 window_height=3 window_width=3 footprint=.x./xxx/.x. rank=2 dtype=i16",
            "height=24 width=64 window_height=8 window_width=7 rank=20 boundary=constant value=-0.5",
            "depth=9 height=20 width=31 window_depth=3 window_height=3 window_width=3 rank=13 dtype=i32",
+           "height=13 width=14 window_height=9 window_width=9 rank=40",
            "width=90 window_width=55 rank=3 origin_x=-27 dtype=f64",
            "height=25 width=40 window_height=4 window_width=3 rank=0 origin_y=1 origin_x=-1 dtype=i64",
            std::string("height=20 width=33 window_height=5 window_width=5 rank=6 dtype=bf16 ") +
