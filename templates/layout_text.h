@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "generator/number_text.h"
+#include "templates/array_limits.h"
 #include "templates/filled.h"
-#include "templates/limits.h"
 
 namespace tunesmith {
 

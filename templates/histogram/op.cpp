@@ -10,7 +10,7 @@
 
 #include "generator/sample.h"
 #include "templates/along_axis/strided_axis.h"
-#include "templates/limits.h"
+#include "templates/array_limits.h"
 
 namespace tunesmith {
 namespace {

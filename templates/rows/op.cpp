@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "templates/limits.h"
+#include "templates/array_limits.h"
 
 namespace tunesmith {
 namespace {

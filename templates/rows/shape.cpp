@@ -6,8 +6,8 @@
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
+#include "templates/array_limits.h"
 #include "templates/choice.h"
-#include "templates/limits.h"
 #include "templates/rows/op.h"
 
 namespace tunesmith::rows_op {
