@@ -119,12 +119,8 @@ Problem with_fewest_dimensions(const Problem& given) {
     strides.push_back(is_empty ? std::vector<std::int64_t>{memory(layout).value() == 0} : *along);
   }
   strides.push_back(dense_strides(*shape));
-  Merged least = merged(*shape, strides);
-  if (is_empty) {
-    least = {{0}, strides};
-  } else if (least.extents.empty()) {
-    least = {{1}, std::vector<std::vector<std::int64_t>>(strides.size(), {1})};
-  }
+  Merged least = is_empty ? Merged{{0}, strides} : merged(*shape, strides);
+  if (least.extents.empty()) least = {{1}, std::vector<std::vector<std::int64_t>>(strides.size(), {1})};
   Problem rewritten = given;
   rewritten.set("shape", joined(least.extents));
   for (std::size_t k = 0; k < names.size(); ++k)
