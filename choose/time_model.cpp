@@ -522,7 +522,7 @@ std::uint64_t solution_key(const Op& op, const TimingTable& table) {
   add(table.variants.size());
   for (const TimingTable::Anchor& anchor : table.anchors) {
     const Problem problem = complete_problem(op, anchor.problem);
-    add_text(problem.text());  // whose categories tell problems apart beside their sizes
+    add_text(problem.text());  // anchors of one text are one row of the model
     const Values sizes = sizes_of(op, problem);
     for (const auto& [name, value] : sizes.entries()) {
       add_text(name);
@@ -535,8 +535,6 @@ std::uint64_t solution_key(const Op& op, const TimingTable& table) {
     for (const double number : {bytes_moved(op, problem), op.flops(problem),
                                 static_cast<double>(element_alignment(op, problem)), anchor.best_us})
       add_number(number);
-    for (const Parameter& parameter : op.parameters)
-      if (is_categorical(parameter)) add_text(problem.string(parameter.name));
     for (const double us : anchor.us) add_number(us);
   }
   return key == 0 ? 1 : key;

@@ -72,13 +72,11 @@ std::string suffix_of(const std::string& text) {
   return text.substr(at + definition.size(), text.find('\n', at) - at - definition.size());
 }
 
-// Two texts to compare, and the kernels that have them.
-struct Pair {
-  std::vector<MeasuredKernel*> kernels;
-};
+// The kernels that have the same two texts, which are to be compared.
+using Pair = std::vector<MeasuredKernel*>;
 
 void set(const Pair& pair, State state, const std::string& why, const std::string& binary = "") {
-  for (MeasuredKernel* kernel : pair.kernels) {
+  for (MeasuredKernel* kernel : pair) {
     kernel->state = state;
     kernel->why = why;
     if (kernel->keeps_binary) kernel->binary = binary;
@@ -86,7 +84,8 @@ void set(const Pair& pair, State state, const std::string& why, const std::strin
 }
 
 // NVRTC may order instructions otherwise where a text has one comment more, so one text has several machine
-// codes. How many comments are tried to find one that both texts have.
+// codes. So many comments are tried to find one that both texts have, where most kernels of a template have
+// the same: a template whose code has changed would take all of them for each kernel.
 constexpr int most_comments = 40;
 
 Source with_comments(Source source, int count) {
@@ -96,8 +95,8 @@ Source with_comments(Source source, int count) {
 
 // Whether one of the texts, with some comments, has the code that the other has without.
 bool share_a_code(const Source& before, const Compilation& old_code, const Source& now,
-                  const Compilation& code, const Toolchain& toolchain) {
-  for (int count = 1; count <= most_comments; ++count) {
+                  const Compilation& code, const Toolchain& toolchain, int comments) {
+  for (int count = 1; count <= comments; ++count) {
     const Compilation old_again = toolchain.compile(with_comments(before, count));
     if (old_again.ok && code_difference(old_again.bytes, before.suffix, code.bytes, now.suffix).empty())
       return true;
@@ -108,8 +107,8 @@ bool share_a_code(const Source& before, const Compilation& old_code, const Sourc
   return false;
 }
 
-void compare(const Pair& pair, const OldText& old_text, const Toolchain& toolchain) {
-  const MeasuredKernel& kernel = *pair.kernels.front();
+void compare(const Pair& pair, const OldText& old_text, const Toolchain& toolchain, int comments) {
+  const MeasuredKernel& kernel = *pair.front();
   Source before;
   try {
     before.text = old_text(kernel);
@@ -134,7 +133,7 @@ void compare(const Pair& pair, const OldText& old_text, const Toolchain& toolcha
   }
   const std::string difference =
       code_difference(old_code.bytes, before.suffix, code.bytes, kernel.now.suffix);
-  if (difference.empty() || share_a_code(before, old_code, kernel.now, code, toolchain))
+  if (difference.empty() || share_a_code(before, old_code, kernel.now, code, toolchain, comments))
     return set(pair, State::same, "", code.bytes);
   set(pair, State::differs, "Its machine code has changed: " + difference + ".");
 }
@@ -191,28 +190,48 @@ void compare_code(std::span<MeasuredKernel* const> kernels, const OldText& old_t
     std::unique_ptr<Toolchain>& toolchain = toolchains[kernel->device.target];
     if (!toolchain) toolchain = make_toolchain(kernel->device.target);
     // Where it is not known what was measured, the text now tells one kernel from another.
-    by_texts[kernel->device.target + " " + kernel->hash + " " + kernel->now.hash].kernels.push_back(kernel);
+    by_texts[kernel->device.target + " " + kernel->hash + " " + kernel->now.hash].push_back(kernel);
   }
-  std::vector<const Pair*> pairs;
-  for (const auto& [key, pair] : by_texts) pairs.push_back(&pair);
 
   constexpr std::chrono::seconds between_lines(5);
-  std::mutex mutex;
-  std::size_t done = 0;
   auto said = std::chrono::steady_clock::now();
-  std::atomic<std::size_t> next = 0;
-  run_in_threads(threads, [&] {
-    for (std::size_t at; (at = next.fetch_add(1)) < pairs.size();) {
-      const Pair& pair = *pairs[at];
-      compare(pair, old_text, *toolchains.at(pair.kernels.front()->device.target));
-      const std::scoped_lock lock(mutex);
-      ++done;
-      if (const auto now = std::chrono::steady_clock::now(); now - said >= between_lines) {
-        said = now;
-        say("Compared " + std::to_string(done) + " of " + counted(pairs.size(), "changed kernel") + ".");
+  const auto compare_all = [&](const std::vector<const Pair*>& pairs, int comments) {
+    std::mutex mutex;
+    std::size_t done = 0;
+    std::atomic<std::size_t> next = 0;
+    run_in_threads(threads, [&] {
+      for (std::size_t at; (at = next.fetch_add(1)) < pairs.size();) {
+        const Pair& pair = *pairs[at];
+        compare(pair, old_text, *toolchains.at(pair.front()->device.target), comments);
+        const std::scoped_lock lock(mutex);
+        ++done;
+        if (const auto now = std::chrono::steady_clock::now(); now - said >= between_lines) {
+          said = now;
+          say("Compared " + std::to_string(done) + " of " + counted(pairs.size(), "changed kernel") + ".");
+        }
       }
-    }
-  });
+    });
+  };
+  std::vector<const Pair*> all, again;
+  for (const auto& [key, pair] : by_texts) all.push_back(&pair);
+  compare_all(all, 0);
+
+  struct Counts {
+    std::size_t same = 0, differs = 0;
+  };
+  std::map<std::string, Counts> of_template;
+  const auto counts_of = [&](const Pair& pair) -> Counts& {
+    return of_template[pair.front()->op + "/" + pair.front()->template_name];
+  };
+  for (const Pair* const pair : all) {
+    counts_of(*pair).same += pair->front()->state == State::same;
+    counts_of(*pair).differs += pair->front()->state == State::differs;
+  }
+  for (const Pair* const pair : all) {
+    const Counts& counts = counts_of(*pair);
+    if (pair->front()->state == State::differs && counts.differs * 3 <= counts.same) again.push_back(pair);
+  }
+  compare_all(again, most_comments);
 }
 
 }  // namespace tunesmith

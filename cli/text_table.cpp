@@ -2,8 +2,6 @@
 #include "cli/text_table.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 
 #include "choose/csv.h"
@@ -15,12 +13,9 @@ namespace tunesmith {
 namespace {
 
 std::string exact(const Cell& cell) {
-  std::array<char, 40> digits{};
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) return std::to_string(*integer);
-  if (const auto* number = std::get_if<double>(&cell)) {
-    return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), *number).ptr};
-  }
+  if (const auto* number = std::get_if<double>(&cell)) return ShortestText(*number).string();
   return "";
 }
 

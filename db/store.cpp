@@ -1,12 +1,12 @@
 // Writing what a tuner finds: devices, templates, variants, problems, measurements and binaries.
 #include "db/store.h"
 
-#include <charconv>
 #include <iterator>
 
 #include "db/schema.h"
 #include "db/sqlite.h"
 #include "generator/hash.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -21,8 +21,7 @@ std::optional<std::string> json_of(const std::vector<double>& values) {
   std::string text = "[";
   for (const double value : values) {
     if (text.size() > 1) text += ',';
-    char digits[32];
-    text.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
+    text += ShortestText(value).get();
   }
   return text + ']';
 }

@@ -17,6 +17,9 @@ std::string_view to_text(DeviceKind kind);
 /// The inverse; any other word is unknown.
 DeviceKind device_kind_of(std::string_view word);
 
+/// Bytes of shared memory that each block may have on every GPU; beyond them a kernel asks for dynamic ones.
+inline constexpr std::int64_t static_shared_limit = std::int64_t{48} * 1024;
+
 /// What a device allows and is; the model facts that a database row carries. Never an ordinal.
 struct DeviceFacts {
   DeviceKind kind = DeviceKind::unknown;
@@ -29,7 +32,7 @@ struct DeviceFacts {
   std::int64_t shared_bytes_per_multiprocessor = 0;
   int max_threads_per_multiprocessor = 0;
   std::int64_t max_threads_per_block = 1024;
-  std::int64_t max_shared_bytes_per_block = std::int64_t{48} * 1024;  ///< static + dynamic, after opting in
+  std::int64_t max_shared_bytes_per_block = static_shared_limit;  ///< static + dynamic, after opting in
   Extent max_block = {1024, 1024, 64};
   Extent max_grid = {2147483647, 65535, 65535};
 };

@@ -70,9 +70,4 @@ std::optional<std::vector<std::int64_t>> parsed_numbers(std::string_view text, c
 
 double nearest_number(const std::string& text) { return ::strtod_l(text.c_str(), nullptr, c_locale()); }
 
-bool reads_as_double(const std::string& text, double& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
 }  // namespace tunesmith

@@ -2,6 +2,9 @@
 // Numbers as text and back, the same in each locale: an application may have set one with a decimal comma.
 #pragma once
 
+#include <array>
+#include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,7 +33,19 @@ std::optional<std::vector<std::int64_t>> parsed_numbers(std::string_view text, c
 /// where it is too large.
 double nearest_number(const std::string& text);
 
-/// Whether the whole text is a number; "inf" and "nan" are.
-bool reads_as_double(const std::string& text, double& value);
+/// The shortest text that reads back as the same number, in memory of its own: a look-up allocates nothing.
+class ShortestText {
+ public:
+  ShortestText() = default;
+  explicit ShortestText(double number)
+      : size_(static_cast<std::size_t>(std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr -
+                                       text_.data())) {}
+  std::string_view get() const { return {text_.data(), size_}; }
+  std::string string() const { return std::string(get()); }
+
+ private:
+  std::array<char, 32> text_ = {};
+  std::size_t size_ = 0;
+};
 
 }  // namespace tunesmith

@@ -56,7 +56,7 @@ def laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool = True) -> 
         given = _by_strides(given)
         return given, (("length", given.array.size),)
     kept = [k for k in range(len(shape)) if k not in axes and shape[k] != 1]
-    reduced = [k for k in axes if shape[k] != 1]
+    reduced = [k for k in axes if shape[k] != 1] or list(axes[:1])
     between = reduced and any(reduced[0] < k < reduced[-1] for k in kept)
     if not between and all(stride >= 0 for stride in strides):
         first = reduced[0] if reduced else len(shape)

@@ -7,12 +7,10 @@
 #include <variant>
 
 #include "generator/sample.h"
+#include "templates/array_limits.h"
 
 namespace tunesmith {
 namespace {
-
-// Of the arrays together, and of each extent: far beyond any memory, and far from an overflow of 64 bits.
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 
 constexpr IntegerAxis VECTOR("VECTOR");
 
@@ -90,12 +88,12 @@ std::string refuses_reach(const Problem& problem, bool has_axis) {
   const double last = std::max(real("outer") - 1, 0.0) * outer_stride +
                       std::max(real("length") - 1, 0.0) * stride + real("inner");
   const double outputs = real("outer") * real("inner") * (has_axis ? real("length") : 1);
-  if (std::max({last, outputs, real("outer") * real("inner")}) <= static_cast<double>(most_elements))
-    return "";
+  if (!are_too_many(std::max({last, outputs, real("outer") * real("inner")}))) return "";
   std::string extents;
   for (const char* name : {"outer", "length", "inner", "stride", "outer_stride"})
     extents += " " + std::string(name) + "=" + std::to_string(problem.integer(name));
-  return "The arrays of" + extents + " reach beyond the 2^40 elements that are allowed.";
+  return "The arrays of" + extents + " reach beyond the " + most_elements_text +
+         " elements that are allowed.";
 }
 
 double axis_elements(const Problem& problem) {

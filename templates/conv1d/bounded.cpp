@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "generator/device_facts.h"
 #include "templates/conv1d/op.h"
 #include "templates/image/rules.h"
 #include "templates/shared_layout.h"
@@ -79,7 +80,7 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
          return threads >= 64 && threads <= 256;
        }},
       {"The samples and the taps fit into 48 KiB, which a block has on every GPU.",
-       [=](const Config& c) { return shared_bytes(d, element_bytes, c) <= every_gpu_has; }},
+       [=](const Config& c) { return shared_bytes(d, element_bytes, c) <= static_shared_limit; }},
       {"There is a block for each multiprocessor, or a block has few outputs.",
        [=, multiprocessors = multiprocessors_to_fill(device)](const Config& c) {
          return tile(c) <= 128 ||
@@ -128,10 +129,10 @@ std::string refuses(const Problem& problem) {
   if (std::string why = too_many_taps(problem); !why.empty()) return why;
   const Dims d(problem);
   const std::int64_t least = shared_bytes(d, sum_bytes(problem), 64, 1, 4, false);
-  if (least <= every_gpu_has) return "";
+  if (least <= static_shared_limit) return "";
   return "A kernel of " + std::to_string(d.taps) + " taps and the samples under it need " +
-         std::to_string(least) + " bytes of shared memory, more than the " + std::to_string(every_gpu_has) +
-         " that every GPU has; take another template.";
+         std::to_string(least) + " bytes of shared memory, more than the " +
+         std::to_string(static_shared_limit) + " that every GPU has; take another template.";
 }
 
 }  // namespace

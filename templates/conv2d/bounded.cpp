@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "generator/device_facts.h"
 #include "templates/conv2d/op.h"
 #include "templates/image/rules.h"
 #include "templates/shared_layout.h"
@@ -90,7 +91,7 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
          return threads >= 64 && threads <= 256;
        }},
       {"A tile and the mask fit into 48 KiB, which a block has on every GPU.",
-       [=](const Config& c) { return shared_bytes(d, element_bytes, c) <= every_gpu_has; }},
+       [=](const Config& c) { return shared_bytes(d, element_bytes, c) <= static_shared_limit; }},
       {"There is a block for each multiprocessor, or a thread has few outputs.",
        [=, multiprocessors = multiprocessors_to_fill(device)](const Config& c) {
          return thread_outputs(c) <= 4 || ceil_divide(d.out_width, tile_width(c)) *
@@ -155,10 +156,10 @@ std::string refuses(const Problem& problem) {
   }
   constexpr std::int64_t columns = 32, rows = 4;  // of the smallest tile that is worth it
   const std::int64_t least = shared_bytes(d, sum_bytes(problem), columns, rows, 4, false);
-  if (least > every_gpu_has) {
+  if (least > static_shared_limit) {
     return "A mask of " + std::to_string(d.mask_height) + " x " + std::to_string(d.mask_width) +
            " and the tile under it need " + std::to_string(least) +
-           " bytes of shared memory, more than the " + std::to_string(every_gpu_has) +
+           " bytes of shared memory, more than the " + std::to_string(static_shared_limit) +
            " that every GPU has; take another template.";
   }
   return too_wide(problem);

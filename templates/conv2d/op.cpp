@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 
+#include "templates/array_limits.h"
 #include "templates/image/origin.h"
 #include "templates/image/rules.h"
 
@@ -177,21 +178,19 @@ Template with_pixels(Template tmpl) {
 Template plain(Template tmpl) { return with_pixels(refusing(conv2d_op::not_plain, std::move(tmpl))); }
 
 std::string check(const Problem& problem) {
-  constexpr std::int64_t most = std::int64_t{1} << 40;
   const Dims d(problem);
   const auto pixels = [&](std::int64_t height, std::int64_t width) {
     return static_cast<double>(d.batch) * static_cast<double>(height) * static_cast<double>(width);
   };
-  if (pixels(d.height, d.width) > static_cast<double>(most)) {
+  if (are_too_many(pixels(d.height, d.width))) {
     return "The conv2d problem's images, batch=" + std::to_string(d.batch) +
            " height=" + std::to_string(d.height) + " width=" + std::to_string(d.width) +
-           ", have more than the 2^40 elements that are allowed.";
+           ", have more than the " + most_elements_text + " elements that are allowed.";
   }
-  if (pixels(d.out_height, d.out_width) > static_cast<double>(most) ||
-      std::max(d.out_height, d.out_width) > longest_side) {
+  if (are_too_many(pixels(d.out_height, d.out_width)) || std::max(d.out_height, d.out_width) > longest_side) {
     return "The conv2d problem's outputs, " + std::to_string(d.batch) + " of " +
-           std::to_string(d.out_height) + " x " + std::to_string(d.out_width) +
-           ", are more than 2^40 elements or have more than " + std::to_string(longest_side) +
+           std::to_string(d.out_height) + " x " + std::to_string(d.out_width) + ", are more than " +
+           most_elements_text + " elements or have more than " + std::to_string(longest_side) +
            " rows or columns; take smaller images or size=same.";
   }
   for (const char* name : {"origin_y", "origin_x"}) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "generator/device_facts.h"
 #include "templates/conv2d/op.h"
 #include "templates/shared_layout.h"
 
@@ -72,8 +73,7 @@ std::vector<Axis> axes_for(bool small_mask) {
 // Of the image's size the rules know only what vectors divide, so that a config that is legal for one image
 // is so for nearly all.
 std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d, std::int64_t element_bytes) {
-  constexpr std::int64_t static_limit = std::int64_t{48} * 1024;    // bytes, on every device
-  constexpr std::int64_t constant_limit = std::int64_t{64} * 1024;  // likewise
+  constexpr std::int64_t constant_limit = std::int64_t{64} * 1024;  // bytes, on every device
   const bool fits_in_constant = mask_bytes(d, element_bytes) <= constant_limit;
   return {
       resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
@@ -81,7 +81,7 @@ std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d, std::
        [=](const Config& c) { return d.width % c[VECTOR] == 0 && c[OUT_X] % c[VECTOR] == 0; }},
       {"Static shared memory holds at most 48 KiB.",
        [=](const Config& c) {
-         return c[SMEM_ALLOC] == "dynamic" || shared_bytes(d, element_bytes, c) <= static_limit;
+         return c[SMEM_ALLOC] == "dynamic" || shared_bytes(d, element_bytes, c) <= static_shared_limit;
        }},
       {"Constant memory holds at most 64 KiB, which the mask must fit in.",
        [=](const Config& c) { return c[MASK_IN] != "constant" || fits_in_constant; }},

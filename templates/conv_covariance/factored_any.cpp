@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "generator/device_facts.h"
 #include "templates/axes.h"
 #include "templates/conv_covariance/op.h"
 #include "templates/shared_layout.h"
@@ -27,7 +28,6 @@ constexpr CategoricalAxis STAGING("STAGING");
 constexpr IntegerAxis UNROLL("UNROLL");
 
 constexpr std::int64_t most_slots = factored_any_most_slots;
-constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of shared memory for a block
 
 std::int64_t threads(const Config& c) { return c[BLOCK_X] * c[BLOCK_D] * c[BLOCK_J]; }
 std::int64_t thread_tile(const Config& c) { return c[OUT_J] * c[VECTOR]; }  // outputs in one row
@@ -127,7 +127,7 @@ std::vector<Rule> worth(const Problem& problem) {
          return small(c) ? threads(c) == 64 || threads(c) == 128 : threads(c) == 128 || threads(c) == 256;
        }},
       {"Tiles and means fit into 48 KiB, which a block has on every GPU.",
-       [=](const Config& c) { return shared_bytes(d, real_bytes, c) <= every_gpu_has; }},
+       [=](const Config& c) { return shared_bytes(d, real_bytes, c) <= static_shared_limit; }},
       {"A block has at most 32 outputs along a row for a short march, and at most 64.",
        [=](const Config& c) { return c[BLOCK_X] * c[VECTOR] <= (small(c) ? 32 : 64); }},
       {"A thread has at most 2 outputs in one row on a short march, and at most 4.",

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "templates/array_limits.h"
 #include "templates/image/origin.h"
 
 namespace tunesmith {
@@ -36,17 +37,16 @@ namespace {
 using namespace filter_bank_op;
 
 constexpr std::int64_t longest_side = (std::int64_t{1} << 31) - 1024;
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 
 std::string check(const Problem& problem) {
   const Dims d(problem);
   double elements = d.results == FilterBankResults::each ? static_cast<double>(d.filters) : 1;
   for (const std::int64_t extent : {d.batch, d.height, d.width, d.channels})
     elements *= static_cast<double>(extent);
-  if (elements > static_cast<double>(most_elements)) {
+  if (are_too_many(elements)) {
     return "The output of batch=" + std::to_string(d.batch) + " height=" + std::to_string(d.height) +
            " width=" + std::to_string(d.width) + " channels=" + std::to_string(d.channels) +
-           " has more than the 2^40 elements that are allowed.";
+           " has more than the " + most_elements_text + " elements that are allowed.";
   }
   const std::string wrong = refuses_origin(problem, "origin_y", d.taps_y);
   return wrong.empty() ? refuses_origin(problem, "origin_x", d.taps_x) : wrong;

@@ -3,8 +3,6 @@
 // an element's bin, with its error bound.
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -25,10 +23,7 @@ double number(const std::string& text) {
   return parsed_number<double>(text).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
-std::string text(double number) {
-  std::array<char, 32> digits;  // NOLINT: read as far as it is written
-  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
-}
+std::string text(double number) { return ShortestText(number).string(); }
 
 double spacing(DType dtype, double size) {
   const bool single = dtype == DType::f32;

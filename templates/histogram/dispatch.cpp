@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <bit>
-#include <charconv>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 
 #include "dispatch/arguments.h"
+#include "generator/number_text.h"
 #include "tunesmith/histogram.h"
 
 namespace tunesmith {
@@ -19,18 +18,16 @@ class Text {
  public:
   std::string_view of(double limit) {
     const auto bits = std::bit_cast<std::uint64_t>(limit);
-    if (size_ == 0 || bits != bits_) {
+    if (text_.get().empty() || bits != bits_) {
       bits_ = bits;
-      size_ = static_cast<std::size_t>(std::to_chars(text_.data(), text_.data() + text_.size(), limit).ptr -
-                                       text_.data());
+      text_ = ShortestText(limit);
     }
-    return {text_.data(), size_};
+    return text_.get();
   }
 
  private:
   std::uint64_t bits_ = 0;
-  std::size_t size_ = 0;  // 0: nothing yet
-  std::array<char, 32> text_ = {};
+  ShortestText text_;  // empty: nothing yet
 };
 
 constinit thread_local Text low, high;

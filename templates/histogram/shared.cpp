@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "generator/device_facts.h"
 #include "templates/axes.h"
 #include "templates/blocks.h"
 #include "templates/histogram/op.h"
@@ -126,9 +127,8 @@ Work shared_work(const Problem& problem, const Config& config) {
 }  // namespace
 
 std::optional<Values> copies_that_fit(std::int64_t counters) {
-  constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of a block
   for (std::int64_t copies = 8; copies > 0; copies /= 2)
-    if (4 * copies * counters <= every_gpu_has) return Values{{std::string(COPIES.name), copies}};
+    if (4 * copies * counters <= static_shared_limit) return Values{{std::string(COPIES.name), copies}};
   return std::nullopt;
 }
 

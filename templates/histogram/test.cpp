@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "generator/error.h"
+#include "generator/number_text.h"
 #include "generator/ops.h"
 #include "generator/random.h"
 #include "kernel_file/find_op.h"
@@ -233,10 +233,7 @@ struct NumPy {
   std::vector<E> edges_;
 };
 
-std::string text_of(double number) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-}
+std::string text_of(double number) { return ShortestText(number).string(); }
 
 struct Limits {
   std::int64_t bins;

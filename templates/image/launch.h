@@ -7,11 +7,10 @@
 #include <tunesmith/dispatcher.h>
 
 #include <array>
-#include <charconv>
-#include <cstddef>
 #include <span>
 #include <string_view>
 
+#include "generator/number_text.h"
 #include "templates/choice.h"
 
 namespace tunesmith {
@@ -24,14 +23,12 @@ class ValueText {
   template <typename Shape>
   explicit ValueText(const Shape& shape) {
     if (shape.boundary != Boundary::constant) return;
-    size_ = static_cast<std::size_t>(
-        std::to_chars(text_.data(), text_.data() + text_.size(), shape.value).ptr - text_.data());
+    text_ = ShortestText(shape.value);
   }
-  std::string_view get() const { return {text_.data(), size_}; }
+  std::string_view get() const { return text_.get().empty() ? "0" : text_.get(); }
 
  private:
-  std::array<char, 32> text_ = {'0'};
-  std::size_t size_ = 1;
+  ShortestText text_;
 };
 
 /// Launches a plan that serves all values.

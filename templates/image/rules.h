@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "generator/op.h"
+#include "templates/axes.h"
 #include "templates/image/samples.h"
 
 namespace tunesmith {
@@ -30,14 +31,13 @@ constexpr std::int64_t row_vector(std::int64_t length) {
   return length % 4 == 0 ? 4 : length % 2 == 0 ? 2 : 1;
 }
 
-inline constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of shared memory for a block
-
 // ---- for `must`
 
 inline Rule converted_rule(const Problem& problem) {
   return {"Samples that are converted pass through registers.",
           [narrow = converts(problem)](const Config& c) {
-            return !narrow || c[CategoricalAxis("COPY")] == "sync";
+            static constexpr CategoricalAxis COPY("COPY");
+            return !narrow || c[COPY] == "sync";
           }};
 }
 
@@ -45,7 +45,7 @@ inline Rule converted_rule(const Problem& problem) {
 
 inline Rule vectors_of_two_rule() {
   return {"Vectors of two gain nothing beside those of four, and scalars for arrays of any alignment.",
-          [](const Config& c) { return c[IntegerAxis("VECTOR")] != 2; }};
+          [](const Config& c) { return c[VECTOR] != 2; }};
 }
 
 }  // namespace tunesmith

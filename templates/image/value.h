@@ -20,8 +20,7 @@ inline Parameter value_parameter(const std::string& what) {
           .what = what + ", a decimal number; boundary=constant only",
           .initial = "0",
           .refuses_text = [](const std::string& text) -> std::string {
-            double value = 0;
-            if (reads_as_double(text, value)) return "";
+            if (parsed_number<double>(text)) return "";
             return "'" + text + "' is not a decimal number, such as -1, 0.25, 1e-3 or nan.";
           },
           .at_launch = true};
@@ -35,9 +34,8 @@ inline double outside_value(double value, DType held) {
 
 /// What stands outside where the boundary is zero or constant.
 inline double value_of(const Problem& problem, DType held) {
-  double value = 0;
-  if (boundary_of(problem) == Boundary::constant) reads_as_double(problem.string("value"), value);
-  return outside_value(value, held);
+  if (boundary_of(problem) != Boundary::constant) return outside_value(0, held);
+  return outside_value(parsed_number<double>(problem.string("value")).value_or(0), held);
 }
 
 /// For Op::launch_numbers.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "generator/device_facts.h"
 #include "templates/axes.h"
 #include "templates/blocks.h"
 #include "templates/joint_histogram/op.h"
@@ -95,14 +96,14 @@ Work shared_work(const Problem& problem, const Config& config) {
 // the workspace for each bin where these are few. Sums of doubles are loops of compare and swap, which take
 // the longer the more threads want one, and which many warps hide: copies, and two blocks.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
-  constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;
   const Dims d(problem);
-  if (shared_bytes(problem, 1) > every_gpu_has) return std::nullopt;
+  if (shared_bytes(problem, 1) > static_shared_limit) return std::nullopt;
   const bool few = d.length <= 1024;
   if (!few && 4 * d.cells() >= d.length) return std::nullopt;  // most sums of a block would get nothing
   const bool are_many_weights = has_weights(problem) && d.length >= 1 << 20;
   std::int64_t copies = are_many_weights ? 32 : 1;
-  while (copies > 1 && shared_bytes(problem, copies) > every_gpu_has) copies = copies == 32 ? 8 : copies / 2;
+  while (copies > 1 && shared_bytes(problem, copies) > static_shared_limit)
+    copies = copies == 32 ? 8 : copies / 2;
   const bool are_two = are_many_weights && copies < 32;  // threads of a warp that have a copy in common wait
   const std::int64_t blocks = few ? 1 : (are_two ? 2 : 1) * multiprocessors_to_fill(device);
   const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 20;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "generator/sample.h"
+#include "templates/array_limits.h"
 #include "templates/image/origin.h"
 #include "templates/image/rules.h"
 #include "templates/image/value.h"
@@ -89,8 +90,6 @@ namespace {
 
 using namespace rank_filter_op;
 
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;
-
 std::string refuses_footprint(const std::string& text) {
   if (!text.empty() && text.find_first_not_of("x./") == std::string::npos) return "";
   return "'" + text +
@@ -123,9 +122,10 @@ std::string check(const Problem& problem) {
   const auto real = [](const Extents3& e) {
     return static_cast<double>(e.z) * static_cast<double>(e.y) * static_cast<double>(e.x);
   };
-  if (real(d.image) > static_cast<double>(most_elements)) {
+  if (are_too_many(real(d.image))) {
     return "An image of depth=" + std::to_string(d.image.z) + " height=" + std::to_string(d.image.y) +
-           " width=" + std::to_string(d.image.x) + " has more than the 2^40 elements that are allowed.";
+           " width=" + std::to_string(d.image.x) + " has more than the " + most_elements_text +
+           " elements that are allowed.";
   }
   if (real(d.window) > static_cast<double>(most_window)) {
     return "A window of " + std::to_string(d.window.z) + " x " + std::to_string(d.window.y) + " x " +

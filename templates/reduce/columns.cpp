@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "generator/device_facts.h"
 #include "templates/axes.h"
 #include "templates/reduce/op.h"
 
@@ -53,7 +54,7 @@ std::vector<Rule> columns_must(const Problem& problem) {
       {"A block has at most 1024 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }},
       {"The partials of a block's threads take at most 48 KiB of static shared memory.",
        [one = partial_bytes(problem)](const Config& c) {
-         return c[BLOCK_Y] == 1 || c[BLOCK_X] * c[BLOCK_Y] * c[VECTOR] * one <= 48 * 1024 - 64;
+         return c[BLOCK_Y] == 1 || c[BLOCK_X] * c[BLOCK_Y] * c[VECTOR] * one <= static_shared_limit - 64;
        }},
       {"VECTOR must divide inner, and the strides where they are used.",
        [d](const Config& c) {

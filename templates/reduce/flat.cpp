@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "generator/device_facts.h"
 #include "templates/axes.h"
 #include "templates/blocks.h"
 #include "templates/reduce/op.h"
@@ -47,7 +48,7 @@ Space flat_space(const Problem& problem, const DeviceFacts& device) {
                  [d](const Config& c) { return d.inner <= c[BLOCK] && threads(d, c) >= d.inner; }},
                 {"The partials of a block's threads take at most 48 KiB of shared memory.",
                  [one = partial_bytes(problem)](const Config& c) {
-                   return c[BLOCK] * c[VECTOR] * one <= 48 * 1024 - 64;
+                   return c[BLOCK] * c[VECTOR] * one <= static_shared_limit - 64;
                  }},
                 early_rule(),
                 conditional(

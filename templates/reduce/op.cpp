@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "generator/sample.h"
+#include "templates/array_limits.h"
 
 namespace tunesmith {
 namespace reduce_op {
@@ -119,7 +120,7 @@ namespace {
 
 using namespace reduce_op;
 
-constexpr std::int64_t most_ddof = std::int64_t{1} << 40;  // no length is beyond it
+constexpr std::int64_t most_ddof = most_elements;  // no length is beyond it
 // A sum of i32 stays within 64 bits for so many; a mean must not wrap.
 constexpr std::int64_t most_i32_of_a_mean = std::int64_t{1} << 32;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "generator/device_facts.h"
 #include "templates/axes.h"
 #include "templates/reduce/op.h"
 
@@ -13,7 +14,6 @@ namespace {
 constexpr IntegerAxis TILE("TILE");
 
 constexpr std::int64_t most_tile = 16;
-constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;
 
 // As in staged.cu: pieces of up to 16 bytes, and an odd number of them from one row to the next; and what a
 // thread may read behind the last row.
@@ -30,24 +30,25 @@ std::string refuses(const Problem& problem) {
   if (std::string empty = refuses_empty(d); !empty.empty()) return empty;
   const bool dense =
       d.inner == 1 && (d.stride == 1 || d.length == 1) && (d.outer_stride == d.length || d.outer == 1);
-  if (dense && shared_bytes(problem, 64) <= every_gpu_has) return "";
+  if (dense && shared_bytes(problem, 64) <= static_shared_limit) return "";
   return "This template is for rows without gaps of which 64 fit in 48 KiB; here length is " +
          std::to_string(d.length) + ", inner " + std::to_string(d.inner) + ", stride " +
          std::to_string(d.stride) + " and outer_stride " + std::to_string(d.outer_stride) + ".";
 }
 
 Space staged_space(const Problem& problem) {
-  return Space({{BLOCK, {128, 64, 256}, "threads per block, each with a row"},
-                {ITEMS, {4, 8, 2, 1}, "loads of a thread before it stores them in shared memory"},
-                vector_axis(problem),
-                {TILE, {8, most_tile, 4}, "elements that a thread adds together"},
-                load_axis(),
-                start_axis(),
-                trigger_axis()},
-               {{"The rows of a block take at most 48 KiB of shared memory.",
-                 [problem](const Config& c) { return shared_bytes(problem, c[BLOCK]) <= every_gpu_has; }},
-                early_rule()},
-               {half_rule(problem), trigger_rule()});
+  return Space(
+      {{BLOCK, {128, 64, 256}, "threads per block, each with a row"},
+       {ITEMS, {4, 8, 2, 1}, "loads of a thread before it stores them in shared memory"},
+       vector_axis(problem),
+       {TILE, {8, most_tile, 4}, "elements that a thread adds together"},
+       load_axis(),
+       start_axis(),
+       trigger_axis()},
+      {{"The rows of a block take at most 48 KiB of shared memory.",
+        [problem](const Config& c) { return shared_bytes(problem, c[BLOCK]) <= static_shared_limit; }},
+       early_rule()},
+      {half_rule(problem), trigger_rule()});
 }
 
 Work staged_work(const Problem& problem, const Config& config) {

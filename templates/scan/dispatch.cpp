@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <charconv>
 #include <string_view>
 
+#include "generator/number_text.h"
 #include "tunesmith/scan.h"
 
 namespace tunesmith {
@@ -46,11 +45,11 @@ Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction func
 Plan scan_expression_plan(Dispatcher& dispatcher, std::string_view expression, const ScanShape& shape,
                           ElementName type, std::optional<double> exclusive_first) {
   What what{.type = type, .expression = expression};
-  std::array<char, 32> text = {};
+  ShortestText text;
   if (exclusive_first) {
     what.kind = ScanKind::exclusive;
-    const char* const end = std::to_chars(text.data(), text.data() + text.size(), *exclusive_first).ptr;
-    what.identity = {text.data(), static_cast<std::size_t>(end - text.data())};
+    text = ShortestText(*exclusive_first);
+    what.identity = text.get();
   }
   return plan_of(dispatcher, shape, what);
 }

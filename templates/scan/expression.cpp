@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "generator/element.h"
@@ -200,16 +199,12 @@ const Expression& expression_of(const Problem& problem) {
 std::string identity_as_stored(const std::string& text) {
   if (const auto whole = parsed_number<std::int64_t>(text); whole && !(*whole == 0 && text.starts_with('-')))
     return std::to_string(*whole);
-  double number = 0;
-  if (!reads_as_double(text, number)) return text;  // "none", or what is refused
-  std::array<char, 32> shortest = {};
-  return {shortest.data(), std::to_chars(shortest.data(), shortest.data() + shortest.size(), number).ptr};
+  const auto number = parsed_number<double>(text);
+  return number ? ShortestText(*number).string() : text;  // "none", or what is refused
 }
 
 double identity_of(const Problem& problem) {
-  double number = 0;
-  reads_as_double(problem.string("identity"), number);
-  return round_to(dtype_of(problem), number);
+  return round_to(dtype_of(problem), parsed_number<double>(problem.string("identity")).value_or(0));
 }
 
 std::string refuses_expression(const Problem& problem) {

@@ -96,8 +96,7 @@ std::vector<Parameter> parameters() {
         .categories = {"none"},
         .initial = "none",
         .refuses_text = [](const std::string& text) -> std::string {
-          double number = 0;
-          if (reads_as_double(text, number)) return "";
+          if (parsed_number<double>(text)) return "";
           return "'" + text + "' is not a decimal number, such as -1, 0.25, 1e-3 or inf.";
         }}});
 }

@@ -58,14 +58,21 @@ TEST(NumberText, IsAListOfNumbersOrNone) {
 }
 
 TEST(NumberText, IsANumberAsAWhole) {
-  double value = 0;
-  EXPECT_TRUE(reads_as_double("-2.5e-3", value));
-  EXPECT_EQ(value, -2.5e-3);
-  EXPECT_TRUE(reads_as_double("inf", value));
-  EXPECT_TRUE(std::isinf(value));
-  EXPECT_TRUE(reads_as_double("nan", value));
-  EXPECT_TRUE(std::isnan(value));
-  for (const char* text : {"", "five", "1 ", "1,5", "+1", "0x1"}) EXPECT_FALSE(reads_as_double(text, value));
+  EXPECT_EQ(parsed_number<double>("-2.5e-3"), -2.5e-3);
+  EXPECT_TRUE(std::isinf(parsed_number<double>("inf").value()));
+  EXPECT_TRUE(std::isnan(parsed_number<double>("nan").value()));
+  for (const char* text : {"", "five", "1 ", "1,5", "+1", "0x1"})
+    EXPECT_FALSE(parsed_number<double>(text)) << text;
+}
+
+TEST(NumberText, IsTheShortestThatReadsBack) {
+  EXPECT_EQ(ShortestText().get(), "");
+  for (const double number : {0.1, -0.0, 1e300, 5e-324, 1.0 / 3, -2.2250738585072014e-308}) {
+    const ShortestText text(number);
+    EXPECT_EQ(parsed_number<double>(text.get()), number) << text.string();
+    EXPECT_EQ(std::signbit(*parsed_number<double>(text.get())), std::signbit(number)) << text.string();
+  }
+  EXPECT_EQ(ShortestText(0.1).string(), "0.1");
 }
 
 // What follows the locale: printf and strtod with their kin, and a stream that is told how to print. Streams

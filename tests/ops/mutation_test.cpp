@@ -181,6 +181,14 @@ const std::map<std::string, std::vector<std::string>>& large_batches() {
   return problems;
 }
 
+// Problems of parts of a kernel that the sampled problems do not reach: a middle rank of many elements is
+// searched by halving.
+const std::map<std::string, std::vector<std::string>>& rare_paths() {
+  static const std::map<std::string, std::vector<std::string>> problems = {
+      {"rank_filter", {"height=13 width=14 window_height=9 window_width=9 rank=40"}}};
+  return problems;
+}
+
 // One template: its kernels, and how its variants are judged.
 class Judge {
  public:
@@ -193,6 +201,14 @@ class Judge {
     variants_ = sampled(std::move(variants), 1, [](const VariantCase& variant) {
       return variant.problem.text() + " " + variant.config.text();
     });
+    if (const auto texts = rare_paths().find(op.name); texts != rare_paths().end()) {
+      for (const std::string& text : texts->second) {
+        const Problem problem = complete_problem(op, Problem::parse(text));
+        if (why_not(tmpl, problem, device_->facts())) continue;
+        variants_.insert(variants_.begin(),
+                         {problem, tmpl.space(problem, device_->facts()).sample(1, 7).front()});
+      }
+    }
     most_alike_ = thorough ? 24 : 3;  // those that show most words are first
     most_judged_ = thorough ? all_configs : 12;
     may_add_large_ = thorough;
