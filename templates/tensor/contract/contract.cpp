@@ -102,7 +102,8 @@ double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& 
 }
 
 // The least number of parts of a long sum of f32, so that each term is rounded few times: a part has at most
-// `longest_part` terms, if the sums of the parts are few compared to the operands.
+// `longest_part` terms, but there are at most `most_parts` parts. 1 unless the sums of the parts are few
+// compared to the operands.
 constexpr std::int64_t longest_part = 8192, most_parts = 1024;
 std::int64_t least_parts(const Problem& problem, const Groups& groups) {
   if (compute_dtype(problem) != DType::f32 || expression_of(problem).reduction != Reduction::sum) return 1;

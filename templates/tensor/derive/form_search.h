@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules: in which order loops and the arrays between them are computed, and what that costs. Private to
-// schedules.cpp and forms.cpp.
+// Schedules: the order in which loops and the arrays between them are computed, and its cost. Private to
+// form_search.cpp and forms.cpp.
 #pragma once
 
 #include <cstddef>
