@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array of outer x length x inner elements, of which the inner ones are contiguous: the parameters of
-// problems and the rules of templates that ops share which work along such an axis.
+// An array of outer x length x inner elements, of which the inner ones are contiguous. Ops that work along
+// such an axis share these parameters of their problems and rules of their templates.
 #pragma once
 
 #include <cstdint>

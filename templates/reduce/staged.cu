@@ -115,8 +115,8 @@ struct Line {
   }
 
   // Finds the extreme and the first tile that has it, and then its place there. The last tile may begin
-  // within the tile before it, whose elements in it are none that are better. Behind rows shorter than a tile
-  // it reads elements that do not count.
+  // within the tile before it; the elements that both have are no better. Behind rows shorter than a tile it
+  // reads elements that do not count.
   __device__ __forceinline__ long long place() const {
     using Place = PlaceReduction<T, function == Function::argmax>;
     using Value = Place::Value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows/base, the plain kernel: a team of threads, up to a block, per row walks it once for each pass of
+// rows/base, the plain kernel: a team of threads per row, up to a block, walks the row once for each pass of
 // reductions and once for the results. The expression is a program that is known at launch, so one kernel
 // serves every problem of its dtype. A thread takes several elements through each of the program's
 // instructions, which share the cost of reading it.

@@ -81,7 +81,7 @@ Work rows_work(const Problem& problem, const Config& config) {
 }
 
 // Takes small teams if these are enough threads; else a line in one tile if a team of up to a block can hold
-// it so.
+// it.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const bool sums = suits_summing(problem, device);

@@ -116,8 +116,8 @@ struct Sizes {
   int m, n, k, runs_n;
 };
 
-// Fills the tables by all threads, for rows from `from_m` on and columns from `from_n` on; of a vector of
-// columns only the first one. Rows and columns beyond the end read the first one and are not stored.
+// All threads fill the tables, for rows from `from_m` on and columns from `from_n` on; of a vector of columns
+// only for the first one. Rows and columns beyond the end read the first one and are not stored.
 constexpr int step_n = smaller(VECTOR_OUT, Second::offset_step);
 __device__ __forceinline__ void fill(Tables& tables, const Digits& digits, const Sizes& sizes,
                                      unsigned from_m, unsigned from_n) {

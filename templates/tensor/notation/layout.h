@@ -31,8 +31,9 @@ std::vector<std::size_t> sorted_by(std::size_t count, const auto& key) {
 std::string refuses_extents(const std::string& text);
 std::string refuses_layout(const std::string& text);
 
-/// The text under which a layout is stored: without strides if they are dense, as those count that move
-/// nothing, and "dense" if the extents are the `least` ones too. A text that is no layout stays as it is.
+/// The text under which a layout is stored: without strides if these are dense (strides that move nothing
+/// count as dense), and "dense" if the extents are the `least` ones too. A text that is no layout stays as it
+/// is.
 std::string stored_layout(const std::string& text, const std::vector<std::int64_t>& least);
 
 /// The least and the largest place that an access reaches along a dimension; 0 and -1 without iterations.

@@ -15,8 +15,8 @@ struct Box {
   long long tiles[most_box_dimensions];
 };
 
-// The size of the pieces of an extent, which are about equal and of at most about `need` places: the whole
-// extent, or a multiple of `multiple`.
+// The size of an extent's pieces: the whole extent if it needs no more than `need` places, else about equal
+// pieces of about `need` places, rounded up to a multiple.
 LAYOUT_FUNCTION long long piece_of(long long extent, long long need, long long multiple) {
   if (need >= extent) return extent;
   const long long pieces = (extent + need - 1) / need;
@@ -87,8 +87,8 @@ LAYOUT_FUNCTION int padded_dimension(const Permutation& p) {
   return -1;
 }
 
-// A box as rows of one array. A row consists of elements that lie one after the other, over as many
-// dimensions as possible.
+// A box as rows of one array. The elements of a row lie one after the other, over as many dimensions as
+// possible.
 struct Rows {
   int dimensions;      // so many of the order's first make a row
   long long elements;  // of a row
