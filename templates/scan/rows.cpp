@@ -101,7 +101,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const auto is_part = [&] { return team * vector * items < d.length; };
   if (d.length > 32 && d.length <= 512 &&
       8 * d.outer >= std::int64_t{1024} * multiprocessors_to_fill(device)) {
-    // Of tiles that leave equally few threads without elements, takes the larger ones.
+    // Takes the larger of the tiles that leave equally few threads without elements.
     team = 8;
     const auto rounded = [&](std::int64_t number) { return round_up(d.length, team * vector * number); };
     for (const std::int64_t number : {2, 4})

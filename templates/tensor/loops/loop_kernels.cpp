@@ -132,8 +132,8 @@ class KernelBuilder {
 };
 
 // The part of its elements that a view reads anew where a thread has four outputs along the free index: a
-// quarter if the index does not move the view, more if windows overlap. `window`: the index along which they
-// do.
+// quarter if the index does not move the view, between a quarter and all if windows overlap. `window`: the
+// index along which they do.
 double read_anew(const LoopKernel& kernel, const View& view, std::size_t index, int& window) {
   constexpr std::int64_t outputs = 4;
   const Nest& nest = kernel.nest;

@@ -24,7 +24,7 @@ constexpr IntegerAxis BLOCK_X("BLOCK_X"), BLOCK_Y("BLOCK_Y"), OUTPUTS("OUTPUTS")
 
 constexpr std::int64_t most_partial_words = 192;  // words of sums that a thread keeps in registers
 constexpr std::int64_t most_unrolled = 1024;      // operations of a mask, for each output of a thread
-constexpr std::int64_t shortest_row = 9;          // taps of a single window that is a first guess
+constexpr std::int64_t shortest_row = 9;          // fewest taps of a single window as a first guess
 
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t compute_bytes(const Problem& problem) {
