@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// rank_filter/streamed: minima and maxima of bytes in short windows, whose rows pass the registers of a warp.
+// SPDX-License-Identifier: Apache-2.0 rank_filter/streamed: minima and maxima of bytes in short windows. Rows
+// stream through the registers of a warp.
 
 #include <algorithm>
 
@@ -76,8 +76,8 @@ Work work(const Problem& problem, const Config& c) {
   return {.steps = {std::move(launch)}};
 }
 
-// Short windows of images that give each multiprocessor many warps; of longer ones the transposed template
-// has fewer comparisons.
+// Takes short windows, and images that give each multiprocessor many warps. For longer windows, the
+// transposed template makes fewer comparisons.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t vector = d.image.x % 16 == 0 ? 16 : 8, run = 8;
