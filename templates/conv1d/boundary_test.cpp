@@ -17,8 +17,8 @@ namespace {
 
 const Op& conv1d_op() { return find_op("conv1d"); }
 
-// scipy.ndimage.convolve1d and correlate1d with its `mode`, cval=5 and
-// `origin`, or what stands behind each.
+// The numbers come from scipy.ndimage.convolve1d and correlate1d with their `mode`, cval=5 and `origin`, or
+// from the function named behind each case.
 const std::vector<ScipyCase>& cases() {
   static const std::vector<ScipyCase> all = {
       {"length=6 taps=3 mode=same boundary=constant value=5 function=correlate "
@@ -122,7 +122,7 @@ TEST(Conv1dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
   }
   const Plan plan = conv1d_plan(dispatcher, Conv1dSignal::u8, shape, Conv1dMode::same);
   EXPECT_EQ(Problem::parse(plan.problem()).string("value"), "7");
-  shape.taps = 5;  // as SciPy, and not as NumPy, which has as many outputs as taps
+  shape.taps = 5;  // as in SciPy; NumPy would have as many outputs as taps
   EXPECT_EQ(conv1d_output_length(shape, Conv1dMode::same), 3);
 }
 
@@ -137,7 +137,7 @@ TEST(Conv1dBoundary, WhatIsNotAllowedIsSaid) {
   expect_refusals(conv1d_op(), "tiled", "length=9 taps=4 ",
                   {{"boundary=wrap", "not boundary=wrap"},
                    {"dtype=u8", "not dtype=u8"},
-                   {"mode=valid boundary=wrap", ""}});  // where nothing outside counts
+                   {"mode=valid boundary=wrap", ""}});  // no sample outside counts
 }
 
 TEST(Conv1dBounded, HasADefaultThatFits) {

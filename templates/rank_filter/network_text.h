@@ -15,10 +15,9 @@ struct NetworkShape {
 };
 
 struct NetworkWriting {
-  std::int64_t shift;   ///< places before a thread's first column
-  std::int64_t vector;  ///< words that are read together
-  std::int64_t
-      percent_added;  ///< share of the operations: pairs of a minimum and a maximum computed by additions
+  std::int64_t shift;          ///< places before a thread's first column
+  std::int64_t vector;         ///< words that are read together
+  std::int64_t percent_added;  ///< share of the operations that are pairs made by additions
 };
 
 /// The function `select` of network.cu.
