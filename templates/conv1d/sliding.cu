@@ -208,7 +208,7 @@ __device__ __forceinline__ void add_few(Sums& sum, const T* samples, const Sum* 
 
 // ---- filling shared memory; a row's threads fill its samples
 
-// Copies one vector of WIDTH samples from `from`, all of which the signal has.
+// Copies WIDTH samples from `from` as one vector. The signal has all of them.
 template <int WIDTH>
 __device__ __forceinline__ void stage_vector(Sum* to, const T* from) {
   if constexpr (!converted) {
