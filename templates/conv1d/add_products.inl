@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Adds one sample step to the products of tensor.cu and tensor_any.cu.
-// Needs COUNT, PRODUCTS, `sums`, the step `v` of samples `high` and `middle`, and `high_taps` and
-// `middle_taps`.
+// SPDX-License-Identifier: Apache-2.0
+// Adds one sample step to the products of tensor.cu and tensor_any.cu. Needs COUNT, PRODUCTS, `sums`, the
+// step `v` of samples `high` and `middle`, and `high_taps` and `middle_taps`.
 
 // The samples are step v - p of product p.
 #pragma unroll

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 The plain kernel of conv1d: one thread per output loops over the taps
-// and reads everything from global memory. Only the element type is compiled in, so it serves every problem;
-// the other templates are compared with it.
+// SPDX-License-Identifier: Apache-2.0
+// The plain kernel of conv1d: one thread per output loops over the taps and reads everything from global
+// memory. Only the element type is compiled in, so it serves every problem; the other templates are compared
+// with it.
 
 #include "common/boundary.cuh"
 #include "common/widened.cuh"

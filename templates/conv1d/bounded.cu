@@ -1,8 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0 conv1d for every boundary and type of signal. Samples pass through a
-// row in shared memory, converted to the type of the sums; only tiles that reach beyond the signal's ends
-// compute samples outside. A thread's outputs are neighbours, over a window of samples in registers. The
-// signal's type, the number of taps and the alignment of rows to vectors (PHASE, IN_VECTOR, OUT_VECTOR) are
-// compiled in; everything else is an argument.
+// SPDX-License-Identifier: Apache-2.0
+// conv1d for every boundary and type of signal. Samples pass through a row in shared memory, converted to the
+// type of the sums; only tiles that reach beyond the signal's ends compute samples outside. A thread's
+// outputs are neighbours, over a window of samples in registers. The signal's type, the number of taps and
+// the alignment of rows to vectors (PHASE, IN_VECTOR, OUT_VECTOR) are compiled in; everything else is an
+// argument.
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 The shared memory of conv1d/bounded, in elements: the taps, then a row
-// of samples for each row of threads.
+// SPDX-License-Identifier: Apache-2.0
+// The shared memory of conv1d/bounded, in elements: the taps, then a row of samples for each row of threads.
 
 struct BoundedShape {
   LayoutSize tile, block_y;  // outputs of a row; rows

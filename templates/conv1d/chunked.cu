@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 conv1d for any number of taps: a block walks the taps that meet the
-// signal in chunks, each staged in shared memory with the samples that it needs. SPLIT groups of a block's
-// threads share a chunk's taps; their sums are added at the end, in a fixed order. The element type and the
-// function are compiled in.
+// SPDX-License-Identifier: Apache-2.0
+// conv1d for any number of taps: a block walks the taps that meet the signal in chunks, each staged in shared
+// memory with the samples that it needs. SPLIT groups of a block's threads share a chunk's taps; their sums
+// are added at the end, in a fixed order. The element type and the function are compiled in.
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"

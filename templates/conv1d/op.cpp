@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 conv1d: numpy.convolve and numpy.correlate of a batch of signals with
-// one kernel, in all three modes; either may be the longer one. With other boundaries than zero, it is
-// scipy.ndimage.convolve1d and correlate1d.
+// SPDX-License-Identifier: Apache-2.0
+// conv1d: numpy.convolve and numpy.correlate of a batch of signals with one kernel, in all three modes;
+// either may be the longer one. With other boundaries than zero, it is scipy.ndimage.convolve1d and
+// correlate1d.
 
 #include "templates/conv1d/op.h"
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 conv1d for any number of taps, direction, boundary and alignment of
-// rows to vectors. All of these are arguments, so that one binary serves every problem with a type of signal.
+// SPDX-License-Identifier: Apache-2.0
+// conv1d for any number of taps, direction, boundary and alignment of rows to vectors. All of these are
+// arguments, so that one binary serves every problem with a type of signal.
 //
 // Samples pass through shared memory, converted to the type of the sums, with as many taps as fit there
 // (`part`). Only tiles that reach beyond the signal's ends compute samples outside. A thread holds ITEMS rows

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Stages a block's samples in rounds: moves `to` and `from` to the
-// thread's first sample, `own`, and defines stage(round). Needs T, VECTOR, INSIDE, `stride`, `begin`, `end`,
-// conv1d/padding.inl and conv1d/staging.inl.
+// SPDX-License-Identifier: Apache-2.0
+// Stages a block's samples in rounds: moves `to` and `from` to the thread's first sample, `own`, and defines
+// stage(round). Needs T, VECTOR, INSIDE, `stride`, `begin`, `end`, conv1d/padding.inl and conv1d/staging.inl.
 
 to += place_of(own);
 from += own;

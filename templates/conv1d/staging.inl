@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Copies VECTOR samples to shared memory. Needs T, VECTOR, COPY, `lanes`
-// (elements of a 16-byte access), common/async_copy.cuh, common/integer.cuh and common/vector.cuh.
+// SPDX-License-Identifier: Apache-2.0
+// Copies VECTOR samples to shared memory. Needs T, VECTOR, COPY, `lanes` (elements of a 16-byte access),
+// common/async_copy.cuh, common/integer.cuh and common/vector.cuh.
 
 constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 conv1d of f32 with many taps as a matrix product on tensor cores. The
-// function and the number of taps are compiled in, the lengths are not; arrays may have any alignment.
+// SPDX-License-Identifier: Apache-2.0
+// conv1d of f32 with many taps as a matrix product on tensor cores. The function and the number of taps are
+// compiled in, the lengths are not; arrays may have any alignment.
 //
 // Everything is a correlation with taps t: output i is the sum over j of t[j] X[i + j], where X are the
 // samples from the tile's first window on. This is a product A * B: row m of A has the samples from 8 m on, B

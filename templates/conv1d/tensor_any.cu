@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 The kernel of tensor.cu with the number of taps and their direction as
-// arguments, so that one binary serves every kernel of taps. tensor.cu explains the products and their
-// accuracy. Samples for which a thread has no register are read twice.
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of tensor.cu with the number of taps and their direction as arguments, so that one binary serves
+// every kernel of taps. tensor.cu explains the products and their accuracy. Samples for which a thread has no
+// register are read twice.
 
 #include "common/halves.cuh"
 #include "common/integer.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The shared memory of conv1d/tensor and conv1d/tensor_any, in words of
-// two halves: the taps' highs and middles, then the samples' highs and middles.
+// SPDX-License-Identifier: Apache-2.0
+// The shared memory of conv1d/tensor and conv1d/tensor_any, in words of two halves: the taps' highs and
+// middles, then the samples' highs and middles.
 
 // Samples are read from an address that is a multiple of 16, up to 3 samples before the first one needed.
 constexpr LayoutSize tensor_most_skipped = 3;

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The sums of tensor.cu and tensor_any.cu, and a check if they can be
-// exact enough. Needs PRODUCTS and common/halves.cuh.
+// SPDX-License-Identifier: Apache-2.0
+// The sums of tensor.cu and tensor_any.cu, and a check if they can be exact enough. Needs PRODUCTS and
+// common/halves.cuh.
 
 // True if the largest number has a scale, regardless of the others.
 __device__ __forceinline__ bool has_scale(const SizeRange& range) {

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Tests of conv1d against numbers from NumPy, through the reference and
-// the typed function; of bad input and of spaces.
+// SPDX-License-Identifier: Apache-2.0
+// Tests of conv1d against numbers from NumPy, through the reference and the typed function; of bad input and
+// of spaces.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 conv1d with a row of OUT_X outputs per thread, held in registers while
-// a window of samples slides over the taps. The element type, the function, the number of taps and the
-// window's alignment to 4 samples (PHASE) are compiled in; the lengths are not.
+// SPDX-License-Identifier: Apache-2.0
+// conv1d with a row of OUT_X outputs per thread, held in registers while a window of samples slides over the
+// taps. The element type, the function, the number of taps and the window's alignment to 4 samples (PHASE)
+// are compiled in; the lengths are not.
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"

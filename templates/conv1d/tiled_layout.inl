@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The shared memory of conv1d/tiled, in elements: the taps, then a row of
-// samples for each row of threads, then rows of sums likewise. Rows may be padded as in padding.inl.
+// SPDX-License-Identifier: Apache-2.0
+// The shared memory of conv1d/tiled, in elements: the taps, then a row of samples for each row of threads,
+// then rows of sums likewise. Rows may be padded as in padding.inl.
 
 struct TiledShape {
   LayoutSize tile, out_x, block_y;         // outputs of a row, and of a thread; rows

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The plain kernel of conv2d: one thread per output, every sample read
-// from global memory. Only the element type is compiled in, so it serves every problem; the other templates
-// are compared with it.
+// SPDX-License-Identifier: Apache-2.0
+// The plain kernel of conv2d: one thread per output, every sample read from global memory. Only the element
+// type is compiled in, so it serves every problem; the other templates are compared with it.
 
 #include "common/boundary.cuh"
 #include "common/widened.cuh"

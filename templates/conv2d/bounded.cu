@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0 conv2d for every boundary, size, origin and type of image. Samples pass
-// through a tile in shared memory, converted to the type of the sums. Only tiles that reach beyond the
-// image's edge compute samples outside; everything else is the same for all tiles. A thread's outputs slide
-// down over a ring of the tile's rows in registers. The image's type, the mask's size and the alignment of
-// rows to vectors (PHASE, IN_VECTOR, OUT_VECTOR) are compiled in; the boundary, the mode and the sizes are
-// arguments.
+// SPDX-License-Identifier: Apache-2.0
+// conv2d for every boundary, size, origin and type of image. Samples pass through a tile in shared memory,
+// converted to the type of the sums. Only tiles that reach beyond the image's edge compute samples outside;
+// everything else is the same for all tiles. A thread's outputs slide down over a ring of the tile's rows in
+// registers. The image's type, the mask's size and the alignment of rows to vectors (PHASE, IN_VECTOR,
+// OUT_VECTOR) are compiled in; the boundary, the mode and the sizes are arguments.
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 The shared memory of conv2d/bounded, in elements: the mask, then the
-// tile.
+// SPDX-License-Identifier: Apache-2.0
+// The shared memory of conv2d/bounded, in elements: the mask, then the tile.
 
 struct BoundedShape {
   LayoutSize tile_width, tile_height;  // outputs

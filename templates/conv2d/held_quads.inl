@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The number of quads of a tile that a thread may hold, for the kernels
-// on tensor cores. Needs common/integer.cuh.
+// SPDX-License-Identifier: Apache-2.0
+// The number of quads of a tile that a thread may hold, for the kernels on tensor cores. Needs
+// common/integer.cuh.
 
 // The registers of a thread if `resident_threads` threads are resident, in quads, without those that are
 // `taken` while samples wait and about 28 for the walk over a tile (72 if `taken` is 0).

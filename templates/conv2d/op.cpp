@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 conv2d: the convolution or correlation of a batch of images with one
-// mask. Boundaries and origins are those of scipy.ndimage.correlate and convolve; sizes of the output are
-// those of scipy.signal.convolve2d.
+// SPDX-License-Identifier: Apache-2.0
+// conv2d: the convolution or correlation of a batch of images with one mask. Boundaries and origins are those
+// of scipy.ndimage.correlate and convolve; sizes of the output are those of scipy.signal.convolve2d.
 
 #include "templates/conv2d/op.h"
 

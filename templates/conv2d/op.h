@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Declarations that conv2d's templates share: the numbers of a problem,
-// axes, and the templates, each defined in the file of its name.
+// SPDX-License-Identifier: Apache-2.0
+// Declarations that conv2d's templates share: the numbers of a problem, axes, and the templates, each defined
+// in the file of its name.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0 conv2d for a mask of any size and direction and for every boundary,
-// size and origin. These are arguments, so that one binary serves every mask; only the image's element type
-// is compiled in. A thread holds a tile of OUT_X x OUT_Y outputs in registers, and a ring of image rows under
-// it: each mask row needs one more image row, which replaces the one that is done.
+// SPDX-License-Identifier: Apache-2.0
+// conv2d for a mask of any size and direction and for every boundary, size and origin. These are arguments,
+// so that one binary serves every mask; only the image's element type is compiled in. A thread holds a tile
+// of OUT_X x OUT_Y outputs in registers, and a ring of image rows under it: each mask row needs one more
+// image row, which replaces the one that is done.
 //
 // Samples come from global memory or from a tile in shared memory, where they have the type of the sums. In
 // the latter case the mask is processed in parts that fit there too, and SPLIT groups of threads share the

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Code that the kernels on tensor cores share: staging a tile of the
-// image in shared memory as halves (common/halves.cuh), the mask's weights, and the plain path for a tile
-// that does not split.
+// SPDX-License-Identifier: Apache-2.0
+// Code that the kernels on tensor cores share: staging a tile of the image in shared memory as halves
+// (common/halves.cuh), the mask's weights, and the plain path for a tile that does not split.
 #pragma once
 
 #include "common/halves.cuh"

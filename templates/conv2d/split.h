@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Declarations that the templates on tensor cores, tensor and warpgroup,
-// share on the host. split.cuh is shared by their bodies.
+// SPDX-License-Identifier: Apache-2.0
+// Declarations that the templates on tensor cores, tensor and warpgroup, share on the host. split.cuh is
+// shared by their bodies.
 #pragma once
 
 #include <cstdint>

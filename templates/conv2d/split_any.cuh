@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 The code of split.cuh for sizes that are known at run time.
-// tensor_any.cu and warpgroup_any.cu use it.
+// SPDX-License-Identifier: Apache-2.0
+// The code of split.cuh for sizes that are known at run time. tensor_any.cu and warpgroup_any.cu use it.
 #pragma once
 
 #include "common/halves.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The shared memory of the templates on tensor cores, in words of two
-// halves: the mask's weights, then the samples of each tile, highs before middles.
+// SPDX-License-Identifier: Apache-2.0
+// The shared memory of the templates on tensor cores, in words of two halves: the mask's weights, then the
+// samples of each tile, highs before middles.
 
 // The columns of a matrix row in units of 8. A row begins with the columns that keep vectors aligned.
 LAYOUT_FUNCTION LayoutSize split_steps(LayoutSize mask_width, LayoutSize left, LayoutSize vector) {

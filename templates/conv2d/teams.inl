@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The sizes of a block of warpgroup.cu or warpgroup_any.cu, and of its
-// tiles. Needs TEAMS, GROUPS, ROWS, RESIDENT_WARPS and common/resident_blocks.cuh.
+// SPDX-License-Identifier: Apache-2.0
+// The sizes of a block of warpgroup.cu or warpgroup_any.cu, and of its tiles. Needs TEAMS, GROUPS, ROWS,
+// RESIDENT_WARPS and common/resident_blocks.cuh.
 
 // A team consists of neighbouring warpgroups and has a tile of its own. The teams of a block share the
 // weights and take turns at products, so that each stages its samples and stores its outputs while another

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 conv2d of f32 as a matrix product on tensor cores. The mode and the
-// mask's size are compiled in; the image's size is not.
+// SPDX-License-Identifier: Apache-2.0
+// conv2d of f32 as a matrix product on tensor cores. The mode and the mask's size are compiled in; the
+// image's size is not.
 //
 // One row of the mask applied to one row of the image is a product A * B: row m of A has the pixels from 8 m
 // on, B is the Toeplitz matrix B[k][n] = w[k - n], and element (m, n) of the product belongs to output column

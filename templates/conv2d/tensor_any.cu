@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The kernel of tensor.cu with the mask's size and direction as
-// arguments, so that one binary serves every mask. tensor.cu explains the products and their accuracy.
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of tensor.cu with the mask's size and direction as arguments, so that one binary serves every
+// mask. tensor.cu explains the products and their accuracy.
 
 #include "common/integer.cuh"
 #include "common/matrix.cuh"

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 conv2d with a tile of OUT_X x OUT_Y outputs per thread, held in
-// registers while a window of the image slides over them. The element type, the mode and the mask's size are
-// compiled in; the image's size is not.
+// SPDX-License-Identifier: Apache-2.0
+// conv2d with a tile of OUT_X x OUT_Y outputs per thread, held in registers while a window of the image
+// slides over them. The element type, the mode and the mask's size are compiled in; the image's size is not.
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 The shared memory of conv2d/tiled, in elements: the mask, then the
-// image's tile.
+// SPDX-License-Identifier: Apache-2.0
+// The shared memory of conv2d/tiled, in elements: the mask, then the image's tile.
 
 struct TiledShape {
   LayoutSize tile_width, tile_height, out_x;  // outputs of a block, and of a thread along a row

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The barriers of a block's teams, for warpgroup.cu and warpgroup_any.cu.
-// Needs TEAMS, `team_threads` and common/warpgroup.cuh.
+// SPDX-License-Identifier: Apache-2.0
+// The barriers of a block's teams, for warpgroup.cu and warpgroup_any.cu. Needs TEAMS, `team_threads` and
+// common/warpgroup.cuh.
 
 // A team has two barriers: its own, and the one of its turn.
 __device__ __forceinline__ void sync_team(int team) {

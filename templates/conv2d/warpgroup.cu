@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 conv2d of f32 as a matrix product on Hopper's tensor cores, which read
-// both matrices from shared memory. The mode and the mask's size are compiled in; the image's size is not.
+// SPDX-License-Identifier: Apache-2.0
+// conv2d of f32 as a matrix product on Hopper's tensor cores, which read both matrices from shared memory.
+// The mode and the mask's size are compiled in; the image's size is not.
 //
 // As in tensor.cu, 8 pixels at a time are one row of 16 bytes, rows overlap in memory, and Toeplitz matrices
 // of the mask's rows turn them into 8 outputs. Here, one product takes 64 rows of pixels, from 8 neighbours

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The kernel of warpgroup.cu with the mask's size and direction as
-// arguments, so that one binary serves every mask. warpgroup.cu explains the products. The accuracy is that
-// of tensor.cu.
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of warpgroup.cu with the mask's size and direction as arguments, so that one binary serves every
+// mask. warpgroup.cu explains the products. The accuracy is that of tensor.cu.
 
 #include "common/integer.cuh"
 #include "common/resident_blocks.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The plain kernels of rank_filter: any rank of any window, and extremes
-// along one axis. Only the element type is compiled in.
+// SPDX-License-Identifier: Apache-2.0
+// The plain kernels of rank_filter: any rank of any window, and extremes along one axis. Only the element
+// type is compiled in.
 
 #include "common/boundary.cuh"
 #include "common/float16.cuh"

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0 Minima and maxima of boxes, for rank_filter. A block marches down a
-// strip of the image. Each thread keeps a few columns and computes running extremes along them by the method
-// of van Herk and of Gil and Werman: rows come in groups as long as the window, and a window consists of the
-// end of one group and the beginning of the next. This takes three comparisons for a window of any length.
-// The extremes go to shared memory row by row, and a warp handles a row: each lane computes the extremes of
-// the ends and the beginnings of its own elements. It gets those of other lanes, and of all elements between,
-// by shuffles.
+// SPDX-License-Identifier: Apache-2.0
+// Minima and maxima of boxes, for rank_filter. A block marches down a strip of the image. Each thread keeps a
+// few columns and computes running extremes along them by the method of van Herk and of Gil and Werman: rows
+// come in groups as long as the window, and a window consists of the end of one group and the beginning of
+// the next. This takes three comparisons for a window of any length. The extremes go to shared memory row by
+// row, and a warp handles a row: each lane computes the extremes of the ends and the beginnings of its own
+// elements. It gets those of other lanes, and of all elements between, by shuffles.
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The rows of a block of rank_filter/extreme: each thread has a few
-// columns of a strip. Shared memory holds batches of rows, then the offset of each row that the block reads.
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a block of rank_filter/extreme: each thread has a few columns of a strip. Shared memory holds
+// batches of rows, then the offset of each row that the block reads.
 
 LAYOUT_FUNCTION LayoutSize extreme_columns(LayoutSize element_bytes) {  // of a thread
   return element_bytes >= 4 ? 1 : 4 / element_bytes;

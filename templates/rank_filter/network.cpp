@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 rank_filter/network, for small windows: a selection network is
-// generated for each window and rank.
+// SPDX-License-Identifier: Apache-2.0
+// rank_filter/network, for small windows: a selection network is generated for each window and rank.
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Small windows, for rank_filter: a thread has OUTPUTS_Y rows of
-// OUTPUTS_X neighbouring outputs. A selection network that is generated for them, `select`, compares their
-// elements.
+// SPDX-License-Identifier: Apache-2.0
+// Small windows, for rank_filter: a thread has OUTPUTS_Y rows of OUTPUTS_X neighbouring outputs. A selection
+// network that is generated for them, `select`, compares their elements.
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"

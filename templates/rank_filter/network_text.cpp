@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0 Finds a selection network and writes its code for rank_filter/network.
-// The elements that all windows of a tile of outputs have in common are sorted once. An element that cannot
-// have the rank in any of these windows is dropped. Then the tile is halved again and again. Each half merges
-// the elements that its windows have in addition, until one output is left, whose window is complete. Sets of
-// elements are sorted by merging their halves (Batcher's odd-even merge); a set that several windows contain
-// is sorted once. Operations that no output depends on are not written.
+// SPDX-License-Identifier: Apache-2.0
+// Finds a selection network and writes its code for rank_filter/network. The elements that all windows of a
+// tile of outputs have in common are sorted once. An element that cannot have the rank in any of these
+// windows is dropped. Then the tile is halved again and again. Each half merges the elements that its windows
+// have in addition, until one output is left, whose window is complete. Sets of elements are sorted by
+// merging their halves (Batcher's odd-even merge); a set that several windows contain is sorted once.
+// Operations that no output depends on are not written.
 //
 // See: Adams, Fast median filters using separable sorting networks, 2021.
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The selection network of a rectangle of neighbouring outputs, made for
-// a window and a rank. rank_filter/network uses it.
+// SPDX-License-Identifier: Apache-2.0
+// The selection network of a rectangle of neighbouring outputs, made for a window and a rank.
+// rank_filter/network uses it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Declarations that the files of the op rank_filter share: the shape of a
-// problem, its window, and its templates.
+// SPDX-License-Identifier: Apache-2.0
+// Declarations that the files of the op rank_filter share: the shape of a problem, its window, and its
+// templates.
 #pragma once
 
 #include <cstdint>

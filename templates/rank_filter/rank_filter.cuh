@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 A total order of the elements of each type: NaN after all numbers, all
-// NaN equal, and -0 before 0. Keys are unsigned integers in the same order. All templates of rank_filter use
-// it.
+// SPDX-License-Identifier: Apache-2.0
+// A total order of the elements of each type: NaN after all numbers, all NaN equal, and -0 before 0. Keys are
+// unsigned integers in the same order. All templates of rank_filter use it.
 #pragma once
 
 template <typename T>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 rank_filter/ranks, for large windows of any footprint: windows are sets
-// of places among a tile's sorted elements.
+// SPDX-License-Identifier: Apache-2.0
+// rank_filter/ranks, for large windows of any footprint: windows are sets of places among a tile's sorted
+// elements.
 
 #include <algorithm>
 

@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0 Large windows, for rank_filter. A block sorts all elements of its tile,
-// so that each has a unique place among them. A window is a set of places, stored as bits in shared memory. A
-// warp slides a window down a column of outputs. In each step, it flips the bits of the row that leaves and
-// of the row that enters, and finds the bit with `rank` others before it, searching from the last one found.
-// Its time depends little on the window. For a footprint that is not a box, the upper ends of its columns
-// leave and the lower ends enter.
+// SPDX-License-Identifier: Apache-2.0
+// Large windows, for rank_filter. A block sorts all elements of its tile, so that each has a unique place
+// among them. A window is a set of places, stored as bits in shared memory. A warp slides a window down a
+// column of outputs. In each step, it flips the bits of the row that leaves and of the row that enters, and
+// finds the bit with `rank` others before it, searching from the last one found. Its time depends little on
+// the window. For a footprint that is not a box, the upper ends of its columns leave and the lower ends
+// enter.
 
 #include "common/boundary.cuh"
 #include "common/float16.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 rank_filter/streamed: minima and maxima of bytes in short windows. Rows
-// stream through the registers of a warp.
+// SPDX-License-Identifier: Apache-2.0
+// rank_filter/streamed: minima and maxima of bytes in short windows. Rows stream through the registers of a
+// warp.
 
 #include <algorithm>
 

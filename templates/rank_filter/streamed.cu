@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0 Minima and maxima of bytes in short windows, for rank_filter: a warp
-// goes down a strip of rows. A lane has VECTOR bytes of each row in registers, and the extremes of the last
-// rows of its columns. Lanes exchange words to compute the extremes along a row. Columns outside the image
-// are filled in between these two steps, because each equals the extreme of a column that the warp has.
+// SPDX-License-Identifier: Apache-2.0
+// Minima and maxima of bytes in short windows, for rank_filter: a warp goes down a strip of rows. A lane has
+// VECTOR bytes of each row in registers, and the extremes of the last rows of its columns. Lanes exchange
+// words to compute the extremes along a row. Columns outside the image are filled in between these two steps,
+// because each equals the extreme of a column that the warp has.
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Tests of rank_filter: the order of zeros, infinities and NaN, bit by
-// bit in every template; values outside; networks; refusals; spaces.
+// SPDX-License-Identifier: Apache-2.0
+// Tests of rank_filter: the order of zeros, infinities and NaN, bit by bit in every template; values outside;
+// networks; refusals; spaces.
 #include <gtest/gtest.h>
 
 #include <algorithm>

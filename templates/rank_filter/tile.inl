@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Fills a block's tile of the image in shared memory, as
-// network_layout.inl describes it, and stores outputs. Needs `half_x` (columns of a half), `tile_y`, the
-// window, `before_*`, `threads`, OUTPUTS_X, VECTOR and UNALIGNED.
+// SPDX-License-Identifier: Apache-2.0
+// Fills a block's tile of the image in shared memory, as network_layout.inl describes it, and stores outputs.
+// Needs `half_x` (columns of a half), `tile_y`, the window, `before_*`, `threads`, OUTPUTS_X, VECTOR and
+// UNALIGNED.
 
 using Word = Words<T>::Word;
 constexpr int lanes = Words<T>::lanes;

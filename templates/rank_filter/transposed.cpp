@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 rank_filter/transposed: minima and maxima of boxes in a tile, first
-// along its columns, then along its rows, which are the columns of the transposed tile.
+// SPDX-License-Identifier: Apache-2.0
+// rank_filter/transposed: minima and maxima of boxes in a tile, first along its columns, then along its rows,
+// which are the columns of the transposed tile.
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0 Minima and maxima of boxes in a tile, for rank_filter, computed twice
-// along columns. A word is 4 bytes of a row. A thread computes the extremes of a run of a word's columns, and
-// writes them as words of a column. Lanes have neighbouring words, so that the tile is transposed without any
-// exchange between lanes. Then its rows are columns. The outputs of a run share the elements that all of
-// their windows contain. The extremes before and behind these are found by the algorithm of van Herk and of
-// Gil and Werman.
+// SPDX-License-Identifier: Apache-2.0
+// Minima and maxima of boxes in a tile, for rank_filter, computed twice along columns. A word is 4 bytes of a
+// row. A thread computes the extremes of a run of a word's columns, and writes them as words of a column.
+// Lanes have neighbouring words, so that the tile is transposed without any exchange between lanes. Then its
+// rows are columns. The outputs of a run share the elements that all of their windows contain. The extremes
+// before and behind these are found by the algorithm of van Herk and of Gil and Werman.
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 A strip of tiles below each other in shared memory, with its windows'
-// overhang, for rank_filter/transposed. Words have 4 bytes.
+// SPDX-License-Identifier: Apache-2.0
+// A strip of tiles below each other in shared memory, with its windows' overhang, for rank_filter/transposed.
+// Words have 4 bytes.
 
 struct TransposedShape {
   LayoutSize tile_x, tile_y, steps, run, rounds;

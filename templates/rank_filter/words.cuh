@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The words that tuned templates compare: an element, or the keys of two
-// elements of at most 16 bits, whose lesser or greater one instruction finds. lower() and upper() follow the
-// order of rank_filter.cuh.
+// SPDX-License-Identifier: Apache-2.0
+// The words that tuned templates compare: an element, or the keys of two elements of at most 16 bits, whose
+// lesser or greater one instruction finds. lower() and upper() follow the order of rank_filter.cuh.
 #pragma once
 
 #include "common/float16.cuh"

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 numpy.convolve and numpy.correlate of each signal of a batch with one
-// kernel, in all their modes; the kernel may be longer than the signals. With other boundaries than zero,
-// they are scipy.ndimage's convolve1d and correlate1d.
+// SPDX-License-Identifier: Apache-2.0
+// numpy.convolve and numpy.correlate of each signal of a batch with one kernel, in all their modes; the
+// kernel may be longer than the signals. With other boundaries than zero, they are scipy.ndimage's convolve1d
+// and correlate1d.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Two-dimensional correlation or convolution of a batch of images with
-// one mask. By default, samples outside are zero, the output has the image's size, and the mask's centre is
-// that of scipy.ndimage.correlate and convolve (mode="constant").
+// SPDX-License-Identifier: Apache-2.0
+// Two-dimensional correlation or convolution of a batch of images with one mask. By default, samples outside
+// are zero, the output has the image's size, and the mask's centre is that of scipy.ndimage.correlate and
+// convolve (mode="constant").
 #pragma once
 
 #include <cstdint>

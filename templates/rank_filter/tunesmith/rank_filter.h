@@ -26,8 +26,7 @@ struct RankFilterShape {
   std::int64_t window_height = 1;
   std::int64_t window_width = 1;
   Boundary boundary = Boundary::reflect;
-  double value =
-      0;  ///< outside, for Boundary::constant; integer types truncate it and clamp it to their range
+  double value = 0;  ///< outside, for Boundary::constant; integer types truncate it, then clamp it to range
   std::int64_t origin_z = 0;
   std::int64_t origin_y = 0;
   std::int64_t origin_x = 0;
