@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram/gathered: one kernel, whose last block gathers what all have counted.
+// histogram/gathered: one kernel, whose last block gathers the counts of all blocks.
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace tunesmith::histogram_op {
 namespace {
 
-// Counters of a copy: bytes are counted by value.
+// The number of counters of a copy. Bytes are counted by value.
 std::int64_t cells_of(const Problem& problem) {
   return dtype_of(problem) == DType::u8 ? 256 : problem.integer("bins");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram/shared: copies of the counters in each block's shared memory.
+// histogram/shared, with copies of the counters in each block's shared memory: its space and work.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ constexpr CategoricalAxis OWNER("OWNER");
 
 bool of_bytes(const Problem& problem) { return dtype_of(problem) == DType::u8; }
 
-// Counters of a copy.
+// The number of counters of a copy.
 std::int64_t cells_of(const Problem& problem) { return of_bytes(problem) ? 256 : problem.integer("bins"); }
 
 std::int64_t shared_bytes(std::int64_t cells, const Config& c) {

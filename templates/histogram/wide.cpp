@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram/wide: elements of 8 bytes.
+// histogram/wide, for elements of 8 bytes: its space and work.
 
 #include <algorithm>
 

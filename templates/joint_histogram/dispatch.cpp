@@ -4,7 +4,7 @@
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 
-// The plan's own limits are the initial ones: it serves all.
+// The plan has the op's initial limits and serves all limits.
 Plan joint_histogram_plan(Dispatcher& dispatcher, const JointHistogramShape& shape, bool pairs,
                           ElementName type, std::string_view weights, bool own_edges) {
   const Field problem[] = {{"values", pairs ? "pairs" : "single"},

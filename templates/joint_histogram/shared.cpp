@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// joint_histogram/shared: copies of the sums in each block's shared memory.
+// joint_histogram/shared, with copies of the sums in each block's shared memory: its space and work.
 
 #include <algorithm>
 #include <optional>
@@ -85,16 +85,17 @@ Work shared_work(const Problem& problem, const Config& config) {
                 .arguments = joint_histogram_op::kernel_arguments(problem),
                 .overlaps_previous = config[START] == "overlapped",
                 .numbers = joint_histogram_op::number_places(problem)};
-  // Without counts in the workspace it is not read.
+  // This argument is not read unless the workspace has counts.
   launch.arguments.emplace_back(arrivals ? KernelArgument(WorkspacePointer{0})
                                          : KernelArgument(ArgumentPointer{sums}));
   work.steps.push_back(std::move(launch));
   return work;
 }
 
-// As tuned problems have it on an H100: one copy of the sums, a block for each multiprocessor; one word of
-// the workspace for each bin where these are few. Sums of doubles are loops of compare and swap, which take
-// the longer the more threads want one, and which many warps hide: copies, and two blocks.
+// Follows the winners of tuning on an H100: one copy of the sums, a block for each multiprocessor, and one
+// word of the workspace for each bin if bins are few. Sums of doubles are loops of compare and swap. They
+// take longer if more threads contend for one sum, and many warps hide this, so that such problems get copies
+// and two blocks.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (shared_bytes(problem, 1) > static_shared_limit) return std::nullopt;
