@@ -201,8 +201,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t buffers = 2 * buffer() * blocks(warps) <= 200 * kib ? 2 : 1;
   const std::int64_t resident =
       std::max<std::int64_t>(1, std::min(blocks(warps), 200 * kib / (buffers * buffer())));
-  std::int64_t same_blocks =
-      warps;  // the smallest that gives the same number of blocks, as resident_warps_rule() requires
+  std::int64_t same_blocks = warps;  // the smallest for the same number of blocks (resident_warps_rule())
   for (const std::int64_t one : {32, 24, 20, 16, 12, 8}) {
     if (blocks(one) == blocks(warps)) same_blocks = one;
   }
