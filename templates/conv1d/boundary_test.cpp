@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d against numbers from SciPy 1.17.1 and NumPy: boundaries, origins, even
-// numbers of taps, kernels that are longer than the signal, types of signals;
-// the typed functions; and what is refused.
+// Tests of conv1d against numbers from SciPy 1.17.1 and NumPy: boundaries, origins, even numbers of taps,
+// kernels that are longer than the signal, types of signals; the typed functions; and refusals.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -30,10 +30,10 @@ struct Dims {
 
   std::int64_t batch, length, taps;
   bool turned;                 // the kernel is read backwards
-  std::int64_t output_length;  // of one signal
-  std::int64_t first;          // where the outputs begin among those of `full`
+  std::int64_t output_length;  // outputs of one signal
+  std::int64_t first;          // the index of the first output among those of `full`
   std::int64_t left;           // samples before the output's own that its window covers
-  double products;             // of a tap and a sample
+  double products;             // the number of products of a tap and a sample
   Boundary boundary;           // zero if no output depends on it
 };
 

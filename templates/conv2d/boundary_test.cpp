@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of conv2d against numbers from SciPy 1.17.1: boundaries, origins, output sizes, masks of even sides,
-// images of one pixel; the typed functions; and what is refused.
+// images of one pixel; the typed functions; and refusals.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -155,7 +155,7 @@ std::string refuses(const Problem& problem) {
     return "A height of " + std::to_string(d.height) + " is beyond the " + std::to_string(highest_image) +
            " whose places this template counts in 32 bits; take another template.";
   }
-  constexpr std::int64_t columns = 32, rows = 4;  // of the smallest tile that is worth it
+  constexpr std::int64_t columns = 32, rows = 4;  // the smallest tile that is worth it
   const std::int64_t least = shared_bytes(d, sum_bytes(problem), columns, rows, 4, false);
   if (least > static_shared_limit) {
     return "A mask of " + std::to_string(d.mask_height) + " x " + std::to_string(d.mask_width) +

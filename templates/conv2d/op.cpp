@@ -72,7 +72,7 @@ namespace {
 using conv2d_op::Dims;
 
 constexpr std::int64_t longest_side = (std::int64_t{1} << 31) - 1024;  // columns and rows are int in kernels
-constexpr std::int64_t longest_mask = 4096;                            // of a side
+constexpr std::int64_t longest_mask = 4096;                            // the limit of each side
 
 // The permitted error is the bound for summing n products one by one in the dtype, n u sum|w x| with the unit
 // roundoff u (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), plus one rounding for the
@@ -166,7 +166,7 @@ void usual_images(Random& random, Problem& problem) {
       return set(any, any);
     }
     case 3:
-      return;  // as drawn
+      return;  // the sizes stay as drawn
     default:
       return set(side, side);
   }

@@ -17,7 +17,7 @@ std::string split_refuses(const Problem& problem);
 struct Blocks {
   const char* kernel;
   std::int64_t threads, tile_width, tile_height;
-  std::int64_t tiles;  // of a block, one below the other
+  std::int64_t tiles;  // tiles of a block, one below the other
 };
 
 /// The template `tmpl` with the mask's size and direction as further arguments of its kernel. It has a body

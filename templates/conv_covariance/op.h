@@ -23,13 +23,13 @@ struct Dims {
         rows(std::max<std::int64_t>(height - mask_height + 1, 0)),
         columns(std::max<std::int64_t>(width - mask_width + 1, 0)) {}
 
-  std::int64_t pixels() const { return rows * columns; }                     // of an output channel
+  std::int64_t pixels() const { return rows * columns; }                     // pixels of an output channel
   std::int64_t input_pitch() const { return channels_out * pixels(); }       // a side of input's matrix
   std::int64_t gamma_pitch() const { return channels_in * height * width; }  // a side of gamma's matrix
   bool nothing_to_add() const { return batch == 0 || channels_out == 0 || channels_in == 0; }
 
   std::int64_t batch, channels_out, channels_in, height, width, mask_height, mask_width;
-  std::int64_t rows, columns;  // of the output
+  std::int64_t rows, columns;  // the size of the output
 };
 
 inline std::int64_t compute_bytes(const Problem& problem) {

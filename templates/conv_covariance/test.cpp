@@ -223,7 +223,7 @@ TEST(ConvCovariance, ANaNReachesTheSumsThatHoldItAndNoOthers) {
                                    .mask_width = 2};
   const std::vector<float> mu(4, 1), c = {1};
   std::vector<float> gamma(16, 1), input(9, 0);
-  gamma[1 * 4 + 2] = std::numeric_limits<float>::quiet_NaN();  // of the pixels 1 and 2
+  gamma[1 * 4 + 2] = std::numeric_limits<float>::quiet_NaN();  // the covariance of pixels 1 and 2
   ASSERT_TRUE(conv_covariance(host(), input.data(), gamma.data(), mu.data(), c.data(), row));
   for (int j = 0; j < 3; ++j) {
     for (int jp = 0; jp < 3; ++jp) {

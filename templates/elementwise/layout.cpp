@@ -106,7 +106,7 @@ Problem with_fewest_dimensions(const Problem& given) {
   const auto shape = extents_of(text_of("shape"));
   if (!shape || shape->empty() || !product(*shape)) return given;  // such a problem is refused
   const bool is_empty = product(*shape) == 0;
-  std::vector<std::string_view> names;  // of the inputs that are not dense
+  std::vector<std::string_view> names;  // the inputs that are not dense
   std::vector<std::vector<std::int64_t>> strides;
   for (const std::string_view name : input_names) {
     const std::string text = text_of(name);

@@ -24,7 +24,7 @@ constexpr IntegerAxis VECTOR("VECTOR");
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t most_shared = 200 * kib;               // bytes of a block
 constexpr std::int64_t longest_side = std::int64_t{1} << 30;  // columns and rows are int in the kernel
-constexpr std::int64_t longest_reach = 384;                   // of a window beyond its first element
+constexpr std::int64_t longest_reach = 384;                   // elements of a window beyond its first
 constexpr std::int64_t most_registers = 208, most_multiply_adds = 6000;
 
 std::int64_t lanes_of(const Problem& problem) { return 16 / sum_bytes(problem); }

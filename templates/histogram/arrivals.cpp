@@ -13,7 +13,7 @@ namespace {
 
 constexpr IntegerAxis WORD_BITS("WORD_BITS");
 
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
 
 std::int64_t shared_bytes(const Problem& problem, std::int64_t copies) {
   const std::int64_t bins = problem.integer("bins");

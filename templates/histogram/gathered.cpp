@@ -19,7 +19,7 @@ std::int64_t shared_bytes(const Problem& problem, const Config& c) {
   return 4 * c[COPIES] * cells_of(problem);
 }
 
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
 
 std::string too_large(const Problem& problem) {
   if (std::string wide = wider_than_four_bytes(problem); !wide.empty()) return wide;

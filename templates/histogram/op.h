@@ -35,7 +35,7 @@ struct Range {
   explicit Range(const Problem& problem);
   Range(DType dtype, std::int64_t bins, double lo, double hi);
 
-  double edge(std::int64_t i) const;  ///< as numpy.linspace computes it
+  double edge(std::int64_t i) const;  ///< edge i, as numpy.linspace computes it
 
   DType dtype;
   std::int64_t bins;
@@ -77,14 +77,14 @@ Axis merge_axis();
 Axis vector_axis(const Problem& problem);
 /// The reason why a template for elements of at most 4 bytes does not serve the problem; "" if it does.
 std::string wider_than_four_bytes(const Problem& problem);
-Rule run_rule();  ///< of what is worth trying
+Rule run_rule();  ///< for `worth`
 /// For Template::untuned: as many copies of `counters` counters as fit in the shared memory of a block on
 /// every GPU.
 std::optional<Values> copies_that_fit(std::int64_t counters);
 
 std::vector<KernelArgument> kernel_arguments(const Problem& problem);
-LaunchNumbers numbers_of(const Range& range);            ///< that follow from the limits
-std::vector<int> number_places(const Problem& problem);  ///< of these, by argument
+LaunchNumbers numbers_of(const Range& range);            ///< the numbers that follow from the limits
+std::vector<int> number_places(const Problem& problem);  ///< for each argument its place in these, or -1
 Step zero_counts(const Problem& problem);
 Values contiguous(const Problem& problem);
 std::int64_t vector_bytes(const Problem& problem, const Config& config);

@@ -46,7 +46,7 @@ std::vector<Axis> shared_axes(const Problem& problem, const DeviceFacts& device)
 }
 
 std::vector<Rule> shared_must(const Problem& problem) {
-  constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+  constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
   return {
       conditional(
           OWNER, "lane", [bytes = of_bytes(problem)](const Config& c) { return bytes || c[COPIES] > 1; },

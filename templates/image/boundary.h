@@ -3,7 +3,7 @@
 // definition of each boundary.
 #pragma once
 
-#include <tunesmith/boundary.h>  // the one that applications include, where a package has a copy beside this
+#include <tunesmith/boundary.h>  // the one for applications; a package may have a copy next to this file
 
 #include <algorithm>
 #include <cstdint>

@@ -16,7 +16,7 @@ using namespace histogram_op;  // the axes
 
 constexpr CategoricalAxis FINISH("FINISH");
 
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
 
 std::int64_t shared_bytes(const Problem& problem, std::int64_t copies) {
   const Dims d(problem);
@@ -109,7 +109,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t blocks = few ? 1 : (are_two ? 2 : 1) * multiprocessors_to_fill(device);
   const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 20;
   const std::int64_t vector = are_two ? 1 : first_vector(problem, device);
-  const std::int64_t tiles = d.length / (1024 * vector * blocks);  // of a block, with one load
+  const std::int64_t tiles = d.length / (1024 * vector * blocks);  // tiles of a block, with one load
   std::int64_t items = 1;
   if (are_many_weights || (vector > 1 && d.length > 1 << 22)) {
     items = 2;

@@ -31,9 +31,9 @@ using List = std::vector<int>;   // sorted elements, as nodes
 enum class NodeKind { element, lower, upper };
 struct Node {
   NodeKind kind;
-  int a = 0, b = 0;  // of lower and upper
-  int c = -1;        // of those of three
-  Point point = {};  // of an element
+  int a = 0, b = 0;  // the operands of lower and upper
+  int c = -1;        // the third operand, of a minimum or maximum of three
+  Point point = {};  // the place of an element
 };
 
 class Network {
@@ -84,7 +84,7 @@ class Network {
 // How outputs are grouped. Several plans are tried.
 struct Plan {
   std::int64_t tile_x, tile_y;  // outputs whose common elements are sorted first
-  bool rows_first;              // whether a tile is halved into rows first
+  bool rows_first;              // true if a tile is halved into rows first
   std::int64_t one_by_one;      // up to this many elements of two merged lists are found one by one
   Point origin;                 // where the first pairs to be merged begin
 };

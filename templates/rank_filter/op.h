@@ -37,7 +37,7 @@ struct Dims {
 bool is_box(const Problem& problem);  ///< true if all places of the window count
 /// The places of the footprint's text in order, without the separators of rows; empty for a box.
 std::string footprint_bits(const Problem& problem);
-std::int64_t counted_places(const Problem& problem);  ///< of the window
+std::int64_t counted_places(const Problem& problem);  ///< places of the window that count
 bool is_least(const Problem& problem);                ///< true if the rank is that of the minimum
 bool is_greatest(const Problem& problem);
 

@@ -82,7 +82,7 @@ Work work(const Problem& problem, const Config& c) {
 
 // The lists of elements of a footprint, under the names that ranks.cu uses.
 std::string generated(const Problem& problem, const Config& /*config*/) {
-  if (is_box(problem)) {  // needs none
+  if (is_box(problem)) {  // a box needs no lists
     return "constexpr bool is_box = true;\n"
            "__device__ const int counted[] = {0}, upper_ends[] = {0}, lower_ends[] = {0};\n";
   }

@@ -19,7 +19,7 @@ constexpr IntegerAxis STEPS("STEPS");
 constexpr IntegerAxis TILE_X("TILE_X");
 constexpr IntegerAxis TILE_Y("TILE_Y");
 
-constexpr std::int64_t most_places = 255;  // of a window along each dimension; a thread's code is as long
+constexpr std::int64_t most_places = 255;  // the limit of a window's sides; a thread's code is as long
 constexpr std::int64_t least_tile_y = 32;
 constexpr std::array<std::int64_t, 4> resident_warps = {16, 20, 24, 32};
 constexpr std::int64_t most_shared_bytes = std::int64_t{200} * 1024;
@@ -27,7 +27,7 @@ constexpr std::int64_t most_shared_bytes = std::int64_t{200} * 1024;
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t in_word(const Problem& problem) { return 4 / element_bytes(problem); }
 
-struct Shape {  // of a block
+struct Shape {  // the shape of a block
   std::int64_t tile_x, tile_y, steps, run, rounds, vector_bytes;
 };
 Shape shape_of(const Config& c) { return {c[TILE_X], c[TILE_Y], c[STEPS], c[RUN], c[ROUNDS], c[VECTOR]}; }

@@ -34,7 +34,7 @@ struct Sides {
   std::int64_t element;  ///< bytes
   bool tall = d.width < d.height;
   std::int64_t rows = std::min(d.width, d.height), length = std::max(d.width, d.height);
-  std::int64_t pitch = tall ? d.output_pitch : d.input_pitch;  ///< of the long rows
+  std::int64_t pitch = tall ? d.output_pitch : d.input_pitch;  ///< the pitch of the long rows
   std::int64_t short_pitch = tall ? d.input_pitch : d.output_pitch;
 };
 

@@ -13,8 +13,8 @@
 namespace tunesmith_shim {
 
 static int arrived = 0;           // threads at the barrier that is filling up
-static int votes = 0;             // of them, those with a true predicate
-static int released_arrived = 0;  // the same for the barrier that has just opened
+static int votes = 0;             // the threads among these whose predicate is true
+static int released_arrived = 0;  // `arrived` of the barrier that has just opened
 static int released_votes = 0;
 
 // Runs one block: every thread runs to its first barrier, warp after warp; then rounds follow until all
@@ -54,7 +54,7 @@ static int run_block(int threads) {
     released_votes = votes;
     arrived = votes = 0;
     int still = 0;
-    int first = 0;  // of the warp
+    int first = 0;  // the warp's first waiting fiber
     for (int n = 0; n < count; ++n) {
       const int f = waiting[n];
       resume(&fibers[f]);

@@ -43,11 +43,11 @@ struct Fiber {
 #endif
   char* stack;   // lowest address, above one page that faults
   uint3 thread;  // threadIdx of the thread that it runs
-  int line;      // of the barrier or collective where it waits; below 0 at __activemask
+  int line;      // the line of the barrier or collective where it waits; below 0 at __activemask
   int warp, lane;
-  unsigned mask;  // of the collective where it waits; 0 at a barrier
+  unsigned mask;  // the mask of the collective where it waits; 0 at a barrier
   bool finished;
-  unsigned long long operand;  // what it gives to the collective
+  unsigned long long operand;  // its operand of the collective
 };
 
 typedef void (*Body)(void* const* arguments);
@@ -58,8 +58,8 @@ static char* stacks = nullptr;
 static Body body = nullptr;
 static void* const* body_arguments = nullptr;
 static uint3 next_thread;     // the next to start
-static int threads_left = 0;  // of the warp, to start
-static int lanes = 0;         // of the warp
+static int threads_left = 0;  // threads of the warp that have not started
+static int lanes = 0;         // the number of lanes of the warp
 static int warp = 0;
 static bool reversed = false;
 static int failure = ok;
@@ -179,7 +179,7 @@ static bool start(Fiber* fiber) {
   fiber->mask = 0;
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(fiber->stack,
-                                stack_bytes);  // it may have been left in the middle of a thread
+                                stack_bytes);  // the fiber may have been left in the middle of a thread
 #endif
 #if defined(TUNESMITH_UCONTEXT)
   getcontext(&fiber->context);

@@ -23,10 +23,10 @@ struct PendingCopy {
   int size;
   int group;
 };
-struct PendingCopies {  // of one fiber
+struct PendingCopies {  // the copies of one fiber
   PendingCopy* copies;
   int count, room;
-  int group;  // that is being filled
+  int group;  // the group that is being filled
   uint3 thread, block;
 };
 static PendingCopies pending_copies[max_threads];

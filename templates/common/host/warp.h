@@ -17,8 +17,8 @@ namespace tunesmith_shim {
 
 static int meeting = 0;                              // fibers at a collective
 static unsigned met = 0;                             // lanes of the collective that has just taken place
-static unsigned met_votes = 0;                       // of them, those whose operand is not 0
-static unsigned long long met_operands[warp_lanes];  // of all lanes
+static unsigned met_votes = 0;                       // the lanes among these whose operand is not 0
+static unsigned long long met_operands[warp_lanes];  // the operands of all lanes
 
 // Runs one warp, the fibers waiting[first] to waiting[count - 1], until each has finished or waits at a
 // barrier. Returns the new count. It is marked cold so that it is compiled for size, which takes less time:

@@ -41,17 +41,17 @@ struct Watch {
   void (*overflow)(void* self, const char* file, int line);
 };
 constexpr int reads = 0, writes = 1, updates = 2, reads_volatile = 3, writes_volatile = 4;
-constexpr int watch_ended = 9;  // what a launch answers that the watch has ended
+constexpr int watch_ended = 9;  // the result of a launch that the watch has ended
 
 static const Watch* watch = nullptr;
-static bool in_thread = false;  // of a block, not in the scheduler
+static bool in_thread = false;  // true in a thread of a block, false in the scheduler
 
 static int thread_number();
 static bool is_on_stack(const void* at);
 static void fail(int code);
 
 TUNESMITH_UNWATCHED static void end_watched() {
-  in_thread = false;  // what ends the launch is not watched itself
+  in_thread = false;  // the code that ends the launch is not watched
   fail(watch_ended);
 }
 
@@ -61,7 +61,7 @@ TUNESMITH_UNWATCHED __attribute__((noinline)) static void note(const void* at, l
   if (watch->access(watch->self, at, bytes, kind, thread_number()) == 0) end_watched();
 }
 
-struct Spot {  // as the sanitizers of GCC and Clang have it
+struct Spot {  // the layout is that of the sanitizers of GCC and Clang
   const char* file;
   unsigned line, column;
 };

@@ -14,9 +14,9 @@ inline namespace TUNESMITH_ABI {
 /// channels are allowed: then nothing is added.
 struct ConvCovarianceShape {
   std::int64_t batch = 1;
-  std::int64_t channels_out = 0;  ///< of input and c
-  std::int64_t channels_in = 0;   ///< of gamma and mu
-  std::int64_t height = 0;        ///< of an image of gamma and mu
+  std::int64_t channels_out = 0;  ///< channels of input and c
+  std::int64_t channels_in = 0;   ///< channels of gamma and mu
+  std::int64_t height = 0;        ///< rows of an image of gamma and mu
   std::int64_t width = 0;
   std::int64_t mask_height = 0;  ///< at most height
   std::int64_t mask_width = 0;   ///< at most width

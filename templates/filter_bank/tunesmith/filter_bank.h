@@ -24,7 +24,7 @@ struct FilterBankShape {
   std::int64_t channels = 1;
   std::int64_t filters = 0;  ///< 1 to 4
   std::int64_t taps_y = 0;   ///< weights of a column mask, at most 1024
-  std::int64_t taps_x = 0;   ///< of a row mask
+  std::int64_t taps_x = 0;   ///< weights of a row mask, at most 1024
   FilterBankResults results = FilterBankResults::each;
   Boundary boundary = Boundary::reflect;
   double value = 0;  ///< outside, for Boundary::constant; rounded to f32 unless the image is of double
