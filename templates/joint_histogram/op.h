@@ -35,8 +35,7 @@ histogram_op::Range range_of(const Problem& problem, int axis);
 LaunchNumbers numbers_of(const std::array<histogram_op::Range, 2>& ranges);
 
 std::vector<KernelArgument> kernel_arguments(const Problem& problem);
-std::vector<int> number_places(
-    const Problem& problem);  ///< for each argument its place in the numbers, or -1
+std::vector<int> number_places(const Problem& problem);  ///< for each argument its number, or -1
 Step zero_sums(const Problem& problem);
 Axis vector_axis(const Problem& problem);
 std::int64_t first_vector(const Problem& problem, const DeviceFacts& device);

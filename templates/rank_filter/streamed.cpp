@@ -16,8 +16,7 @@ constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis BATCH("BATCH");
 constexpr IntegerAxis RUN("RUN");
 
-constexpr std::int64_t most_places =
-    17;  // places of a window along each dimension; registers hold as many rows
+constexpr std::int64_t most_places = 17;  // the limit of a window's sides; registers hold as many rows
 constexpr std::int64_t least_vector = 8;
 constexpr std::int64_t longest_untuned = 9;  // rows or columns of a window; 15 are faster transposed
 
