@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/conv2d.h: they make problems and launch plans of the dispatcher.
 #include <array>
 #include <cstdlib>
 #include <span>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/elementwise.h: they make problems and launch plans of the dispatcher.
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements layout.h.
 #include "templates/elementwise/layout.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/filter_bank.h: they make problems and launch plans of the dispatcher.
 #include <string_view>
 
 #include "generator/error.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kinds of output of filter_bank(), for its public header and for its problems.
 #pragma once
 
 #include <array>
