@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The typed functions of tunesmith/joint_histogram.h: they make problems and launch plans of the dispatcher.
+// Makes the plan that the typed functions of tunesmith/joint_histogram.h launch.
 #include "tunesmith/joint_histogram.h"
 
 namespace tunesmith {
