@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warp-wide matrix products of halves with sums in f32. Needs compute capability 8.0; there is no host twin,
+// Warp-wide matrix products of halves with sums in f32. Needs compute capability 8.0. There is no host twin
 // because a whole warp acts at once.
 #pragma once
 
-// Four 8x8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l / 8, 16 bytes
-// aligned to 16.
+// Loads four 8x8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l / 8, which
+// has 16 bytes and is aligned to 16.
 __device__ __forceinline__ void load_matrices(unsigned (&matrix)[4], unsigned shared_address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(matrix[0]), "=r"(matrix[1]), "=r"(matrix[2]), "=r"(matrix[3])
                : "r"(shared_address));
 }
 
-// sum (16x8) += a (16x16) * b (16x8). The quarters of a: rows 0-7 and 8-15 of columns 0-7, then of columns
+// sum (16x8) += a (16x16) * b (16x8). The quarters of a are rows 0-7 and 8-15 of columns 0-7, then of columns
 // 8-15.
 __device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
                                                     unsigned b1) {
