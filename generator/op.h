@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an op is: its parameters, arguments, reference and templates, as plain data and pure functions.
+// An op: its parameters, arguments, reference and templates, as plain data and pure functions.
 // An op folder's op.cpp returns one `Op`; everything else (CLI, tests, tuner, dispatch) works from it.
 #pragma once
 
