@@ -39,8 +39,8 @@ TimingTable challenged(TimingTable table, const Op& op, const DeviceFacts& devic
                        std::size_t most);
 
 /// Returns the table with further variants that start at once: no number is compiled in, so that their
-/// binaries can be in the library. They are those that serve the problems best which were searched among such
-/// variants (tune --template), of this model of device in the database.
+/// binaries can be in the library. They are the ones that serve best the problems that were searched among
+/// such variants (tune --template), of this model of device in the database.
 TimingTable with_first_launches(TimingTable table, const Op& op, const DeviceFacts& device,
                                 const std::vector<std::vector<TimeRow>>& measured);
 

@@ -99,8 +99,7 @@ double milliseconds(const std::string& unit) {
 
 struct Document {
   Json file;
-  std::vector<Json>
-      cache;  // what the objects in its object "cache" hold: as names of one object they would be slow
+  std::vector<Json> cache;  // the contents of its object "cache", which would be slow as names of one object
   bool has_cache = false;
 };
 

@@ -13,11 +13,11 @@
 namespace tunesmith {
 
 /// Reads any of
-/// - a database of this project: all that the filter lets through, by op, problem, device, caches and
-/// launches,
+/// - a database of this project: all rows that match the filter, by op, problem, device, caches and
+///   launches,
 /// - a T4 results file or a Kernel Tuner cache, .json or .json.gz (docs/searching.md),
 /// - a table with the columns template, config, verdict, median_us, compile_ms: .csv or .csv.gz.
-/// Throws UsageError where it is none of these.
+/// Throws UsageError if the file is none of these.
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const QueryFilter& filter = {});
 
 /// Describes a recording: "conv2d height=4096 width=4096, cold"; the usual conditions, warm and apart, are

@@ -124,7 +124,8 @@ void write_static_folder(const StaticFolder& content, const fs::path& folder) {
   for (std::size_t at = 0; (at = version.find(mark, at)) != std::string::npos;)
     version.replace(at, mark.size(), name);
 
-  fs::remove(folder / "CMakeLists.txt", error);  // written last: a half-made export is none
+  fs::remove(folder / "CMakeLists.txt",
+             error);  // written last, so that a half-made export is not taken for one
   for (const char* old : {"kernels", "source", "tables"}) fs::remove_all(folder / old, error);
   fs::create_directories(folder, error);
   write_file(folder / list_file, "");  // this file marks the folder as an export from now on

@@ -221,8 +221,8 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
   const bool compared = load == Load::report;
   const bool with_binary = load == Load::dispatch;
   const Where where = where_of(filter);
-  // base_us and worst_us need every measurement of a problem, and a binary is large: a reader pays only for
-  // what it requests.
+  // base_us and worst_us need every measurement of a problem, and a binary is large: so both are read only on
+  // request.
   Statement rows(
       *database_,
       std::string("SELECT ") + schema::device_columns +

@@ -219,7 +219,7 @@ struct WinnerRow {
   std::string throttled{};
   std::int64_t tied =
       0;  // finalists that could not be distinguished from the best, including it; 0: not recorded
-  std::optional<std::string> runner_up{};  // template and config of the finalist behind it
+  std::optional<std::string> runner_up{};  // template and config of the next best finalist
   std::optional<double> runner_up_ratio{};
   std::int64_t other_gpus =
       0;  // other GPUs on which other winners were named at the same time: their times do not compare

@@ -133,7 +133,7 @@ class Store {
   //   another objective.
   // All winners of a problem on a device have the same caches, launches and objective.
   // `provisionally`: the run was interrupted before finals. Such a winner counts only while the problem has
-  // no sound one that finals named, and any of these replaces it.
+  // no sound winner that finals named; any such winner replaces it.
   enum class Evidence { by_finals, provisionally };
   SetWinner set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes,
                        bool winner_is_stale = false, Objective objective = Objective::time,

@@ -76,7 +76,8 @@ struct Launch {
 };
 
 /// Copies an argument into a `__constant__` symbol of the module. A work with such a step keeps state in its
-/// module, so two streams must not run it at once; the tuner measures it, dispatch does not choose it.
+/// module, so two streams must not run it at once; the tuner measures such a work, but dispatch does not
+/// choose it.
 struct ConstantCopy {
   std::string symbol;  ///< as in ENTRY(symbol)
   int argument = 0;

@@ -23,8 +23,9 @@ struct DescribedRule {
 
 struct DescribedValues {
   Contents contents;  ///< without bounds
-  std::optional<IntegerExpression> least = std::nullopt,
-                                   most = std::nullopt;  ///< of the problem; else `contents` says
+  std::optional<IntegerExpression>
+      least = std::nullopt,
+      most = std::nullopt;  ///< bounds from the problem; if empty, those of `contents`
 };
 
 struct DescribedArray {

@@ -412,7 +412,7 @@ class CudaExecutable : public Executable {
       const Parameter& parameter = step.parameters[i];
       switch (parameter.kind) {
         case Parameter::Kind::argument:
-          // The runtime copies from where these point; its signature is older than const.
+          // The runtime only copies the values that these point to; its signature lacks const.
           pointers[i] = const_cast<void**>(&arguments[parameter.argument]);
           break;
         case Parameter::Kind::workspace:

@@ -264,7 +264,7 @@ class HostToolchain : public Toolchain {
   // Products and sums are rounded separately, so that a result does not depend on the processor's FMA.
   std::vector<std::string> flags_ = {
     "-std=c++20",
-// The tests spend most of their time in the compiler.
+// Compiled faster for tests, which spend most of their time in the compiler.
 #if defined(__SANITIZE_ADDRESS__) || defined(TUNESMITH_FAST_BUILD)
     "-Og",
 #else
@@ -272,7 +272,7 @@ class HostToolchain : public Toolchain {
 #endif
     "-ffp-contract=off",
     "-fno-strict-aliasing",
-    "-s",  // names that nobody looks up, and pages that hold a few bytes each: half of a small kernel's file
+    "-s",  // these flags drop unused names and nearly empty pages, half of a small kernel's file
     "-Wl,-z,noseparate-code"
 #if defined(__SANITIZE_ADDRESS__)
     ,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that a launch's arguments fit a kernel's parameters, and if the launch may overlap. Arguments are
-// matched by position, and a missing or wrong one would have the kernel read memory that nobody set. Knows no
-// device: the executables pass what the loaded binary reports of its kernels.
+// matched by position, and a missing or wrong one would make the kernel read memory that was never set. Knows
+// no device: the executables pass what the loaded binary reports of its kernels.
 #pragma once
 
 #include <cstdint>

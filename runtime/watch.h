@@ -16,7 +16,8 @@ class Toolchain;
 
 enum class AccessKind : int { read, write, atomic, volatile_read, volatile_write };
 
-/// Threads are numbered within their block as threadIdx is, x first; blocks as blockIdx is.
+/// The functions through which a watched variant reports. Threads are numbered within their block in the
+/// order of threadIdx, x first; blocks in the order of blockIdx.
 struct Watch {
   void* self;
   /// Reports the launch's dynamic shared memory.
