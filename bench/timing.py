@@ -99,7 +99,7 @@ def capture(work, say, name):
     stream.wait_stream(before)
     try:
         with torch.cuda.stream(stream):
-            for _ in range(2):  # first calls allocate and compile, so they are made before the capture, on its stream
+            for _ in range(2):  # first calls allocate and compile: made before the capture, on its stream
                 work(1)
         torch.cuda.synchronize()
         with torch.cuda.graph(graph, stream=stream, capture_error_mode="relaxed"):
@@ -130,7 +130,7 @@ class Runs:
     """Times as tuner/cuda_timer.cpp does: takes differences of two sequences of launches, each a graph if it can be
     captured."""
 
-    BEGINNING = 10  # this many launches of a chain are not counted: the first ones have nothing to overlap with
+    BEGINNING = 10  # launches of a chain that are not counted: the first ones have nothing to overlap with
     MOST_LAUNCHES = 50
     SAMPLE_US = 300
     SLOW_US = 20000  # us per launch
