@@ -3,8 +3,8 @@
 the record of the first. New memory is poisoned, and memory around an array has to stay unchanged.
 
 A form has a shape (with axes of one element and of none), an element type, a layout (orders of axes, steps, mirrors, repetitions, 0 to 15 bytes off an
-aligned address) and numbers (few different ones, all of a type's range, the ends of it, nanoseconds since 1970). TUNESMITH_TEST_FORMS: the number for each
-word; TUNESMITH_TEST_SEED: the seed, for other forms. The forms are drawn in drawn_forms.py; every_word.py has the table of words.
+aligned address) and numbers (few different ones, all of a type's range, the ends of it, nanoseconds since 1970). TUNESMITH_TEST_FORMS: the number for
+each word; TUNESMITH_TEST_SEED: the seed, for other forms. The forms are drawn in drawn_forms.py; every_word.py has the table of words.
 """
 
 import os

@@ -97,7 +97,8 @@ def test_a_function_without_source_is_refused():
 
 
 def test_a_function_is_read_however_its_statement_was_compiled(tmp_path):
-    """Python 3.11 and later compile math.exp() differently if the import is compiled with it. Prompts and notebooks compile each statement separately."""
+    """Python 3.11 and later compile math.exp() differently if the import is compiled with it. Prompts and notebooks compile each statement
+    separately."""
     text = "import math\nimport numpy as np\n\nf = lambda x: math.exp(x) + np.sqrt(x)\ndef g(x):\n    return math.sin(x) + math.pi\n"
     for mode in ("together", "apart"):
         name, names = f"<cell {mode}>", {}

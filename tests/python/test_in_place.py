@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""out= and output= may overlap the arrays that are read, in any way: the result is that of separate memory, in the first call and in remembered ones."""
+"""out= and output= may overlap the arrays that are read, in any way: the result is that of separate memory, in the first call and in remembered
+ones."""
 
 import inspect
 import warnings

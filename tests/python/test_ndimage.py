@@ -135,8 +135,8 @@ def same(found, expected):
 
 
 def drawn(seed: int):
-    """A generator, an image, a window's extents and origins, and settings. SciPy reads out of bounds if a window is longer than the image, and ignores the
-    footprint of one axis; so images have at least two axes."""
+    """A generator, an image, a window's extents and origins, and settings. SciPy reads out of bounds if a window is longer than the image, and
+    ignores the footprint of one axis; so images have at least two axes."""
     random = np.random.default_rng(seed)
     dimensions, dtype = int(random.integers(2, 4)), real_types[seed % len(real_types)]
     x = image_of(random, tuple(random.integers(3, 9, dimensions)), dtype)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs other projects' tests, unmodified, with functions replaced by Tunesmith's: others/suites.toml lists the suites, others/passed.txt the tests that passed.
+"""Runs other projects' tests, unmodified, with functions replaced by Tunesmith's: others/suites.toml lists the suites, others/passed.txt the tests
+that passed.
 
 With TUNESMITH_TEST_TURN a third of the suites run. Those that take minutes (`long`) run with TUNESMITH_TEST_OTHERS=long."""
 

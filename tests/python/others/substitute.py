@@ -4,7 +4,8 @@
 suites.toml names each suite's module, the functions replaced in it, the tests of these functions (by a regular expression), and those of
 them that are left out, each with its reason. Run by test_others.py, or by hand:
     TUNESMITH_SUITE=ndimage pytest -p substitute --pyargs scipy.ndimage.tests.test_filters
-With TUNESMITH_TEST_DEVICE=cuda on a GPU, and with TUNESMITH_TEST_ARRAYS=cupy or torch in such arrays: NumPy's arrays are converted to them, and results back.
+With TUNESMITH_TEST_DEVICE=cuda on a GPU, and with TUNESMITH_TEST_ARRAYS=cupy or torch in such arrays: NumPy's arrays are converted to them, and
+results back.
 """
 
 import contextlib
