@@ -94,7 +94,7 @@ bool default_check_pointers() { return check_pointers_switch.is_on(); }
 struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   static constexpr std::size_t part_for_uses = 16;  // the share of most_bytes for counts of uses, in addition
   static constexpr std::size_t part_for_plans = 4;
-  // How long to wait for another writer of the database: a tuner commits within milliseconds.
+  // The longest wait for another writer of the database: a tuner commits within milliseconds.
   static constexpr std::chrono::milliseconds writer_limit{1000}, writer_limit_at_the_end{100};
 
   Impl(const ChosenDevice& chosen, const DispatcherOptions& options, TuningData data)

@@ -102,7 +102,7 @@ class Modules {
   Clock::time_point no_compiler_until() const { return no_compiler_until_; }
   /// When a module that failed lately is worth another try; else never.
   Clock::time_point try_again(const Module& module) const;
-  /// How often a binary did not load for want of a resource that may be there again.
+  /// Counts the binaries that did not load for want of a resource that may be there again.
   std::uint64_t lacked() const { return lacked_; }
 
   /// The approximate memory, including the loaded binaries.

@@ -344,7 +344,7 @@ TEST_F(BackgroundCompilerTest, AForkedChildFindsNoLockHeld) {
 #endif
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
-  // The script's output for other kernels is loaded, but is wrong for them.
+  // The binary that the script gives for other kernels is loaded, but is not theirs.
   write_compiler(copies("n=1000 taps=5"));
   constexpr int forks = 40;
   for (int i = 0; i < forks; ++i) {

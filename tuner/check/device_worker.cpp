@@ -144,7 +144,7 @@ void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) 
 MeasureReply DeviceWorker::died(bool late) {
   MeasureReply reply;
   ++deaths_;
-  // Mostly of checking; the worker did not say.
+  // The time counts as checking, which it mostly is; the worker did not say.
   const double took = std::max(0.0, limit_s_ - left(deadline_));
   reply.check_s = took;
   spent_.check_s += took;

@@ -98,7 +98,7 @@ class Workspaces {
   /// Sets the memory to the contents that a launch must find.
   void prepare(const Work& work, Poison poison);
   bool zeroed_part_is_zero(const Work& work);
-  /// As in ProblemArrays; a workspace of this size must exist.
+  /// The same as in ProblemArrays; a workspace of this size must exist.
   std::string written_beyond(std::int64_t bytes);
   std::string written_beyond_any();
 

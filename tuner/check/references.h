@@ -42,7 +42,7 @@ class References {
   References(const References&) = delete;
   References& operator=(const References&) = delete;
 
-  /// Where kernels that are references run, as DeviceId::text() has it; by default on the host.
+  /// Sets the device on which kernels run that are references, as DeviceId::text(); by default the host.
   void run_on(const std::string& device) { device_ = device; }
   /// A ReferenceProgram's words; empty: the ops' own references.
   void ask(const std::string& program) { program_ = program; }

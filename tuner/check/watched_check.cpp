@@ -120,7 +120,7 @@ Problem WatchedCheck::smaller(Problem large, const Variant& variant, const Value
 // miss their array. If the largest problem cannot be launched, that is reported, for the untuned kernel.
 std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, const Problem& asked,
                                                       const Values& constants) {
-  // Threads, and more than that number of elements per block.
+  // An index can exceed 32 bits only if the array is at most this many threads below that size.
   constexpr std::int64_t most_of_a_block = 1 << 16;
   const auto& [tmpl, config, source, binary] = variant;
   const std::optional<Problem> largest = largest_problem(op_, asked, constants);

@@ -99,7 +99,7 @@ TimeSamples CudaTimer::time(Executable& executable, const Buffers& buffers, cons
   Turns turns{.copies = {given}};
   if (cold) turns = cold_turns(buffers, repeats);
   const int copies = static_cast<int>(turns.copies.size());
-  // So that each replay, too, starts with the copy that was used longest ago.
+  // Whole turns, so that each replay starts with the copy that was used longest ago.
   repeats = repeats / copies * copies;
   const Step chained = [&](int) { launch(executable, given); };
   const Step apart = [&](int turn) {

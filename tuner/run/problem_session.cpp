@@ -13,7 +13,7 @@ namespace {
 // The longest time between two looks at the clock and at the interrupt.
 constexpr double longest_wait_s = 0.2;
 
-// How long an interrupted run waits for running work of the device and the compilers.
+// The time that an interrupted run waits for running work of the device and the compilers.
 constexpr double patience_s = 1;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }

@@ -72,7 +72,7 @@ struct TuneOptions {
   std::vector<Problem> problems;  ///< as given; parameters with an initial value may be missing
   /// The weight of each problem, used with total_s: a problem gets time by its weight. Empty: all are equal.
   std::vector<double> weights = {};
-  /// For all problems together; problems are begun in order within that time; 0: no limit.
+  /// The time for all problems together; problems are begun in order within that time; 0: no limit.
   double total_s = 0;
   /// Tune only its part, into a file of its own beside `database`.
   std::optional<Shard> shard = std::nullopt;

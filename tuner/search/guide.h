@@ -39,7 +39,7 @@ class Guide {
   virtual std::optional<PointId> choose(const History& history) = 0;
   /// True if its choices depend on verdicts.
   virtual bool learns() const { return true; }
-  /// As Search::expected_gain().
+  /// The same as Search::expected_gain().
   virtual std::optional<double> expected_gain() const { return std::nullopt; }
   /// The expected logarithm of a point's median in us.
   virtual std::optional<double> predicted(const History&, PointId) const { return std::nullopt; }

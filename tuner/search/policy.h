@@ -35,7 +35,7 @@ struct Policy {
   double energy_within = 0.01;  ///< finalists whose energy differs by less are tied: it is measured once
 };
 
-/// How long a worker may take to load, check and time a variant.
+/// The limits of a worker's time to load, check and time a variant.
 struct MeasureLimits {
   /// A GPU that hangs is noticed after this; other variants have no reason to take so long.
   double least_s = 2;

@@ -16,7 +16,7 @@ namespace tunesmith {
 /// strategy that learns from these finds the rest sooner than more guesses would.
 inline constexpr std::size_t most_promising = 8;
 
-/// Of each problem, this many of the fastest are guesses.
+/// This many of the fastest variants of each problem are guesses.
 inline constexpr std::size_t most_remembered = 8;
 
 /// A config that was fast somewhere.

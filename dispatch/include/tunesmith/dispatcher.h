@@ -113,7 +113,7 @@ class Plan {
   /// The time of one launch, in microseconds: measured if match() is exact, else predicted from the times of
   /// other problems. 0: not known (another device's winner, or the base).
   double expected_us() const noexcept;
-  /// What tuning this problem is expected to gain, as a fraction of the best time: 0.1 is 10 % slower than
+  /// The expected gain of tuning this problem, as a fraction of the best time: 0.1 is 10 % slower than
   /// the best. 0: the problem is tuned, or the plan launches the base, whose loss is not known.
   double expected_loss() const noexcept;
   const Variant& variant() const noexcept;
@@ -287,7 +287,7 @@ struct NamedProblem {
 struct Usage {
   std::string op, problem;
   Match match = Match::base;
-  /// Successful ones; one in a capture counts once, however often its graph runs.
+  /// The successful launches; one in a capture counts once, however often its graph runs.
   std::uint64_t launches = 0;
   double expected_us = 0;    ///< the plan's time of one launch; 0: not known
   double expected_loss = 0;  ///< as in the plan: the expected gain of tuning, as a part of the best time

@@ -73,7 +73,7 @@ tunesmith_status tunesmith_plan_create(tunesmith_dispatcher* dispatcher, const c
 /// Null is allowed.
 void tunesmith_plan_destroy(tunesmith_plan* plan);
 
-/// How the choice was made, from best to worst.
+/// The way in which the choice was made, from best to worst.
 typedef enum {
   TUNESMITH_EXACT = 0,         ///< tuned for this problem on this model of device
   TUNESMITH_PREDICTED = 1,     ///< measured on this model of device on other problems
