@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs all tests: scripts/test.sh [ctest options], such as -L unit or -R Store. Large samples of kernels, and other projects'
 # tests, take turns from commit to commit, except for the ops that the last commit touched: TUNESMITH_TEST_TURN= scripts/test.sh takes all.
-# Then the tests of the libraries are repeated with sanitizers, except whole runs of tuning, searching, merging and dispatch, whose parts
-# are tested one by one, and comparisons of whole spaces, whose rules other tests ask too; TUNESMITH_ASAN=0 leaves that out, `cmake --build
-# build/asan && ctest --preset asan` takes all.
+# Then a third of the libraries' tests is repeated with sanitizers, in turn too, except whole runs of tuning, searching, merging and
+# dispatch, whose parts are tested one by one, and comparisons of whole spaces, whose rules other tests ask too; TUNESMITH_ASAN=0 leaves
+# that out, `cmake --build build/asan && ctest --preset asan` takes all.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing tests
@@ -22,13 +22,19 @@ spend "build" 400 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUN
 say "Testing"
 spend "tests" 450 ctest --preset cuda -j "$(nproc)" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
+  case ${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 3))} in
+    0) part=core labels='unit|db' ;;
+    1) part=ops labels='host' ;;
+    2) part=dispatch labels='dispatch|fuzz' ;;
+    *) part=libraries labels='.' ;;
+  esac
   mkdir -p build/asan/dispatch/packed_before # the build finds the solved tables there, which saves a minute with sanitizers
   cp build/cuda/dispatch/packed_before/*.factors build/asan/dispatch/packed_before/
   # A report then names functions but not lines; `cmake --preset asan` builds with lines.
-  target=tests_of_libraries spend "build with sanitizers" 300 \
+  target=tests_of_$part spend "build with sanitizers" 300 \
     build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"
-  say "Testing the libraries under the address and undefined-behaviour sanitizers"
-  spend "tests with sanitizers" 150 ctest --preset asan -j "$(nproc)" -LE 'cli|nvrtc|docs|install|soak' \
+  say "Testing $part under the address and undefined-behaviour sanitizers"
+  spend "tests with sanitizers" 150 ctest --preset asan -j "$(nproc)" -L "$labels" -LE 'cli|nvrtc|docs|install|soak' \
     -E '(_NOT_BUILT$|^(OneDefinition|DeviceRuns|Search/(Learners|Strategies)|Counts/Simulated|Dispatcher.*RandomProblems|SharedLibrary|Pack))' "$@"
 fi
 tell_spent
