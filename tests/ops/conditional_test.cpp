@@ -33,7 +33,11 @@ std::vector<Names> names_of(const Problem& problem, const Space& space, const Co
         for (std::size_t a = axis + 1; a < space.axes().size(); ++a) stride *= space.axes()[a].values.size();
         const Config other =
             space.config(space.number(config) + (value - config.index(axis)) * stride);  // wraps
-        if (value != config.index(axis) && Value(rule.name(other)) == config.value(axis))
+        // A name that another rule forbids is no second name of the kernel.
+        const bool is_named_alone =
+            std::all_of(space.must().begin(), space.must().end(),
+                        [&](const Rule& further) { return further.name || further.holds(other); });
+        if (value != config.index(axis) && is_named_alone && Value(rule.name(other)) == config.value(axis))
           found.push_back({problem, config, other, std::string(rule.axis)});
       }
     }
