@@ -7,7 +7,7 @@
 namespace tunesmith {
 namespace {
 
-using Kind = LaunchKernel::Kind;
+using Reason = LaunchKernel::Reason;
 
 // The slowdown against the best (a logarithm) above which the base gives way to a default that a template
 // names without measurements, if that is available.
@@ -30,9 +30,10 @@ std::optional<Config> narrower(const Template& tmpl, const Problem& problem, con
   return std::nullopt;
 }
 
-LaunchKernel kernel_of(Kind kind, const Op& op, const Choices& choices, const Choice& choice,
+LaunchKernel kernel_of(Reason reason, const Op& op, const Choices& choices, const Choice& choice,
                        std::size_t place) {
-  return {kind, &find_template(op, choices.candidate_of(choice).template_name), choice.config, choice, place};
+  return {reason, &find_template(op, choices.candidate_of(choice).template_name), choice.config, choice,
+          place};
 }
 
 }  // namespace
@@ -43,22 +44,22 @@ std::optional<LaunchKernel> first_kernel(const Op& op, Choices& choices, const P
   const auto in_turn = [&](std::size_t i) {
     return !favourite || i > *favourite ? i : i == 0 ? *favourite : i - 1;
   };
-  const auto from_untuned = [&](Kind kind) -> std::optional<LaunchKernel> {
+  const auto from_untuned = [&](Reason reason) -> std::optional<LaunchKernel> {
     for (UntunedVariant& guess : untuned(op, problem, device)) {
-      LaunchKernel kernel{kind, guess.tmpl, std::move(guess.config), std::nullopt, 0};
+      LaunchKernel kernel{reason, guess.tmpl, std::move(guess.config), std::nullopt, 0};
       if (can_be_had(kernel)) return kernel;
     }
     return std::nullopt;
   };
   for (std::size_t i = 0; const Choice* choice = choices.at(in_turn(i)); ++i) {
-    LaunchKernel kernel = kernel_of(Kind::choice, op, choices, *choice, in_turn(i));
+    LaunchKernel kernel = kernel_of(Reason::choice, op, choices, *choice, in_turn(i));
     if (!can_be_had(kernel)) continue;
     if (i > 0 && kernel.tmpl == &op.templates.front() && kernel.choice->cautious > too_slow)
-      if (auto better = from_untuned(Kind::instead_of_base)) return better;
+      if (auto better = from_untuned(Reason::instead_of_base)) return better;
     return kernel;
   }
-  if (auto guess = from_untuned(Kind::untuned)) return guess;
-  LaunchKernel base{Kind::base, &op.templates.front(), base_config(op, problem, device), std::nullopt, 0};
+  if (auto guess = from_untuned(Reason::untuned)) return guess;
+  LaunchKernel base{Reason::base, &op.templates.front(), base_config(op, problem, device), std::nullopt, 0};
   return can_be_had(base) ? std::optional(std::move(base)) : std::nullopt;
 }
 
@@ -80,13 +81,14 @@ std::optional<LaunchKernel> unaligned_kernel(const Op& op, Choices& choices, con
              is_near(choice, first.match, first.cautious) == near;
     };
     for (std::size_t i = 0; const Choice* choice = choices.find(i, wanted); ++i)
-      if (is_over(kernel_of(near ? Kind::choice : Kind::next_choice, op, choices, *choice, i))) return true;
+      if (is_over(kernel_of(near ? Reason::choice : Reason::next_choice, op, choices, *choice, i)))
+        return true;
     return false;
   };
   if (among_choices(true)) return found;
   if (!request.only_choices) {
     if (auto config = narrower(*first.tmpl, problem, device, first.config, any))
-      if (is_over({Kind::narrowed, first.tmpl, std::move(*config), std::nullopt, 0})) return found;
+      if (is_over({Reason::narrowed, first.tmpl, std::move(*config), std::nullopt, 0})) return found;
   }
   among_choices(false);
   return found;

@@ -13,7 +13,7 @@
 namespace tunesmith {
 
 struct LaunchKernel {
-  enum class Kind {
+  enum class Reason {
     choice,           ///< a choice of the ranking
     instead_of_base,  ///< an untuned config, because the choice is the base's template and expected to be
                       ///< slow
@@ -22,7 +22,7 @@ struct LaunchKernel {
     narrowed,         ///< the first kernel with one axis changed, so that it takes any pointer
     next_choice,      ///< a choice of the ranking that may be worse than a config without measurements
   };
-  Kind kind = Kind::base;
+  Reason reason = Reason::base;
   const Template* tmpl = nullptr;
   Config config;
   std::optional<Choice> choice;  ///< the choice of the ranking, if it is one

@@ -27,18 +27,18 @@ namespace {
 namespace fs = std::filesystem;
 
 // The database's entries on the op that are still valid for the kernel.
-struct Part {
+struct WinnersAndTables {
   std::vector<WinnersFileRow> rows;
   std::vector<DeviceTable> tables;
 };
 
-Part known_of(const std::string& op, const fs::path& database, const std::string& device,
-              std::vector<std::string>& notes) {
+WinnersAndTables known_of(const std::string& op, const fs::path& database, const std::string& device,
+                          std::vector<std::string>& notes) {
   QueryFilter filter;
   filter.op = op;
   filter.device = device;
-  Part part{winners_of(database, filter), tables_of(database, filter)};
-  std::erase_if(part.rows, [&](const WinnersFileRow& row) {
+  WinnersAndTables known{winners_of(database, filter), tables_of(database, filter)};
+  std::erase_if(known.rows, [&](const WinnersFileRow& row) {
     try {
       require_current(row.winner);
       return false;
@@ -47,14 +47,15 @@ Part known_of(const std::string& op, const fs::path& database, const std::string
       return true;
     }
   });
-  std::erase_if(part.tables, [&](DeviceTable& one) { return !keep_current(one, notes); });
-  return part;
+  std::erase_if(known.tables, [&](DeviceTable& one) { return !keep_current(one, notes); });
+  return known;
 }
 
 // For each target, the kernels that a dispatcher may need for the tuned problems, each once.
 using KernelSources = std::map<std::pair<std::string, std::string>, Source>;  // by target and key_of
 
-KernelSources sources_of(const Op& op, const Part& part, const std::vector<Candidate>& candidates) {
+KernelSources sources_of(const Op& op, const WinnersAndTables& known,
+                         const std::vector<Candidate>& candidates) {
   std::vector<DeviceFacts> devices;
   std::vector<Problem> problems;
   const auto add_device = [&](const DeviceFacts& device) {
@@ -62,8 +63,8 @@ KernelSources sources_of(const Op& op, const Part& part, const std::vector<Candi
                      [&](const DeviceFacts& other) { return same_model(other, device); }))
       devices.push_back(device.kind == DeviceKind::host ? host_facts() : device);
   };
-  for (const WinnersFileRow& row : part.rows) add_device(row.winner.device);
-  for (const DeviceTable& one : part.tables) {
+  for (const WinnersFileRow& row : known.rows) add_device(row.winner.device);
+  for (const DeviceTable& one : known.tables) {
     add_device(one.device);
     for (const TimingTable::Anchor& anchor : one.table.anchors)
       problems.push_back(complete_problem(op, anchor.problem));
@@ -79,7 +80,7 @@ KernelSources sources_of(const Op& op, const Part& part, const std::vector<Candi
     for (const PackedVariant& base : bases_of(op)) add(base);
     for (const PortfolioVariant& its : portfolio_of(op, chooser, candidates, problems, true))
       add(its.variant);
-    for (const WinnersFileRow& row : part.rows) {
+    for (const WinnersFileRow& row : known.rows) {
       const Problem problem = complete_problem(op, row.winner.problem);
       const Template& tmpl = find_template(op, row.winner.template_name);
       for (const PackedVariant& one : launched_of(op, chooser, device, problem)) add(one);
@@ -189,25 +190,25 @@ KernelExportReport export_kernel(const std::string& name, const fs::path& databa
   if (own->file.description.empty() && fs::exists(description))
     throw UsageError("The file " + description.string() + " would stand for the description in " +
                      own->file.path + "; remove it, or choose another folder with --to.");
-  const Part part = known_of(op.name, database, device, report.notes);
-  if (part.rows.empty() && part.tables.empty()) {
+  const WinnersAndTables known = known_of(op.name, database, device, report.notes);
+  if (known.rows.empty() && known.tables.empty()) {
     std::string why;
     for (const std::string& note : report.notes) why += " " + note;
     throw UsageError("The database " + database.string() + " has no winner of " + op.name + " to export" +
                      (device.empty() ? "" : " for the device " + device) + "; nothing was written." + why);
   }
   std::vector<Candidate> candidates;
-  std::vector<DeviceTable> tables = part.tables;
-  add_winners(candidates, tables, part.rows, Candidate::Origin::exported);
+  std::vector<DeviceTable> tables = known.tables;
+  add_winners(candidates, tables, known.rows, Candidate::Origin::exported);
   for (Candidate& candidate : candidates) candidate.has_binary = !candidate.problem.empty();
 
   const fs::path tuned = tuned_folder(report.kernel);
   const std::string below = tuned.filename().string() + "/";
   Texts files;
-  for (auto& [file, text] : write_solved_winners(part.rows, part.tables))
+  for (auto& [file, text] : write_solved_winners(known.rows, known.tables))
     files[below + file] = std::move(text);
   Binaries binaries(database);
-  for (const auto& [key, source] : sources_of(op, part, candidates)) {
+  for (const auto& [key, source] : sources_of(op, known, candidates)) {
     std::string bytes = binaries.of(source, report.notes);
     if (bytes.empty()) continue;
     if (files.emplace(below + packed_name(source.target, source.hash), std::move(bytes)).second)
@@ -216,8 +217,8 @@ KernelExportReport export_kernel(const std::string& name, const fs::path& databa
       report.targets.push_back(source.target);
   }
   write_folder(folder, tuned, kernel, files);
-  report.winners = part.rows.size();
-  report.tables = part.tables.size();
+  report.winners = known.rows.size();
+  report.tables = known.tables.size();
   return report;
 }
 

@@ -29,7 +29,7 @@ namespace tunesmith {
 namespace {
 
 // The entries of one source that are still valid for the templates.
-struct Part {
+struct WinnersAndTables {
   std::vector<WinnersFileRow> rows;
   std::vector<DeviceTable> tables;
 };
@@ -38,15 +38,15 @@ bool is_asked(const std::vector<std::string>& words, const std::string& word) {
   return words.empty() || std::find(words.begin(), words.end(), word) != words.end();
 }
 
-Part built_in(const std::string& device) {
+WinnersAndTables built_in(const std::string& device) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
-  Part part{read_winners(file), read_timing_tables(file, ops())};
-  std::erase_if(part.rows, [&](const WinnersFileRow& row) { return !is_named(row.winner.device, device); });
-  std::erase_if(part.tables, [&](const DeviceTable& one) { return !is_named(one.device, device); });
-  return part;
+  WinnersAndTables known{read_winners(file), read_timing_tables(file, ops())};
+  std::erase_if(known.rows, [&](const WinnersFileRow& row) { return !is_named(row.winner.device, device); });
+  std::erase_if(known.tables, [&](const DeviceTable& one) { return !is_named(one.device, device); });
+  return known;
 }
 
-Part of_database(const StaticRequest& request) {
+WinnersAndTables of_database(const StaticRequest& request) {
   if (!std::filesystem::exists(request.database)) return {};
   QueryFilter filter;
   filter.device = request.device;
@@ -54,9 +54,9 @@ Part of_database(const StaticRequest& request) {
 }
 
 // Removes other ops and stale entries.
-void keep_current(Part& part, const std::vector<std::string>& asked, StaticReport& report) {
-  leave_out_unknown(part.tables, report.notes);
-  std::erase_if(part.rows, [&](const WinnersFileRow& row) {
+void keep_current(WinnersAndTables& known, const std::vector<std::string>& asked, StaticReport& report) {
+  leave_out_unknown(known.tables, report.notes);
+  std::erase_if(known.rows, [&](const WinnersFileRow& row) {
     if (!is_asked(asked, row.winner.op)) return true;
     try {
       require_current(row.winner);
@@ -66,13 +66,13 @@ void keep_current(Part& part, const std::vector<std::string>& asked, StaticRepor
       return true;
     }
   });
-  std::erase_if(part.tables, [&](DeviceTable& one) {
+  std::erase_if(known.tables, [&](DeviceTable& one) {
     if (!is_asked(asked, one.table.op)) return true;
     if (!keep_current(one, report.notes)) return true;
     return false;
   });
-  for (const WinnersFileRow& row : part.rows) report.ops.push_back(row.winner.op);
-  for (const DeviceTable& one : part.tables) report.ops.push_back(one.table.op);
+  for (const WinnersFileRow& row : known.rows) report.ops.push_back(row.winner.op);
+  for (const DeviceTable& one : known.tables) report.ops.push_back(one.table.op);
 }
 
 void make_unique(std::vector<std::string>& words) {
@@ -107,11 +107,11 @@ std::vector<DeviceFacts> devices_of(const StaticRequest& request, const std::vec
 // Collects kernels; each once, even if it serves several problems.
 class Kernels {
  public:
-  Kernels(const StaticRequest& request, const std::vector<Candidate>& candidates, const Part& database,
-          const Part& built_in)
+  Kernels(const StaticRequest& request, const std::vector<Candidate>& candidates,
+          const WinnersAndTables& database, const WinnersAndTables& built_in)
       : request_(request), candidates_(candidates) {
-    for (const Part* part : {&database, &built_in})
-      for (const DeviceTable& one : part->tables) tables_.push_back(&one);
+    for (const WinnersAndTables* known : {&database, &built_in})
+      for (const DeviceTable& one : known->tables) tables_.push_back(&one);
   }
 
   void add(const Op& op, const DeviceFacts& device) {
@@ -194,8 +194,8 @@ StaticReport export_static(const StaticRequest& request, const std::filesystem::
   std::vector<std::string> asked = request.ops;
   for (const ProblemsOfOp& of_op : request.problems) asked.push_back(of_op.op->name);
   for (const std::string& name : asked) static_cast<void>(find_op(name));
-  Part database = of_database(request);
-  Part library = built_in(request.device);
+  WinnersAndTables database = of_database(request);
+  WinnersAndTables library = built_in(request.device);
   keep_current(database, asked, report);
   keep_current(library, asked, report);
   if (report.ops.empty()) {

@@ -49,7 +49,7 @@ ConfigCount fitting(const Space& space, const ConfigCount& legal, const Template
   const std::vector<Config> some = space.sample(drawn, 1);
   for (const Config& config : some) look(config);
   const auto of = static_cast<double>(std::max<std::size_t>(some.size(), 1));
-  return {legal.configs * static_cast<double>(count) / of, ConfigCount::Kind::estimate};
+  return {legal.configs * static_cast<double>(count) / of, ConfigCount::Precision::estimate};
 }
 
 void print_space(const Op& op, const Problem& problem, const Template& tmpl,

@@ -104,7 +104,7 @@ std::vector<StoredKernel> Store::kernels(const std::string& op) const {
 
 CarryReport Store::carry(const std::vector<CarriedKernel>& kernels, const std::vector<CarriedTable>& tables,
                          const std::string& command) {
-  Transaction transaction(*database_, Transaction::Kind::write);
+  Transaction transaction(*database_, Transaction::Access::write);
   end_dead_sessions();
   database_->exec(
       "CREATE TEMP TABLE carry (generation INTEGER, words TEXT);"

@@ -165,7 +165,7 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
     }
     if (version < schema::newest_version(options.migrations)) {
       database = database.copy_in_memory();
-      Transaction transaction(database, Transaction::Kind::write);
+      Transaction transaction(database, Transaction::Access::write);
       schema::migrate(database, options.migrations);
       transaction.commit();
     }
@@ -179,7 +179,7 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
   // With FULL a commit is on the disk when it returns. It costs milliseconds; a measurement costs a hundred.
   database.exec("PRAGMA synchronous = FULL");
   {
-    Transaction transaction(database, Transaction::Kind::write);
+    Transaction transaction(database, Transaction::Access::write);
     // Look again: now no other process can be creating or migrating the file.
     if (version_of(database, options.migrations) == 0) database.exec(schema::sql);
     schema::migrate(database, options.migrations);

@@ -41,7 +41,7 @@ void Store::end_dead_sessions() {
 }
 
 std::int64_t Store::begin_session(const SessionRow& s) {
-  Transaction transaction(*database_, Transaction::Kind::write);
+  Transaction transaction(*database_, Transaction::Access::write);
   end_dead_sessions();
   Statement(*database_,
             "INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, "

@@ -193,9 +193,9 @@ std::string now(const Database& database) {
   return *first<std::string>(database, "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')");
 }
 
-Transaction::Transaction(Database& database, Kind kind)
+Transaction::Transaction(Database& database, Access access)
     : database_(&database), open_(sqlite3_get_autocommit(database.handle()) != 0) {
-  if (open_) database.exec(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
+  if (open_) database.exec(access == Access::write ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {

@@ -121,11 +121,11 @@ std::string now(const Database&);
 // A transaction that is rolled back unless it is committed. A nested one becomes part of the outer one.
 class Transaction {
  public:
-  enum class Kind {
+  enum class Access {
     read,   // one consistent view of the file
     write,  // takes the write lock at once: a transaction that has read cannot wait for another writer
   };
-  Transaction(Database& database, Kind kind);
+  Transaction(Database& database, Access access);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;

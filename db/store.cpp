@@ -87,13 +87,13 @@ std::int64_t Store::id_of(const ProblemRow& p) {
 }
 
 void Store::in_one_commit(const std::function<void()>& write) {
-  Transaction transaction(*database_, Transaction::Kind::write);
+  Transaction transaction(*database_, Transaction::Access::write);
   write();
   transaction.commit();
 }
 
 std::int64_t Store::record(const MeasurementRow& m) {
-  Transaction transaction(*database_, Transaction::Kind::write);
+  Transaction transaction(*database_, Transaction::Access::write);
   const auto sequence = *first<std::int64_t>(
       *database_, "SELECT ifnull(max(sequence), 0) + 1 FROM measurement WHERE session_id = ?", m.session_id);
   const auto measured_at = m.measured_at.empty() ? sqlite::now(*database_) : m.measured_at;
@@ -132,7 +132,7 @@ std::int64_t Store::record(const MeasurementRow& m) {
 }
 
 void Store::record_finalists(std::int64_t winner_id, const std::vector<FinalistRow>& finalists) {
-  Transaction transaction(*database_, Transaction::Kind::write);
+  Transaction transaction(*database_, Transaction::Access::write);
   for (const FinalistRow& f : finalists) {
     Statement(*database_,
               "INSERT INTO finalist (winner_id, measurement_id, ratio, ratio_low, ratio_high, tied) "

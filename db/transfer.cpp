@@ -245,7 +245,7 @@ constexpr const char* copy_rows = R"(
 }  // namespace
 
 void Store::write_text(std::ostream& out, Blobs blobs) const {
-  Transaction transaction(*database_, Transaction::Kind::read);
+  Transaction transaction(*database_, Transaction::Access::read);
   const auto pragma = [&](const char* name) {
     out << "PRAGMA " << name << " = "
         << std::to_string(*first<std::int64_t>(*database_, std::string("PRAGMA ") + name)) << ";\n";
@@ -283,7 +283,7 @@ MergeSource::MergeSource(Database source, const Store::Options& options) {
   }
   schema::require_known(source, identity.version, options.migrations);
   {
-    Transaction migration(source, Transaction::Kind::write);
+    Transaction migration(source, Transaction::Access::write);
     schema::migrate(source, options.migrations);
     migration.commit();
   }
@@ -323,7 +323,7 @@ MergeReport Store::merge(MergeSource given, Blobs blobs) {
   } const detach{*database_};
 
   MergeReport report;
-  Transaction transaction(*database_, Transaction::Kind::write);
+  Transaction transaction(*database_, Transaction::Access::write);
   end_dead_sessions();
   const auto count = [this](const char* table) {
     return *first<std::int64_t>(*database_, std::string("SELECT count(*) FROM main.") + table);

@@ -15,7 +15,7 @@ using sqlite::Statement;
 using sqlite::Transaction;
 
 void Store::put_first_use(const FirstUseRow& f) {
-  Transaction transaction(*database_, Transaction::Kind::write);
+  Transaction transaction(*database_, Transaction::Access::write);
   const auto uid = *first<std::string>(*database_, "SELECT lower(hex(randomblob(16)))");
   const auto generation = *first<std::int64_t>(
       *database_, "SELECT 1 + ifnull(max(generation), 0) FROM trial WHERE problem_id = ? AND device_id = ?",

@@ -317,7 +317,7 @@ void schema::refresh_all_winners(const Database& database) {
 
 SetWinner Store::set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
                             Objective objective, Evidence evidence) {
-  Transaction transaction(*database_, Transaction::Kind::write);
+  Transaction transaction(*database_, Transaction::Access::write);
   Measurement candidate = measured(*database_, measurement_id, to_text(objective));
   candidate.provisional = evidence == Evidence::provisionally;
   const auto winner = winners_of(*database_, candidate.problem, candidate.device, alignment_bytes);
@@ -334,7 +334,7 @@ SetWinner Store::set_winner(std::int64_t measurement_id, std::int64_t alignment_
 }
 
 void Store::drop_winner(std::int64_t session_id, std::int64_t problem_id, std::int64_t alignment_bytes) {
-  Transaction transaction(*database_, Transaction::Kind::write);
+  Transaction transaction(*database_, Transaction::Access::write);
   const auto device =
       *first<std::int64_t>(*database_, "SELECT device_id FROM session WHERE id = ?", session_id);
   const auto dropped = winners_of(*database_, problem_id, device, alignment_bytes);

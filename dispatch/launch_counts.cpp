@@ -23,7 +23,7 @@ Rates rates_of(const DeviceFacts& device) {
   return {.launch_us = 2, .bytes_per_us = 2e4 * multiprocessors, .flops_per_us = 1e5 * multiprocessors};
 }
 
-// The gain of tuning as a part of the least time. Over the winners of an H200 in generated/ the base takes
+// The gain of tuning as a line of the least time. Over the winners of an H200 in generated/ the base takes
 // 7.1 times as long as the winner (geometric mean); the loss of another device's winner is a guess.
 constexpr double lost_by_base = 6.1;
 constexpr double lost_by_another = 0.5;
@@ -45,7 +45,7 @@ std::string about(double value) { return printed(value < 10 ? "%.2f" : "%.0f", v
 
 std::uint64_t Count::sum() const noexcept {
   std::uint64_t sum = 0;
-  for (const Part& part : parts_) sum += part.value.load(std::memory_order_relaxed);
+  for (const CacheLine& line : lines_) sum += line.value.load(std::memory_order_relaxed);
   return sum;
 }
 

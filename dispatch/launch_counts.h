@@ -25,16 +25,16 @@ namespace tunesmith {
 /// if there are at most 16 threads; its count stays when it ends. Takes no lock and allocates nothing.
 class Count {
  public:
-  void add() noexcept { parts_[thread_index() % parts].value.fetch_add(1, std::memory_order_relaxed); }
+  void add() noexcept { lines_[thread_index() % lines].value.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t sum() const noexcept;
 
  private:
-  static constexpr std::size_t parts = 16;
-  struct alignas(64) Part {
+  static constexpr std::size_t lines = 16;
+  struct alignas(64) CacheLine {
     std::atomic<std::uint64_t> value = 0;
   };
 
-  std::array<Part, parts> parts_;
+  std::array<CacheLine, lines> lines_;
 };
 
 struct PlanState;

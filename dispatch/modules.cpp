@@ -104,7 +104,7 @@ Modules::Attempt Modules::take(const std::shared_ptr<Module>& module, const Vari
   try {
     return loaded->with(work);
   } catch (const LoadError& error) {
-    if (error.kind == LoadError::Kind::busy) ++lacked_;
+    if (error.cause == LoadError::Cause::busy) ++lacked_;
     return error.what();
   }
 }
@@ -220,7 +220,7 @@ std::string Modules::load(Module& module, const std::string& binary, const std::
     module.first_ =
         ordinal_ < 0 ? load_host(binary, suffix, work) : load_cuda(binary, suffix, work, ordinal_, true);
   } catch (const LoadError& error) {
-    if (error.kind == LoadError::Kind::busy) ++lacked_;
+    if (error.cause == LoadError::Cause::busy) ++lacked_;
     return error.what();
   }
   module.how_ = std::move(how);

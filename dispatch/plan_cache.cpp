@@ -69,14 +69,14 @@ Key::Key(std::string_view op_name, std::span<const Field> problem) : op(op_name)
   }
 }
 
-PlanCache::Entry::Entry(const Key& key, std::shared_ptr<const PlanState> its_plan)
+PlanCache::KeyedPlan::KeyedPlan(const Key& key, std::shared_ptr<const PlanState> its_plan)
     : hash(key.hash), op(key.op), plan(std::move(its_plan)) {
   for (const Field& field : key.fields)
     fields.push_back({field.name.text().data(), std::string(field.name.text()), value_of(field)});
 }
 
 // A typed function uses the same literals each time, so comparing their addresses is mostly enough.
-bool PlanCache::Entry::operator==(const Key& key) const {
+bool PlanCache::KeyedPlan::operator==(const Key& key) const {
   return hash == key.hash && op == key.op &&
          std::equal(
              fields.begin(), fields.end(), key.fields.begin(), key.fields.end(),
@@ -87,9 +87,10 @@ bool PlanCache::Entry::operator==(const Key& key) const {
              });
 }
 
-std::size_t PlanCache::Entry::bytes() const {
+std::size_t PlanCache::KeyedPlan::bytes() const {
   constexpr std::size_t in_tables = 256;  // approximate: in the common table and in a shard
-  std::size_t sum = in_tables + sizeof(Entry) + op.capacity() + fields.capacity() * sizeof(fields.front());
+  std::size_t sum =
+      in_tables + sizeof(KeyedPlan) + op.capacity() + fields.capacity() * sizeof(fields.front());
   for (const NamedValue& field : fields) {
     sum += field.name.capacity();
     if (const auto* text = std::get_if<std::string>(&field.value)) sum += text->capacity();
@@ -112,7 +113,7 @@ std::shared_ptr<const PlanState> PlanCache::find(const Key& key) {
 }
 
 // Adds a copy of the entry whose references are counted in this shard.
-std::shared_ptr<const PlanState> PlanCache::add_to(Shard& shard, const EntryPointer& entry) {
+std::shared_ptr<const PlanState> PlanCache::add_to(Shard& shard, const KeyedPlanPointer& entry) {
   const auto own = std::make_shared<std::shared_ptr<const PlanState>>(entry->plan);
   const std::scoped_lock lock(shard.mutex);
   auto& plan = shard.plans[entry];
@@ -121,7 +122,7 @@ std::shared_ptr<const PlanState> PlanCache::add_to(Shard& shard, const EntryPoin
 }
 
 std::shared_ptr<const PlanState> PlanCache::add(CachedPlan& cached, const Key& key) {
-  const EntryPointer entry = std::make_shared<const Entry>(key, cached.plan);
+  const KeyedPlanPointer entry = std::make_shared<const KeyedPlan>(key, cached.plan);
   cached.bytes += entry->bytes();
   bytes_ += entry->bytes();
   cached.entries.push_back(entry);
@@ -129,7 +130,7 @@ std::shared_ptr<const PlanState> PlanCache::add(CachedPlan& cached, const Key& k
   return add_to(own_shard(), entry);
 }
 
-void PlanCache::take_out(const EntryPointer& entry, PlanReferences& released) {
+void PlanCache::take_out(const KeyedPlanPointer& entry, PlanReferences& released) {
   for (Shard& shard : shards_) {
     const std::scoped_lock lock(shard.mutex);
     const auto found = shard.plans.find(entry);
@@ -172,9 +173,9 @@ bool PlanCache::replace(const PlanState& plan, std::shared_ptr<PlanState> better
   bytes_ += better_bytes - cached.plan_bytes;
   cached.bytes += better_bytes - cached.plan_bytes;
   cached.plan_bytes = better_bytes;
-  for (EntryPointer& entry : cached.entries) {
+  for (KeyedPlanPointer& entry : cached.entries) {
     take_out(entry, released);
-    auto changed = std::make_shared<Entry>(*entry);
+    auto changed = std::make_shared<KeyedPlan>(*entry);
     changed->plan = better;
     released.push_back(entry->plan);
     entry = std::move(changed);
@@ -212,7 +213,7 @@ PlanCache::CachedPlan PlanCache::take_out(std::list<CachedPlan>::iterator place,
   plans_.erase(place);
   place_.erase(cached.plan.get());
   bytes_ -= cached.bytes;
-  for (const EntryPointer& entry : cached.entries) take_out(entry, released);
+  for (const KeyedPlanPointer& entry : cached.entries) take_out(entry, released);
   return cached;
 }
 

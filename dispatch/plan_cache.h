@@ -75,8 +75,8 @@ class PlanCache {
     std::string name;
     Value value;
   };
-  struct Entry {  // a plan by one of its keys
-    Entry(const Key& key, std::shared_ptr<const PlanState> its_plan);
+  struct KeyedPlan {  // a plan by one of its keys
+    KeyedPlan(const Key& key, std::shared_ptr<const PlanState> its_plan);
     bool operator==(const Key& key) const;
     std::size_t bytes() const;
 
@@ -85,24 +85,24 @@ class PlanCache {
     std::vector<NamedValue> fields;
     std::shared_ptr<const PlanState> plan;
   };
-  using EntryPointer = std::shared_ptr<const Entry>;
+  using KeyedPlanPointer = std::shared_ptr<const KeyedPlan>;
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(const Key& key) const { return key.hash; }
-    std::size_t operator()(const EntryPointer& entry) const { return entry->hash; }
+    std::size_t operator()(const KeyedPlanPointer& entry) const { return entry->hash; }
   };
   struct Equal {
     using is_transparent = void;
-    bool operator()(const Key& key, const EntryPointer& entry) const { return *entry == key; }
-    bool operator()(const EntryPointer& a, const EntryPointer& b) const { return a == b; }
+    bool operator()(const Key& key, const KeyedPlanPointer& entry) const { return *entry == key; }
+    bool operator()(const KeyedPlanPointer& a, const KeyedPlanPointer& b) const { return a == b; }
   };
   struct alignas(64) Shard {  // aligned to a cache line of its own
     std::mutex mutex;
-    std::unordered_map<EntryPointer, std::shared_ptr<const PlanState>, Hash, Equal> plans;
+    std::unordered_map<KeyedPlanPointer, std::shared_ptr<const PlanState>, Hash, Equal> plans;
   };
   struct CachedPlan {
     std::shared_ptr<PlanState> plan;
-    std::vector<EntryPointer> entries;
+    std::vector<KeyedPlanPointer> entries;
     std::size_t plan_bytes = 0;  // as when it was kept: its fallback may be made meanwhile
     std::size_t bytes = 0;       // with its entries
   };
@@ -110,16 +110,16 @@ class PlanCache {
   using PlanReferences = std::vector<std::shared_ptr<const PlanState>>;
 
   Shard& own_shard();
-  static std::shared_ptr<const PlanState> add_to(Shard& shard, const EntryPointer& entry);
+  static std::shared_ptr<const PlanState> add_to(Shard& shard, const KeyedPlanPointer& entry);
   std::shared_ptr<const PlanState> add(CachedPlan& cached, const Key& key);
-  void take_out(const EntryPointer& entry, PlanReferences& released);
+  void take_out(const KeyedPlanPointer& entry, PlanReferences& released);
   CachedPlan take_out(std::list<CachedPlan>::iterator place, PlanReferences& released);
 
   std::array<Shard, 32> shards_;
   std::mutex mutex_;             // guards the members below; locked before a shard's
   std::list<CachedPlan> plans_;  // oldest first
   std::unordered_map<const PlanState*, std::list<CachedPlan>::iterator> place_;
-  std::unordered_set<EntryPointer, Hash, Equal> entries_;
+  std::unordered_set<KeyedPlanPointer, Hash, Equal> entries_;
   std::atomic<std::size_t> bytes_ = 0;
 };
 

@@ -204,9 +204,10 @@ std::shared_ptr<PlanState> Planner::new_plan(const Op& op, const Problem& proble
 }
 
 Modules::LoadPolicy Planner::policy_for(const LaunchKernel& kernel, bool may_wait, bool one_comes) const {
-  using Kind = LaunchKernel::Kind;
-  if (kernel.kind == Kind::base) return most();  // in the library, unless the problem holds a user's own code
-  if (kernel.kind == Kind::instead_of_base) return Modules::LoadPolicy::ready;
+  using Reason = LaunchKernel::Reason;
+  if (kernel.reason == Reason::base)
+    return most();  // in the library, unless the problem holds a user's own code
+  if (kernel.reason == Reason::instead_of_base) return Modules::LoadPolicy::ready;
   if (may_wait) return Modules::LoadPolicy::compile;
   // While a better kernel is going to be compiled, a choice that needs a compiler itself is used only if it
   // is loaded.
@@ -217,7 +218,7 @@ Modules::LoadPolicy Planner::policy_for(const LaunchKernel& kernel, bool may_wai
 // If a kernel is not available, the plan records why, or that it is being compiled.
 Planner::KernelResult Planner::make_first(PlanState& state, const LaunchKernel& kernel, bool may_compile,
                                           const PlanOptions& options) {
-  using Kind = LaunchKernel::Kind;
+  using Reason = LaunchKernel::Reason;
   const Op& op = *state.op;
   const Choice* choice = kernel.choice ? &*kernel.choice : nullptr;
   const auto policy = policy_for(kernel, may_compile && options.may_wait, state.coming != nullptr);
@@ -226,7 +227,7 @@ Planner::KernelResult Planner::make_first(PlanState& state, const LaunchKernel& 
   const bool comes = may_compile && !options.may_wait && made.module && state.coming == nullptr &&
                      modules_.may_compile(*made.module);
   // Asked after may_compile(): another thread's compilation may have failed just before.
-  if (kernel.kind != Kind::base && may_compile_ && made.module)
+  if (kernel.reason != Reason::base && may_compile_ && made.module)
     state.try_again_at(modules_.try_again(*made.module));
   if (choice != nullptr) {
     const Candidate* candidate = &context_->of(op).candidates[choice->candidate];
@@ -235,7 +236,7 @@ Planner::KernelResult Planner::make_first(PlanState& state, const LaunchKernel& 
     } else if (policy != Modules::LoadPolicy::loaded) {
       state.failures.push_back({candidate, made.why_not});
     }
-  } else if (kernel.kind == Kind::untuned && comes && state.untuned_coming == nullptr) {
+  } else if (kernel.reason == Reason::untuned && comes && state.untuned_coming == nullptr) {
     state.untuned_coming = kernel.tmpl;
   }
   return made;
@@ -276,7 +277,7 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
       state->expected_loss = std::min(state->expected_loss, choices.at(0)->expected_loss);
     }
   }
-  if (first->kind == LaunchKernel::Kind::base)
+  if (first->reason == LaunchKernel::Reason::base)
     state->warning = fault_of_base(state->first.variant.source_hash, state->problem_text);
   if (may_compile_ && !may_compile && state->match != Match::exact)
     state->try_again_at(modules_.no_compiler_until());
@@ -311,7 +312,7 @@ Planner::KernelResult Planner::find_fallback(const PlanState& state, const Probl
     made = make(op, *kernel.tmpl, problem, kernel.config, choice, policy, stop);
     again = std::min(again, made.try_again);
     if (made.kernel.executable) return Answer::yes;
-    comes_later = only_loaded && kernel.kind == LaunchKernel::Kind::choice && made.module;
+    comes_later = only_loaded && kernel.reason == LaunchKernel::Reason::choice && made.module;
     return comes_later ? Answer::stop : Answer::no;
   };
   const FirstKernel first{&find_template(op, state.first.variant.template_name),

@@ -27,12 +27,12 @@ std::int64_t ConfigCount::saturated() const {
 }
 
 std::string ConfigCount::text() const {
-  switch (kind) {
-    case Kind::exact:
+  switch (precision) {
+    case Precision::exact:
       return number_text(configs, 1e15);
-    case Kind::estimate:
+    case Precision::estimate:
       return "about " + number_text(configs, 1e4);
-    case Kind::at_least:
+    case Precision::at_least:
       return "at least " + number_text(configs, 1e15);
   }
   return {};

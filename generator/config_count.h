@@ -9,15 +9,15 @@
 namespace tunesmith {
 
 struct ConfigCount {
-  enum class Kind {
+  enum class Precision {
     exact,     ///< exact up to 2^53, rounded beyond
     estimate,  ///< from random draws
     at_least,  ///< the walk saw this number, and random draws find no config
   };
   double configs = 0;
-  Kind kind = Kind::exact;
+  Precision precision = Precision::exact;
 
-  bool is_at_most(double limit) const { return kind != Kind::at_least && configs <= limit; }
+  bool is_at_most(double limit) const { return precision != Precision::at_least && configs <= limit; }
   std::int64_t saturated() const;  ///< at most 2^63 - 1
   std::string text() const;        ///< "4608", "1.0e24", "about 3.1e12", "at least 5000"
 };

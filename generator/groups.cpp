@@ -27,7 +27,8 @@ constexpr std::size_t most_sampled = std::size_t{1} << 21;
 constexpr std::uint64_t most_placed = std::uint64_t{1} << 48;
 
 bool has_places(const ConfigCount& count) {
-  return count.kind == ConfigCount::Kind::exact && count.configs <= static_cast<double>(most_placed);
+  return count.precision == ConfigCount::Precision::exact &&
+         count.configs <= static_cast<double>(most_placed);
 }
 
 }  // namespace
@@ -119,7 +120,7 @@ std::uint32_t Space::Groups::look(Group& group, std::size_t wanted, Random& rand
   if (walk.outside() != 0 || (!walk.was_limited() && has_places(group.count))) return walk.outside();
   if (const std::uint32_t outside = draw(group, walk, wanted, random); outside != 0) return outside;
   if (!group.found.empty()) return 0;
-  if (walk.was_limited()) group.count.kind = ConfigCount::Kind::at_least;
+  if (walk.was_limited()) group.count.precision = ConfigCount::Precision::at_least;
   Walk again = walk_of(group);
   again.limit(most_counting_steps);
   again.each([&](const Config& config) {
@@ -158,7 +159,7 @@ std::uint32_t Space::Groups::draw(Group& group, const Walk& walk, std::size_t wa
   }
   if (!group.found.empty() && walk.was_limited())
     group.count = {raw * static_cast<double>(group.found.size()) / static_cast<double>(tries),
-                   ConfigCount::Kind::estimate};
+                   ConfigCount::Precision::estimate};
   return 0;
 }
 
@@ -166,10 +167,10 @@ ConfigCount Space::Groups::product() const {
   ConfigCount all{is_empty_ ? 0.0 : 1.0};
   for (const Group& group : groups_) {
     all.configs *= group.count.configs;
-    all.kind = std::max(all.kind, group.count.kind);
+    all.precision = std::max(all.precision, group.count.precision);
   }
   const bool none = std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
-    return group.count.configs == 0 && group.count.kind == ConfigCount::Kind::exact;
+    return group.count.configs == 0 && group.count.precision == ConfigCount::Precision::exact;
   });
   return is_empty_ || none ? ConfigCount{} : all;
 }

@@ -332,7 +332,7 @@ Config Space::complete(const Values& given) const {
     if (!tried.has(axis.name)) tried.set(axis.name, axis.values.front());
   }
   const std::string none = given.empty() ? "" : " that agrees with \"" + given.text() + "\"";
-  if (Groups(*this, Subset::legal, given).count().kind != ConfigCount::Kind::exact) {
+  if (Groups(*this, Subset::legal, given).count().precision != ConfigCount::Precision::exact) {
     throw UsageError(
         "No legal config" + none +
         " was found, though there may be some: they are too rare to be drawn at random, and too "

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 namespace {
 
 bool may_be_zero(const BoundedValue& x) { return std::abs(x.value) <= x.error; }
@@ -255,4 +255,4 @@ BoundedValue apply(Operation operation, const BoundedValue& x, const BoundedValu
   }
 }
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

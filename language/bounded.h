@@ -6,7 +6,7 @@
 
 #include "language/expression.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 
 struct BoundedValue {
   double value = 0;
@@ -45,4 +45,4 @@ class BoundedNodes {
   std::vector<char> fusable_;
 };
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

@@ -3,7 +3,7 @@
 
 #include "language/scanner.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 
 int Builder::add(Node node) {
   node.non_negative = is_non_negative(node);
@@ -99,4 +99,4 @@ bool Builder::is_non_negative(const Node& node) const {
   }
 }
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

@@ -12,7 +12,7 @@
 
 #include "language/expression.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 
 /// Adds operations; an existing equal one is reused. An operation comes after its operands. Throws
 /// SyntaxError (scanner.h) if there are too many.
@@ -40,4 +40,4 @@ class Builder {
   std::map<Key, int> known_;
 };
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

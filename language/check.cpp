@@ -7,7 +7,7 @@
 #include "generator/number_text.h"
 #include "language/expression.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 namespace {
 
 double largest_float() { return static_cast<double>(std::numeric_limits<float>::max()); }
@@ -43,4 +43,4 @@ std::string refuses(const Expression& expression, DType dtype) {
   return "";
 }
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

@@ -8,7 +8,7 @@
 #include "generator/number_text.h"
 #include "language/expression.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 namespace {
 
 std::string variable(int node) { return "v" + std::to_string(node); }
@@ -101,4 +101,4 @@ std::string code(const Expression& expression, DType dtype) {
   return text + "  return " + variable(static_cast<int>(nodes.size()) - 1) + ";\n}\n";
 }
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

@@ -10,7 +10,7 @@
 
 #include "language/bounded.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 namespace {
 
 // A floating-point type.
@@ -191,14 +191,14 @@ void BoundedNodes::is_added(int place) {
 }
 
 BoundedValue BoundedNodes::rounded(const BoundedValue& x, double ulps) const {
-  return elementwise_op::rounded(x.value, x.error, ulps, format_of(compute_), true, false);
+  return language::rounded(x.value, x.error, ulps, format_of(compute_), true, false);
 }
 
 BoundedValue BoundedNodes::stored(const BoundedValue& x) const {
   if (dtype_ == compute_ || x.error == infinity) return x;
   const Format& format = dtype_ == DType::f16 ? f16_format : bf16_format;
   if (certain(x) && holds(format, x.value)) return x;
-  return elementwise_op::rounded(x.value, x.error, 0.5, format, true, false);
+  return language::rounded(x.value, x.error, 0.5, format, true, false);
 }
 
 void BoundedNodes::evaluate(std::size_t i, const BoundedValue* x, const BoundedValue* y,
@@ -227,9 +227,8 @@ void BoundedNodes::evaluate(std::size_t i, const BoundedValue* x, const BoundedV
     const bool zero =
         result.value == 0 && result.error == 0 && (compute_ == DType::f32 || !known.real || x[e].value == 0);
     to[e] = unknown ? BoundedValue{result.value, infinity}
-            : zero
-                ? result
-                : elementwise_op::rounded(result.value, result.error, ulps, format, tiny, fusable_[i] != 0);
+            : zero  ? result
+                    : language::rounded(result.value, result.error, ulps, format, tiny, fusable_[i] != 0);
   }
 }
 
@@ -253,4 +252,4 @@ void evaluate(const Expression& expression, DType dtype, std::span<const std::ve
   }
 }
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

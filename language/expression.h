@@ -14,7 +14,7 @@
 
 #include "generator/op.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 
 constexpr int most_inputs = 6;
 inline constexpr std::array<std::string_view, most_inputs> input_names = {"a", "b", "c", "d", "e", "f"};
@@ -149,4 +149,4 @@ void evaluate(const Expression& expression, DType dtype, std::span<const std::ve
 /// Evaluates one element of i32 or i64.
 std::int64_t evaluate_whole(const Expression& expression, DType dtype, std::span<const std::int64_t> inputs);
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

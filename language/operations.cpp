@@ -3,7 +3,7 @@
 
 #include "language/expression.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 namespace {
 
 // In the order of Operation; inputs and numbers have no name. The errors of functions are those of the CUDA
@@ -80,4 +80,4 @@ std::span<const NamedFunction> named_functions() { return named; }
 
 DType compute_dtype(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

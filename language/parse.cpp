@@ -8,7 +8,7 @@
 #include "language/scanner.h"
 #include "language/words.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 namespace {
 
 std::string function_names() {
@@ -285,4 +285,4 @@ ParseResult parse(std::string_view function) {
   }
 }
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

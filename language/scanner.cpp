@@ -8,7 +8,7 @@
 
 #include "generator/number_text.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 namespace {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -92,4 +92,4 @@ void Scanner::skip_digits() {
   while (sees_digit()) ++at_;
 }
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

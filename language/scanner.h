@@ -8,7 +8,7 @@
 
 #include "language/expression.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 
 [[noreturn]] void fail(std::size_t position, std::string sentence);
 
@@ -43,4 +43,4 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

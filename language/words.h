@@ -12,7 +12,7 @@
 #include "language/builder.h"
 #include "language/scanner.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 
 /// The meaning of words in addition to pi and the functions of elements: the index of a node, or nothing.
 struct Words {
@@ -33,4 +33,4 @@ int parse_value(Scanner& scanner, Builder& builder, const Words& words);
 /// Throws SyntaxError unless the text ends here.
 void expect_end(const Scanner& scanner, std::string_view wanted);
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

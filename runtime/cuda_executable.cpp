@@ -22,18 +22,18 @@
 namespace tunesmith {
 namespace {
 
-LoadError::Kind kind_of(cudaError_t code) {
-  if (code == cudaErrorMemoryAllocation || is_of_capture(code)) return LoadError::Kind::busy;
-  return code == cudaErrorLaunchOutOfResources ? LoadError::Kind::resources : LoadError::Kind::refused;
+LoadError::Cause cause_of(cudaError_t code) {
+  if (code == cudaErrorMemoryAllocation || is_of_capture(code)) return LoadError::Cause::busy;
+  return code == cudaErrorLaunchOutOfResources ? LoadError::Cause::resources : LoadError::Cause::refused;
 }
 
-[[noreturn]] void refuse(cudaError_t code, const std::string& what, LoadError::Kind kind) {
+[[noreturn]] void refuse(cudaError_t code, const std::string& what, LoadError::Cause cause) {
   static_cast<void>(cudaGetLastError());  // so that the caller's next check does not find this error
-  throw LoadError(what + ": " + to_string(code) + ".", kind);
+  throw LoadError(what + ": " + to_string(code) + ".", cause);
 }
 
 void require(cudaError_t code, const std::string& what) {
-  if (code != cudaSuccess) refuse(code, what, kind_of(code));
+  if (code != cudaSuccess) refuse(code, what, cause_of(code));
 }
 
 // Returns the kernel's parameters; nothing if the driver does not report them (before CUDA 12.4). CUDA gives
@@ -155,7 +155,7 @@ class Library {
              "The kernel " + name + " could not get " + std::to_string(bytes) +
                  " bytes of dynamic shared memory beside its " +
                  std::to_string(facts.attributes.sharedSizeBytes) + " of static",
-             LoadError::Kind::resources);
+             LoadError::Cause::resources);
     }
     facts.attributes.maxDynamicSharedSizeBytes = static_cast<int>(bytes);
   }
@@ -181,8 +181,8 @@ class Library {
     if (code == cudaSuccess) code = cudaOccupancyMaxActiveClusters(&clusters, facts.handle, &config);
     const std::string sentence = device.name + " runs no clusters of the " + std::to_string(blocks) +
                                  " blocks that the kernel " + name + " has";
-    if (code != cudaSuccess) refuse(code, sentence, LoadError::Kind::resources);
-    if (clusters == 0) throw LoadError(sentence + ".", LoadError::Kind::resources);
+    if (code != cudaSuccess) refuse(code, sentence, LoadError::Cause::resources);
+    if (clusters == 0) throw LoadError(sentence + ".", LoadError::Cause::resources);
   }
 
   bool was_launched() const { return launched_; }
@@ -345,7 +345,7 @@ class CudaExecutable : public Executable {
                           " threads, but with its " + std::to_string(attributes.numRegs) +
                           " registers per thread and its launch bounds " + device.name + " allows " +
                           std::to_string(attributes.maxThreadsPerBlock) + ".",
-                      LoadError::Kind::resources);
+                      LoadError::Cause::resources);
     }
     facts_.registers = std::max(facts_.registers, attributes.numRegs);
     facts_.static_shared_bytes = std::max(facts_.static_shared_bytes, static_bytes);

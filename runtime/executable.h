@@ -16,15 +16,15 @@ namespace tunesmith {
 
 /// A variant that cannot be loaded on its device.
 struct LoadError : Error {
-  enum class Kind {
+  enum class Cause {
     refused,    ///< another architecture, damaged bytes, or a missing kernel, symbol or parameter
     resources,  ///< more threads, registers or shared memory than the device has
     busy,       ///< memory or file numbers that others use now: it may load later
   };
-  explicit LoadError(const std::string& sentence, Kind kind_ = Kind::refused)
-      : Error(sentence), kind(kind_) {}
+  explicit LoadError(const std::string& sentence, Cause cause_ = Cause::refused)
+      : Error(sentence), cause(cause_) {}
 
-  Kind kind;
+  Cause cause;
 };
 
 /// The maximum over the variant's kernels, as the loaded binary reports it.
@@ -38,7 +38,7 @@ struct BinaryFacts {
 inline void require_limits(const Work& work, const DeviceFacts& device,
                            std::int64_t static_shared_bytes = 0) {
   if (const auto why = exceeds(work, device, static_shared_bytes)) {
-    throw LoadError(*why, LoadError::Kind::resources);
+    throw LoadError(*why, LoadError::Cause::resources);
   }
 }
 

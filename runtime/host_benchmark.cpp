@@ -31,7 +31,7 @@ class HostBenchmark : public Benchmark {
     char* const to = memory_.back().get();
     if (to == nullptr) {
       throw LoadError("The host has no " + std::to_string(bytes) + " bytes of memory left.",
-                      LoadError::Kind::resources);
+                      LoadError::Cause::resources);
     }
     if (pattern.empty()) std::memset(to, 0, size);
     for (std::size_t at = 0; at < size && !pattern.empty(); at += pattern.size())

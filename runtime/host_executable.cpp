@@ -24,7 +24,7 @@
 namespace tunesmith {
 namespace {
 
-using Entry = int (*)(void* const*, const long long*, const long long*, long long, int);
+using LaunchFunction = int (*)(void* const*, const long long*, const long long*, long long, int);
 using SharedBytes = long long (*)();
 using Parameter = long long (*)(int);
 
@@ -51,7 +51,7 @@ void* open_library(const std::string& binary) {
   if (file < 0)
     throw LoadError(
         "No memory file could be created for the host's binary: " + std::string(std::strerror(errno)) + ".",
-        LoadError::Kind::busy);
+        LoadError::Cause::busy);
   std::size_t written = 0;
   while (written < binary.size()) {
     const ssize_t some = write(file, binary.data() + written, binary.size() - written);
@@ -59,7 +59,7 @@ void* open_library(const std::string& binary) {
       close(file);
       throw LoadError(
           "The host's binary of " + std::to_string(binary.size()) + " bytes did not fit into memory.",
-          LoadError::Kind::busy);
+          LoadError::Cause::busy);
     }
     written += static_cast<std::size_t>(some);
   }
@@ -71,13 +71,13 @@ void* open_library(const std::string& binary) {
   path += "/" + std::to_string(file);
   errno = 0;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const auto kind = is_shortage(errno) ? LoadError::Kind::busy : LoadError::Kind::refused;
+  const auto cause = is_shortage(errno) ? LoadError::Cause::busy : LoadError::Cause::refused;
   const char* why = library == nullptr ? dlerror() : nullptr;
   close(file);
   if (library == nullptr) {
     throw LoadError(
         "The host's binary does not load: " + std::string(why == nullptr ? "no reason given" : why) + ".",
-        kind);
+        cause);
   }
   return library;
 }
@@ -246,7 +246,7 @@ class HostExecutable : public Executable {
       const long long block[] = {launch.block.x, launch.block.y, launch.block.z};
       const BlockOrder order = launch.waits_for_blocks ? BlockOrder::ascending : order_;
       end_launch = library_->fail;
-      const int code = reinterpret_cast<Entry>(symbols_[n])(
+      const int code = reinterpret_cast<LaunchFunction>(symbols_[n])(
           parameters, grid, block, launch.dynamic_shared_bytes, way_ | static_cast<int>(order) << 2);
       end_launch = nullptr;
       if (code != 0) return code;

@@ -94,7 +94,7 @@ class OpChecker {
     try {
       executable = device().load(binary, suffix, work);
     } catch (const LoadError& error) {
-      if (error.kind != LoadError::Kind::resources) throw;
+      if (error.cause != LoadError::Cause::resources) throw;
       // Registers and static shared memory are known only now.
       ++refused_;
       return false;

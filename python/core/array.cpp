@@ -124,7 +124,7 @@ std::vector<std::int64_t> integers(nb::handle sequence) {
 }
 
 struct Class {
-  Kind kind = Kind::other;
+  ArrayLibrary library = ArrayLibrary::other;
   const char* refusal = nullptr;  // why its arrays are never read
 };
 
@@ -150,19 +150,19 @@ Class class_of(nb::handle object) {
   std::string module;  // a type of ctypes may have None
   nb::try_cast(nb::getattr(type, "__module__", nb::none()), module);
   const std::string root = module.substr(0, module.find('.'));
-  Kind kind = Kind::other;
-  if (root == "numpy") kind = Kind::numpy;
-  if (root == "torch" || nb::hasattr(object, "__torch_function__")) kind = Kind::torch;
-  if (root == "cupy") kind = Kind::cupy;
-  if (root == "numba") kind = Kind::numba;
-  if (root == "jax" || root == "jaxlib") kind = Kind::jax;
-  if (kind == Kind::other && PyObject_CheckBuffer(object.ptr()) != 0 &&
+  ArrayLibrary library = ArrayLibrary::other;
+  if (root == "numpy") library = ArrayLibrary::numpy;
+  if (root == "torch" || nb::hasattr(object, "__torch_function__")) library = ArrayLibrary::torch;
+  if (root == "cupy") library = ArrayLibrary::cupy;
+  if (root == "numba") library = ArrayLibrary::numba;
+  if (root == "jax" || root == "jaxlib") library = ArrayLibrary::jax;
+  if (library == ArrayLibrary::other && PyObject_CheckBuffer(object.ptr()) != 0 &&
       nb::isinstance(object, nb::module_::import_("numpy").attr("ndarray")))
-    kind = Kind::numpy;  // a subclass that another package defines
+    library = ArrayLibrary::numpy;  // a subclass that another package defines
   auto& entry = known[next++ % known.size()];
   Py_XDECREF(entry.first);
   entry = {nb::borrow(type).release().ptr(),  // the reference is kept, so that its address is not used again
-           {kind, kind == Kind::numpy ? refusal_of(object) : nullptr}};
+           {library, library == ArrayLibrary::numpy ? refusal_of(object) : nullptr}};
   return entry.second;
 }
 
@@ -360,19 +360,19 @@ void read_dlpack(nb::handle object, Array& array) {
   } else {
     set_row_major_strides(array);
   }
-  if (array.kind == Kind::jax) array.readonly = true;  // JAX's arrays never change
-  array.owner = capsule;                               // its destructor gives the array back
+  if (array.library == ArrayLibrary::jax) array.readonly = true;  // JAX's arrays never change
+  array.owner = capsule;                                          // its destructor gives the array back
 }
 
 }  // namespace
 
-std::string_view name(Kind kind) {
+std::string_view name(ArrayLibrary library) {
   static constexpr std::array<std::string_view, 6> names = {"numpy", "torch", "cupy",
                                                             "numba", "jax",   "other"};
-  return names[static_cast<std::size_t>(kind)];
+  return names[static_cast<std::size_t>(library)];
 }
 
-Kind kind_of(nb::handle object) { return class_of(object).kind; }
+ArrayLibrary library_of(nb::handle object) { return class_of(object).library; }
 
 std::int64_t Array::elements() const {
   std::int64_t count = 1;
@@ -407,25 +407,26 @@ bool overlap(const Array& one, const Array& other) {
 }
 
 bool is_array(nb::handle object) {
-  const Kind kind = kind_of(object);
-  return (kind != Kind::other && kind != Kind::numpy) || PyObject_CheckBuffer(object.ptr()) != 0 ||
-         nb::hasattr(object, "__dlpack__") || nb::hasattr(object, "__cuda_array_interface__");
+  const ArrayLibrary library = library_of(object);
+  return (library != ArrayLibrary::other && library != ArrayLibrary::numpy) ||
+         PyObject_CheckBuffer(object.ptr()) != 0 || nb::hasattr(object, "__dlpack__") ||
+         nb::hasattr(object, "__cuda_array_interface__");
 }
 
 Array array_of(nb::handle object) {
   Array array;
   const Class its_class = class_of(object);
   if (its_class.refusal != nullptr) refuse(its_class.refusal);
-  array.kind = its_class.kind;
-  if (array.kind == Kind::torch) {
+  array.library = its_class.library;
+  if (array.library == ArrayLibrary::torch) {
     read_torch(object, array);
     return array;
   }
-  if (array.kind == Kind::cupy) {
+  if (array.library == ArrayLibrary::cupy) {
     read_cupy(object, array);
     return array;
   }
-  if (PyObject_CheckBuffer(object.ptr()) != 0 && array.kind != Kind::jax) {
+  if (PyObject_CheckBuffer(object.ptr()) != 0 && array.library != ArrayLibrary::jax) {
     if (read_buffer(object, array)) return array;
     refuse("An array of the type " + class_name(object) +
            " whose elements have no buffer format cannot be used; convert them to a numeric type.");
@@ -446,7 +447,7 @@ Array array_of(nb::handle object) {
 std::uintptr_t current_stream(const Array& array) {
   if (array.device < 0) return 0;
   if (array.stream) return *array.stream;
-  if (array.kind == Kind::torch) {
+  if (array.library == ArrayLibrary::torch) {
     // The function that PyTorch's own compiled kernels call; the public function makes a Stream object first.
     static PyObject* const current =
         nb::getattr(nb::module_::import_("torch._C"), "_cuda_getCurrentRawStream", nb::none())
@@ -456,7 +457,7 @@ std::uintptr_t current_stream(const Array& array) {
     return nb::cast<std::uintptr_t>(
         nb::module_::import_("torch.cuda").attr("current_stream")(array.device).attr("cuda_stream"));
   }
-  if (array.kind == Kind::cupy) {
+  if (array.library == ArrayLibrary::cupy) {
     static PyObject* const current =
         nb::object(nb::module_::import_("cupy.cuda").attr("get_current_stream")).release().ptr();
     return nb::cast<std::uintptr_t>(nb::handle(current)(array.device).attr("ptr"));
@@ -469,14 +470,14 @@ void bind_array(nb::module_& m) {
       "is_array", [](nb::handle object) { return is_array(object); }, nb::arg("object").none(),
       "Whether Array can read the object, by its type.");
   m.def(
-      "kind_of", [](nb::handle object) { return name(kind_of(object)); }, nb::arg("object").none(),
+      "kind_of", [](nb::handle object) { return name(library_of(object)); }, nb::arg("object").none(),
       "The library of an array, by its type: numpy, torch, cupy, numba, jax or other.");
   nb::class_<Array>(m, "Array", "Where another library's array lies, without a copy.")
       .def(
           "__init__", [](Array* self, nb::handle object) { new (self) Array(array_of(object)); },
           nb::arg("object").none())
       .def_prop_ro(
-          "kind", [](const Array& self) { return name(self.kind); },
+          "kind", [](const Array& self) { return name(self.library); },
           "numpy, torch, cupy, numba, jax or other.")
       .def_prop_ro(
           "dtype", [](const Array& self) { return self.dtype; }, "The element type, as NumPy spells it.")

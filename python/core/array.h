@@ -14,12 +14,12 @@ namespace tunesmith::python {
 namespace nb = nanobind;
 
 /// The library of an array: a result becomes an array of it, and its current stream is used.
-enum class Kind { numpy, torch, cupy, numba, jax, other };
-std::string_view name(Kind kind);
-Kind kind_of(nb::handle object);
+enum class ArrayLibrary { numpy, torch, cupy, numba, jax, other };
+std::string_view name(ArrayLibrary library);
+ArrayLibrary library_of(nb::handle object);
 
 struct Array {
-  Kind kind = Kind::numpy;
+  ArrayLibrary library = ArrayLibrary::numpy;
   std::string_view dtype;  ///< NumPy's name: "float32", "bfloat16"
   std::int64_t item_bytes = 0;
   int device = -1;  ///< the CUDA device's ordinal, -1 for memory of the host

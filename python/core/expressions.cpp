@@ -27,9 +27,9 @@ void bind_elementwise(nb::module_& m) {
       "functions",
       [] {
         std::vector<std::string> names;
-        for (const auto& each : elementwise_op::operations())
+        for (const auto& each : language::operations())
           if (each.called) names.emplace_back(each.name);
-        for (const auto& each : elementwise_op::named_functions()) names.emplace_back(each.name);
+        for (const auto& each : language::named_functions()) names.emplace_back(each.name);
         return names;
       },
       "The functions that an expression of elementwise may call.");

@@ -104,8 +104,10 @@ bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
       return false;  // the function itself says why
     }
     const Array& array = seen.arrays.back();
-    if (array.kind != Kind::numpy && array.kind != Kind::torch && array.kind != Kind::cupy) return false;
-    append(key, 'a', array.kind);
+    if (array.library != ArrayLibrary::numpy && array.library != ArrayLibrary::torch &&
+        array.library != ArrayLibrary::cupy)
+      return false;
+    append(key, 'a', array.library);
     append(key, 'd', array.dtype.data());  // each name stands once in the program
     append(key, array.readonly ? 'r' : 'w', array.device);
     append(key, 'x', array.shape.size());
@@ -270,7 +272,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
     const Array array = array_of(one);
     for (std::size_t k = 0; k < made.size(); ++k) {
       if (made[k].data != array.data || !array.contiguous() || array.dtype != made[k].dtype ||
-          array.elements() != made[k].elements() || array.kind != arrays.front().kind || returned[k])
+          array.elements() != made[k].elements() || array.library != arrays.front().library || returned[k])
         continue;
       returned[k] = array;
       return Slot{Slot::made, k};

@@ -77,7 +77,7 @@ void check_argument(const PyPlan& plan, std::size_t k, const Array& array, bool 
     throw std::logic_error(who + " has " + std::to_string(span_bytes(array)) +
                            " bytes, but what is launched, " + plan.plan.problem() + ", writes " +
                            std::to_string(wanted) + " bytes without gaps; this is a mistake in tunesmith.");
-  if (expected.role != Role::input && array.readonly && !(by_words && array.kind == Kind::jax))
+  if (expected.role != Role::input && array.readonly && !(by_words && array.library == ArrayLibrary::jax))
     refuse_value(who + " is written, but the array is read-only.");
 }
 
@@ -114,9 +114,9 @@ void launch(PyPlan& self, nb::handle arrays, const std::vector<double>& numbers,
     pointers[k] = array.data;
     if (array.device < 0 && ordinal >= 0) copies = true;
     if (array.device >= 0 && !stream) {
-      if (array.kind == Kind::torch || array.kind == Kind::cupy || array.stream)
+      if (array.library == ArrayLibrary::torch || array.library == ArrayLibrary::cupy || array.stream)
         stream = current_stream(array);
-      if (array.kind == Kind::jax || array.kind == Kind::other) waits = true;
+      if (array.library == ArrayLibrary::jax || array.library == ArrayLibrary::other) waits = true;
     }
   }
   void* workspace_data = nullptr;

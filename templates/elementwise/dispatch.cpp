@@ -21,9 +21,9 @@ using Numbers = std::span<const std::int64_t>;
 class ProblemFields {
  public:
   ProblemFields(std::string_view function, ElementName type, Numbers shape, std::size_t inputs) {
-    if (inputs > elementwise_op::most_inputs) {
+    if (inputs > language::most_inputs) {
       throw UsageError("elementwise was given " + std::to_string(inputs) + " inputs; at most " +
-                       std::to_string(elementwise_op::most_inputs) + " are allowed.");
+                       std::to_string(language::most_inputs) + " are allowed.");
     }
     fields_[0].value = function;
     fields_[1].value = type.text;
@@ -60,15 +60,15 @@ class ProblemFields {
 
   std::array<char, 4096> texts_;  // NOLINT: read as far as it is written
   char* end_ = texts_.data();
-  std::array<Field, 3 + elementwise_op::most_inputs> fields_ = {Field{"function", ""},
-                                                                {"dtype", ""},
-                                                                {"shape", ""},
-                                                                {"a", ""},
-                                                                {"b", ""},
-                                                                {"c", ""},
-                                                                {"d", ""},
-                                                                {"e", ""},
-                                                                {"f", ""}};
+  std::array<Field, 3 + language::most_inputs> fields_ = {Field{"function", ""},
+                                                          {"dtype", ""},
+                                                          {"shape", ""},
+                                                          {"a", ""},
+                                                          {"b", ""},
+                                                          {"c", ""},
+                                                          {"d", ""},
+                                                          {"e", ""},
+                                                          {"f", ""}};
   std::size_t count_ = 3;
 };
 
@@ -78,7 +78,7 @@ Status named(Dispatcher& dispatcher, std::string_view function, std::initializer
              T* out, std::int64_t n, void* stream, std::initializer_list<std::size_t> scalars = {}) {
   static constexpr std::int64_t one = 1;
   ProblemFields asked(function, element_type<T>, {&n, 1}, inputs.size());
-  std::array<void*, elementwise_op::most_inputs + 1> arguments = {};
+  std::array<void*, language::most_inputs + 1> arguments = {};
   std::size_t k = 0;
   for (const T* input : inputs) {
     const bool is_scalar = std::find(scalars.begin(), scalars.end(), k) != scalars.end();
@@ -92,7 +92,7 @@ Status named(Dispatcher& dispatcher, std::string_view function, std::initializer
 
 // Throws an error that says so if a function was given too few or too many inputs.
 void require_inputs(const std::string& function, std::size_t given) {
-  const auto wanted = static_cast<std::size_t>(elementwise_op::parse(function).expression.inputs);
+  const auto wanted = static_cast<std::size_t>(language::parse(function).expression.inputs);
   if (given == wanted) return;
   throw UsageError("The function " + function + " has " + std::to_string(wanted) +
                    " inputs; elementwise was given " + std::to_string(given) + ".");
@@ -111,7 +111,7 @@ Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementN
                    const std::vector<std::int64_t>& shape, const std::vector<ElementwiseInput>& inputs,
                    void* out, void* stream) {
   ProblemFields asked(function, type, shape, inputs.size());
-  std::array<void*, elementwise_op::most_inputs + 1> arguments = {};
+  std::array<void*, language::most_inputs + 1> arguments = {};
   std::size_t k = 0;
   for (const ElementwiseInput& input : inputs) {
     asked.add_input(input.layout.extents, input.layout.strides);
@@ -119,7 +119,7 @@ Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementN
   }
   arguments.back() = out;
   const Plan plan = dispatcher.plan("elementwise", asked.problem());
-  for (k = 0; k < elementwise_op::most_inputs; ++k)
+  for (k = 0; k < language::most_inputs; ++k)
     if ((plan.argument_bytes(k) > 0) != (k < inputs.size())) require_inputs(function, inputs.size());
   return plan.launch(arguments, stream);
 }

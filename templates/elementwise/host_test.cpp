@@ -20,7 +20,7 @@
 namespace tunesmith {
 namespace {
 
-using elementwise_op::functions;
+using language::functions;
 
 Dispatcher host() { return Dispatcher({.device = "host", .database = "", .cache_folder = ""}); }
 

@@ -14,6 +14,8 @@
 
 namespace tunesmith::elementwise_op {
 
+using namespace language;
+
 constexpr std::size_t most_dimensions = 6;
 
 struct InputLayout {

@@ -82,24 +82,24 @@ class Network {
 };
 
 // How outputs are grouped. Several plans are tried.
-struct Plan {
+struct OutputTiling {
   std::int64_t tile_x, tile_y;  // outputs whose common elements are sorted first
   bool rows_first;              // true if a tile is halved into rows first
   std::int64_t one_by_one;      // up to this many elements of two merged lists are found one by one
   Point origin;                 // where the first pairs to be merged begin
 };
 
-class Planner {
+class NetworkMaker {
  public:
-  Planner(Network& network, Set window, std::int64_t rank, const Plan& plan)
-      : network_(network), window_(std::move(window)), rank_(rank), plan_(plan) {}
+  NetworkMaker(Network& network, Set window, std::int64_t rank, const OutputTiling& tiling)
+      : network_(network), window_(std::move(window)), rank_(rank), tiling_(tiling) {}
 
   void make(const NetworkShape& shape) {
     outputs_.assign(static_cast<std::size_t>(shape.outputs_x * shape.outputs_y), 0);
     across_ = shape.outputs_x;
-    for (std::int64_t y = 0; y < shape.outputs_y; y += plan_.tile_y) {
-      for (std::int64_t x = 0; x < shape.outputs_x; x += plan_.tile_x)
-        select({x, x + plan_.tile_x, y, y + plan_.tile_y}, {}, 0, {});
+    for (std::int64_t y = 0; y < shape.outputs_y; y += tiling_.tile_y) {
+      for (std::int64_t x = 0; x < shape.outputs_x; x += tiling_.tile_x)
+        select({x, x + tiling_.tile_x, y, y + tiling_.tile_y}, {}, 0, {});
     }
     network_.outputs = outputs_;
   }
@@ -144,13 +144,13 @@ class Planner {
     const std::int64_t to =
         std::min<std::int64_t>(below + std::ssize(sorted) + std::ssize(others), rank_ + 1);
     List merged;
-    if (to - from <= plan_.one_by_one && !sorted.empty() && !others.empty()) {
+    if (to - from <= tiling_.one_by_one && !sorted.empty() && !others.empty()) {
       for (std::int64_t at = from; at < to; ++at) merged.push_back(ranked(sorted, others, at - below));
     } else if (from < to) {
       const List both = merge(sorted, others);
       merged = List(both.begin() + (from - below), both.begin() + (to - below));
     }
-    const bool by_rows = tile.to_y - tile.from_y > 1 && (plan_.rows_first || tile.to_x - tile.from_x == 1);
+    const bool by_rows = tile.to_y - tile.from_y > 1 && (tiling_.rows_first || tile.to_x - tile.from_x == 1);
     Tile one = tile, other = tile;
     if (by_rows) {
       one.to_y = other.from_y = (tile.from_y + tile.to_y) / 2;
@@ -176,12 +176,12 @@ class Planner {
   }
 
   // Divides by the first coordinate that is not the same in all points, at a multiple of the largest power of
-  // two, counted from the plan's origin.
+  // two, counted from the tiling's origin.
   std::pair<Set, Set> halves(const Set& set) const {
     std::pair<Set, Set> result;
     for (const auto& [coordinate, origin] :
-         {std::pair(&Point::x, plan_.origin.x), std::pair(&Point::y, plan_.origin.y),
-          std::pair(&Point::z, plan_.origin.z)}) {
+         {std::pair(&Point::x, tiling_.origin.x), std::pair(&Point::y, tiling_.origin.y),
+          std::pair(&Point::z, tiling_.origin.z)}) {
       const auto [least, most] = std::minmax_element(
           set.begin(), set.end(), [c = coordinate](const Point& a, const Point& b) { return a.*c < b.*c; });
       const std::int64_t first = (*least).*coordinate + 64 - origin, last = (*most).*coordinate + 64 - origin;
@@ -240,7 +240,7 @@ class Planner {
   Network& network_;
   Set window_;
   std::int64_t rank_;
-  Plan plan_;
+  OutputTiling tiling_;
   std::int64_t across_ = 1;
   std::vector<int> outputs_;
   std::map<Set, List> sorted_;
@@ -303,7 +303,7 @@ class Extremes {
   bool is_least_;
 };
 
-struct Found {
+struct OrderedNetwork {
   std::vector<Node> nodes;  // in the order of computation; lower and upper name earlier ones
   std::vector<int> outputs;
   std::int64_t operations = 0;
@@ -311,7 +311,7 @@ struct Found {
 
 // If `of_three`, a minimum of a minimum that nothing else needs becomes a minimum of three; maxima likewise
 // become maxima of three.
-Found in_order(const Network& network, bool of_three) {
+OrderedNetwork in_order(const Network& network, bool of_three) {
   std::vector<Node> nodes = network.nodes;
   const auto at = [&](int n) -> Node& { return nodes[static_cast<std::size_t>(n)]; };
   std::vector<int> order = network.needed();
@@ -340,7 +340,7 @@ Found in_order(const Network& network, bool of_three) {
     }
     std::erase_if(order, [&](int n) { return gone[static_cast<std::size_t>(n)]; });
   }
-  Found found;
+  OrderedNetwork found;
   std::map<int, int> place;
   for (const int n : order) {
     Node node = at(n);
@@ -372,9 +372,9 @@ Set window_of(const Problem& problem) {
   return places;
 }
 
-const Found& best(const Problem& problem, const NetworkShape& shape) {
+const OrderedNetwork& best(const Problem& problem, const NetworkShape& shape) {
   static std::mutex mutex;
-  static std::map<std::pair<std::string, NetworkShape>, Found> known;
+  static std::map<std::pair<std::string, NetworkShape>, OrderedNetwork> known;
   std::string key;
   for (const char* name : {"window_depth", "window_height", "window_width", "rank"})
     key += std::to_string(problem.integer(name)) + " ";
@@ -384,7 +384,7 @@ const Found& best(const Problem& problem, const NetworkShape& shape) {
   if (of_three) key += " of three";
   const std::lock_guard lock(mutex);
   const auto [entry, is_new] = known.try_emplace({std::move(key), shape});
-  Found& found = entry->second;
+  OrderedNetwork& found = entry->second;
   if (!is_new) return found;
   if (is_box(problem) && (is_least(problem) || is_greatest(problem))) {
     Network network;
@@ -398,10 +398,10 @@ const Found& best(const Problem& problem, const NetworkShape& shape) {
         if (rows_first && (tile_x == 1 || tile_y == 1)) continue;
         for (const std::int64_t one_by_one : {1, 2, 4}) {
           Network network;
-          Planner(network, window, problem.integer("rank"),
-                  {tile_x, tile_y, rows_first, one_by_one, {tile_x - 1, tile_y - 1, 0}})
+          NetworkMaker(network, window, problem.integer("rank"),
+                       {tile_x, tile_y, rows_first, one_by_one, {tile_x - 1, tile_y - 1, 0}})
               .make(shape);
-          Found tried = in_order(network, of_three);
+          OrderedNetwork tried = in_order(network, of_three);
           if (found.outputs.empty() || tried.operations < found.operations) found = std::move(tried);
         }
       }
@@ -412,7 +412,7 @@ const Found& best(const Problem& problem, const NetworkShape& shape) {
 
 // Chooses pairs of a minimum and a maximum of the same two nodes, spread over the network. Maps each node of
 // such a pair to its partner.
-std::map<int, int> added(const Found& network, std::int64_t percent) {
+std::map<int, int> added(const OrderedNetwork& network, std::int64_t percent) {
   std::vector<std::pair<int, int>> pairs;
   std::map<std::pair<int, int>, int> single;
   for (int n = 0; n < static_cast<int>(network.nodes.size()); ++n) {
@@ -439,7 +439,7 @@ std::int64_t network_operations(const Problem& problem, const NetworkShape& shap
 }
 
 std::string network_text(const Problem& problem, const NetworkShape& shape, const NetworkWriting& writing) {
-  const Found& network = best(problem, shape);
+  const OrderedNetwork& network = best(problem, shape);
   const auto name_of = [](std::size_t node) { return "v" + std::to_string(node); };
   const auto text_of = [](std::int64_t number) { return std::to_string(number); };
   const std::map<int, int> other = added(network, writing.percent_added);

@@ -28,7 +28,7 @@ std::string frequent_code() {
       "template <int N>\n__device__ __forceinline__ bool apply_frequent(int operation, Compute (&x)[N], "
       "const Compute (&y)[N]) {\n  switch (operation) {\n";
   for (const Operation operation : frequent) {
-    const elementwise_op::OperationFacts& known = elementwise_op::facts(operation);
+    const language::OperationFacts& known = language::facts(operation);
     text += "    case " + std::to_string(static_cast<int>(operation)) +
             ":\n#pragma unroll\n      for (int e = 0; e < N; ++e) x[e] = elementwise::" +
             std::string(known.name) + (known.operands == 1 ? "(x[e]" : "(x[e], y[e]") +
@@ -245,7 +245,7 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   // Without columns a result may still have a value for each row: a sum of nothing.
   if (shape.rows == 0 || (shape.columns == 0 && std::all_of(e.outputs.begin(), e.outputs.end(), is_wide)))
     return {};
-  const DType compute = elementwise_op::compute_dtype(dtype_of(problem));
+  const DType compute = language::compute_dtype(dtype_of(problem));
   const Program program = Writer(shape, compute).made();
   const Layout layout = layout_of(shape, program, compute, config[BLOCK], device);
   std::vector<KernelArgument> arguments = kernel_arguments(problem);
@@ -286,8 +286,7 @@ Template base() {
           .kernels = {"rows_base"},
           .preamble =
               [](const Problem& problem) {
-                return elementwise_op::apply_code(elementwise_op::compute_dtype(dtype_of(problem))) +
-                       frequent_code();
+                return language::apply_code(language::compute_dtype(dtype_of(problem))) + frequent_code();
               },
           .space = space,
           .work = work};

@@ -10,15 +10,15 @@
 namespace tunesmith::rows_op {
 namespace {
 
-using elementwise_op::facts;
-using elementwise_op::OperationFacts;
+using language::facts;
+using language::OperationFacts;
 
 class Writer {
  public:
   explicit Writer(const Problem& problem)
       : shape_(shape_of(problem)),
         e_(shape_.expression),
-        compute_(elementwise_op::compute_dtype(dtype_of(problem))),
+        compute_(language::compute_dtype(dtype_of(problem))),
         divides_(e_.nodes.size(), 0) {
     for (const Node& node : e_.nodes) {
       if (shape_.divides_by_row_value(node)) divides_[at(node.operands[1])] = 1;
@@ -67,7 +67,7 @@ class Writer {
 
   std::string value(int place) const {
     const Node& node = e_.nodes[at(place)];
-    if (is_number(place)) return "Compute(" + elementwise_op::literal(node, compute_) + ")";
+    if (is_number(place)) return "Compute(" + language::literal(node, compute_) + ")";
     const std::string name = "v" + std::to_string(place);
     return shape_.varies_along_row(place) ? name : "row." + name;
   }

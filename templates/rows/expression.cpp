@@ -11,9 +11,9 @@
 namespace tunesmith::rows_op {
 namespace {
 
-using elementwise_op::fail;
-using elementwise_op::Scanner;
-using elementwise_op::SyntaxError;
+using language::fail;
+using language::Scanner;
+using language::SyntaxError;
 
 constexpr std::array<Word, 6> frequent = {{
     {"softmax", "y = exp(x - max(x)) / sum(exp(x - max(x)))"},
@@ -30,7 +30,7 @@ class Parser {
 
   Expression parse() {
     if (scanner_.at_end()) fail(0, "There is no expression.");
-    const elementwise_op::Words words = {
+    const language::Words words = {
         .value = [this](std::string_view word,
                         std::size_t position) { return std::optional(value(word, position)); },
         .call = [this](std::string_view word, std::span<const int> arguments,
@@ -39,24 +39,24 @@ class Parser {
         .functions = ", sum, mean and prod, and max and min of one value, are reductions"};
     do result(words);
     while (scanner_.take(";") && !scanner_.at_end());
-    elementwise_op::expect_end(scanner_, "An operator, ';' or the end");
+    language::expect_end(scanner_, "An operator, ';' or the end");
     if (found_.inputs.empty()) fail(0, "The expression reads no array.");
     found_.nodes = builder_.nodes();
     return std::move(found_);
   }
 
  private:
-  void result(const elementwise_op::Words& words) {
+  void result(const language::Words& words) {
     const std::size_t position = scanner_.position();
     if (!scanner_.sees_word()) fail(position, "A result was expected, as in y = x / sum(x).");
     const std::string name(scanner_.word());
     if (scanner_.sees("==") || !scanner_.take("="))
       fail(scanner_.position(), "'=' was expected behind the result's name, as in y = x / sum(x).");
-    const int value = elementwise_op::parse_value(scanner_, builder_, words);
+    const int value = language::parse_value(scanner_, builder_, words);
     const auto same = [&](const Output& output) { return output.name == name; };
     if (name == "pi" || std::find(found_.inputs.begin(), found_.inputs.end(), name) != found_.inputs.end() ||
         std::any_of(found_.outputs.begin(), found_.outputs.end(), same)) {
-      fail(position, elementwise_op::quoted(name) + " is there already; give the result another name.");
+      fail(position, language::quoted(name) + " is there already; give the result another name.");
     }
     if (found_.outputs.size() == most_outputs)
       fail(position, "There are more than " + std::to_string(most_outputs) + " results; split them up.");
@@ -69,7 +69,7 @@ class Parser {
     auto at = std::find(found_.inputs.begin(), found_.inputs.end(), word);
     if (at == found_.inputs.end()) {
       if (found_.inputs.size() == most_inputs) {
-        fail(position, elementwise_op::quoted(word) + " is the expression's array number " +
+        fail(position, language::quoted(word) + " is the expression's array number " +
                            std::to_string(most_inputs + 1) + "; at most " + std::to_string(most_inputs) +
                            " are allowed: " + listed(found_.inputs) + ".");
       }
@@ -85,7 +85,7 @@ class Parser {
     if (!function) return std::nullopt;
     if (arguments.size() != 1) {
       if (*function == Function::max || *function == Function::min) return std::nullopt;  // of elements
-      fail(position, elementwise_op::quoted(word) + " reduces one value along the row; " +
+      fail(position, language::quoted(word) + " reduces one value along the row; " +
                          std::to_string(arguments.size()) + " were given.");
     }
     for (const Reduction& known : found_.reductions)
@@ -104,7 +104,7 @@ class Parser {
   }
 
   Scanner scanner_;
-  elementwise_op::Builder builder_;
+  language::Builder builder_;
   Expression found_;
 };
 
@@ -129,15 +129,15 @@ std::span<const Word> words() { return frequent; }
 ParseResult parse(std::string_view text) {
   for (const Word& word : frequent)
     if (word.name == text) text = word.expression;
-  if (text.size() > elementwise_op::longest_text) {
+  if (text.size() > language::longest_text) {
     return {{},
             "It has " + std::to_string(text.size()) + " characters; at most " +
-                std::to_string(elementwise_op::longest_text) + " are allowed."};
+                std::to_string(language::longest_text) + " are allowed."};
   }
   try {
     return {Parser(text).parse(), ""};
   } catch (const SyntaxError& error) {
-    return {{}, elementwise_op::message(error, text)};
+    return {{}, language::message(error, text)};
   }
 }
 

@@ -13,8 +13,8 @@
 
 namespace tunesmith::rows_op {
 
-using elementwise_op::Node;
-using elementwise_op::Operation;
+using language::Node;
+using language::Operation;
 
 constexpr int most_inputs = 6;
 constexpr int most_outputs = 4;

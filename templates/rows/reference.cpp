@@ -11,9 +11,9 @@
 namespace tunesmith::rows_op {
 namespace {
 
-using elementwise_op::BoundedNodes;
-using elementwise_op::BoundedValue;
-using elementwise_op::infinity;
+using language::BoundedNodes;
+using language::BoundedValue;
+using language::infinity;
 
 // The total of a row's terms, with the error that is permitted.
 class Total {

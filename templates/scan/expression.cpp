@@ -13,16 +13,16 @@
 namespace tunesmith::scan_op {
 namespace {
 
-using elementwise_op::BoundedNodes;
-using elementwise_op::BoundedValue;
-using elementwise_op::Expression;
-using elementwise_op::Node;
-using elementwise_op::Operation;
+using language::BoundedNodes;
+using language::BoundedValue;
+using language::Expression;
+using language::Node;
+using language::Operation;
 
 // The distance of two numbers; infinity if only one of them is a number.
 double apart(double x, double y) {
   if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
-  return std::isnan(x - y) ? elementwise_op::infinity : std::abs(x - y);
+  return std::isnan(x - y) ? language::infinity : std::abs(x - y);
 }
 
 // Applies the expression to pairs of numbers. The error of its own roundings is elementwise's. The effect of
@@ -133,8 +133,8 @@ std::vector<double> applied(const Expression& expression, DType dtype, const std
                             const std::vector<double>& b) {
   std::vector<double> value(a.size()), ignored(a.size());
   const std::array inputs = {a, b};
-  elementwise_op::evaluate(expression, is_whole(dtype) ? dtype : DType::f64, inputs, a.size(), value.data(),
-                           ignored.data());
+  language::evaluate(expression, is_whole(dtype) ? dtype : DType::f64, inputs, a.size(), value.data(),
+                     ignored.data());
   return value;
 }
 
@@ -172,7 +172,7 @@ std::string refuses_association(const Expression& expression, DType dtype) {
 
 std::string refuses_function(const Expression& expression, DType dtype) {
   if (dtype == DType::u8) return "An expression of u8 is not there; convert to i32.";
-  if (std::string why = elementwise_op::refuses(expression, dtype); !why.empty()) return why;
+  if (std::string why = language::refuses(expression, dtype); !why.empty()) return why;
   if (expression.inputs == 2) return refuses_association(expression, dtype);
   return "It has " + std::to_string(expression.inputs) + " inputs; allowed are 2, a and b.";
 }
@@ -193,7 +193,7 @@ std::string refuses_identity(const Expression& expression, DType dtype, double i
 
 const Expression& expression_of(const Problem& problem) {
   return problem.derived(
-      +[](const Problem& its) { return elementwise_op::parse(its.string("expression")).expression; });
+      +[](const Problem& its) { return language::parse(its.string("expression")).expression; });
 }
 
 std::string identity_as_stored(const std::string& text) {
@@ -236,7 +236,7 @@ std::string refuses_expression(const Problem& problem) {
 
 std::string preamble(const Problem& problem) {
   if (function_of(problem) != own_expression) return "constexpr bool has_expression = false;\n";
-  const DType dtype = dtype_of(problem), compute = elementwise_op::compute_dtype(dtype);
+  const DType dtype = dtype_of(problem), compute = language::compute_dtype(dtype);
   std::string first = "0";
   if (is_exclusive(problem)) {
     Node identity{.number = identity_of(problem)};
@@ -247,9 +247,9 @@ std::string preamble(const Problem& problem) {
     first = std::isnan(identity.number) ? bits("0x7ff8000000000000ll")
             : std::isinf(identity.number)
                 ? bits(identity.number < 0 ? "0xfff0000000000000ll" : "0x7ff0000000000000ll")
-                : elementwise_op::literal(identity, compute);
+                : language::literal(identity, compute);
   }
-  return elementwise_op::code(expression_of(problem), dtype) +
+  return language::code(expression_of(problem), dtype) +
          "constexpr bool has_expression = true;\n"
          "template <>\n"
          "struct Expression<Compute> {\n"
@@ -269,7 +269,7 @@ void scan_expression(const Problem& problem, std::span<const double> line, std::
     std::array<std::int64_t, 2> both = {};
     for (std::size_t k = 0; k < line.size(); ++k) {
       both[1] = static_cast<std::int64_t>(line[k]);
-      both[0] = k == 0 ? both[1] : elementwise_op::evaluate_whole(expression, dtype, both);
+      both[0] = k == 0 ? both[1] : language::evaluate_whole(expression, dtype, both);
       value[k] = static_cast<double>(both[0]);
       permitted_error[k] = 0;
     }

@@ -89,7 +89,7 @@ std::vector<Parameter> parameters() {
                 "and functions, such as \"max(a, b)\"",
         .categories = {"none"},
         .initial = "none",
-        .refuses_text = [](const std::string& text) { return elementwise_op::parse(text).error; },
+        .refuses_text = [](const std::string& text) { return language::parse(text).error; },
         .is_computation = true},
        {.name = "identity",
         .what = "the first result of an exclusive scan of an expression, which changes nothing",

@@ -34,7 +34,7 @@ bool is_wide(const Problem& problem);  ///< computed and written as f64
 using Dims = StridedAxis;
 
 /// The expression of a problem that has one. It lasts as long as the problem.
-const elementwise_op::Expression& expression_of(const Problem& problem);
+const language::Expression& expression_of(const Problem& problem);
 /// The text of one number, however it is written.
 std::string identity_as_stored(const std::string& text);
 /// The first result of an exclusive scan of an expression.

@@ -75,15 +75,15 @@ std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction, 
 }
 
 // Appends a function to the words. Its inputs are accesses; the last one may be the reduced value.
-void add_program(std::vector<std::int64_t>& words, const elementwise_op::Expression& function,
+void add_program(std::vector<std::int64_t>& words, const language::Expression& function,
                  const std::vector<int>& inputs, DType compute) {
   std::vector<std::int64_t> result(function.nodes.size());
   for (std::size_t n = 0; n < function.nodes.size(); ++n) {
-    const elementwise_op::Node& node = function.nodes[n];
+    const language::Node& node = function.nodes[n];
     std::int64_t word = static_cast<std::int64_t>(node.operation);
-    if (node.operation == elementwise_op::Operation::input) {
+    if (node.operation == language::Operation::input) {
       word |= static_cast<std::int64_t>(inputs[static_cast<std::size_t>(node.input)]) << 8;
-    } else if (node.operation == elementwise_op::Operation::number) {
+    } else if (node.operation == language::Operation::number) {
       words.push_back(word);
       word = is_whole(compute) ? node.whole.value() : std::bit_cast<std::int64_t>(node.number);
     } else {
@@ -135,9 +135,9 @@ Work work(const Problem& problem, const Config& config) {
 
 std::size_t program_words(const Expression& e) {
   std::size_t words = 0;
-  for (const elementwise_op::Expression* const function : {&e.function, &e.finish.function})
-    for (const elementwise_op::Node& node : function->nodes)
-      words += node.operation == elementwise_op::Operation::number ? 2 : 1;
+  for (const language::Expression* const function : {&e.function, &e.finish.function})
+    for (const language::Node& node : function->nodes)
+      words += node.operation == language::Operation::number ? 2 : 1;
   return words;
 }
 
@@ -146,7 +146,7 @@ Template base() {
       .name = "base",
       .what = "The loops as they are written, a thread for each element of the output; serves every problem.",
       .kernels = {"tensor_base_product", "tensor_base"},
-      .preamble = [](const Problem& problem) { return elementwise_op::apply_code(compute_dtype(problem)); },
+      .preamble = [](const Problem& problem) { return language::apply_code(compute_dtype(problem)); },
       .space = space,
       .work = work};
 }

@@ -77,9 +77,8 @@ std::string check(const Problem& problem) {
   const std::string expression =
       "The tensor problem's expression is \"" + problem.string("expression") + "\"";
   const DType dtype = dtype_of(problem), compute = compute_dtype(problem), out = out_dtype(problem);
-  for (const elementwise_op::Expression* const function : {&e.function, &e.finish.function})
-    if (const std::string why = elementwise_op::refuses(*function, is_whole(dtype) ? compute : dtype);
-        !why.empty())
+  for (const language::Expression* const function : {&e.function, &e.finish.function})
+    if (const std::string why = language::refuses(*function, is_whole(dtype) ? compute : dtype); !why.empty())
       return expression +
              (function == &e.function ? ". " : ", its finish \"" + problem.string("finish") + "\". ") + why;
   if (!is_whole(dtype) && is_whole(out))

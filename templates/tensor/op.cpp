@@ -103,7 +103,7 @@ namespace tensor_op {
 
 DType compute_dtype(const Problem& problem) {
   const DType dtype = dtype_of(problem);
-  return bytes(dtype) == 1 ? DType::i32 : elementwise_op::compute_dtype(dtype);
+  return bytes(dtype) == 1 ? DType::i32 : language::compute_dtype(dtype);
 }
 
 DType out_dtype(const Problem& problem) {

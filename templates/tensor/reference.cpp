@@ -16,8 +16,8 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-using elementwise_op::BoundedValue;
-using elementwise_op::infinity;
+using language::BoundedValue;
+using language::infinity;
 
 // If all elements together have more terms than this, only some elements are compared.
 constexpr double most_terms_checked = 0x1p31;
@@ -111,9 +111,9 @@ double wrapped_sum(double a, double b) {
 
 // The function with magnitudes for what is added, subtracted and multiplied: no way of distributing products
 // over sums, or of taking common factors out of them, adds up more than this.
-int add_magnitude(elementwise_op::Builder& builder, const elementwise_op::Expression& function, int place) {
-  using elementwise_op::Operation;
-  const elementwise_op::Node& node = function.nodes[static_cast<std::size_t>(place)];
+int add_magnitude(language::Builder& builder, const language::Expression& function, int place) {
+  using language::Operation;
+  const language::Node& node = function.nodes[static_cast<std::size_t>(place)];
   const auto of = [&](int operand) {
     return add_magnitude(builder, function, node.operands[static_cast<std::size_t>(operand)]);
   };
@@ -129,14 +129,14 @@ int add_magnitude(elementwise_op::Builder& builder, const elementwise_op::Expres
       std::vector<int> inputs(static_cast<std::size_t>(function.inputs));
       for (std::size_t k = 0; k < inputs.size(); ++k)
         inputs[k] = builder.add({.operation = Operation::input, .input = static_cast<int>(k)});
-      elementwise_op::Expression below = function;
+      language::Expression below = function;
       below.nodes.resize(static_cast<std::size_t>(place) + 1);
       return builder.add(Operation::abs, 0, {builder.insert(below, inputs, 0), -1, -1});
     }
   }
 }
-elementwise_op::Expression magnitude_of(const elementwise_op::Expression& function) {
-  elementwise_op::Builder builder;
+language::Expression magnitude_of(const language::Expression& function) {
+  language::Builder builder;
   const int root = add_magnitude(builder, function, static_cast<int>(function.nodes.size()) - 1);
   return builder.finish(root, function.inputs);
 }
@@ -180,13 +180,13 @@ BoundedValue stored(BoundedValue x, DType compute, DType out) {
 }
 
 // The finish of real numbers; the first one may have an error.
-BoundedValue finished(const elementwise_op::Expression& function, DType compute,
+BoundedValue finished(const language::Expression& function, DType compute,
                       const std::vector<BoundedValue>& inputs) {
-  const elementwise_op::BoundedNodes bounded(function.nodes, compute);
+  const language::BoundedNodes bounded(function.nodes, compute);
   std::vector<BoundedValue> all(function.nodes.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const elementwise_op::Node& node = function.nodes[i];
-    if (node.operation == elementwise_op::Operation::input) {
+    const language::Node& node = function.nodes[i];
+    if (node.operation == language::Operation::input) {
       all[i] = inputs[static_cast<std::size_t>(node.input)];
       continue;
     }
@@ -211,8 +211,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const std::vector<int> product = whole ? std::vector<int>() : product_of(e.function);
   const bool distributes =
       choice<May>(problem, "may") == May::distribute && !whole && e.reduction == Reduction::sum;
-  const elementwise_op::Expression magnitude =
-      distributes ? magnitude_of(e.function) : elementwise_op::Expression();
+  const language::Expression magnitude = distributes ? magnitude_of(e.function) : language::Expression();
   const std::vector<std::size_t> order =
       sorted_by(nest.free, [&](std::size_t i) { return -nest.output.strides[i]; });
   const double unit = unit_of(compute);
@@ -244,8 +243,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
         walk.step();
       }
       if (distributes) {
-        elementwise_op::evaluate(magnitude, DType::f64, values, static_cast<std::size_t>(count),
-                                 results.data(), errors.data());
+        language::evaluate(magnitude, DType::f64, values, static_cast<std::size_t>(count), results.data(),
+                           errors.data());
         magnitudes = std::accumulate(results.begin(), results.begin() + count, magnitudes);
       }
       if (!product.empty()) {
@@ -262,8 +261,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
         }
         continue;
       }
-      elementwise_op::evaluate(e.function, compute, values, static_cast<std::size_t>(count), results.data(),
-                               errors.data());
+      language::evaluate(e.function, compute, values, static_cast<std::size_t>(count), results.data(),
+                         errors.data());
       for (std::size_t n = 0; n < static_cast<std::size_t>(count); ++n) {
         if (errors[n] == infinity) result.is_unknown = true;
         if (whole && e.reduction == Reduction::sum) {
@@ -280,7 +279,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       if (e.finish.is_there()) {
         std::vector<std::vector<double>> inputs = {{result.value}};
         for (const double each : read_by_finish) inputs.push_back({each});
-        elementwise_op::evaluate(e.finish.function, compute, inputs, 1, &last.value, &last.error);
+        language::evaluate(e.finish.function, compute, inputs, 1, &last.value, &last.error);
       }
       last = stored(last, compute, out);
       value[to] = last.value;

@@ -13,7 +13,7 @@
 namespace tunesmith {
 namespace {
 
-using Kind = LaunchKernel::Kind;
+using Reason = LaunchKernel::Reason;
 using Answer = UnalignedRequest::Answer;
 
 const Op& smooth() { return find_op("smooth"); }
@@ -69,7 +69,7 @@ std::vector<std::string> asked_for(const Op& op, const std::vector<Candidate>& c
 
 TEST(LaunchSet, NothingKnownIsTheBase) {
   const LaunchSet set = set_of({});
-  EXPECT_EQ(set.first.kind, Kind::base);
+  EXPECT_EQ(set.first.reason, Reason::base);
   EXPECT_EQ(text(set.first), "base BLOCK=32");
   EXPECT_FALSE(set.first.choice);
   EXPECT_FALSE(set.unaligned) << "it takes every pointer";
@@ -77,10 +77,10 @@ TEST(LaunchSet, NothingKnownIsTheBase) {
 
 TEST(LaunchSet, ANearChoiceTakesOtherPointers) {
   const LaunchSet set = set_of({winner("vector", wide, 1), winner("vector", scalar, 1.1)});
-  EXPECT_EQ(set.first.kind, Kind::choice);
+  EXPECT_EQ(set.first.reason, Reason::choice);
   EXPECT_EQ(text(set.first), "vector " + wide);
   ASSERT_TRUE(set.unaligned);
-  EXPECT_EQ(set.unaligned->kind, Kind::choice);
+  EXPECT_EQ(set.unaligned->reason, Reason::choice);
   EXPECT_EQ(text(*set.unaligned), "vector " + scalar);
   EXPECT_FALSE(set_of({winner("vector", scalar, 1)}).unaligned);
 }
@@ -88,7 +88,7 @@ TEST(LaunchSet, ANearChoiceTakesOtherPointers) {
 TEST(LaunchSet, ElseTheFirstWithNarrowerAccessBeforeASlowChoice) {
   const LaunchSet set = set_of({winner("vector", wide, 1), winner("base", "BLOCK=64", 9)});
   ASSERT_TRUE(set.unaligned);
-  EXPECT_EQ(set.unaligned->kind, Kind::narrowed);
+  EXPECT_EQ(set.unaligned->reason, Reason::narrowed);
   EXPECT_EQ(text(*set.unaligned), "vector BLOCK=32 VECTOR=1 STATE=none");
 }
 
@@ -102,17 +102,17 @@ TEST(LaunchSet, WhatIsSlowServesWhereNothingElseCanBeHad) {
     return unaligned_kernel(smooth(), choices, asked, gpu(), first, request);
   };
   const auto slow = unaligned({.ask = [](const LaunchKernel& kernel) {
-    return kernel.kind == Kind::narrowed ? Answer::no : Answer::yes;
+    return kernel.reason == Reason::narrowed ? Answer::no : Answer::yes;
   }});
   ASSERT_TRUE(slow);
-  EXPECT_EQ(slow->kind, Kind::next_choice);
+  EXPECT_EQ(slow->reason, Reason::next_choice);
   EXPECT_EQ(text(*slow), "base BLOCK=64");
   EXPECT_FALSE(unaligned({.ask = [](const LaunchKernel&) { return Answer::stop; }}));
   int asked_times = 0;
   const auto measured = unaligned({.ask =
                                        [&](const LaunchKernel& kernel) {
                                          ++asked_times;
-                                         EXPECT_NE(kernel.kind, Kind::narrowed);
+                                         EXPECT_NE(kernel.reason, Reason::narrowed);
                                          return Answer::yes;
                                        },
                                    .only_choices = true});

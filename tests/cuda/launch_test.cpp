@@ -53,35 +53,35 @@ TEST_F(CudaDevice, GivesAKernelMoreThan48KiBOfSharedMemory) {
 
 // The kind of error that loading gives, or nothing if it loads.
 template <typename Load>
-std::optional<LoadError::Kind> refusal_of(const Load& load_it, std::string* sentence = nullptr) {
+std::optional<LoadError::Cause> refusal_of(const Load& load_it, std::string* sentence = nullptr) {
   try {
     load_it();
     return std::nullopt;
   } catch (const LoadError& error) {
     if (sentence != nullptr) *sentence = error.what();
-    return error.kind;
+    return error.cause;
   }
 }
 
 TEST_F(CudaDevice, RefusesWhatCannotRun) {
-  using Kind = LoadError::Kind;
+  using Cause = LoadError::Cause;
   const auto refusal = [](const Step& step) { return refusal_of([&] { load(device(), {step}); }); };
   EXPECT_EQ(refusal_of([] {
               device().load("not a binary, but long enough to be looked at", "",
                             {.steps = {Launch{.kernel = "empty"}}});
             }),
-            Kind::refused);
+            Cause::refused);
   EXPECT_EQ(refusal(Launch{.kernel = "empty"}), std::nullopt);
-  EXPECT_EQ(refusal(Launch{.kernel = "missing"}), Kind::refused);
-  EXPECT_EQ(refusal(ConstantCopy{"missing", 0, 4}), Kind::refused);
-  EXPECT_EQ(refusal(ConstantCopy{"table", 0, 17}), Kind::refused);
-  EXPECT_EQ(refusal(Launch{.kernel = "small_block", .block = {65, 1, 1}}), Kind::resources);
-  EXPECT_EQ(refusal(Launch{.kernel = "empty", .block = {2048, 1, 1}}), Kind::resources);
-  EXPECT_EQ(refusal(Launch{.kernel = "empty", .dynamic_shared_bytes = 1 << 24}), Kind::resources);
+  EXPECT_EQ(refusal(Launch{.kernel = "missing"}), Cause::refused);
+  EXPECT_EQ(refusal(ConstantCopy{"missing", 0, 4}), Cause::refused);
+  EXPECT_EQ(refusal(ConstantCopy{"table", 0, 17}), Cause::refused);
+  EXPECT_EQ(refusal(Launch{.kernel = "small_block", .block = {65, 1, 1}}), Cause::resources);
+  EXPECT_EQ(refusal(Launch{.kernel = "empty", .block = {2048, 1, 1}}), Cause::resources);
+  EXPECT_EQ(refusal(Launch{.kernel = "empty", .dynamic_shared_bytes = 1 << 24}), Cause::resources);
   // Within the device's limit, but not together with the kernel's own 1024 bytes.
   EXPECT_EQ(refusal(Launch{.kernel = "some_shared",
                            .dynamic_shared_bytes = device().facts().max_shared_bytes_per_block - 1000}),
-            Kind::resources);
+            Cause::resources);
   EXPECT_NO_THROW(device().synchronize());
 }
 
@@ -97,23 +97,23 @@ TEST_F(CudaDevice, RefusesArgumentsThatAreNotTheKernels) {
 
   std::vector<KernelArgument> too_few = right;
   too_few.pop_back();
-  EXPECT_EQ(refusal(too_few, sentence), LoadError::Kind::refused);
+  EXPECT_EQ(refusal(too_few, sentence), LoadError::Cause::refused);
   EXPECT_NE(sentence.find("set takes 5 parameters, but its launch gives 4 arguments"), std::string::npos)
       << sentence;
 
   std::vector<KernelArgument> too_many = right;
   too_many.emplace_back(std::int32_t{1});
-  EXPECT_EQ(refusal(too_many, sentence), LoadError::Kind::refused);
+  EXPECT_EQ(refusal(too_many, sentence), LoadError::Cause::refused);
   EXPECT_NE(sentence.find("5 parameters, but its launch gives 6"), std::string::npos) << sentence;
 
   std::vector<KernelArgument> too_wide = right;
   too_wide[1] = std::int64_t{40};  // the kernel takes an int
-  EXPECT_EQ(refusal(too_wide, sentence), LoadError::Kind::refused);
+  EXPECT_EQ(refusal(too_wide, sentence), LoadError::Cause::refused);
   EXPECT_NE(sentence.find("Parameter 2 of 5"), std::string::npos) << sentence;
 
   std::vector<KernelArgument> too_narrow = right;
   too_narrow[2] = std::int32_t{2};  // the kernel takes a long long
-  EXPECT_EQ(refusal(too_narrow, sentence), LoadError::Kind::refused);
+  EXPECT_EQ(refusal(too_narrow, sentence), LoadError::Cause::refused);
   EXPECT_NE(sentence.find("Parameter 3 of 5"), std::string::npos) << sentence;
 
   const auto refuses_arrays = [&](std::size_t wide, std::size_t narrow) {
@@ -127,10 +127,10 @@ TEST_F(CudaDevice, RefusesArgumentsThatAreNotTheKernels) {
         &sentence);
   };
   EXPECT_EQ(refuses_arrays(3, 3), std::nullopt) << sentence;
-  EXPECT_EQ(refuses_arrays(4, 3), LoadError::Kind::refused);
+  EXPECT_EQ(refuses_arrays(4, 3), LoadError::Cause::refused);
   EXPECT_NE(sentence.find("an array of 32 bytes"), std::string::npos) << sentence;
-  EXPECT_EQ(refuses_arrays(3, 2), LoadError::Kind::refused);
-  EXPECT_EQ(refuses_arrays(600, 3), LoadError::Kind::resources);
+  EXPECT_EQ(refuses_arrays(3, 2), LoadError::Cause::refused);
+  EXPECT_EQ(refuses_arrays(600, 3), LoadError::Cause::resources);
   EXPECT_NO_THROW(device().synchronize());  // the queries leave no error behind
 }
 

@@ -212,7 +212,7 @@ TEST_P(EveryOverlappedTemplateOnGpu, IsRightBehindLateWork) {
     try {
       executable = device().load(compiled[i].bytes, sources[i].suffix, work);
     } catch (const LoadError& error) {
-      if (error.kind != LoadError::Kind::resources) throw;
+      if (error.cause != LoadError::Cause::resources) throw;
       continue;
     }
     const Data data = make_data(device(), *op, variant.problem, 0, false, nullptr);

@@ -49,15 +49,15 @@ class ShortageTest : public DispatcherTest {
   void cache_base() const { Dispatcher(options()).plan("smooth", "n=10 taps=10"); }
 };
 
-using Kind = Shortage (*)();
-constexpr Kind kinds[] = {Shortage::of_file_numbers, Shortage::of_room_in_files};
+using MakeShortage = Shortage (*)();
+constexpr MakeShortage shortages[] = {Shortage::of_file_numbers, Shortage::of_room_in_files};
 
 TEST_F(ShortageTest, ABinaryIsLoadedOnceItCanBe) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
-  for (const Kind kind : kinds) {
+  for (const MakeShortage make : shortages) {
     Dispatcher dispatcher(without_compiler());
     {
-      const Shortage shortage = kind();
+      const Shortage shortage = make();
       EXPECT_THROW(dispatcher.plan("smooth", "n=1000 taps=5"), Error);
     }
     const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
@@ -79,11 +79,11 @@ TEST_F(ShortageTest, ACachedBinaryIsReadOnceItCanBe) {
 TEST_F(ShortageTest, APlanOfThenIsNotKept) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
   cache_base();
-  for (const Kind kind : kinds) {
+  for (const MakeShortage make : shortages) {
     Dispatcher dispatcher(without_compiler());
     dispatcher.plan("smooth", "n=10 taps=10");  // loads the base
     {
-      const Shortage shortage = kind();
+      const Shortage shortage = make();
       const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
       EXPECT_EQ(plan.match(), Match::base);
       EXPECT_TRUE(plan.outdated());

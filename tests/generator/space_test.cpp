@@ -294,7 +294,7 @@ TEST(Space, WhatNoRuleConnectsIsCountedDrawnAndFoundApart) {
     const std::vector<Config> all = small.all();
     ASSERT_EQ(small.count(), std::ssize(all)) << seed;
     const ConfigCount count = large.size();
-    EXPECT_EQ(count.kind, ConfigCount::Kind::exact) << seed;
+    EXPECT_EQ(count.precision, ConfigCount::Precision::exact) << seed;
     EXPECT_EQ(count.configs, std::pow(static_cast<double>(all.size()), copies)) << seed;
     if (all.empty()) {
       EXPECT_TRUE(large.sample(3, seed).empty());
@@ -339,7 +339,7 @@ TEST(Space, EstimatesWhatItCannotCount) {
   const Space even(long_axes(6, 1000),
                    {{"The sum is even.", [](const Config& c) { return sum_of(c, 6) % 2 == 0; }}});
   const ConfigCount count = even.size();
-  EXPECT_EQ(count.kind, ConfigCount::Kind::estimate);
+  EXPECT_EQ(count.precision, ConfigCount::Precision::estimate);
   EXPECT_NEAR(count.configs, 5e17, 5e16);
   EXPECT_TRUE(count.text().starts_with("about ")) << count.text();
   const std::vector<Config> sample = even.sample(1000, 3);
@@ -349,7 +349,7 @@ TEST(Space, EstimatesWhatItCannotCount) {
   // Neither a walk from the first values nor draws find more than a few of these configs.
   const Space rare(long_axes(8, 1000),
                    {{"The sum is at most 2.", [](const Config& c) { return sum_of(c, 8) <= 2; }}});
-  EXPECT_EQ(rare.size().kind, ConfigCount::Kind::at_least) << rare.size().text();
+  EXPECT_EQ(rare.size().precision, ConfigCount::Precision::at_least) << rare.size().text();
   const std::vector<Config> some = rare.sample(10, 1);
   EXPECT_FALSE(some.empty());
   for (const Config& config : some) EXPECT_TRUE(rare.is_legal(config));

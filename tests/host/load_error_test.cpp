@@ -12,20 +12,20 @@
 namespace tunesmith {
 namespace {
 
-using Kind = LoadError::Kind;
+using Cause = LoadError::Cause;
 
 template <typename Load>
-std::optional<Kind> refusal_of(const Load& load) {
+std::optional<Cause> refusal_of(const Load& load) {
   try {
     load();
     return std::nullopt;
   } catch (const LoadError& error) {
-    return error.kind;
+    return error.cause;
   }
 }
 
 TEST(LoadErrors, DamagedBytesAreRefused) {
-  EXPECT_EQ(refusal_of([] { load_host("not a shared object", "_test", Work{}); }), Kind::refused);
+  EXPECT_EQ(refusal_of([] { load_host("not a shared object", "_test", Work{}); }), Cause::refused);
 }
 
 TEST(LoadErrors, WhatIsTooMuchIsAboutResources) {
@@ -53,10 +53,10 @@ TEST(LoadErrors, WhatIsTooMuchIsAboutResources) {
   EXPECT_EQ(refusal([&](Launch& launch) { launch.dynamic_shared_bytes = limit - static_bytes; }),
             std::nullopt);
   EXPECT_EQ(refusal([&](Launch& launch) { launch.dynamic_shared_bytes = limit - static_bytes + 1; }),
-            Kind::resources);  // only the binary tells the static part
-  EXPECT_EQ(refusal([](Launch& launch) { launch.block = {2048, 1, 1}; }), Kind::resources);
-  EXPECT_EQ(refusal([](Launch& launch) { launch.grid.y = 65536; }), Kind::resources);
-  EXPECT_EQ(refusal([](Launch& launch) { launch.kernel = "missing"; }), Kind::refused);
+            Cause::resources);  // only the binary tells the static part
+  EXPECT_EQ(refusal([](Launch& launch) { launch.block = {2048, 1, 1}; }), Cause::resources);
+  EXPECT_EQ(refusal([](Launch& launch) { launch.grid.y = 65536; }), Cause::resources);
+  EXPECT_EQ(refusal([](Launch& launch) { launch.kernel = "missing"; }), Cause::refused);
 }
 
 }  // namespace

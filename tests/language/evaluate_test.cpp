@@ -12,7 +12,7 @@
 
 #include "tests/language/test_functions.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 namespace {
 
 TEST(ElementwiseReference, IntegersWrapAndDivideAsInC) {
@@ -105,4 +105,4 @@ TEST(ElementwiseReference, ItsBoundHoldsAndIsNotWide) {
 }
 
 }  // namespace
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

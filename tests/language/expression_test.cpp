@@ -12,7 +12,7 @@
 
 #include "tests/language/test_functions.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 namespace {
 
 TEST(ElementwiseExpression, KnowsEveryFunctionOfItsTable) {
@@ -154,7 +154,7 @@ TEST(ElementwiseExpression, ItsCodeIsAListOfFixedStatements) {
       "  const Compute v\\d+ = elementwise::[a-z0-9_]+\\(v\\d+(, v\\d+){0,2}\\);|"
       "  Compute v\\d+, v\\d+;|  elementwise::sin_cos\\(v\\d+, v\\d+, v\\d+\\);|  return v\\d+;|\\}");
   const auto check = [&](const std::string& text, DType dtype) {
-    const std::string code = elementwise_op::code(parse(text).expression, dtype);
+    const std::string code = language::code(parse(text).expression, dtype);
     for (std::size_t from = 0; from < code.size();) {
       const std::size_t end = code.find('\n', from);
       EXPECT_TRUE(std::regex_match(code.substr(from, end - from), line)) << code.substr(from, end - from);
@@ -188,4 +188,4 @@ TEST(ElementwiseExpression, RealFunctionsAndNumbersAreNotForIntegers) {
 }
 
 }  // namespace
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

@@ -12,7 +12,7 @@
 
 #include "language/expression.h"
 
-namespace tunesmith::elementwise_op {
+namespace tunesmith::language {
 
 struct KnownFunction {
   const char* expression;
@@ -76,4 +76,4 @@ inline Result at(const std::string& function, const std::vector<double>& inputs,
   return result;
 }
 
-}  // namespace tunesmith::elementwise_op
+}  // namespace tunesmith::language

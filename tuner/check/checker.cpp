@@ -42,12 +42,12 @@ bool overlaps(const Work& work) {
   });
 }
 
-Verdict verdict_of(LoadError::Kind kind) {
-  switch (kind) {
-    case LoadError::Kind::resources:
-    case LoadError::Kind::busy:
+Verdict verdict_of(LoadError::Cause cause) {
+  switch (cause) {
+    case LoadError::Cause::resources:
+    case LoadError::Cause::busy:
       return Verdict::resource_limit;
-    case LoadError::Kind::refused:
+    case LoadError::Cause::refused:
       break;
   }
   return Verdict::launch_error;
@@ -414,7 +414,7 @@ MeasureReply Checker::judge(const MeasureRequest& request) {
     failure = judge_asked(tmpl, space.legal(Values::parse(request.config)), request, reply);
     if (failure && !reply.lost) clean_up(reply, *failure);
   } catch (const LoadError& error) {
-    failure = CheckFailure{verdict_of(error.kind), error.what()};
+    failure = CheckFailure{verdict_of(error.cause), error.what()};
   } catch (const Error& error) {
     // The device's own copies and comparisons fail only if the variant has damaged it.
     reply.lost = true;

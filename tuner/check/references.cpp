@@ -47,54 +47,53 @@ void References::give_up() {
   if (busy_) child_.reset();  // its answer would be taken for the answer to the next request
   busy_ = false;
   deadline_ = Clock::time_point::max();
-  std::erase_if(entries_, [&](const Entry& entry) {
-    if (entry.complete) return false;
-    if (entry.file) shared_->give_up(entry.request);
+  std::erase_if(jobs_, [&](const ReferenceJob& job) {
+    if (job.complete) return false;
+    if (job.file) shared_->give_up(job.request);
     return true;
   });
 }
 
 // Takes over the file that another device has made, or the task of making it.
-void References::look(Entry& entry) {
-  SharedReferences::SharedFile found = shared_->find(entry.request);
+void References::look(ReferenceJob& job) {
+  SharedReferences::SharedFile found = shared_->find(job.request);
   if (found.is_mine) {
-    entry.file = std::make_shared<MemoryFile>();
+    job.file = std::make_shared<MemoryFile>();
   } else if (found.file) {
-    entry.file = std::move(found.file);
-    entry.complete = true;
+    job.file = std::move(found.file);
+    job.complete = true;
   }
-  if (entry.file) entry.request.memory = entry.file->path();
+  if (job.file) job.request.memory = job.file->path();
 }
 
 void References::want(const std::string& op, const std::string& problem, std::uint64_t seed) {
-  for (const Entry& entry : entries_) {
-    if (entry.request.problem == problem && entry.request.seed == seed) return;
+  for (const ReferenceJob& job : jobs_) {
+    if (job.request.problem == problem && job.request.seed == seed) return;
   }
-  look(entries_.emplace_back(Entry{{op, problem, seed, ""}}));
+  look(jobs_.emplace_back(ReferenceJob{{op, problem, seed, ""}}));
   go_on();
 }
 
 std::string References::ready(const std::string& problem, std::uint64_t seed) const {
-  for (const Entry& entry : entries_) {
-    if (entry.complete && entry.request.problem == problem && entry.request.seed == seed)
-      return entry.request.memory;
+  for (const ReferenceJob& job : jobs_) {
+    if (job.complete && job.request.problem == problem && job.request.seed == seed) return job.request.memory;
   }
   return {};
 }
 
 void References::forget_others(const std::string& problem) {
-  std::erase_if(entries_,
-                [&](const Entry& entry) { return entry.complete && entry.request.problem != problem; });
+  std::erase_if(jobs_,
+                [&](const ReferenceJob& job) { return job.complete && job.request.problem != problem; });
 }
 
-References::Entry* References::pending() {
+References::ReferenceJob* References::pending() {
   const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [](const Entry& e) { return e.file && !e.complete; });
-  return found != entries_.end() ? &*found : nullptr;
+      std::find_if(jobs_.begin(), jobs_.end(), [](const ReferenceJob& e) { return e.file && !e.complete; });
+  return found != jobs_.end() ? &*found : nullptr;
 }
 
 void References::go_on() {
-  const Entry* const next = pending();
+  const ReferenceJob* const next = pending();
   if (busy_ || next == nullptr) return;
   if (!child_) child_ = std::make_unique<Child>("reference");
   if (const UserKernel* own = find_op(next->request.op).user_kernel)
@@ -106,13 +105,13 @@ void References::go_on() {
 }
 
 void References::update() {
-  for (Entry& entry : entries_)
-    if (!entry.file) look(entry);
+  for (ReferenceJob& job : jobs_)
+    if (!job.file) look(job);
   go_on();
   if (!child_) return;
   if (const auto frame = child_->receive()) {
     const auto reply = from_frame<PrepareReply>(*frame);
-    Entry& made = *pending();
+    ReferenceJob& made = *pending();
     if (!reply.error.empty()) {
       const Error error("The problem " + made.request.problem + " cannot be prepared: " + reply.error);
       busy_ = false;

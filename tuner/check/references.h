@@ -67,20 +67,20 @@ class References {
   Clock::time_point deadline() const { return deadline_; }
 
  private:
-  struct Entry {
+  struct ReferenceJob {
     ReferenceRequest request;
     std::shared_ptr<MemoryFile> file = nullptr;  // null: another device makes it
     bool complete = false;
   };
-  void look(Entry& entry);
-  Entry* pending();
+  void look(ReferenceJob& job);
+  ReferenceJob* pending();
   void go_on();
 
   double timeout_s_;
   std::shared_ptr<SharedReferences> shared_;
   std::string device_ = "host";
   std::string program_, inputs_;
-  std::list<Entry> entries_;
+  std::list<ReferenceJob> jobs_;
   std::unique_ptr<Child> child_;
   bool busy_ = false;
   Clock::time_point deadline_ = Clock::time_point::max();

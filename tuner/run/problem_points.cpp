@@ -103,7 +103,7 @@ std::vector<Point> listed_points(const Place& place, const Point& base,
 std::vector<Point> covering_points(const SearchSpace& space, std::size_t random, std::uint64_t seed,
                                    std::size_t problem, std::size_t problems) {
   std::vector<Point> points = {*space.base};
-  for (const SearchSpace::Part& part : space.parts) {
+  for (const SearchSpace::TemplateSpace& part : space.parts) {
     const std::vector<Config> configs = covering_configs(part.space, random, seed);
     for (std::size_t c = 0; c < configs.size(); ++c) {
       Point point{part.template_index, configs[c]};

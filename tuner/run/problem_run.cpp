@@ -29,7 +29,7 @@ SearchSpace space_of(const RunContext& context, const ProblemTask& task) {
 constexpr std::int64_t most_told = 1'000'000'000;
 
 void say_what_is_left_out(const RunContext& context, const SearchSpace& space) {
-  for (const SearchSpace::Part& part : space.parts) {
+  for (const SearchSpace::TemplateSpace& part : space.parts) {
     std::size_t values = 0;
     for (const Axis& axis : part.space.axes()) values += axis.values.size();
     if (values <= most_covered) continue;
@@ -247,9 +247,9 @@ void ProblemRun::hear_others() {
   if (!task_.hears_others() || !strategy_->learns()) return;
   for (const Store::Verdict& other : context_.recorder.of_others(task_.problem)) {
     const auto index = template_index(context_.op, other.template_name);
-    const auto part =
-        std::find_if(space_.parts.begin(), space_.parts.end(),
-                     [&](const SearchSpace::Part& each) { return index && each.template_index == *index; });
+    const auto part = std::find_if(
+        space_.parts.begin(), space_.parts.end(),
+        [&](const SearchSpace::TemplateSpace& each) { return index && each.template_index == *index; });
     if (part == space_.parts.end()) continue;
     if (auto config = part->space.find(Values::parse(other.config)))
       search_->learn({*index, std::move(*config)}, verdict_of(other.verdict), other.median_us);

@@ -36,7 +36,7 @@ bool has_word(std::string_view name, const std::array<std::string_view, Size>& w
 }  // namespace
 
 Experience::Experience(const Points& points, Prior prior) : points_(points), prior_(prior) {
-  for (const SearchSpace::Part& part : points.space().parts) {
+  for (const SearchSpace::TemplateSpace& part : points.space().parts) {
     std::vector<Role>& roles = roles_.emplace_back();
     for (const Axis& axis : part.space.axes()) {
       Role role = Role::none;

@@ -29,7 +29,7 @@ Points::Points(const SearchSpace& space, std::optional<std::uint64_t> seed, Prio
       shuffled_(seed.has_value()),
       unnumbered_(space_.parts.size()) {
   for (std::size_t at = 0; at < space_.parts.size(); ++at) {
-    const SearchSpace::Part& part = space_.parts[at];
+    const SearchSpace::TemplateSpace& part = space_.parts[at];
     unnumbered_[at].is_used = !part.space.is_numbered();
     const auto which = prior == Prior::none ? Space::Subset::legal : Space::Subset::promising;
     List list{prior == Prior::worth && !part.space.worth().empty(), {{}}};
@@ -275,12 +275,12 @@ std::size_t Embedding::add_group(std::size_t coordinates) {
 }
 
 Embedding::Embedding(const Points& points) : points_(points) {
-  const std::vector<SearchSpace::Part>& parts = points.space().parts;
+  const std::vector<SearchSpace::TemplateSpace>& parts = points.space().parts;
   // An axis that is categorical in one template and has integers in another counts as two axes.
   using Key = std::pair<std::string, std::size_t>;
   std::map<Key, std::set<Value>> values;
   const auto key = [](const Axis& axis) { return Key(axis.name, axis.values.front().index()); };
-  for (const SearchSpace::Part& part : parts) {
+  for (const SearchSpace::TemplateSpace& part : parts) {
     for (const Axis& axis : part.space.axes())
       values[key(axis)].insert(axis.values.begin(), axis.values.end());
   }

@@ -20,9 +20,9 @@ std::vector<Point> promising(
   for (const Guess& guess : guesses) {
     if (points.size() == most_promising) break;
     const auto index = template_index(guess.template_name);
-    const auto part =
-        std::find_if(space.parts.begin(), space.parts.end(),
-                     [&](const SearchSpace::Part& each) { return index && each.template_index == *index; });
+    const auto part = std::find_if(
+        space.parts.begin(), space.parts.end(),
+        [&](const SearchSpace::TemplateSpace& each) { return index && each.template_index == *index; });
     if (part == space.parts.end()) continue;
     auto config = nearest_legal(part->space, Values::parse(guess.config), a_guess);
     if (!config) continue;

@@ -124,7 +124,7 @@ std::optional<Point> legal_point(const Op& op, const Problem& problem, const Dev
 std::int64_t SearchSpace::count() const {
   ConfigCount total;
   bool base_inside = false;
-  for (const Part& part : parts) {
+  for (const TemplateSpace& part : parts) {
     total.configs += part.count.configs;
     base_inside = base_inside || (base && part.template_index == base->template_index);
   }

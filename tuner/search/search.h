@@ -34,13 +34,13 @@ std::optional<Point> legal_point(const Op& op, const Problem& problem, const Dev
 /// The variants that a search may choose from: the templates that can serve the problem on the device, each
 /// with its legal configs.
 struct SearchSpace {
-  struct Part {
+  struct TemplateSpace {
     std::size_t template_index = 0;
     Space space;
     ConfigCount count = {};
   };
   std::optional<Point> base;  ///< always proposed first, even if its template is not searched
-  std::vector<Part> parts;
+  std::vector<TemplateSpace> parts;
   std::vector<Point> promising = {};  ///< in the parts, without repetitions; proposed next
   /// If several searches share the space, this one proposes its share of the points, and the base: each other
   /// point is in exactly one share.

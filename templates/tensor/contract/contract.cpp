@@ -251,7 +251,7 @@ Values constants_of_any(const Problem& problem) {
 
 std::string codes(const Problem& problem) {
   const Expression& e = expression_of(problem);
-  const elementwise_op::Expression itself = elementwise_op::parse("a").expression;
+  const language::Expression itself = language::parse("a").expression;
   std::string parameters, pointers, strides;
   for (std::size_t f = 0; f < e.finish.accesses.size(); ++f) {
     const std::string its = "finish" + std::to_string(f);
@@ -261,8 +261,7 @@ std::string codes(const Problem& problem) {
   }
   return types_code(problem) + "#define FINISH_PARAMETERS " + parameters + "\n#define FINISH_OPERANDS {{" +
          pointers + "}, {extents, multipliers" + strides + "}}\nnamespace finish {\n" +
-         elementwise_op::code(e.finish.is_there() ? e.finish.function : itself, compute_dtype(problem)) +
-         "}\n";
+         language::code(e.finish.is_there() ? e.finish.function : itself, compute_dtype(problem)) + "}\n";
 }
 
 // The elements of the widest load and of the widest store; they divide a tile.
@@ -893,7 +892,7 @@ Template contract_any() {
           .preamble =
               [](const Problem& problem) {
                 return codes(problem) +
-                       elementwise_op::code(expression_of(problem).function, compute_dtype(problem));
+                       language::code(expression_of(problem).function, compute_dtype(problem));
               },
           .refuses = [](const Problem& problem) -> std::string {
             if (!is_product(problem)) return refuses(problem);

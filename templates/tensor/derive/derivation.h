@@ -21,7 +21,7 @@ constexpr Indices bit(std::size_t index) { return Indices{1} << index; }
 
 /// A function and the accesses that it reads: its n-th letter is accesses[n].
 struct Body {
-  elementwise_op::Expression function;
+  language::Expression function;
   std::vector<Access> accesses;
 
   int root() const { return static_cast<int>(function.nodes.size()) - 1; }
@@ -41,7 +41,7 @@ struct Term {
 
 /// The terms of the function below a node. A function that is no sum is one term, a function that is no
 /// product one factor.
-std::vector<Term> terms_of(const elementwise_op::Expression& function, int root);
+std::vector<Term> terms_of(const language::Expression& function, int root);
 
 /// Puts a body together from parts of others.
 class Composer {
@@ -56,7 +56,7 @@ class Composer {
   Body finish(int root);
 
  private:
-  elementwise_op::Builder builder_;
+  language::Builder builder_;
   std::vector<Access> accesses_;
 };
 

@@ -88,13 +88,13 @@ void FormSearch::keep_best(std::vector<Schedule>& schedules, std::size_t most) {
 }
 
 std::vector<int> FormSearch::joins(const Schedule& schedule) const {
-  std::vector<int> from(schedule.parts.size() + 1, -1);
-  for (std::size_t step = 0; step <= schedule.parts.size(); ++step) {
+  std::vector<int> from(schedule.stages.size() + 1, -1);
+  for (std::size_t step = 0; step <= schedule.stages.size(); ++step) {
     double most = 0;
-    for (std::size_t p = 0; p < schedule.parts.size(); ++p) {
-      const int array = table_.inputs() + schedule.parts[p].array;
+    for (std::size_t p = 0; p < schedule.stages.size(); ++p) {
+      const int array = table_.inputs() + schedule.stages[p].array;
       if (!reads_as_computed(loops_of(schedule, step), array) || readers(schedule, array) > 1) continue;
-      const double outputs = table_[schedule.parts[p].array].outputs();
+      const double outputs = table_[schedule.stages[p].array].outputs();
       if (outputs <= most) continue;
       most = outputs;
       from[step] = static_cast<int>(p);
@@ -104,21 +104,22 @@ std::vector<int> FormSearch::joins(const Schedule& schedule) const {
 }
 
 const LoopNest& FormSearch::loops_of(const Schedule& schedule, std::size_t step) const {
-  return table_[step < schedule.parts.size() ? schedule.parts[step].loops : schedule.last];
+  return table_[step < schedule.stages.size() ? schedule.stages[step].loops : schedule.last];
 }
 
 double FormSearch::bytes_of(const Schedule& schedule, const std::vector<int>& from, std::size_t step) const {
   const LoopNest& loops = loops_of(schedule, step);
   const bool is_taken = std::find(from.begin(), from.end(), static_cast<int>(step)) != from.end();
   const double intermediate_bytes = std::max(element_bytes_, 4.0);
-  const bool is_last = step == schedule.parts.size();
+  const bool is_last = step == schedule.stages.size();
   double bytes = is_taken ? 0 : loops.outputs() * (is_last ? element_bytes_ : intermediate_bytes);
   std::vector<int> seen;
   for (const Access& access : loops.body.accesses) {
     if (std::find(seen.begin(), seen.end(), access.array) != seen.end()) continue;
     seen.push_back(access.array);
     const int taken = from[step];
-    if (taken >= 0 && access.array == table_.inputs() + schedule.parts[static_cast<std::size_t>(taken)].array)
+    if (taken >= 0 &&
+        access.array == table_.inputs() + schedule.stages[static_cast<std::size_t>(taken)].array)
       continue;
     bytes += elements_read(loops.body.accesses, access.array, loops.extents) *
              (access.array < table_.inputs() ? element_bytes_ : intermediate_bytes);
@@ -129,13 +130,13 @@ double FormSearch::bytes_of(const Schedule& schedule, const std::vector<int>& fr
 // Joins a schedule for an array and one that reads it. An array that both compute is computed once.
 Schedule FormSearch::joined(int array, const Schedule& inner, const Schedule& outer) {
   Schedule schedule = inner;
-  const auto append = [&](const Schedule::Part& part) {
-    const bool known = std::any_of(schedule.parts.begin(), schedule.parts.end(),
-                                   [&](const Schedule::Part& other) { return other.array == part.array; });
-    if (!known) schedule.parts.push_back(part);
+  const auto append = [&](const Schedule::Stage& stage) {
+    const bool known = std::any_of(schedule.stages.begin(), schedule.stages.end(),
+                                   [&](const Schedule::Stage& other) { return other.array == stage.array; });
+    if (!known) schedule.stages.push_back(stage);
   };
   append({array, inner.last});
-  for (const Schedule::Part& part : outer.parts) append(part);
+  for (const Schedule::Stage& stage : outer.stages) append(stage);
   schedule.last = outer.last;
   schedule.distributes = inner.distributes || outer.distributes;
   return schedule;
@@ -143,7 +144,7 @@ Schedule FormSearch::joined(int array, const Schedule& inner, const Schedule& ou
 
 std::size_t FormSearch::readers(const Schedule& schedule, int array) const {
   std::size_t count = 0;
-  for (std::size_t step = 0; step <= schedule.parts.size(); ++step) {
+  for (std::size_t step = 0; step <= schedule.stages.size(); ++step) {
     const std::vector<Access>& accesses = loops_of(schedule, step).body.accesses;
     count += std::any_of(accesses.begin(), accesses.end(),
                          [&](const Access& access) { return access.array == array; });
@@ -152,13 +153,13 @@ std::size_t FormSearch::readers(const Schedule& schedule, int array) const {
 }
 
 void FormSearch::price(Schedule& schedule) const {
-  for (std::size_t p = schedule.parts.size(); p-- > 0;)  // drops arrays that nothing reads any more
-    if (readers(schedule, table_.inputs() + schedule.parts[p].array) == 0)
-      schedule.parts.erase(schedule.parts.begin() + static_cast<std::ptrdiff_t>(p));
+  for (std::size_t p = schedule.stages.size(); p-- > 0;)  // drops arrays that nothing reads any more
+    if (readers(schedule, table_.inputs() + schedule.stages[p].array) == 0)
+      schedule.stages.erase(schedule.stages.begin() + static_cast<std::ptrdiff_t>(p));
   const std::vector<int> from = joins(schedule);
   schedule.operations = schedule.bytes = 0;
   schedule.launches = 0;
-  for (std::size_t step = 0; step <= schedule.parts.size(); ++step) {
+  for (std::size_t step = 0; step <= schedule.stages.size(); ++step) {
     schedule.operations += loops_of(schedule, step).operations();
     schedule.bytes += bytes_of(schedule, from, step);
     schedule.launches += from[step] < 0;

@@ -15,12 +15,12 @@ namespace tunesmith::tensor_op {
 
 // A sequence of loops that run one after the other.
 struct Schedule {
-  struct Part {
+  struct Stage {
     int array = 0;  // the number of the loops whose array it is
     int loops = 0;  // the number of the loops that run for it
   };
-  std::vector<Part> parts;  // each after the parts that it reads
-  int last = 0;             // loops, for the result
+  std::vector<Stage> stages;  // each after the stages that it reads
+  int last = 0;               // loops, for the result
   double operations = 0, bytes = 0;
   std::size_t launches = 1;
   bool distributes = false;
@@ -40,10 +40,10 @@ class FormSearch {
   /// Keeps the schedules that no other one beats, at most `most` of them.
   static void keep_best(std::vector<Schedule>& schedules, std::size_t most);
 
-  /// For each part and for the last loops: the part whose array is used as it is computed; -1: none.
+  /// For each stage and for the last loops: the stage whose array is used as it is computed; -1: none.
   std::vector<int> joins(const Schedule& schedule) const;
 
-  /// The loops of a part, or, for the step behind the parts, the last loops.
+  /// The loops of a stage, or, for the step behind the stages, the last loops.
   const LoopNest& loops_of(const Schedule& schedule, std::size_t step) const;
 
   /// The bytes that a step reads and writes, less what a join saves.

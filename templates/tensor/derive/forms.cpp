@@ -16,23 +16,23 @@ namespace {
 // Writes a schedule's steps as expressions.
 class FormWriter {
  public:
-  FormWriter(const Expression& expression, const FormSearch& planner, const Schedule& schedule,
+  FormWriter(const Expression& expression, const FormSearch& search, const Schedule& schedule,
              double element_bytes)
       : e_(expression),
-        planner_(planner),
-        table_(planner.table()),
-        plan_(schedule),
-        from_(planner.joins(schedule)),
+        search_(search),
+        table_(search.table()),
+        schedule_(schedule),
+        from_(search.joins(schedule)),
         element_bytes_(element_bytes),
         finishes_(expression.finish.is_there() && expression.free < expression.indices.size()) {
-    place_.resize(schedule.parts.size() + 1, -1);
+    place_.resize(schedule.stages.size() + 1, -1);
   }
 
   Form form() {
-    std::vector<std::string> names = table_[plan_.last].names;
-    write(plan_.parts.size(), names);
+    std::vector<std::string> names = table_[schedule_.last].names;
+    write(schedule_.stages.size(), names);
     if (finishes_) finish();
-    form_.distributes = plan_.distributes;
+    form_.distributes = schedule_.distributes;
     for (const FormStep& step : form_.steps) {
       form_.operations += step.operations;
       form_.bytes += step.bytes;
@@ -44,19 +44,20 @@ class FormWriter {
   // Writes a step after those that it reads, unless these are written already; the step that it joins comes
   // last of them.
   void write(std::size_t at, const std::vector<std::string>& names) {
-    const LoopNest& loops = planner_.loops_of(plan_, at);
+    const LoopNest& loops = search_.loops_of(schedule_, at);
     const int joined = from_[at];
     for (const Access& access : loops.body.accesses) {
-      const int part = part_of(access.array);
-      if (part >= 0 && part != joined && place_[static_cast<std::size_t>(part)] < 0)
-        write(static_cast<std::size_t>(part), planner_.loops_of(plan_, static_cast<std::size_t>(part)).names);
+      const int stage = stage_of(access.array);
+      if (stage >= 0 && stage != joined && place_[static_cast<std::size_t>(stage)] < 0)
+        write(static_cast<std::size_t>(stage),
+              search_.loops_of(schedule_, static_cast<std::size_t>(stage)).names);
     }
     if (joined >= 0) write(static_cast<std::size_t>(joined), names_inside(loops, joined, names));
     FormStep step;
     step.extents = loops.extents;
     step.joined = joined >= 0;
     step.operations = loops.operations();
-    step.bytes = planner_.bytes_of(plan_, from_, at);
+    step.bytes = search_.bytes_of(schedule_, from_, at);
     Expression& e = step.expression;
     for (const std::string& name : names) e.indices.push_back({name, 0});
     e.free = loops.free;
@@ -64,17 +65,18 @@ class FormWriter {
     e.function = loops.body.function;
     e.accesses = loops.body.accesses;
     e.output.array = -1;
-    if (at == plan_.parts.size() && !finishes_) {
+    if (at == schedule_.stages.size() && !finishes_) {
       write_result(e);
     } else {
       place_[at] = static_cast<int>(form_.steps.size());
       e.output_name = name_of_step(form_.steps.size());
       e.output.dimensions = places_of(loops.free, loops.extents.size());
-      if (at == plan_.parts.size()) step.bytes -= loops.outputs() * element_bytes_;  // the finish moves them
+      if (at == schedule_.stages.size())
+        step.bytes -= loops.outputs() * element_bytes_;  // the finish moves them
     }
     for (Access& access : e.accesses) {
-      if (const int part = part_of(access.array); part >= 0)
-        access.array = table_.inputs() + place_[static_cast<std::size_t>(part)];
+      if (const int stage = stage_of(access.array); stage >= 0)
+        access.array = table_.inputs() + place_[static_cast<std::size_t>(stage)];
     }
     add(std::move(step));
   }
@@ -140,17 +142,17 @@ class FormWriter {
     return places;
   }
 
-  int part_of(int array) const {
-    for (std::size_t p = 0; p < plan_.parts.size(); ++p)
-      if (array == table_.inputs() + plan_.parts[p].array) return static_cast<int>(p);
+  int stage_of(int array) const {
+    for (std::size_t p = 0; p < schedule_.stages.size(); ++p)
+      if (array == table_.inputs() + schedule_.stages[p].array) return static_cast<int>(p);
     return -1;
   }
 
   // The names of the indices of a step that another step joins: the other step's names for the indices that
   // both have.
-  std::vector<std::string> names_inside(const LoopNest& loops, int part,
+  std::vector<std::string> names_inside(const LoopNest& loops, int stage,
                                         const std::vector<std::string>& outer) const {
-    const Schedule::Part& of = plan_.parts[static_cast<std::size_t>(part)];
+    const Schedule::Stage& of = schedule_.stages[static_cast<std::size_t>(stage)];
     const LoopNest& inner = table_[of.loops];
     std::vector<std::string> names;
     for (const Access& access : loops.body.accesses) {
@@ -180,13 +182,13 @@ class FormWriter {
   }
 
   const Expression& e_;
-  const FormSearch& planner_;
+  const FormSearch& search_;
   const LoopsTable& table_;
-  const Schedule& plan_;
+  const Schedule& schedule_;
   std::vector<int> from_;
   double element_bytes_;
   bool finishes_;           // whether one more step applies the finish
-  std::vector<int> place_;  // of each part among the steps, and of the last
+  std::vector<int> place_;  // of each stage among the steps, and of the last
   Form form_;
 };
 
@@ -229,12 +231,12 @@ std::size_t Form::launches() const {
 
 std::vector<Form> forms(const Expression& expression, const std::vector<std::int64_t>& extents, May may,
                         std::int64_t element_bytes) {
-  FormSearch planner(static_cast<int>(expression.arrays.size()), may, element_bytes);
-  const int number = planner.table().number_of(loops_of(expression, extents));
+  FormSearch search(static_cast<int>(expression.arrays.size()), may, element_bytes);
+  const int number = search.table().number_of(loops_of(expression, extents));
   std::vector<Schedule> schedules;
-  if (is_usual(expression, extents)) schedules = planner.schedules(number);
+  if (is_usual(expression, extents)) schedules = search.schedules(number);
   const auto is_direct = [&](const Schedule& schedule) {
-    return schedule.parts.empty() && schedule.last == number;
+    return schedule.stages.empty() && schedule.last == number;
   };
   schedules.erase(std::remove_if(schedules.begin(), schedules.end(), is_direct), schedules.end());
   if (schedules.size() == most_forms) FormSearch::keep_best(schedules, most_forms - 1);
@@ -242,7 +244,7 @@ std::vector<Form> forms(const Expression& expression, const std::vector<std::int
   std::vector<Form> result;
   result.reserve(schedules.size());
   for (const Schedule& schedule : schedules)
-    result.push_back(FormWriter(expression, planner, schedule, static_cast<double>(element_bytes)).form());
+    result.push_back(FormWriter(expression, search, schedule, static_cast<double>(element_bytes)).form());
   return result;
 }
 

@@ -21,8 +21,8 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-using elementwise_op::Node;
-using elementwise_op::Operation;
+using language::Node;
+using language::Operation;
 
 Expression parsed(const std::string& text, const std::string& finish = "out") {
   const ParseResult result = parse(text, finish);
@@ -76,8 +76,8 @@ std::vector<Array> drawn_inputs(const Expression& e, const std::vector<std::int6
   return inputs;
 }
 
-std::int64_t value(const elementwise_op::Expression& function, const std::vector<std::int64_t>& inputs) {
-  return elementwise_op::evaluate_whole(function, DType::i64, inputs);
+std::int64_t value(const language::Expression& function, const std::vector<std::int64_t>& inputs) {
+  return language::evaluate_whole(function, DType::i64, inputs);
 }
 
 // Runs the loops of an expression as they are written.

@@ -66,7 +66,7 @@ std::vector<std::int64_t> key_of(const LoopNest& loops) {
       key.push_back(dimension.offset);
     }
   }
-  for (const elementwise_op::Node& node : loops.body.function.nodes) {
+  for (const language::Node& node : loops.body.function.nodes) {
     key.push_back(static_cast<std::int64_t>(node.operation));
     key.insert(key.end(), node.operands.begin(), node.operands.end());
     key.push_back(node.input);

@@ -309,8 +309,7 @@ LoopForm with_parts(LoopForm form, std::int64_t parts) {
   for (std::size_t i = sums.nest.rank(); i-- > sums.nest.free;)
     if (!sums.is_serial(i)) sums.nest.erase(i);
   sums.nest.insert(sums.nest.free, "part", count);
-  sums.functions.front() = {elementwise_op::parse("a").expression,
-                            {static_cast<int>(sums.nest.inputs.size())}};
+  sums.functions.front() = {language::parse("a").expression, {static_cast<int>(sums.nest.inputs.size())}};
   sums.nest.inputs.push_back(partial);
   sums.nest.inputs.back().strides.resize(sums.nest.rank());
   sums.nest.inputs.back().strides[sums.nest.free] = outputs;

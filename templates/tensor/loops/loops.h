@@ -22,7 +22,7 @@ struct LoopKernel {
   /// The first function is of elements, and its values are reduced; each further one is of the result so far
   /// and of elements.
   struct Function {
-    elementwise_op::Expression code;
+    language::Expression code;
     std::vector<int> inputs;  ///< places in nest.inputs; -1: the result so far
   };
   std::vector<Function> functions;

@@ -47,7 +47,7 @@ class KernelText {
 
   std::string text(std::int64_t threads) {
     for (std::size_t f = 0; f < k_.functions.size(); ++f)
-      line("namespace $ {\n$}", function(f), elementwise_op::code(k_.functions[f].code, compute_));
+      line("namespace $ {\n$}", function(f), language::code(k_.functions[f].code, compute_));
     line("// $", k_.text);
     std::string parameters;
     for (const int array : arrays_read(k_))
@@ -238,18 +238,18 @@ class KernelText {
 
   // The elements of a view that a thread's outputs and the terms of the window need, in registers, each once:
   // how far the two tile indices and the window move in these registers.
-  struct Kept {
+  struct ViewRegisters {
     std::int64_t y = 0, z = 0, w = 0, size = 1;
     std::int64_t run = 0;  // elements with one stride where window and outputs overlap
   };
   static constexpr std::int64_t most_kept = 96;
 
   bool has_window() const { return m_.chunk > 0; }
-  Kept kept(const View& view) const {
+  ViewRegisters kept(const View& view) const {
     const std::int64_t y = m_.thread_y > 1 ? view.stride(k_.along_y) : 0,
                        z = m_.thread_z > 1 ? view.stride(k_.along_z) : 0,
                        w = has_window() ? view.stride(k_.window) : 0;
-    Kept its;
+    ViewRegisters its;
     if (w != 0) {
       its.w = 1;
       its.size = window_terms_;
@@ -278,13 +278,13 @@ class KernelText {
     return its;
   }
   // True if these elements lie side by side in memory, as a thread's outputs do.
-  bool is_consecutive(const View& view, const Kept& its) const {
+  bool is_consecutive(const View& view, const ViewRegisters& its) const {
     if (!view.bounds.empty() || !k_.has_neighbours() || its.z > 0 || its.size == 1 || its.size > most_kept)
       return false;
     if (its.w > 0) return view.stride(k_.window) == 1 && (its.y == 0 || its.run > 0);
     return view.stride(k_.along_y) == 1;
   }
-  std::string in_kept(const Kept& its) const {
+  std::string in_kept(const ViewRegisters& its) const {
     SumText place;
     add_tile(place, its.z, its.y);
     if (its.w > 0) place.add(name(k_.window), its.w);
@@ -298,7 +298,7 @@ class KernelText {
   void write_kept(const std::vector<std::size_t>& loops) {
     kept_.clear();
     for (const int input : std::set<int>(k_.functions[0].inputs.begin(), k_.functions[0].inputs.end())) {
-      const Kept its = kept(view(input));
+      const ViewRegisters its = kept(view(input));
       if (its.size > most_kept) continue;
       kept_.emplace(input, its);
       line("Compute r$[$];", input, its.size);
@@ -551,10 +551,10 @@ class KernelText {
   std::vector<std::size_t> rolled_;  // indices of loops_, but for the chunks
   std::vector<Loop> loops_;
   std::int64_t runs_open_ = 0;
-  std::map<int, Kept> kept_;       // by input
-  std::int64_t window_terms_ = 0;  // terms of the window that are written out
-  std::string window_base_;        // the first of these terms, if they are not all
-  std::string counter_ = "int ";   // type of unrolled loops' counters; counter times stride must not overflow
+  std::map<int, ViewRegisters> kept_;  // by input
+  std::int64_t window_terms_ = 0;      // terms of the window that are written out
+  std::string window_base_;            // the first of these terms, if they are not all
+  std::string counter_ = "int ";  // type of unrolled loops' counters; counter times stride must not overflow
 };
 
 }  // namespace

@@ -16,11 +16,11 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-using elementwise_op::fail;
-using elementwise_op::Node;
-using elementwise_op::Operation;
-using elementwise_op::quoted;
-using elementwise_op::Scanner;
+using language::fail;
+using language::Node;
+using language::Operation;
+using language::quoted;
+using language::Scanner;
 
 constexpr std::int64_t largest_factor = 1 << 20;
 
@@ -38,7 +38,7 @@ class Parser {
     check_indices();
     number_reduced();
     if (e_.accesses.empty()) fail(behind, "The expression reads no array; one at least is needed.");
-    e_.function = elementwise_op::parse_expression(function_);
+    e_.function = language::parse_expression(function_);
     if (!reduces_ && e_.free < e_.indices.size()) {
       const Index& index = e_.indices[e_.free];
       fail(index.position, "The index " + index.name + " is none of " + e_.output_name +
@@ -57,7 +57,7 @@ class Parser {
     check_names();
     if (!uses_reduced_)
       fail(0, "The finish does not name " + std::string(no_finish) + ", the value that it is a function of.");
-    e_.finish.function = elementwise_op::parse_expression(function_);
+    e_.finish.function = language::parse_expression(function_);
     if (e_.finish.function.nodes.size() == 1) e_.finish = {};
     return std::move(e_);
   }
@@ -401,7 +401,7 @@ class Writer {
       const bool compares = own == comparison_level;
       text = operand(0, own + (compares ? 1 : 0)) + std::string(symbol->symbol) + operand(1, own + 1);
     } else {
-      const elementwise_op::OperationFacts& known = elementwise_op::facts(node.operation);
+      const language::OperationFacts& known = language::facts(node.operation);
       for (int n = 0; n < known.operands; ++n)
         text += (n > 0 ? ", " : "") + operand(static_cast<std::size_t>(n), 0);
       text = std::string(known.name) + "(" + text + ")";
@@ -454,8 +454,8 @@ ParseResult parse(std::string_view text, std::string_view finish) {
     }
     try {
       reads();
-    } catch (const elementwise_op::SyntaxError& error) {
-      return elementwise_op::message(error, of);
+    } catch (const language::SyntaxError& error) {
+      return language::message(error, of);
     }
     if (written().size() <= longest_text) return "";
     return "Written out, without names for parts that occur several times, it has more than " +
@@ -496,9 +496,9 @@ std::string place_of(const Expression& expression, const Access& access) {
          (place < expression.function.inputs || access.array < 0 ? "" : " of the finish");
 }
 
-elementwise_op::Expression composed(const Expression& expression) {
+language::Expression composed(const Expression& expression) {
   if (!expression.finish.is_there()) return expression.function;
-  elementwise_op::Builder builder;
+  language::Builder builder;
   std::vector<int> inputs;
   inputs.reserve(expression.accesses.size());
   for (int k = 0; k < std::ssize(expression.accesses); ++k)
@@ -540,12 +540,12 @@ bool has_windows(const Expression& expression) {
   return false;
 }
 
-std::int64_t operations_of(const elementwise_op::Expression& function) {
+std::int64_t operations_of(const language::Expression& function) {
   return std::count_if(function.nodes.begin(), function.nodes.end(),
-                       [](const Node& node) { return elementwise_op::facts(node.operation).operands > 0; });
+                       [](const Node& node) { return language::facts(node.operation).operands > 0; });
 }
 
-std::vector<int> product_of(const elementwise_op::Expression& function) {
+std::vector<int> product_of(const language::Expression& function) {
   std::vector<int> factors;
   std::vector<int> open = {static_cast<int>(function.nodes.size()) - 1};
   while (!open.empty()) {

@@ -48,8 +48,8 @@ enum class Reduction { sum, max, min };
 /// The value that is written instead of the reduced value: a function of the reduced value, which is the
 /// first letter, and of accesses, the other letters, which only free indices move.
 struct Finish {
-  elementwise_op::Expression function;  ///< without nodes the reduced value itself is written
-  std::vector<int> accesses;            ///< places in Expression::accesses
+  language::Expression function;  ///< without nodes the reduced value itself is written
+  std::vector<int> accesses;      ///< places in Expression::accesses
 
   bool is_there() const { return !function.nodes.empty(); }
 };
@@ -69,8 +69,8 @@ struct Expression {
   Access output;
   std::vector<Access> accesses;  ///< each once, in the order of first use
   Reduction reduction = Reduction::sum;
-  elementwise_op::Expression function;  ///< of the elements of the first function.inputs accesses
-  Finish finish;                        ///< the accesses behind those belong to it alone
+  language::Expression function;   ///< of the elements of the first function.inputs accesses
+  Finish finish;                   ///< the accesses behind those belong to it alone
   std::uint32_t zero_outside = 0;  ///< a bit for each array that is 0 out of its bounds; parse() sets none
 
   bool is_reduced(std::size_t index) const { return index >= free; }
@@ -98,7 +98,7 @@ std::string canonical_finish(const Expression& expression);
 std::string place_of(const Expression& expression, const Access& access);
 
 /// The value that is written if nothing is reduced: the finish of the function of the accesses' elements.
-elementwise_op::Expression composed(const Expression& expression);
+language::Expression composed(const Expression& expression);
 
 /// The text with the expression's own names, for people. parse() of it gives the same expression again, but
 /// for the order of reduced indices.
@@ -110,10 +110,10 @@ bool is_window(const Expression& expression, std::size_t index);
 bool has_windows(const Expression& expression);
 
 /// The number of operations and functions in one evaluation.
-std::int64_t operations_of(const elementwise_op::Expression& function);
+std::int64_t operations_of(const language::Expression& function);
 
 /// The accesses that are multiplied, if the function is a product of accesses and nothing else: in the order
 /// in which they are written, with repetitions. Empty otherwise.
-std::vector<int> product_of(const elementwise_op::Expression& function);
+std::vector<int> product_of(const language::Expression& function);
 
 }  // namespace tunesmith::tensor_op

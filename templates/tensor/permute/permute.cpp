@@ -237,7 +237,7 @@ std::string constant(const std::string& type, const std::string& name, std::span
 
 std::string preamble(const Problem& problem) {
   const Sides sides = sides_of(problem);
-  const elementwise_op::Expression function = composed(expression_of(problem));
+  const language::Expression function = composed(expression_of(problem));
   const bool is_identity = function.nodes.size() == 1 && out_dtype(problem) == dtype_of(problem);
   const Permutation& p = sides.moves;
   const auto of = [&]<typename Number>(const Number(&all)[most_box_dimensions]) {
@@ -246,7 +246,7 @@ std::string preamble(const Problem& problem) {
   std::string names;
   for (const std::string& name : sides.nest.names) names += (names.empty() ? "" : ", ") + name;
   return "// " + problem.string("expression") + "\n" + types_code(problem) +
-         elementwise_op::code(function, compute_dtype(problem)) +
+         language::code(function, compute_dtype(problem)) +
          "constexpr bool IDENTITY = " + (is_identity ? "true" : "false") + ";\n// Dimensions: " + names +
          "\nconstexpr int RANK = " + std::to_string(sides.nest.rank()) +
          ";\nconstexpr long long input_start = " + std::to_string(sides.input().start) +

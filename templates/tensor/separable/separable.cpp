@@ -28,7 +28,7 @@ constexpr std::int64_t shortest_row = 9;          // fewest taps of a single win
 
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t compute_bytes(const Problem& problem) {
-  return bytes(elementwise_op::compute_dtype(dtype_of(problem)));
+  return bytes(language::compute_dtype(dtype_of(problem)));
 }
 std::int64_t partial_words(const Problem& problem, const Separable& s, std::int64_t outputs) {
   return (s.directions[Separable::march].taps - 1) * outputs *
@@ -300,7 +300,7 @@ class Writer {
     line("};");
   }
   void write_function(const std::string& name, const Body& body) {
-    line("namespace " + name + " {\n" + elementwise_op::code(body.function, dtype_of(problem_)) + "}");
+    line("namespace " + name + " {\n" + language::code(body.function, dtype_of(problem_)) + "}");
   }
 
   // The text of the values that a body reads: for each access, the element to which the batch and the
@@ -329,8 +329,8 @@ class Writer {
     const std::string name = names[place];
     if (direction.weight.function.nodes.empty()) return line("using " + name + " = NoWeight;");
     const std::string its = values(direction.weight, {{"Place(n)", direction.reduced}});
-    std::string all = number(direction.taps) + " of " + its +
-                      elementwise_op::code(direction.weight.function, dtype_of(problem_));
+    std::string all =
+        number(direction.taps) + " of " + its + language::code(direction.weight.function, dtype_of(problem_));
     const auto same = std::find(weights_.begin(), weights_.end(), all);
     if (same != weights_.end())
       return line("using " + name + " = " + names[static_cast<std::size_t>(same - weights_.begin())] + ";");

@@ -7,17 +7,17 @@
 
 namespace tunesmith::tensor_op {
 
-using elementwise_op::Node;
-using elementwise_op::Operation;
+using language::Node;
+using language::Operation;
 
 namespace {
 
-const Node& at(const elementwise_op::Expression& function, int place) {
+const Node& at(const language::Expression& function, int place) {
   return function.nodes[static_cast<std::size_t>(place)];
 }
 
 template <typename Visit>
-void each_input(const elementwise_op::Expression& function, int root, Visit visit) {
+void each_input(const language::Expression& function, int root, Visit visit) {
   std::vector<char> seen(function.nodes.size(), 0);
   std::vector<int> open = {root};
   while (!open.empty()) {
@@ -30,7 +30,7 @@ void each_input(const elementwise_op::Expression& function, int root, Visit visi
   }
 }
 
-void add_factors(const elementwise_op::Expression& function, int root, Term& term) {
+void add_factors(const language::Expression& function, int root, Term& term) {
   const Node& node = at(function, root);
   if (node.operation == Operation::multiply) {
     add_factors(function, node.operands[0], term);
@@ -43,8 +43,7 @@ void add_factors(const elementwise_op::Expression& function, int root, Term& ter
   }
 }
 
-void add_terms(const elementwise_op::Expression& function, int root, bool negative,
-               std::vector<Term>& terms) {
+void add_terms(const language::Expression& function, int root, bool negative, std::vector<Term>& terms) {
   const Node& node = at(function, root);
   if (node.operation == Operation::add || node.operation == Operation::subtract) {
     add_terms(function, node.operands[0], negative, terms);
@@ -80,7 +79,7 @@ bool Body::reads(int root) const {
   return found;
 }
 
-std::vector<Term> terms_of(const elementwise_op::Expression& function, int root) {
+std::vector<Term> terms_of(const language::Expression& function, int root) {
   std::vector<Term> terms;
   add_terms(function, root, false, terms);
   return terms;
