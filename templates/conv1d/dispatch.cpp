@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The typed functions of tunesmith/conv1d.h: they make problems and launch plans of the dispatcher.
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string_view>
 
@@ -13,10 +12,6 @@
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
-
-// The names are in the order of Conv1dFunction and Conv1dMode.
-constexpr std::array<std::string_view, 2> functions = {"convolve", "correlate"};
-constexpr std::array<std::string_view, 3> modes = {"full", "same", "valid"};
 
 template <typename T>
 constexpr std::string_view dtype = ElementName(element_type<T>).text;
@@ -32,8 +27,8 @@ Plan plan_of(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode, 
   const Field problem[] = {{"batch", shape.batch},
                            {"length", shape.length},
                            {"taps", shape.taps},
-                           {"function", functions.at(static_cast<std::size_t>(function))},
-                           {"mode", modes.at(static_cast<std::size_t>(mode))},
+                           {"function", name_of(function)},
+                           {"mode", name_of(mode)},
                            {"dtype", type},
                            {"boundary", name_of(shape.boundary)},
                            {"origin", shape.origin},

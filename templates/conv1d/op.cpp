@@ -19,21 +19,24 @@ Dims::Dims(const Problem& problem)
     : batch(problem.integer("batch")),
       length(problem.integer("length")),
       taps(problem.integer("taps")),
-      turned(problem.string("function") == "convolve"),
-      boundary(problem.string("mode") == "valid" ? Boundary::zero : boundary_of(problem)) {
-  const std::string& mode = problem.string("mode");
+      turned(choice<Function>(problem, "function") == Function::convolve),
+      boundary(choice<Mode>(problem, "mode") == Mode::valid ? Boundary::zero : boundary_of(problem)) {
+  const auto mode = choice<Mode>(problem, "mode");
   const bool as_numpy = boundary == Boundary::zero;
   const std::int64_t shorter = std::min(length, taps);
   const std::int64_t longer = std::max(length, taps);
   const std::int64_t full = length + taps - 1;
-  output_length = mode == "full" ? full : mode == "valid" ? longer - shorter + 1 : as_numpy ? longer : length;
+  output_length = mode == Mode::full    ? full
+                  : mode == Mode::valid ? longer - shorter + 1
+                  : as_numpy            ? longer
+                                        : length;
   // NumPy's correlate reverses its output if it has to swap its operands, so that the output of an even
   // number of samples begins one later.
-  first = mode == "full"    ? 0
-          : mode == "valid" ? shorter - 1
-                            : (!turned && length < taps ? length / 2 : (shorter - 1) / 2);
+  first = mode == Mode::full    ? 0
+          : mode == Mode::valid ? shorter - 1
+                                : (!turned && length < taps ? length / 2 : (shorter - 1) / 2);
   left = taps - 1 - first;
-  if (!as_numpy && mode == "same") {
+  if (!as_numpy && mode == Mode::same) {
     left = places_before(taps, problem.integer("origin"), turned);
     first = taps - 1 - left;
   }
@@ -176,7 +179,8 @@ std::string check(const Problem& problem) {
            "; allowed are " + std::to_string(most_elements) + " elements per array.";
   }
   const std::int64_t origin = problem.integer("origin");
-  if (origin != 0 && (d.boundary == Boundary::zero || problem.string("mode") != "same")) {
+  if (origin != 0 &&
+      (d.boundary == Boundary::zero || choice<Conv1dMode>(problem, "mode") != Conv1dMode::same)) {
     return "The conv1d problem's origin is " + std::to_string(origin) +
            "; an origin is for mode=same with another boundary than zero, such as boundary=constant.";
   }
@@ -218,13 +222,13 @@ Op ops_conv1d() {
                       .usual = UsualSizes{2, 4096}},
                      {.name = "function",
                       .what = "direction of the kernel",
-                      .categories = {"convolve", "correlate"},
-                      .initial = "convolve"},
+                      .categories = choices<Conv1dFunction>(),
+                      .initial = std::string(name_of(Conv1dFunction::convolve))},
                      {.name = "mode",
                       .what = "outputs: for every overlap, as many as the longer operand has (as the signal "
                               "has, where the boundary is not zero), or for every whole overlap",
-                      .categories = {"full", "same", "valid"},
-                      .initial = "full"},
+                      .categories = choices<Conv1dMode>(),
+                      .initial = std::string(name_of(Conv1dMode::full))},
                      sample_dtype_parameter(
                          "element type of the signal; kernel and output are f64 for f64, else f32"),
                      boundary_parameter("samples outside the signal, as in scipy.ndimage; zero: as in NumPy",

@@ -9,11 +9,15 @@
 
 #include "generator/op.h"
 #include "templates/axes.h"
+#include "templates/conv1d/tunesmith/conv1d_modes.h"
 #include "templates/image/boundary.h"
 #include "templates/image/samples.h"
 #include "templates/image/value.h"
 
 namespace tunesmith::conv1d_op {
+
+using Function = Conv1dFunction;
+using Mode = Conv1dMode;
 
 inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
 inline constexpr CategoricalAxis COPY("COPY");

@@ -15,6 +15,7 @@
 #include "generator/ops.h"
 #include "generator/render.h"
 #include "kernel_file/find_op.h"
+#include "templates/choice.h"
 #include "tests/refusal.h"
 #include "tunesmith/conv1d.h"
 
@@ -37,8 +38,7 @@ struct FromNumpy {
 
   std::string text() const {
     return "length=" + std::to_string(length) + " taps=" + std::to_string(taps) +
-           " function=" + std::array{"convolve", "correlate"}[static_cast<std::size_t>(function)] +
-           " mode=" + std::array{"full", "same", "valid"}[static_cast<std::size_t>(mode)];
+           " function=" + std::string(name_of(function)) + " mode=" + std::string(name_of(mode));
   }
 };
 const std::vector<FromNumpy> from_numpy = {

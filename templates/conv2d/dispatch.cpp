@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The typed functions of tunesmith/conv2d.h: they make problems and launch plans of the dispatcher.
-#include <array>
 #include <cstdlib>
 #include <span>
 #include <string_view>
@@ -13,9 +12,6 @@
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
-
-// The names are in the order of Conv2dSize.
-constexpr std::array<std::string_view, 3> sizes = {"same", "full", "valid"};
 
 template <typename T>
 constexpr std::string_view dtype = ElementName(element_type<T>).text;
@@ -38,10 +34,10 @@ Plan plan_of(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode, 
                            {"width", shape.width},
                            {"mask_height", shape.mask_height},
                            {"mask_width", shape.mask_width},
-                           {"mode", mode == Conv2dMode::convolution ? "convolution" : "correlation"},
+                           {"mode", name_of(mode)},
                            {"boundary", name_of(shape.boundary)},
                            {"dtype", type},
-                           {"size", sizes.at(static_cast<std::size_t>(shape.size))},
+                           {"size", name_of(shape.size)},
                            {"origin_y", shape.origin_y},
                            {"origin_x", shape.origin_x},
                            {"value", value.get()}};

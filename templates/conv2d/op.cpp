@@ -23,11 +23,11 @@ struct Side {
 
 // `valid` uses no sample from outside. If the mask is larger, it has the outputs whose windows hold all
 // samples.
-Side side_of(const std::string& size, std::int64_t samples, std::int64_t weights, std::int64_t origin,
-             bool turned) {
+Side side_of(Size size, std::int64_t samples, std::int64_t weights, std::int64_t origin, bool turned) {
   if (samples == 0) return {0, 0};
-  if (size == "full") return {samples + weights - 1, weights - 1};
-  if (size == "valid") return {std::abs(samples - weights) + 1, std::max<std::int64_t>(weights - samples, 0)};
+  if (size == Size::full) return {samples + weights - 1, weights - 1};
+  if (size == Size::valid)
+    return {std::abs(samples - weights) + 1, std::max<std::int64_t>(weights - samples, 0)};
   return {samples, places_before(weights, origin, turned)};
 }
 
@@ -39,9 +39,9 @@ Dims::Dims(const Problem& problem)
       width(problem.integer("width")),
       mask_height(problem.integer("mask_height")),
       mask_width(problem.integer("mask_width")),
-      turned(problem.string("mode") == "convolution"),
-      boundary(problem.string("size") == "valid" ? Boundary::zero : boundary_of(problem)) {
-  const std::string& size = problem.string("size");
+      turned(choice<Mode>(problem, "mode") == Mode::convolution),
+      boundary(choice<Size>(problem, "size") == Size::valid ? Boundary::zero : boundary_of(problem)) {
+  const auto size = choice<Size>(problem, "size");
   const Side rows = side_of(size, height, mask_height, problem.integer("origin_y"), turned);
   const Side columns = side_of(size, width, mask_width, problem.integer("origin_x"), turned);
   out_height = rows.outputs;
@@ -55,7 +55,7 @@ std::string not_plain(const Problem& problem) {
   std::string given;
   const auto differs = [&](const std::string& what) { given += (given.empty() ? "" : " ") + what; };
   if (problem.string("boundary") != "zero") differs("boundary=" + problem.string("boundary"));
-  if (problem.string("size") != "same") differs("size=" + problem.string("size"));
+  if (choice<Size>(problem, "size") != Size::same) differs("size=" + problem.string("size"));
   for (const char* origin : {"origin_y", "origin_x"}) {
     if (problem.integer(origin) != 0) differs(origin + ("=" + std::to_string(problem.integer(origin))));
   }
@@ -141,10 +141,13 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
 void usual_images(Random& random, Problem& problem) {
   if (draw_chance(random, 65)) {
     problem.set("boundary", "zero");
-    problem.set("size", "same");
+    problem.set("size", std::string(name_of(Conv2dSize::same)));
   } else {
     problem.set("boundary", draw(random, choices<Boundary>()));
-    problem.set("size", draw_chance(random, 60) ? "same" : draw_chance(random, 50) ? "full" : "valid");
+    const Conv2dSize size = draw_chance(random, 60)   ? Conv2dSize::same
+                            : draw_chance(random, 50) ? Conv2dSize::full
+                                                      : Conv2dSize::valid;
+    problem.set("size", std::string(name_of(size)));
   }
   draw_sample_type(random, problem);
   static const std::vector<std::array<std::int64_t, 2>> frames = {
@@ -197,7 +200,7 @@ std::string check(const Problem& problem) {
            " rows or columns; take smaller images or size=same.";
   }
   for (const char* name : {"origin_y", "origin_x"}) {
-    if (problem.integer(name) == 0 || problem.string("size") == "same") continue;
+    if (problem.integer(name) == 0 || choice<Conv2dSize>(problem, "size") == Conv2dSize::same) continue;
     return "The conv2d problem's " + std::string(name) + " is " + std::to_string(problem.integer(name)) +
            ", but size is " + problem.string("size") + "; an origin is for size=same only.";
   }
@@ -281,15 +284,15 @@ Op ops_conv2d() {
             .usual = UsualSizes{1, 31}},
            {.name = "mode",
             .what = "direction of the mask",
-            .categories = {"correlation", "convolution"},
-            .initial = "correlation"},
+            .categories = choices<Conv2dMode>(),
+            .initial = std::string(name_of(Conv2dMode::correlation))},
            boundary_parameter("samples outside the image, as in scipy.ndimage", Boundary::zero),
            sample_dtype_parameter("element type of the image; mask and output are f64 for f64, else f32"),
            {.name = "size",
             .what = "outputs: as many as the image has, for each overlap with the mask, or for each whole "
                     "overlap",
-            .categories = {"same", "full", "valid"},
-            .initial = "same"},
+            .categories = choices<Conv2dSize>(),
+            .initial = std::string(name_of(Conv2dSize::same))},
            origin_parameter("origin_y",
                             "rows by which the window begins above the centred one (below it in a "
                             "convolution); for size=same",

@@ -9,11 +9,15 @@
 
 #include "generator/op.h"
 #include "templates/axes.h"
+#include "templates/conv2d/tunesmith/conv2d_modes.h"
 #include "templates/image/boundary.h"
 #include "templates/image/samples.h"
 #include "templates/image/value.h"
 
 namespace tunesmith::conv2d_op {
+
+using Mode = Conv2dMode;
+using Size = Conv2dSize;
 
 inline constexpr IntegerAxis AHEAD("AHEAD");
 inline constexpr IntegerAxis BLOCK_X("BLOCK_X");

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tunesmith/boundary.h"
+#include "tunesmith/conv1d_modes.h"
 #include "tunesmith/dispatcher.h"
 #include "tunesmith/types.h"
 
@@ -25,13 +26,6 @@ struct Conv1dShape {
   std::int64_t origin = 0;
   double value = 0;  ///< outside the signal, with Boundary::constant; rounded to f32 unless T is double
 };
-
-enum class Conv1dFunction { convolve, correlate };
-
-/// For n samples and k taps the outputs are n + k - 1 (full: every overlap), max(n, k) (same) or max(n, k) -
-/// min(n, k) + 1 (valid: every whole overlap, whatever the boundary). With other boundaries than zero, `same`
-/// has n outputs and centres them as scipy.ndimage does.
-enum class Conv1dMode { full, same, valid };
 
 std::int64_t conv1d_output_length(const Conv1dShape& shape, Conv1dMode mode) noexcept;
 

@@ -7,16 +7,12 @@
 #include <cstdint>
 
 #include "tunesmith/boundary.h"
+#include "tunesmith/conv2d_modes.h"
 #include "tunesmith/dispatcher.h"
 #include "tunesmith/types.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
-
-/// The outputs, as in scipy.signal.convolve2d: as many as the image has samples (same); one for each overlap
-/// of mask and image (full); one for each whole overlap, in each direction, of the smaller one with the
-/// larger one (valid).
-enum class Conv2dSize { same, full, valid };
 
 using Conv2dBoundary = Boundary;
 
@@ -39,8 +35,6 @@ struct Conv2dShape {
 
 std::int64_t conv2d_output_height(const Conv2dShape& shape) noexcept;
 std::int64_t conv2d_output_width(const Conv2dShape& shape) noexcept;
-
-enum class Conv2dMode { correlation, convolution };
 
 /// `image` is batch x height x width, `output` batch x conv2d_output_height() x conv2d_output_width(), `mask`
 /// is mask_height x mask_width, each row-major and contiguous, in memory of the dispatcher's device; `output`
