@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a block brings an operand's tile into shared memory. Needs nest.inl, contract_layout.inl, STAGES,
-// TILE_K, T, Compute, `threads`.
+// TILE_K, T, Held, Compute, `threads`.
 
-constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Compute);
+constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Held);
 constexpr int stages = asynchronous ? STAGES : 2;
 // Else a term is so many strides of K's one index.
 constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
-constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Compute));  // elements of 16 bytes
+constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Held));  // elements of 16 bytes
+
+template <typename To>
+__device__ __forceinline__ To as_held(T value) {
+  if constexpr (sizeof(To) == sizeof(T)) {
+    return value;
+  } else {
+    return to_float(value);
+  }
+}
 
 // TILE rows of TILE_K terms, in shared memory term by term. A copy moves VECTOR neighbours.
 // ALONG_K: they are terms of a row, and so are those of neighbouring threads: eight, and four rows a warp,
-// so that with padding all 32 write to different banks. Copied asynchronously for
-// tensor cores, they stay where they are, row by row at a pitch with which their reads hit different banks.
+// so that with padding all 32 write to different banks. For tensor cores (of doubles, if they are copied
+// asynchronously) they stay where they are, row by row at a pitch with which their reads hit different banks.
 // Else they are rows of a term; where the rows are counted in runs of SPAN neighbours of the output, eight
 // threads have the rows that are as many apart, and four the neighbours in the run, for which the padding is
 // within a term. REACH: where a thread's next piece of the tile begins.
 template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int REACH, int ROW_PADDING>
 struct Operand {
   static constexpr ContractOperandLayout layout = contract_operand_layout(
-      {TILE, TILE_K, SPAN, REACH, ROW_PADDING, bank_lanes, ALONG_K, tensor_cores, asynchronous});
+      {TILE, TILE_K, SPAN, REACH, ROW_PADDING, bank_lanes, ALONG_K, tensor_cores, matrices, asynchronous});
   static constexpr bool skewed = layout.skewed, by_rows = layout.by_rows;
   static __device__ __forceinline__ constexpr int place_of(int row) {
     return skewed ? row + row / (8 * bank_lanes) * bank_lanes : row;
@@ -104,7 +113,7 @@ struct Operand {
     }
   }
 
-  __device__ __forceinline__ void copy(Compute* tile, const T* source, const Terms& terms) const {
+  __device__ __forceinline__ void copy(Held* tile, const T* source, const Terms& terms) const {
     if (!all_busy && idle) return;
     if constexpr (asynchronous) {
       const auto visit = [&](int, int, int to, const T* from, bool exists) {
@@ -126,7 +135,7 @@ struct Operand {
       if (exists) held[s][r] = load_vector<VECTOR>(from);
     });
   }
-  __device__ __forceinline__ void put(Compute* tile) const {
+  __device__ __forceinline__ void put(Held* tile) const {
     if (!all_busy && idle) return;
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
@@ -134,11 +143,11 @@ struct Operand {
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
         if (!has_unit(r)) break;
-        Compute* const to = tile + its_term(s) * pitch + place_of_unit(r);
-        Vector<Compute, VECTOR> wide;
+        Held* const to = tile + its_term(s) * term_step + place_of_unit(r) * row_step;
+        Vector<Held, VECTOR> wide;
 #pragma unroll
-        for (int e = 0; e < VECTOR; ++e) wide.element[e] = to_float(held[s][r].element[e]);
-        if constexpr (ALONG_K) {
+        for (int e = 0; e < VECTOR; ++e) wide.element[e] = as_held<Held>(held[s][r].element[e]);
+        if constexpr (ALONG_K && !by_rows) {
 #pragma unroll
           for (int e = 0; e < VECTOR; ++e) to[e * pitch] = wide.element[e];
         } else {
