@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large an array may be, and how a sentence says so.
+// The largest size of an array, and its sentence for errors. Checks of problems use them.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,15 @@
 
 namespace tunesmith {
 
-/// Elements of an array, from its first to its last: far beyond any memory, and far from an overflow of 64
-/// bits.
+/// The most elements of an array, from its first to its last: far beyond any memory, and far from an overflow
+/// of 64 bits.
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 inline constexpr const char* most_elements_text = "2^40";
 
 inline bool are_too_many(double elements) { return elements > static_cast<double>(most_elements); }
 
-/// The sentence on what has more elements: "An array of rows=4 columns=5".
+/// The sentence that refuses an array with more elements. `array` is, for example, "An array of rows=4
+/// columns=5".
 inline std::string too_many_elements(const std::string& array) {
   return array + " has more than the " + most_elements_text +
          " elements that are allowed, from its first to its last; ask for a smaller one.";

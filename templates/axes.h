@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes that mean the same in every op that has them: the handles by which rules read them, and the axes
-// themselves.
+// Axes that have the same meaning in every op: the handles by which rules read them, and the axes themselves.
 #pragma once
 
 #include <algorithm>
@@ -34,14 +33,15 @@ inline Axis no_allocate_axis() {
   return {LOAD, categories({"plain", "no_allocate"}), "no_allocate: loads bypass the first-level cache"};
 }
 
-/// From the widest on, each a half of the one before.
+/// The widths from `widest` down to `least`, each half of the previous one.
 inline std::vector<Value> halves(std::int64_t widest, std::int64_t least = 1) {
   std::vector<Value> widths;
   for (std::int64_t width = widest; width >= least; width /= 2) widths.emplace_back(width);
   return widths;
 }
 
-/// Of loads of 16 bytes, or of one element: for arrays of any alignment, and where elements lie apart.
+/// The axis VECTOR: loads of 16 bytes, or of one element for arrays of any alignment and for elements that
+/// lie apart.
 inline Axis load_vector_axis(std::int64_t element_bytes, bool is_contiguous = true) {
   std::vector<Value> widths = {std::int64_t{1}};
   if (is_contiguous) widths.insert(widths.begin(), 16 / element_bytes);
@@ -53,8 +53,9 @@ inline Axis resident_warps_axis(std::vector<Value> values) {
           "warps that a multiprocessor must have room for; bounds a thread's registers"};
 }
 
-/// For `must`, where a kernel asks for room for RESIDENT_WARPS in whole blocks of so many threads, at least
-/// one: of values that give the same number of blocks, only the smallest is legal, or the first on the axis.
+/// For `must`, if a kernel asks for room for RESIDENT_WARPS in whole blocks of `threads` threads, at least
+/// one block: of values that give the same number of blocks, only the smallest is legal, or the first on the
+/// axis if `takes_first`.
 inline Rule resident_warps_rule(const std::vector<Axis>& axes,
                                 const std::function<std::int64_t(const Config&)>& threads,
                                 bool takes_first = false) {
@@ -94,7 +95,7 @@ inline Rule trigger_rule() {
       [](const Config& c) { return c[TRIGGER] == "none"; }};
 }
 
-/// For `worth`; `bytes` of inputs. Second-level caches have 4 to 128 MiB.
+/// For `worth`; `bytes` is the size of the inputs. Second-level caches have 4 to 128 MiB.
 inline Rule half_rule(std::int64_t bytes) {
   constexpr std::int64_t mib = 1 << 20;
   return {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of blocks for axes of grids that are sized to fill a device.
+// Numbers of blocks, for axes of kernels whose grids are sized to fill a device.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,9 @@
 
 namespace tunesmith {
 
-/// So many per multiprocessor, then those of `few` that are less than one per multiprocessor. What a device
-/// of which nothing is known has comes last, so that a winner of an H200 stays legal on every device.
+/// The numbers of blocks with `per_multiprocessor` blocks per multiprocessor, then those of `few` that are
+/// less than one per multiprocessor. The numbers for an unknown device come last, so that a winner of an H200
+/// stays legal on every device.
 inline std::vector<Value> blocks_to_fill(const DeviceFacts& device,
                                          std::initializer_list<std::int64_t> per_multiprocessor,
                                          std::initializer_list<std::int64_t> few = {}) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A category of a problem or of a config as an enumeration. Its names stand once, beside it, in the order of
-// its values, which begin with 0:
+// A category of a problem or of a config as an enumeration. Its names are listed once, next to it, in the
+// order of its values, which begin with 0:
 //   enum class Results : std::int32_t { each, sum, norm };
 //   constexpr auto names_of(Results) { return std::to_array<std::string_view>({"each", "sum", "norm"}); }
-// The last values may be without a name: what no problem can ask for.
+// The last values may have no name; problems cannot ask for these.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ template <typename E>
 concept NamedEnumeration =
     std::is_enum_v<E> && std::is_convertible_v<decltype(names_of(E()).front()), std::string_view>;
 
-/// As Parameter::categories; or, of Value, as an axis's values.
+/// The names for Parameter::categories or, with Text = Value, for an axis's values.
 template <NamedEnumeration E, typename Text = std::string>
 std::vector<Text> choices() {
   std::vector<Text> all;
@@ -39,7 +39,7 @@ constexpr std::string_view name_of(E value) {
   return names_of(value).at(static_cast<std::size_t>(value));
 }
 
-/// Nothing if no value has the name.
+/// The value with a name; nothing if no value has it.
 template <NamedEnumeration E>
 constexpr std::optional<E> named(std::string_view name) {
   const auto names = names_of(E());
@@ -48,7 +48,7 @@ constexpr std::optional<E> named(std::string_view name) {
   return static_cast<E>(place - names.begin());
 }
 
-/// The value of that name; throws Error if there is none, and says which `parameter` has it.
+/// The value with a name. Throws Error if there is none; the message names the `parameter`.
 template <NamedEnumeration E>
 E choice(std::string_view parameter, std::string_view name) {
   if (const std::optional<E> value = named<E>(name)) return *value;
@@ -56,7 +56,7 @@ E choice(std::string_view parameter, std::string_view name) {
               ".");
 }
 
-/// What a complete problem's parameter says, or a config's axis.
+/// The value of a complete problem's parameter, or of a config's axis.
 template <NamedEnumeration E>
 E choice(const Problem& problem, std::string_view parameter) {
   return choice<E>(parameter, problem.string(parameter));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text, such as code, with places in it: filled("for (int $ = 0; $ < $; ++$)", i, i, 8, i).
+// Text with places to fill in, such as generated code: filled("for (int $ = 0; $ < $; ++$)", i, i, 8, i).
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace tunesmith {
 
-/// A literal with so many `$`; with another number of them it does not compile.
+/// A literal with `places` times `$`. With another number of them it does not compile.
 template <std::size_t places>
 struct Pattern {
   consteval Pattern(const char* pattern) : text(pattern) {  // NOLINT(google-explicit-constructor)
@@ -19,7 +19,7 @@ struct Pattern {
   std::string_view text;
 };
 
-/// The pattern with the words and whole numbers, one after the other, in the places of its `$`.
+/// The pattern with its `$` replaced by the words and whole numbers, one after the other.
 template <typename... Words>
 std::string filled(Pattern<sizeof...(Words)> pattern, const Words&... words) {
   std::string text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of an array and how it lies in memory, as text: "24x64", "24x64:80x1".
+// The shape of an array and its layout in memory, as text: "24x64", "24x64:80x1".
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace tunesmith {
 
-/// An array's extents, outermost first, and the strides that they are taken with, in elements.
+/// An array's extents, outermost first, and the stride of each in elements.
 struct ArrayLayout {
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> strides;
 };
 
-/// "8x100x50" as numbers; "" has none. Nothing where it is not of that form.
+/// The numbers of a text such as "8x100x50"; "" has none. Returns nothing if the text has another form.
 inline std::optional<std::vector<std::int64_t>> extents_of(std::string_view text) {
   return parsed_numbers(text, 'x');
 }
@@ -39,7 +39,7 @@ inline std::string text_of(const ArrayLayout& layout) {
   return joined(layout.extents) + ":" + joined(layout.strides);
 }
 
-/// Those behind each other without gaps. None is beyond most_elements.
+/// The strides of an array without gaps. None is more than most_elements.
 inline std::vector<std::int64_t> dense_strides(std::span<const std::int64_t> extents) {
   std::vector<std::int64_t> strides(extents.size());
   std::int64_t step = 1;
@@ -51,7 +51,8 @@ inline std::vector<std::int64_t> dense_strides(std::span<const std::int64_t> ext
   return strides;
 }
 
-/// Elements from the first to the last, both included; nothing where they are more than most_elements.
+/// The number of elements from the first to the last, both included; nothing if there are more than
+/// most_elements.
 inline std::optional<std::int64_t> memory(const ArrayLayout& layout) {
   if (std::find(layout.extents.begin(), layout.extents.end(), 0) != layout.extents.end()) return 0;
   std::int64_t last = 0;
@@ -63,7 +64,7 @@ inline std::optional<std::int64_t> memory(const ArrayLayout& layout) {
   return last + 1;
 }
 
-/// The layout of such a text; of "dense" that of these extents.
+/// The layout of a text; the text "dense" gives the extents `dense` without gaps.
 inline ArrayLayout layout_of(std::string_view text, const std::vector<std::int64_t>& dense) {
   if (text == "dense") return {dense, dense_strides(dense)};
   const std::size_t colon = text.find(':');
@@ -73,8 +74,8 @@ inline ArrayLayout layout_of(std::string_view text, const std::vector<std::int64
   return {std::move(extents), std::move(strides)};
 }
 
-/// Why the text is no list of so many extents, or no such layout, as a sentence; empty if it is one. Nothing
-/// moves by a stride along an extent of 0 or 1: it may be any number.
+/// The reason why the text is no list of `least` to `most` extents, or no layout of as many, as a sentence;
+/// empty if it is one. The stride of an extent of 0 or 1 is never used, so it may be any number.
 inline std::string refuses_extents(std::string_view text, std::size_t least, std::size_t most) {
   const auto extents = extents_of(text);
   const auto is_too_long = [](std::int64_t extent) { return extent > most_elements; };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the fragments NAME_layout.inl, which say where a kernel has what in shared memory: the kernel evaluates
-// them when it is compiled, with common/shared_layout.cuh, and its template in C++ when it makes a launch. A
-// template includes its fragment within its namespace; what the fragment defines bears the template's name.
+// For the fragments NAME_layout.inl, which describe the layout of a kernel's shared memory. The kernel
+// evaluates them when it is compiled, with common/shared_layout.cuh; its template evaluates them in C++ when
+// it makes a launch. A template includes its fragment inside its namespace; definitions in the fragment begin
+// with the template's name.
 #pragma once
 
 #include "generator/work.h"

@@ -58,12 +58,12 @@ Problem with_least_strides(const Problem& given) {
   };
   const auto outer = number("outer", 1), length = number("length", std::nullopt), inner = number("inner", 1),
              stride = number("stride", 0), outer_stride = number("outer_stride", 0);
-  if (!outer || !length || !inner || !stride || !outer_stride) return given;  // which is refused
+  if (!outer || !length || !inner || !stride || !outer_stride) return given;  // this is refused
   Problem least = given;
   const bool is_empty = *outer == 0 || *length == 0 || *inner == 0;
   const std::int64_t step = is_empty || *length == 1 || *stride == *inner ? 0 : *stride;
   if (step != *stride) least.set("stride", step);
-  // Steps of more elements than there can be are refused for their sizes.
+  // Steps over more elements than there can be are refused for their sizes.
   const double contiguous = static_cast<double>(*length) * static_cast<double>(step == 0 ? *inner : step);
   if (*outer_stride != 0 && (is_empty || *outer == 1 || static_cast<double>(*outer_stride) == contiguous))
     least.set("outer_stride", std::int64_t{0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array of outer x length x inner elements, of which the inner ones are contiguous: what the ops that work
-// along such an axis share of their problems, and of the rules of their templates.
+// An array of outer x length x inner elements, of which the inner ones are contiguous. Ops that work along
+// such an axis share these parameters of their problems and rules of their templates.
 #pragma once
 
 #include <cstdint>
@@ -28,25 +28,27 @@ struct StridedAxis {
 struct UsualExtents {
   UsualSizes outer, length, inner;
 };
-/// outer, length, inner, outer_stride and stride, and others. `done`: what is done along the axis, "reduced".
+/// The parameters outer, length, inner, outer_stride and stride, and others. `done`: the op's participle,
+/// such as "reduced".
 std::vector<Parameter> axis_parameters(const std::string& done, const UsualExtents& usual,
                                        const std::vector<Parameter>& others);
 
-/// As Op::rewritten: a stride that says what 0 says, or by which nothing is moved, is 0, so that an array is
-/// one problem however it is written.
+/// For Op::rewritten: replaces a stride that equals its default, or by which nothing is moved, by 0, so that
+/// an array is one problem however it is written.
 Problem with_least_strides(const Problem& given);
-/// Likewise of an array of `length` elements, `stride` apart, which is 1 where there is none behind the
-/// first.
+/// For Op::rewritten: does the same for an array of `length` elements, `stride` apart. The stride becomes 1
+/// if there is no element behind the first.
 Problem with_least_stride(const Problem& given);
 
-/// As Op::check: why the arrays are too large. Here and in vector_rule() has_axis says whether the output,
-/// which is contiguous, has the axis too, as a scan's.
+/// For Op::check: says why the arrays are too large. Here and in vector_rule(), has_axis says that the
+/// output, which is contiguous, has the axis too, as a scan's output has.
 std::string refuses_reach(const Problem& problem, bool has_axis);
 
-/// Of what is worked on: strides skip some elements, and windows have some several times.
+/// The number of elements that are worked on: strides skip some elements, and windows have some of them
+/// several times.
 double axis_elements(const Problem& problem);
 
-/// As Op::sizes: beside the extents how far apart the axis's elements lie, 1 where they are dense.
+/// For Op::sizes: the extents, and how far apart the axis's elements lie, 1 if they are dense.
 Values axis_sizes(const Problem& problem);
 
 /// For Op::sample: rows with gaps, and windows of a larger array, are rare.
@@ -54,11 +56,11 @@ void draw_strides(Random& random, Problem& problem);
 
 // ---- for templates
 
-/// As Template::refuses.
+/// For Template::refuses.
 std::string refuses_empty(const StridedAxis& axis);
 std::string refuses_apart(const StridedAxis& axis);
 
-/// For `must`.
+/// A rule for Template's `must`.
 Rule vector_rule(const StridedAxis& axis, bool has_axis);
 
 }  // namespace tunesmith

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions as the device approximates them, by one instruction.
+// Functions that the device approximates by one instruction.
 #pragma once
 
-// 1 / sqrt(x), with an error of 2^-22.9 of it at most; a subnormal number is as 0. On the host rounded.
+// 1 / sqrt(x), with a relative error of at most 2^-22.9. A subnormal number counts as 0. On the host, the
+// result is correctly rounded.
 __device__ __forceinline__ float approximate_rsqrt(float x) {
 #ifdef TUNESMITH_HOST
   return rsqrtf(x);

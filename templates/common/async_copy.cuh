@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from global to shared memory that pass no register and are waited for as one group. Before compute
-// capability 8.0 they are ordinary copies and the wait does nothing; on the host they arrive at the wait.
-// On the host common/host/async_copy.h stands for this file.
+// Copies from global to shared memory that use no registers and are waited for as one group. Before compute
+// capability 8.0 they are ordinary copies, and the wait does nothing. On the host they arrive at the wait,
+// and common/host/async_copy.h replaces this file.
 #pragma once
 
-// Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not
-// `inside`; then `from` is not read but still has to be a pointer into the array.
+// Copies N elements (4, 8 or 16 bytes in all, with both addresses aligned to this size), or writes zeros if
+// not `inside`. In the latter case `from` is not read but still has to be a pointer into the array.
 template <int N, typename T>
 __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
   constexpr int bytes = sizeof(T) * N;

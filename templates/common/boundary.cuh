@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sample stands at a place outside an array, by the words of scipy.ndimage. In kernels a boundary is an
-// argument: only what lies at an edge asks for it.
+// Finds the sample at a place outside an array, for the boundaries of scipy.ndimage. A boundary is an
+// argument of kernels, because only threads at an edge need it.
 #pragma once
 
-// As tunesmith/boundary.h numbers them.
+// The numbers are those of tunesmith/boundary.h.
 enum BoundaryNumber {
   boundary_zero,
   boundary_constant,
@@ -13,8 +13,8 @@ enum BoundaryNumber {
   boundary_wrap
 };
 
-// The place in [0, size), or -1 where a constant stands. One step back is mostly enough; an array that is
-// shorter than what lies beside it is repeated.
+// The place in [0, size) of the sample, or -1 if it is a constant. One step back is mostly enough; if the
+// place is further outside than the array is long, the array is repeated.
 template <typename Index>
 __device__ __forceinline__ Index sample_at(Index place, Index size, int boundary) {
   if (place >= 0 && place < size) return place;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels of a user's own expect of C's headers, which NVRTC does not have and nvcc has: integers of a
-// stated size, limits, infinity, assert. And TUNESMITH, around which such a file has what only its own
-// program needs.
+// Names of C's headers that users' own kernels expect, which nvcc has and NVRTC lacks: integers of a stated
+// size, limits, infinity, assert. It also defines TUNESMITH; such a file tests this macro around code that
+// only its own program needs.
 #pragma once
 
 #define TUNESMITH 1

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a cluster: their barrier, and writes to each other's shared memory. Needs compute capability 9.0;
-// there is no host twin, because blocks run one after the other there.
+// Blocks of a cluster: their barrier, and writes to each other's shared memory. Needs compute capability 9.0.
+// There is no host twin because blocks run one after the other on the host.
 #pragma once
 
-// Arrives with what the block has written.
+// Arrives at the cluster's barrier and releases the block's writes.
 __device__ __forceinline__ void arrive_in_cluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
@@ -12,7 +12,7 @@ __device__ __forceinline__ void wait_for_cluster() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// Where `to`, of this block's shared memory, is in that of the cluster's block `rank`.
+// The address in the cluster's block `rank` that corresponds to `to` in this block's shared memory.
 __device__ __forceinline__ unsigned address_in_block(const void* to, int rank) {
   unsigned address;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"

@@ -2,8 +2,8 @@
 // A counter in global memory that tells which of several calls is the last.
 #pragma once
 
-// Counts the calls; the last of `calls` gets true, and the counter is zero again. What the callers (and, if
-// they passed a barrier before, their blocks) wrote before is visible to the last.
+// Counts calls. Returns true for the last of `calls` calls and resets the counter to zero. The last caller
+// sees all earlier writes of the callers, and of their blocks if these passed a barrier before the call.
 __device__ __forceinline__ bool last_of(unsigned* counter, unsigned calls) {
 #ifdef TUNESMITH_HOST
   return atomicInc(counter, calls - 1) == calls - 1;

@@ -1,3 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What <cuda_pipeline.h> has for a kernel, which a described kernel includes itself; the host has a twin.
+// Replaces <cuda_pipeline.h>, which a described kernel includes itself on the device. The host has a twin of
+// this file.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
-// Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
+// Floating-point numbers of 16 bits, converted from and to float. Arithmetic is done in compute_type<T>.
+// Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays a NaN.
 #pragma once
 
 struct Float16 {  // IEEE 754 binary16
@@ -22,7 +22,7 @@ template <>
 struct ComputeType<BFloat16> {
   using type = float;
 };
-// What sums and products of T are computed in: float for the types of 16 bits, else T itself.
+// The type in which sums and products of T are computed: float for the types of 16 bits, otherwise T itself.
 template <typename T>
 using compute_type = typename ComputeType<T>::type;
 
@@ -39,7 +39,7 @@ __device__ __forceinline__ float to_float(Float16 value) {
   const unsigned sign = (value.bits & 0x8000u) << 16;
   const unsigned magnitude = value.bits & 0x7fffu;
   if (magnitude >= 0x7c00u) return __uint_as_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
-  // In a float's fields the exponent is off by the difference of the biases, 127 - 15.
+  // In the fields of a float, the exponent is off by the difference of the biases, 127 - 15.
   const float scaled = __uint_as_float(magnitude << 13) * 0x1p112f;
   return __uint_as_float(sign | __float_as_uint(scaled));
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
-// an integer divided by zero is 0, and so is the remainder.
+// The operations of generated functions, for float, double, int and long long. Integers wrap; the quotient
+// and the remainder of an integer division by zero are 0.
 #pragma once
 
 #include "common/approximate.cuh"
@@ -56,8 +56,8 @@ __device__ __forceinline__ X divide(X x, X y) {
     return y == -1 ? negate(x) : x / y;  // the least integer has no opposite
   }
 }
-// 1 / x, rounded as IEEE's but without its branches: Newton's step from the device's approximation, of x
-// times a power of two where x or the result has no full precision.
+// 1 / x, rounded as in IEEE 754 but without branches. It makes a Newton step from the device's approximation.
+// If x or the result lacks full precision, x is first multiplied by a power of two.
 __device__ __forceinline__ double reciprocal(double x) { return 1 / x; }
 __device__ __forceinline__ float reciprocal(float x) {
 #ifdef TUNESMITH_HOST
@@ -134,7 +134,7 @@ __device__ __forceinline__ X abs(X x) {
   if constexpr (is_real<X>) return ::fabs(x);
   return x < 0 ? negate(x) : x;
 }
-// NaN where either operand is, as numpy.minimum and numpy.maximum.
+// The minimum and the maximum are NaN if either operand is, as in numpy.minimum and numpy.maximum.
 template <typename X>
 __device__ __forceinline__ X min(X x, X y) {
   return x != x || x < y ? x : y;
@@ -184,7 +184,7 @@ TUNESMITH_CALL_2(atan2)
 #undef TUNESMITH_CALL_1
 #undef TUNESMITH_CALL_2
 
-// A number's bits, as integers that are ordered as the numbers from 0 on, NaN above all.
+// The bits of a number, as integers. From 0 on these have the order of the numbers, with NaN above all.
 template <typename X>
 struct Layout;
 template <>
@@ -202,7 +202,8 @@ struct Layout<double> {
   static __device__ __forceinline__ double number(Bits x) { return __longlong_as_double(x); }
 };
 
-// The square root of 2^-100 to 2^100, or of 0 NaN, rounded as IEEE's, which has branches for the others.
+// The square root of numbers from 2^-100 to 2^100, rounded as in IEEE 754; for 0 it is NaN. The general
+// square root has branches for other numbers.
 __device__ __forceinline__ float sqrt_of_medium(float x) {
 #ifdef TUNESMITH_HOST
   return ::sqrtf(x);
@@ -214,8 +215,8 @@ __device__ __forceinline__ float sqrt_of_medium(float x) {
 }
 __device__ __forceinline__ double sqrt_of_medium(double x) { return ::sqrt(x); }
 
-// Both sides are multiplied by a power of two, so that no square overflows or is lost and nothing branches.
-// 0, infinity and NaN are their own result.
+// Both sides are multiplied by a power of two, so that no square overflows or underflows, and there are no
+// branches. 0, infinity and NaN are returned as they are.
 template <typename X>
 __device__ __forceinline__ X hypot(X x, X y) {
   using L = Layout<X>;
@@ -229,11 +230,11 @@ __device__ __forceinline__ X hypot(X x, X y) {
   return longer > 0 && longer < L::exponent ? root * L::number(power - L::lowest) : L::number(longer);
 }
 
-// Out of line: the rare path is not repeated in the code of every unrolled element.
+// This function is not inlined, so that the rare path is not repeated in the code of every unrolled element.
 __device__ __noinline__ float2 sin_cos_of_large(float x) { return make_float2(::sinf(x), ::cosf(x)); }
 
-// Sine and cosine share the reduction to [-pi/4, pi/4]: the angle less its nearest multiple of pi/2, which is
-// subtracted in three parts (Cody and Waite), then minimax polynomials. Below 71476 the error is at most 1.49
+// Sine and cosine share the reduction to [-pi/4, pi/4]: the nearest multiple of pi/2 is subtracted from the
+// angle in three parts (Cody and Waite). Minimax polynomials follow. Below 71476 the error is at most 1.49
 // units in the last place (every float was tried); larger angles need more digits of pi.
 __device__ __forceinline__ void sin_cos(float x, float& sine, float& cosine) {
   if (::fabsf(x) > 71476.0f) {

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of <cuda_fp16.h> and <cuda_bf16.h>, which a described kernel includes itself; the host has a
-// twin.
+// Replaces <cuda_fp16.h> and <cuda_bf16.h>, which a described kernel includes itself on the device. The host
+// has a twin of this file.
 #pragma once

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A float as two halves, for matrix products that keep the accuracy of f32: x * scale = high + middle / 2^11
-// + rest, where the scale is a power of two common to all numbers of a tile that brings the largest size into
-// [2^14, 2^15). If no size but 0 is more than 2^28 times smaller, every high is a normal half, so that
-// |middle| <= |x * scale| for the stored middle, 2^-11 of that in value, and |rest| <= 2^-22 |x * scale|.
+// Splits a float into two halves, for matrix products that keep the accuracy of f32: x * scale = high +
+// middle / 2^11 + rest. The scale is a power of two for all numbers of a tile, which brings the largest size
+// into [2^14, 2^15). If no size except 0 is more than 2^28 times smaller, every high is a normal half. Then
+// |middle| <= |x * scale| for the stored middle, whose value is 2^-11 of this, and |rest| <= 2^-22 |x *
+// scale|.
 //
-// A product of two such numbers is high * high + (high * middle + middle * high) / 2^11, without
-// middle * middle and the rests: off by at most 12 * 2^-24 of its size. The small products are summed apart,
-// because their sums are 2^11 times too large.
+// A product of two such numbers is computed as high * high + (high * middle + middle * high) / 2^11. It
+// leaves out middle * middle and the rests, so that its error is at most 12 * 2^-24 of its size. The small
+// products are summed separately, because their sums are 2^11 times too large.
 #pragma once
 
 #include "common/ordered.cuh"
 #include "common/vector.cuh"
 
-// Over the sizes of a tile's numbers.
+// The range of the sizes (absolute values) of a tile's numbers.
 struct SizeRange {
   unsigned most = 0;             // bits of the largest size
   unsigned least = 0xffffffffu;  // twice the bits of the smallest but 0, less one
@@ -23,7 +24,7 @@ __device__ __forceinline__ void include(SizeRange& range, float x) {
   range.least = min(range.least, 2 * __float_as_uint(x) - 1);  // 0 becomes the largest number
 }
 
-// Of all lanes of a warp.
+// The joint range of all lanes of a warp.
 __device__ __forceinline__ SizeRange warp_range(SizeRange range) {
   range.most = __reduce_max_sync(0xffffffffu, range.most);
   range.least = __reduce_min_sync(0xffffffffu, range.least);
@@ -34,8 +35,8 @@ __device__ __forceinline__ SizeRange joined(const SizeRange& a, const SizeRange&
   return {max(a.most, b.most), min(a.least, b.least)};
 }
 
-// The ranges of warps in shared memory, which each warp writes before a barrier and all threads read behind
-// it.
+// A warp's range in shared memory. Each warp writes its range before a barrier; all threads read the ranges
+// after it.
 using WarpRange = Vector<unsigned, 2>;
 
 __device__ __forceinline__ void publish(WarpRange* of_warp, const SizeRange& of_thread) {
@@ -54,8 +55,8 @@ __device__ __forceinline__ SizeRange collect(const WarpRange* of_warps) {
   return range;
 }
 
-// Whether the split holds for numbers of this range: finite, the largest from 2^-40 to 2^40, so that no
-// scale or product of two leaves the floats.
+// True if numbers of this range can be split: they are finite, and the largest is from 2^-40 to 2^40, so that
+// no scale and no product of two scales leaves the range of float.
 __device__ __forceinline__ bool splits(const SizeRange& range) {
   constexpr unsigned binade = 1u << 23;
   if (range.most == 0) return true;
@@ -63,17 +64,17 @@ __device__ __forceinline__ bool splits(const SizeRange& range) {
          range.least / 2 + 1 + 28 * binade >= (range.most & ~(binade - 1));
 }
 
-// The power of two of a range that splits.
+// The scale, a power of two, of a range that splits.
 __device__ __forceinline__ float scale_of(const SizeRange& range) {
   return range.most == 0 ? 1.0f : __uint_as_float((127 + 14 + 127) * (1u << 23) - (range.most & 0x7f800000u));
 }
 
-// Of a power of two from 2^-126 to 2^126.
+// The reciprocal of a power of two from 2^-126 to 2^126.
 __device__ __forceinline__ float reciprocal(float power) {
   return __uint_as_float(2 * 0x3f800000u - __float_as_uint(power));
 }
 
-// Two neighbours' highs, or middles; the first in the low half.
+// The highs and the middles of two neighbours; the first neighbour is in the low half.
 struct Halves {
   unsigned high, middle;
 };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
-// caches. (An assignment of a struct may become a store for each element.)
-// On the host common/host/hinted_access.h stands for this file.
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint about the caches. (An
+// assignment of a struct may become a store for each element.) On the host, common/host/hinted_access.h
+// replaces this file.
 #pragma once
 
-// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
-// an array that is larger than the second-level cache one half may leave it first, so that the other stays
-// there for the next kernel.
+// none: no hint. streaming: the data is not read again, so it may leave the caches first. no_allocate: L1
+// need not keep the data. half: one half of an array larger than the second-level cache may leave that cache
+// first, so that the other half stays there for the next kernel.
 enum class Hint { none, streaming, no_allocate, half };
 
-// The unsigned integers that a vector of so many bytes is moved as.
+// The type of unsigned integers as which a vector of BYTES bytes is moved.
 template <int BYTES>
 struct Moved;
 template <>
@@ -33,14 +33,14 @@ struct Moved<16> {
   using Type = uint4;
 };
 
-// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and is aligned to its size.
 template <typename V>
 union AsMoved {
   typename Moved<sizeof(V)>::Type moved;
   V value;
 };
 
-// What a thread needs before all else, loaded where it stands in the code.
+// Loads data that a thread needs before anything else. The compiler does not move this load.
 template <typename V>
 __device__ __forceinline__ V load_now(const V* from) {
   AsMoved<V> both;
@@ -56,7 +56,7 @@ __device__ __forceinline__ V load_now(const V* from) {
 }
 
 #if __CUDA_ARCH__ >= 800
-// Which half is decided by the address.
+// The cache policy of Hint::half. The address decides to which half data belongs.
 __device__ __forceinline__ unsigned long long half_policy() {
   unsigned long long policy;
   asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
@@ -90,7 +90,7 @@ __device__ __forceinline__ V load_half(const V* from) {
 }
 #endif
 
-// Loads without a hint may be moved about; the others keep their order.
+// Loads without a hint may be reordered; the others keep their order.
 template <Hint HINT, typename V>
 __device__ __forceinline__ V load_hinted(const V* from) {
   if constexpr (HINT == Hint::none) return *from;
@@ -122,7 +122,7 @@ __device__ __forceinline__ V load_hinted(const V* from) {
   return both.value;
 }
 
-// The kernel does not read what it stores: loads may be moved across.
+// The kernel does not read the data that it stores, so loads may be moved across these stores.
 template <Hint HINT, typename V>
 __device__ __forceinline__ void store_hinted(V* to, const V& value) {
   static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");

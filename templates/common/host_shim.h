@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA execution model on a CPU, for one rendered text: threads are fibers, a barrier is a switch to the
-// next one, shared memory is a section that is poisoned before every block. Blocks run one after the other
-// and one launch at a time: the state is the module's.
+// The CUDA execution model on a CPU, for one rendered text. Threads are fibers, a barrier is a switch to the
+// next fiber, and shared memory is a section that is poisoned before every block. Blocks run one after the
+// other, and launches one at a time, because the state belongs to the module.
 //
-// No C++ header is included, and few of the C library: every variant would pay for them when it is compiled.
+// It includes no C++ header and few headers of the C library, because every variant would compile them.
 #pragma once
 
 #define TUNESMITH_HOST 1

@@ -11,7 +11,7 @@ __host__ __device__ constexpr int round_up(int value, int multiple) {
 __host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 
-// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
+// The largest power of two that divides `value` and is at most `limit`, which is a power of two itself.
 __host__ __device__ constexpr int alignment_of(int value, int limit) {
   int alignment = 1;
   while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A V where elements of another type lie, of whose bytes it is made. The address is a multiple of V's
-// alignment.
+// Loads a V from the bytes of elements of another type, and stores it likewise. The address is a multiple of
+// V's alignment.
 #pragma once
 
 template <typename V, typename T>

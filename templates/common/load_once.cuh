@@ -5,8 +5,9 @@
 #include "common/hinted_access.cuh"
 #include "common/vector.cuh"
 
-// HINT 0: none; 1: it may leave the caches first; 2: the first cache does not keep it; 3: the same, and the
-// second cache fetches 256 bytes at a time; 4: one half may leave the second cache first.
+// HINT is 0 for no hint; 1: the data may leave the caches first; 2: the first-level cache does not keep it;
+// 3: like 2, and the second-level cache fetches 256 bytes at a time; 4: one half may leave the second-level
+// cache first.
 template <int HINT, int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
 #ifdef TUNESMITH_HOST
@@ -18,8 +19,8 @@ __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
   struct alignas(bytes) {
     unsigned word[bytes / 4];
   } raw;
-  // Volatile, so that all loads of a tile are under way before the first is added, and none is moved before
-  // the wait for the previous kernel.
+  // The loads are volatile so that all loads of a tile are under way before the first is added, and none is
+  // moved before the wait for the previous kernel.
 #define TUNESMITH_LOADS(hint)                                                        \
   if constexpr (bytes == 16) {                                                       \
     asm volatile("ld.global" hint ".v4.u32 {%0, %1, %2, %3}, [%4];"                  \

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warp-wide matrix products of 16-bit elements with sums in f32, from compute capability 8.0 on. On the host
+// Warp-wide matrix products of 16-bit elements with sums in f32. Needs compute capability 8.0. On the host
 // common/host/matrix.h stands for this file.
 #pragma once
 
 #include "common/float16.cuh"
 
-// Four 8x8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l / 8, 16 bytes
-// aligned to 16.
+// Loads four 8x8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l / 8, which
+// has 16 bytes and is aligned to 16.
 __device__ __forceinline__ void load_matrices(unsigned (&matrix)[4], unsigned shared_address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(matrix[0]), "=r"(matrix[1]), "=r"(matrix[2]), "=r"(matrix[3])
                : "r"(shared_address));
 }
 
-// sum (16x8) += a (16x16) * b (16x8). The quarters of a: rows 0-7 and 8-15 of columns 0-7, then of columns
+// sum (16x8) += a (16x16) * b (16x8). The quarters of a are rows 0-7 and 8-15 of columns 0-7, then of columns
 // 8-15.
 __device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
                                                     unsigned b1) {
@@ -45,9 +45,9 @@ __device__ __forceinline__ void load_matrices(unsigned (&matrix)[4], const T* ro
   }
 }
 
-// sum (16x8) += a (16x16) * b (16x8) of Float16 or BFloat16. Of eight lanes q and four lanes t, a lane has the
-// rows q and q + 8 of a in columns 2 t and 2 t + 1, then in columns 2 t + 8 and 2 t + 9; of b the same places
-// along column q; and the sums of its two rows in columns 2 t and 2 t + 1.
+// sum (16x8) += a (16x16) * b (16x8) of Float16 or BFloat16. Of eight lanes q and four lanes t, a lane has
+// the rows q and q + 8 of a in columns 2 t and 2 t + 1, then in columns 2 t + 8 and 2 t + 9; of b the same
+// places along column q; and the sums of its two rows in columns 2 t and 2 t + 1.
 template <typename T>
 __device__ __forceinline__ void multiply_add_matrices(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
                                                       unsigned b1) {

@@ -2,10 +2,10 @@
 // Warp-wide matrix products of doubles.
 #pragma once
 
-// Adds the products of 16 rows of four terms and 8 columns of four. Lane 4 q + t brings term t of the rows a
-// and b, of which q has its own, and of column q; it gets the sums of these rows and the columns 2 t and
-// 2 t + 1. From compute capability 9.0 on only the instruction for both rows reaches the tensor cores' rate;
-// before, there is none. X is double, or what is never multiplied.
+// Adds the products of 16 rows of four terms and 8 columns of four terms. Each q has a row a and a row b.
+// Lane 4 q + t gives term t of these two rows and of column q; it gets the sums of these rows and the columns
+// 2 t and 2 t + 1. From compute capability 9.0 on, only the instruction for both rows reaches the tensor
+// cores' rate; earlier devices do not have it. X is double, or a type that is never multiplied.
 template <typename X>
 __device__ __forceinline__ void multiply_in_tensor_cores(X& a0, X& a1, X& b0, X& b1, X row_a, X row_b,
                                                          X column) {

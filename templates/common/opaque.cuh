@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and addresses of which the compiler does not know where they come from, so that it computes nothing
-// from them ahead of time. On the host they are as they were.
+// Hides the origin of numbers and addresses from the compiler, so that it computes nothing from them ahead of
+// time. On the host, the functions do nothing.
 #pragma once
 
-// Stays where it stands in the code.
+// The compiler does not move this.
 __device__ __forceinline__ void make_opaque(int& x) {
 #ifndef TUNESMITH_HOST
   asm volatile("" : "+r"(x));
@@ -15,7 +15,8 @@ __device__ __forceinline__ void make_opaque(int& x, int& y) {
 #endif
 }
 
-// Where it is anyway, so that an address is one multiplication away from an offset of 32 bits.
+// The pointer, which stays in the register where it is, so that an address takes one multiplication from an
+// offset of 32 bits.
 template <typename Pointer>
 __device__ __forceinline__ Pointer held_in_register(Pointer pointer) {
 #ifndef TUNESMITH_HOST

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lesser and the greater of two numbers, by one instruction where there is one. A float may be NaN: what
-// IEEE 754 calls minimum and maximum are then NaN, and minimumNumber is the number. Of floats that are zeros
-// that with the sign is the lesser.
+// The lesser and the greater of two numbers, by one instruction if the device has one. If a float is NaN,
+// minimum() and maximum() are NaN, and minimum_number() is the other number, as IEEE 754 defines minimum,
+// maximum and minimumNumber. Of two zeros that are floats, the one with the sign is the lesser.
 #pragma once
 
 template <typename Number>
@@ -52,7 +52,7 @@ __device__ __forceinline__ float minimum(float x, float y) {
 }
 #endif
 
-// Of three integers.
+// The least and the greatest of three integers.
 __device__ __forceinline__ int minimum(int x, int y, int z) {
 #if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
   return __vimin3_s32(x, y, z);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
-// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+// Programmatic dependent launch, by which a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. These have no effect before compute capability 9.0 and on the host, which have no such launch.
 
-// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+// With START=overlapped, the kernel may start while its predecessor still runs, and waits for it.
 constexpr bool overlapped = START == Start::overlapped;
 
 // Returns when all work before this kernel has ended and is visible.
@@ -19,15 +19,16 @@ __device__ __forceinline__ void let_next_start() {
 #endif
 }
 
-// Comes before a kernel's first access to global memory.
+// A kernel calls this before its first access to global memory.
 __device__ __forceinline__ void start() {
   let_next_start();
   wait_for_previous();
 }
 
-// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
-// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
-// across the wait. Before the wait the predecessor may still write.
+// The types of a kernel's pointers to arrays that it reads, and to arrays that it reads and writes.
+// __restrict__ promises that no other code writes to the array while the kernel runs, so that loads may take
+// the read-only path and move across the wait. An overlapped kernel cannot promise this, because its
+// predecessor may still write before the wait.
 template <typename Element, bool PROMISED>
 struct PointerTo {
   using Type = Element* __restrict__;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two numbers of 16 bits in a word, which are compared at once: integers, and halves, of which a NaN is after
-// all numbers and -0 before 0.
+// Compares two numbers of 16 bits in a word at once: integers, and halves, for which NaN comes after all
+// numbers and -0 before 0.
 #pragma once
 
 #include "common/float16.cuh"
@@ -12,7 +12,7 @@ inline unsigned minimum_u16x2(unsigned a, unsigned b) {
   return (low_a < low_b ? low_a : low_b) | (high_a < high_b ? high_a : high_b) << 16;
 }
 inline unsigned maximum_u16x2(unsigned a, unsigned b) { return ~minimum_u16x2(~a, ~b); }
-// With their signs turned they have the order of numbers without a sign.
+// With their signs flipped, the numbers have the order of unsigned numbers.
 inline unsigned minimum_s16x2(unsigned a, unsigned b) {
   constexpr unsigned signs = 0x80008000u;
   return minimum_u16x2(a ^ signs, b ^ signs) ^ signs;
@@ -41,7 +41,7 @@ __device__ __forceinline__ unsigned minimum_s16x2(unsigned a, unsigned b) { retu
 __device__ __forceinline__ unsigned maximum_s16x2(unsigned a, unsigned b) { return __vmaxs2(a, b); }
 #endif
 
-// Of three: one instruction from compute capability 9.0 on.
+// The minimum and the maximum of three numbers take one instruction from compute capability 9.0 on.
 #if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
 #define TUNESMITH_OF_THREE(of_two, of_three) return of_three(a, b, c)
 #else
@@ -92,8 +92,8 @@ TUNESMITH_OF_HALVES(minimum_bf16x2, "min.bf16x2", BFloat16, minimum_number)
 TUNESMITH_OF_HALVES(maximum_bf16x2, "max.NaN.bf16x2", BFloat16, maximum)
 #undef TUNESMITH_OF_HALVES
 
-// The lesser and the greater of two bytes each, as the halves 1024 + byte, by exact additions: another unit
-// makes these than comparisons.
+// The lesser and the greater of bytes, two in a word, stored as the halves 1024 + byte. They are computed by
+// exact additions, because additions run on another unit than comparisons.
 constexpr unsigned bytes_as_halves = 0x64006400u;
 __device__ __forceinline__ void order_by_adding(unsigned a, unsigned b, unsigned& least, unsigned& greatest) {
 #if defined(TUNESMITH_HOST) || __CUDA_ARCH__ < 800

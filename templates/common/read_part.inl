@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
+// Reads the samples [from, to) of the `step` samples at `source`, which is aligned to a vector of `step`.
 // Needs T, `step` (a constant of the body, or with `template <int step>` in the line before the include) and
 // common/vector.cuh.
 __device__ __forceinline__ void read_part(T* samples, const T* source, int from, int to) {

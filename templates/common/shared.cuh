@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
+// Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host, the shim defines
+// DYNAMIC_SHARED.
 #pragma once
 
 #ifndef DYNAMIC_SHARED

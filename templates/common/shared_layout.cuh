@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the fragments NAME_layout.inl, as templates/shared_layout.h has it for C++: numbers, functions of them,
-// ceil_divide(), round_up(), smaller() and larger().
+// The definitions that fragments NAME_layout.inl need in kernels: numbers, functions of them, ceil_divide(),
+// round_up(), smaller() and larger(). templates/shared_layout.h has them for C++.
 #pragma once
 
 #include "common/integer.cuh"

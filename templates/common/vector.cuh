@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
-// images.
-// On the host common/host/vector.h stands for this file.
+// Moves several neighbouring elements by memory accesses of at most 16 bytes each. On the host,
+// common/host/vector.h replaces this file.
 #pragma once
 
 template <typename T, int N>
@@ -9,7 +8,7 @@ struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
   T element[N];
 };
 
-// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+// `from` is aligned to the vector, or to 16 bytes if the vector is longer.
 template <int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
   return *reinterpret_cast<const Vector<T, N>*>(from);
@@ -20,7 +19,7 @@ __device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) 
   *reinterpret_cast<Vector<T, N>*>(to) = vector;
 }
 
-// A store of data that this kernel does not read again: it may leave the caches first.
+// Stores data that this kernel does not read again: it may leave the caches first.
 template <int N, typename T>
 __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
   constexpr int bytes = sizeof(T) * N;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products of halves by a warpgroup, four warps whose first is a multiple of four, with both matrices
-// in shared memory and sums in f32. They run on while the threads go ahead. Needs compute capability 9.0 and
-// exists on no other (wgmma); there is no host twin.
+// in shared memory and sums in f32. They keep running while the threads go on. Needs compute capability 9.0,
+// the only one that has wgmma; there is no host twin.
 #pragma once
 
-// Where a matrix lies (PTX ISA, "Matrix descriptor format", without swizzling): as 8x8 matrices of 128 bytes,
-// row after row of 16 bytes, `by_columns` bytes from the first to the one of the next 8 of k, `by_rows` bytes
-// from one to that of the next 8 rows of a or columns of b; all multiples of 16.
+// The descriptor of a matrix in shared memory (PTX ISA, "Matrix descriptor format", without swizzling). The
+// matrix consists of 8x8 matrices of 128 bytes, row after row of 16 bytes. The next 8x8 matrix along k is
+// `by_columns` bytes further; that of the next 8 rows of a or columns of b is `by_rows` bytes further. All
+// are multiples of 16.
 using MatrixPlace = unsigned long long;
 
 __device__ __forceinline__ MatrixPlace matrix_place(unsigned shared_address, unsigned by_columns,
@@ -15,7 +16,7 @@ __device__ __forceinline__ MatrixPlace matrix_place(unsigned shared_address, uns
          static_cast<MatrixPlace>(by_rows >> 4) << 32;
 }
 
-// So many bytes on.
+// The descriptor moved on by `bytes` bytes.
 __device__ __forceinline__ MatrixPlace moved(MatrixPlace place, int bytes) {
   return place + static_cast<unsigned>(bytes >> 4);
 }
@@ -25,20 +26,20 @@ __device__ __forceinline__ void show_to_products() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// Between any other access to the sums' registers and products.
+// Must be called between any other access to the sums' registers and products.
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
-// The products since the last call form a group.
+// Ends a group: it consists of the products since the last call.
 __device__ __forceinline__ void end_group() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 
-// Until at most RUNNING groups still run.
+// Waits until at most RUNNING groups still run.
 template <int RUNNING>
 __device__ __forceinline__ void wait_for_groups() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(RUNNING) : "memory");
 }
 
-// Barriers 1 to 15 of a block, for THREADS threads, whole warps: sync() waits until so many have come there
-// or arrived, arrive() does not wait.
+// Barriers 1 to 15 of a block, for THREADS threads in whole warps. sync() waits until THREADS threads have
+// called sync() or arrive(); arrive() does not wait.
 template <int THREADS>
 __device__ __forceinline__ void sync(int barrier) {
   __barrier_sync_count(barrier, THREADS);
@@ -56,10 +57,10 @@ __device__ __forceinline__ void hold(float (&sum)[N]) {
   for (int i = 0; i < N; ++i) asm volatile("" : "+f"(sum[i])::"memory");
 }
 
-// sum (64 x COLUMNS) += a (64x16) * b (16 x COLUMNS), the first of `sum`'s columns: with others than the
-// first, the compiler waits for each product. Of thread t of the warpgroup, registers 4 g to 4 g + 3 are rows
-// r, r, r + 8, r + 8 with r = t / 32 * 16 + t % 32 / 4 and columns c, c + 1, c, c + 1 with c = 8 g + t % 4
-// * 2.
+// sum (64 x COLUMNS) += a (64x16) * b (16 x COLUMNS), for the first of `sum`'s columns: with other columns,
+// the compiler would wait for each product. In thread t of the warpgroup, registers 4 g to 4 g + 3 hold rows
+// r, r, r + 8, r + 8 with r = t / 32 * 16 + t % 32 / 4, and columns c, c + 1, c, c + 1 with c = 8 g + 2 (t %
+// 4).
 template <int COLUMNS, int N>
 __device__ __forceinline__ void multiply_add_halves(float (&sum)[N], MatrixPlace a, MatrixPlace b) {
   static_assert(COLUMNS == 16 || COLUMNS == 32 || COLUMNS == 64, "as many columns as are written out here");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of any type as the numbers that sums are made of: double for double, else float.
+// Samples of any type converted to the type of sums: double for double, otherwise float.
 #pragma once
 
 #include "common/float16.cuh"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d, the plain kernel: one thread per output, a loop over the taps, all read from global memory. It
-// knows nothing but the element type, so it serves every problem and is what the other templates are compared
-// with.
+// The plain kernel of conv1d: one thread per output loops over the taps and reads everything from global
+// memory. Only the element type is compiled in, so it serves every problem; the other templates are compared
+// with it.
 
 #include "common/boundary.cuh"
 #include "common/widened.cuh"
 
 // Launched with blocks of BLOCK_X threads over the outputs of a row; a grid whose y would exceed 65535, the
-// limit, is walked in strides. The window of output i begins `left` samples before sample i. `value` stands
-// outside where the boundary is a constant.
+// limit, is walked in strides. The window of output i begins `left` samples before sample i. `value` is the
+// sample outside the signal for a constant boundary.
 extern "C" __global__ void __launch_bounds__(BLOCK_X)
     ENTRY(conv1d_base)(const T* __restrict__ signal, const sum_type<T>* __restrict__ kernel,
                        sum_type<T>* __restrict__ output, int batch, int convolve, long long length,
@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X)
   using Sum = sum_type<T>;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_X + threadIdx.x;
   if (i >= output_length) return;
-  // The taps that lie on the signal: those before and behind them see what stands outside.
+  // [first, last) are the taps that lie on the signal; the others lie on samples outside.
   const long long first = max(0LL, min(left - i, taps));
   const long long last = max(first, min(taps, length + left - i));
   const Sum outside = static_cast<Sum>(value);

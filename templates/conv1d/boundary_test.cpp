@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d against numbers from SciPy 1.17.1 and NumPy: boundaries, origins, even
-// numbers of taps, kernels that are longer than the signal, types of signals;
-// the typed functions; and what is refused.
+// Tests of conv1d against numbers from SciPy 1.17.1 and NumPy: boundaries, origins, even numbers of taps,
+// kernels that are longer than the signal, types of signals; the typed functions; and refusals.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,8 +16,8 @@ namespace {
 
 const Op& conv1d_op() { return find_op("conv1d"); }
 
-// scipy.ndimage.convolve1d and correlate1d with its `mode`, cval=5 and
-// `origin`, or what stands behind each.
+// The numbers come from scipy.ndimage.convolve1d and correlate1d with their `mode`, cval=5 and `origin`, or
+// from the function named behind each case.
 const std::vector<ScipyCase>& cases() {
   static const std::vector<ScipyCase> all = {
       {"length=6 taps=3 mode=same boundary=constant value=5 function=correlate "
@@ -122,7 +121,7 @@ TEST(Conv1dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
   }
   const Plan plan = conv1d_plan(dispatcher, Conv1dSignal::u8, shape, Conv1dMode::same);
   EXPECT_EQ(Problem::parse(plan.problem()).string("value"), "7");
-  shape.taps = 5;  // as SciPy, and not as NumPy, which has as many outputs as taps
+  shape.taps = 5;  // as in SciPy; NumPy would have as many outputs as taps
   EXPECT_EQ(conv1d_output_length(shape, Conv1dMode::same), 3);
 }
 
@@ -137,7 +136,7 @@ TEST(Conv1dBoundary, WhatIsNotAllowedIsSaid) {
   expect_refusals(conv1d_op(), "tiled", "length=9 taps=4 ",
                   {{"boundary=wrap", "not boundary=wrap"},
                    {"dtype=u8", "not dtype=u8"},
-                   {"mode=valid boundary=wrap", ""}});  // where nothing outside counts
+                   {"mode=valid boundary=wrap", ""}});  // no sample outside counts
 }
 
 TEST(Conv1dBounded, HasADefaultThatFits) {

@@ -22,7 +22,7 @@ std::int64_t tile(const Config& c) { return c[BLOCK_X] * c[OUT_X]; }
 std::int64_t in_vector(const Dims& d) { return d.batch <= 1 ? 4 : row_vector(d.length); }
 std::int64_t out_vector(const Dims& d) { return d.batch <= 1 ? 4 : row_vector(d.output_length); }
 
-// How many samples after a multiple of 4 a tile's first window begins.
+// The number of samples from a multiple of 4 to the beginning of a tile's first window.
 std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
 
 std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, std::int64_t outputs, std::int64_t rows,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d for every boundary and type of signal. Samples pass through a row in shared memory, as the numbers
-// that sums are made of: only tiles that reach over the signal's ends ask what stands outside. A thread's
-// outputs lie side by side, over a window of samples in registers. It knows the signal's type, the number of
-// taps and how rows lie to vectors (PHASE, IN_VECTOR, OUT_VECTOR); all else are arguments.
+// conv1d for every boundary and type of signal. Samples pass through a row in shared memory, converted to the
+// type of the sums; only tiles that reach beyond the signal's ends compute samples outside. A thread's
+// outputs are neighbours, over a window of samples in registers. The signal's type, the number of taps and
+// the alignment of rows to vectors (PHASE, IN_VECTOR, OUT_VECTOR) are compiled in; everything else is an
+// argument.
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"
@@ -33,11 +34,12 @@ __device__ __forceinline__ constexpr int place_of(int position) {
   return bounded_place(position, lanes, padded);
 }
 
-// Taps are taken in chunks, each with its window, of which the next chunk needs the last `carried` samples.
+// Taps are processed in chunks. Each chunk has its window; the next chunk needs the last `carried` samples of
+// it.
 constexpr int step = alignment_of(OUT_X, lanes);  // samples of one read of the window
 constexpr int carried = round_up(skipped + OUT_X - 1, step);
 
-// Samples that the signal has as a whole, by vectors.
+// Stages samples that all lie in the signal, by vectors.
 __device__ __forceinline__ void stage_inside(Sum* to, const T* from) {
   constexpr int part = smaller(load, lanes);
 #pragma unroll(smaller(ceil_divide(staged_vectors, BLOCK_X), 8))
@@ -61,7 +63,7 @@ __device__ __forceinline__ void stage_inside(Sum* to, const T* from) {
   }
 }
 
-// Any samples from `first` on, one by one.
+// Stages samples from `first` on one by one, inside or outside the signal.
 __device__ __forceinline__ void stage_edge(Sum* to, const T* signal, long long first, long long length,
                                            int boundary, Sum outside) {
 #pragma unroll 1
@@ -80,7 +82,7 @@ __device__ __forceinline__ void read_samples(Sum* window, const Sum* row, int po
   }
 }
 
-// The TAPS taps at `weights`; the first sample of their window is at `position`.
+// Adds the TAPS taps at `weights`; the first sample of their window is at `position`.
 template <int TAPS>
 __device__ __forceinline__ void add_chunk(Sum (&sum)[OUT_X], Sum (&window)[carried + round_up(CHUNK, step)],
                                           const Sum* row, int position, const Sum* weights) {
@@ -114,7 +116,7 @@ __device__ __forceinline__ void compute(Sum (&sum)[OUT_X], const Sum* row, const
   if constexpr (rest > 0) add_chunk<rest>(sum, window, row, position + taps - rest, weights + taps - rest);
 }
 
-// `count` of the outputs from `to` on exist.
+// Stores a thread's outputs from `to` on; `count` of them exist.
 __device__ __forceinline__ void store_outputs(Sum* to, const Sum (&sum)[OUT_X], long long count) {
 #pragma unroll
   for (int c = 0; c < OUT_X; c += store) {

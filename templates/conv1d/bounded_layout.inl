@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d/bounded in shared memory, in elements: the taps, then a row of samples for each row of threads.
+// The shared memory of conv1d/bounded, in elements: the taps, then a row of samples for each row of threads.
 
 struct BoundedShape {
   LayoutSize tile, block_y;  // outputs of a row; rows
@@ -15,8 +15,8 @@ struct BoundedLayout {
   LayoutSize elements;      // of all
 };
 
-// Threads whose rows of outputs are longer than 16 bytes would meet in the same banks: padded rows leave out
-// 16 bytes after each 128.
+// The place of a sample in a row. Threads whose rows of outputs are longer than 16 bytes would conflict in
+// the same banks, so padded rows skip 16 bytes after every 128.
 LAYOUT_FUNCTION LayoutSize bounded_place(LayoutSize position, LayoutSize lanes, bool padded) {
   return padded ? position + position / (8 * lanes) * lanes : position;
 }

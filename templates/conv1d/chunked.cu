@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv1d for any number of taps: a block walks the taps that meet the signal in chunks, each staged in shared
-// memory with the samples that it needs. SPLIT groups of a block's threads share a chunk's taps; their
-// sums are added at the end, in a fixed order. It knows the element type and the function.
+// memory with the samples that it needs. SPLIT groups of a block's threads share a chunk's taps; their sums
+// are added at the end, in a fixed order. The element type and the function are compiled in.
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
@@ -33,7 +33,7 @@ static_assert(SHARE % SEGMENT == 0 && SEGMENT % step == 0 && SEGMENT % VECTOR ==
 #include "conv1d/padding.inl"
 static_assert(pad == 0 || SEGMENT % OUT_X == 0, "a loop over padded samples steps by whole rows of outputs");
 
-// The segment at `samples` and `taps`; only its taps [begin, end) if GUARDED.
+// Adds the segment at `samples` and `taps`; if GUARDED, only its taps [begin, end).
 template <bool GUARDED>
 __device__ __forceinline__ void add_segment(T (&sum)[OUT_X], T (&window)[window_size], const T* samples,
                                             const T* taps, int begin, int end) {
@@ -61,7 +61,7 @@ __device__ __forceinline__ void add_segment(T (&sum)[OUT_X], T (&window)[window_
   for (int c = 0; c < carried; ++c) window[c] = window[c + SEGMENT];
 }
 
-// The taps [begin, end) of a group's share of the chunk.
+// Adds the taps [begin, end) of a group's share of the chunk.
 __device__ __forceinline__ void add_share(T (&sum)[OUT_X], const T* samples, const T* taps, int begin,
                                           int end) {
   if (begin >= end) return;
@@ -92,8 +92,8 @@ __device__ __forceinline__ void add_share(T (&sum)[OUT_X], const T* samples, con
 
 #include "conv1d/staging.inl"
 
-// The block's threads fill the chunk's samples, each thread's a constant apart; the signal has those in
-// [begin, end).
+// The block's threads fill in the chunk's samples; a thread's samples are a constant distance apart. The
+// signal has those in [begin, end).
 template <bool INSIDE>
 __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, int end) {
   constexpr int stride = threads * VECTOR;
@@ -114,8 +114,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   DYNAMIC_SHARED(T, memory);
   T* shared_taps = memory + sample_elements;
   start();
-  // Taps are counted from the `phase` before the first on, so that the samples under every VECTOR-th are
-  // aligned. Of these, [begin, end) meet the signal in some output of the tile.
+  // Taps are counted from `phase` taps before the first, so that the samples under every VECTOR-th tap are
+  // aligned. The taps [begin, end) lie on the signal for some output of the tile.
   const long long phase = (VECTOR - left % VECTOR) % VECTOR;
   const long long tile_first = static_cast<long long>(blockIdx.x) * tile;
   const long long origin = tile_first - left - phase;  // the sample under the tile's first output and tap 0
@@ -151,7 +151,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
                 static_cast<int>(min(static_cast<long long>(SHARE), end - share_first)));
       __syncthreads();  // the chunk is no longer needed
     }
-    // Through shared memory, so that the sums of the groups meet and neighbours write neighbours.
+    // Sums pass through shared memory, so that the groups' sums are added and neighbouring threads write
+    // neighbouring outputs.
     T* sums = memory + threadIdx.y * sum_pitch + place_of(threadIdx.x * OUT_X);
 #pragma unroll
     for (int i = 0; i < OUT_X; i += step) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d/chunked in shared memory, in elements: a chunk's samples, then its taps, a row for each group of
-// threads; at the end rows of the groups' sums lie there. Rows may be padded as padding.inl has it.
+// The shared memory of conv1d/chunked, in elements: a chunk's samples, then its taps, a row for each group of
+// threads. Finally the same memory holds rows of the groups' sums. Rows may be padded as in padding.inl.
 
 struct ChunkedShape {
   LayoutSize tile, out_x, split, share;  // outputs of a block, and of a thread; groups; taps of a group

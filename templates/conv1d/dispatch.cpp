@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/conv1d.h: they make problems and launch plans of the dispatcher.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -13,14 +14,14 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-// In the order of Conv1dFunction and Conv1dMode.
+// The names are in the order of Conv1dFunction and Conv1dMode.
 constexpr std::array<std::string_view, 2> functions = {"convolve", "correlate"};
 constexpr std::array<std::string_view, 3> modes = {"full", "same", "valid"};
 
 template <typename T>
 constexpr std::string_view dtype = ElementName(element_type<T>).text;
 
-// Of what stands beside a kernel of float.
+// The type of a signal that goes with a kernel of float.
 std::string_view beside_float(ElementName type) {
   if (type.text != "f64") return type.text;
   throw UsageError("A signal of f64 has a kernel and an output of double; call conv1d() with these.");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv1d: numpy.convolve and numpy.correlate of a batch of signals with one kernel, in all three modes;
-// either may be the longer one. With another boundary than zero it is scipy.ndimage.convolve1d and
+// either may be the longer one. With other boundaries than zero, it is scipy.ndimage.convolve1d and
 // correlate1d.
 
 #include "templates/conv1d/op.h"
@@ -42,7 +42,7 @@ Dims::Dims(const Problem& problem)
   };
   products = static_cast<double>(batch) * (static_cast<double>(length) * static_cast<double>(taps) -
                                            triangle(first) - triangle(full - output_length - first));
-  if (!as_numpy)  // what is outside counts too
+  if (!as_numpy)  // samples outside count too
     products = static_cast<double>(batch) * static_cast<double>(output_length) * static_cast<double>(taps);
 }
 
@@ -72,13 +72,13 @@ namespace {
 
 using conv1d_op::Dims;
 
-// Of all signals, or of all outputs: what the base's blocks can count.
+// The limit for elements of all signals, or of all outputs, which the base's blocks can count.
 constexpr std::int64_t most_elements = std::int64_t{1} << 37;
 
-// The error bound of summing n products one by one in the dtype: n u sum|w x|, u the unit roundoff (Higham,
-// Accuracy and Stability of Numerical Algorithms, section 3.1), and one rounding more for the store. Where a
-// tap that is not finite lies on no sample, an implementation may multiply it by zero or leave it out, so
-// that any result is permitted.
+// The permitted error is the bound for summing n products one by one in the dtype, n u sum|w x| with the unit
+// roundoff u (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), plus one rounding for the
+// store. If a tap that is not finite lies on no sample, an implementation may multiply it by zero or leave it
+// out, so any result is permitted.
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
@@ -104,7 +104,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     const double* samples = arguments[0].data() + row * d.length;
     double* sums = value.data() + (at - begin) - i0;
     double* sizes = permitted_error.data() + (at - begin) - i0;
-    // Taps outside, so that the inner loop runs along the outputs.
+    // The outer loop runs over the taps, so that the inner one runs along the outputs.
     const std::int64_t first_tap = is_plain ? std::max<std::int64_t>(0, d.left - (i1 - 1)) : 0;
     const std::int64_t last_tap = is_plain ? std::min(d.taps, d.length + d.left - i0) : d.taps;
     for (std::int64_t j = first_tap; j < last_tap; ++j) {
@@ -151,7 +151,8 @@ std::vector<Problem> companions(const Problem& problem) {
     found.push_back(std::move(other));
   }
   if (conv1d_op::not_plain(problem).empty() || taps > most_elements / 8) return found;
-  // Other boundaries for what serves them all; rows lie to vectors as the problem's.
+  // Problems with other boundaries, for templates that serve them all; their rows are aligned to vectors like
+  // the problem's.
   static constexpr const char* boundaries[] = {"reflect", "mirror", "wrap", "nearest", "constant"};
   const std::int64_t rest = problem.integer("length") % 4;
   std::int64_t length = 4;
@@ -184,7 +185,7 @@ std::string check(const Problem& problem) {
 
 Template plain(Template tmpl) { return refusing(conv1d_op::not_plain, std::move(tmpl)); }
 
-// Filters are mostly odd, and short ones more frequent; mostly zeros outside.
+// Draws filters: mostly of odd length, short ones more often, and mostly with zeros outside.
 void usual_filters(Random& random, Problem& problem) {
   draw_boundary(random, problem, Boundary::zero);
   draw_sample_type(random, problem);

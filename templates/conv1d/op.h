@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What conv1d's templates share: the numbers of a problem, axes, and the templates themselves, each defined
+// Declarations that conv1d's templates share: the numbers of a problem, axes, and the templates, each defined
 // in the file of its name.
 #pragma once
 
@@ -23,27 +23,27 @@ inline constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 inline constexpr IntegerAxis UNROLL("UNROLL");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 
-/// Output i is the sum over j of taps[j] signal[i + j - left], taps the kernel or, for convolve, the kernel
-/// reversed. Every mode is a part of `full`, which has an output for each overlap of the two.
+/// Output i is the sum over j of taps[j] signal[i + j - left]; the taps are the kernel or, for convolve, the
+/// reversed kernel. Every mode is a part of `full`, which has an output for each overlap of the two.
 struct Dims {
   explicit Dims(const Problem& problem);
 
   std::int64_t batch, length, taps;
   bool turned;                 // the kernel is read backwards
-  std::int64_t output_length;  // of one signal
-  std::int64_t first;          // where the outputs begin among those of `full`
+  std::int64_t output_length;  // outputs of one signal
+  std::int64_t first;          // the index of the first output among those of `full`
   std::int64_t left;           // samples before the output's own that its window covers
-  double products;             // of a tap and a sample
-  Boundary boundary;           // zero where no output sees it
+  double products;             // the number of products of a tap and a sample
+  Boundary boundary;           // zero if no output depends on it
 };
 
-/// Rows of a batch begin at a multiple of `vector` elements.
+/// True if all rows of a batch begin at a multiple of `vector` elements.
 inline bool rows_aligned(const Dims& d, std::int64_t row_length, std::int64_t vector) {
   return d.batch <= 1 || row_length % vector == 0;
 }
 
-/// Outputs of neighbouring threads that fill an even number of 16-byte units (of `lanes` elements) meet in
-/// the same banks.
+/// True if accesses of neighbouring threads conflict in the same banks: their outputs fill an even number of
+/// 16-byte units (of `lanes` elements).
 inline bool rows_meet(std::int64_t out_x, std::int64_t lanes) {
   return out_x >= 2 * lanes && out_x / lanes % 2 == 0;
 }
@@ -53,10 +53,10 @@ inline std::int64_t vector_bytes(const Problem& problem, const Config& config) {
   return std::min<std::int64_t>(config[VECTOR] * bytes(dtype_of(problem)), 16);
 }
 
-/// Why a template refuses what only the base, `bounded` and `sliding` serve, or nothing.
+/// The reason why a template refuses problems that only the base, `bounded` and `sliding` serve, or empty.
 std::string not_plain(const Problem& problem);
 
-/// Why a template that compiles in the number of taps refuses the problem, or nothing.
+/// The reason why a template that compiles in the number of taps refuses the problem, or empty.
 std::string too_many_taps(const Problem& problem);
 
 Template base();

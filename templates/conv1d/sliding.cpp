@@ -19,13 +19,13 @@ constexpr CategoricalAxis SAMPLES_IN("SAMPLES_IN");
 constexpr IntegerAxis SPLIT("SPLIT");
 constexpr IntegerAxis STORE_VECTOR("STORE_VECTOR");
 
-constexpr std::int64_t few = 16;  // taps that global memory bounds
+constexpr std::int64_t few = 16;  // up to this many taps, global memory is the bound
 
 std::int64_t block_threads(const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] * c[SPLIT]; }
 std::int64_t thread_outputs(const Config& c) { return c[OUT_X] * c[ITEMS]; }
 std::int64_t tile(const Config& c) { return c[BLOCK_X] * thread_outputs(c); }
 
-// Taps that are in shared memory at a time: all, or parts that are about equal.
+// The number of taps that are in shared memory at a time: all, or parts of about equal size.
 std::int64_t part_of(const Problem& problem) {
   const std::int64_t lanes = 16 / sum_bytes(problem);
   const std::int64_t most = 4096 / sum_bytes(problem);
@@ -40,8 +40,8 @@ std::int64_t shared_bytes(const Problem& problem, const Config& c) {
          sum_bytes(problem);
 }
 
-// Code for the first slots, for a loop and for each number of taps behind it; from global memory for each
-// number once more.
+// The number of multiply-adds in the code: for the first slots, for a loop and for each number of taps behind
+// it; with samples in global memory, for each number once more.
 std::int64_t multiply_adds(const Config& c) {
   const std::int64_t chunk = c[CHUNK];
   const std::int64_t rests = chunk * (chunk - 1) / 2;
@@ -56,7 +56,7 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
   const bool is_few = d.taps <= few;
   const double outputs = static_cast<double>(d.batch) * static_cast<double>(d.output_length);
   const double multiprocessors = multiprocessors_to_fill(device);
-  // Of these a multiprocessor has room for 2048, most of which it needs to reach memory fast enough.
+  // A multiprocessor has room for 2048 threads and needs most of them to use memory at full speed.
   const bool is_large = outputs >= multiprocessors * 2048 * 4;
   const std::vector<Value> out_x = is_few               ? std::vector<Value>{4, 2, 1, 12, 20, 6, 14}
                                    : element_bytes == 4 ? std::vector<Value>{12, 4, 20, 2, 1, 6, 14}
@@ -163,7 +163,7 @@ Work sliding_work(const Problem& problem, const Config& config) {
   return Work{.steps = {std::move(launch)}};
 }
 
-// Few configs, each for many problems, so that the library has their binaries.
+// Chooses among few configs, each for many problems, so that the library has their binaries.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const bool is_double = sum_dtype(problem) == DType::f64;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d for any number of taps, direction, boundary and way in which rows lie to vectors, all of which are
-// arguments: one binary serves every problem of a type of signal.
+// conv1d for any number of taps, direction, boundary and alignment of rows to vectors. All of these are
+// arguments, so that one binary serves every problem with a type of signal.
 //
-// Samples pass through shared memory, as the numbers that sums are made of, with as many taps as fit there
-// (`part`); only tiles that reach over the signal's ends ask what stands outside. A thread holds ITEMS rows
+// Samples pass through shared memory, converted to the type of the sums, with as many taps as fit there
+// (`part`). Only tiles that reach beyond the signal's ends compute samples outside. A thread holds ITEMS rows
 // of OUT_X outputs, each over a window of samples in registers that slides over the taps, 1 to CHUNK at a
-// time, for each number of which there is code of its own: no sample is multiplied by a zero beside the taps,
-// which would not do for infinity. SPLIT groups of threads share the taps; their sums are added in a fixed
-// order. With SAMPLES_IN=global windows over at most CHUNK taps, where all outputs and samples exist, come
-// straight from global memory.
+// time. Each of these numbers has code of its own, so that no sample is multiplied by a zero next to the
+// taps; this would be wrong for infinity. SPLIT groups of threads share the taps; their sums are added in a
+// fixed order. With SAMPLES_IN=global, windows over at most CHUNK taps are read from global memory directly
+// if all outputs and samples exist.
 //
-// Vectors are read from the last address on that is a multiple of theirs, `skip` samples before the first
-// that is needed. Taps are counted from there too, in slots: the tap j has slot skip + j, and output i needs
-// what stands in place i + slot, so that whole vectors of slots lie over whole vectors of samples. Only the
-// first slots are not all taps.
+// Vectors are read from the last aligned address, `skip` samples before the first one needed. Taps are
+// counted from there too, in slots: tap j has slot skip + j, and output i needs the sample in place i + slot,
+// so that whole vectors of slots lie on whole vectors of samples. Only the first slots may have no tap.
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"
@@ -40,8 +39,8 @@ constexpr int window_size = carried + round_up(larger(CHUNK, load), step);
 constexpr bool from_global = SAMPLES_IN == SamplesIn::global;
 constexpr bool converted = sizeof(T) != sizeof(Sum);
 
-// What a thread stores one by one lies OUT_X apart from its neighbour's: it passes through shared memory, so
-// that neighbours store neighbours.
+// Elements that a thread stores one by one lie OUT_X apart from its neighbour's. They pass through shared
+// memory, so that neighbouring threads store neighbouring elements.
 constexpr bool one_by_one = OUT_X == 1 && SPLIT == 1;
 
 static_assert(CHUNK % lanes == 0, "chunks begin at whole vectors");
@@ -70,7 +69,7 @@ __device__ __forceinline__ void multiply_add(Sums& sum, const Sum (&weight)[roun
   }
 }
 
-// Of the windows that begin at `samples` what is in [from, to), from shared memory.
+// Reads the part [from, to) of the windows that begin at `samples` in shared memory.
 __device__ __forceinline__ void read_windows(Windows& window, const Sum* samples, int from, int to) {
 #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
@@ -83,8 +82,8 @@ __device__ __forceinline__ void read_windows(Windows& window, const Sum* samples
   }
 }
 
-// The slots [FIRST, END) at `weights`, but none from `end` on; the first `carried` samples of the windows are
-// there already, and are again for the slots that follow.
+// Adds the slots [FIRST, END) at `weights`, but none from `end` on. The first `carried` samples of the
+// windows are already there; afterwards those for the following slots are.
 template <int FIRST, int END>
 __device__ __forceinline__ void add_slots(Sums& sum, Windows& window, const Sum* samples, const Sum* weights,
                                           int end) {
@@ -106,7 +105,7 @@ __device__ __forceinline__ void add_slots(Sums& sum, Windows& window, const Sum*
   }
 }
 
-// The first `load` slots, of which the first SKIP or fewer are no taps.
+// Adds the first `load` slots; up to SKIP of them, at the beginning, have no taps.
 template <int SKIP>
 __device__ __forceinline__ void add_head(int skip, Sums& sum, Windows& window, const Sum* samples,
                                          const Sum* weights, int end) {
@@ -117,7 +116,7 @@ __device__ __forceinline__ void add_head(int skip, Sums& sum, Windows& window, c
   }
 }
 
-// The last slots, COUNT or fewer.
+// Adds the last slots, COUNT or fewer.
 template <int COUNT>
 __device__ __forceinline__ void add_rest(int count, Sums& sum, Windows& window, const Sum* samples,
                                          const Sum* weights) {
@@ -128,8 +127,8 @@ __device__ __forceinline__ void add_rest(int count, Sums& sum, Windows& window, 
   }
 }
 
-// The slots [skip, end) at `weights` over the samples from `samples` on, where the thread's first output has
-// its first slot.
+// Adds the slots [skip, end) at `weights` over the samples at `samples`, where the first slot of the thread's
+// first output lies.
 __device__ __forceinline__ void add_taps(Sums& sum, const Sum* samples, const Sum* weights, int skip,
                                          int end) {
   if (end <= skip) return;
@@ -157,7 +156,7 @@ __device__ __forceinline__ void add_taps(Sums& sum, const Sum* samples, const Su
 constexpr int few_samples = round_up(load - 1 + OUT_X - 1 + CHUNK, load);
 using FewWindows = Sum[ITEMS][few_samples];
 
-// The first `skip` samples, less than twice BY, a power of two.
+// Drops the first `skip` samples; `skip` is less than twice BY, a power of two.
 template <int BY>
 __device__ __forceinline__ void leave_out(FewWindows& window, int skip) {
   if constexpr (BY > 0) {
@@ -184,7 +183,7 @@ __device__ __forceinline__ void add_few_of(int taps, bool turned, Sums& sum, con
   }
 }
 
-// At most CHUNK taps; all are asked for, and all samples, before the first is used.
+// Adds at most CHUNK taps. All taps and samples are loaded before the first is used.
 __device__ __forceinline__ void add_few(Sums& sum, const T* samples, const Sum* kernel, bool turned, int skip,
                                         int taps) {
   FewWindows window = {};
@@ -210,7 +209,7 @@ __device__ __forceinline__ void add_few(Sums& sum, const T* samples, const Sum* 
 
 // ---- filling shared memory; a row's threads fill its samples
 
-// Places from `from` on, all of which the signal has, in vectors of WIDTH.
+// Copies WIDTH samples from `from` as one vector. The signal has all of them.
 template <int WIDTH>
 __device__ __forceinline__ void stage_vector(Sum* to, const T* from) {
   if constexpr (!converted) {
@@ -224,7 +223,7 @@ __device__ __forceinline__ void stage_vector(Sum* to, const T* from) {
   }
 }
 
-// So many places that the signal has, `tile` or more, with what else is in the last vector.
+// Copies `count` samples, `tile` or more, all of which the signal has, and the rest of the last vector.
 template <int WIDTH>
 __device__ __forceinline__ void stage_inside(Sum* to, const T* from, int count, int thread) {
   constexpr int stride = row_threads * WIDTH, rounds = tile / stride;
@@ -238,7 +237,7 @@ __device__ __forceinline__ void stage_inside(Sum* to, const T* from, int count, 
     stage_vector<WIDTH>(to + n, from + n);
 }
 
-// So many places from sample `first` of a signal on, some of which it does not have.
+// Fills in `count` samples from sample `first` of a signal on, some of which it does not have.
 __device__ __forceinline__ void stage_edge(Sum* to, const T* signal, long long first, int count,
                                            long long length, int boundary, Sum outside, int thread) {
   const int begin = static_cast<int>(min(max(0LL, -first), static_cast<long long>(count)));
@@ -265,7 +264,7 @@ __device__ __forceinline__ void store_some(Sum* to, const Vector<Sum, N>& vector
   }
 }
 
-// To where a thread's outputs go, of which the first `count` of the tile's exist, or ALL.
+// Stores a thread's outputs at `to`. The first `count` outputs of the tile exist, or all if ALL.
 template <bool ALL>
 __device__ __forceinline__ void store_own(Sum* to, const Sums& sum, int count) {
 #pragma unroll
@@ -288,7 +287,7 @@ __device__ __forceinline__ void store_own(Sum* to, const Sums& sum, int count) {
   }
 }
 
-// A thread's sums to shared memory.
+// Writes a thread's sums to shared memory.
 __device__ __forceinline__ void keep(Sum* to, const Sums& sum) {
 #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
@@ -302,7 +301,7 @@ __device__ __forceinline__ void keep(Sum* to, const Sums& sum) {
   }
 }
 
-// The tile's outputs, of which `count` exist, from the sums that all groups kept.
+// Stores the tile's outputs, of which `count` exist, from the sums that all groups kept.
 __device__ __forceinline__ void store_kept(Sum* to, const Sum* sums, int count, int thread) {
 #pragma unroll(smaller(ceil_divide(tile, row_threads), 8))
   for (int i = thread; i < tile; i += row_threads) {
@@ -314,7 +313,7 @@ __device__ __forceinline__ void store_kept(Sum* to, const Sum* sums, int count, 
   }
 }
 
-// How many elements before `at` the last multiple of N lies, a power of two.
+// The number of elements from the last address that is aligned to N elements, a power of two, to `at`.
 template <int N, typename Element>
 __device__ __forceinline__ int behind(const Element* array, long long at) {
   const unsigned address = static_cast<unsigned>(reinterpret_cast<unsigned long long>(array));
@@ -364,7 +363,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
     }
 
     const int count = static_cast<int>(min(static_cast<long long>(tile), output_length - tile_first));
-    // The taps that meet the signal in some output of the tile, or all, where something stands beside it.
+    // The taps that lie on the signal for some output of the tile; all taps unless the boundary is zero.
     const bool is_plain = boundary == boundary_zero;
     const long long begin = is_plain ? max(0LL, left - (tile_first + count - 1)) : 0;
     const long long end = is_plain ? min(taps, length + left - tile_first) : taps;

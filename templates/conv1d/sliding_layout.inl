@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d/sliding in shared memory, in elements: a part of the taps, then a row of samples for each row of
-// threads, where the sums of all groups lie later.
+// The shared memory of conv1d/sliding, in elements: a part of the taps, then a row of samples for each row of
+// threads. The sums of all groups use the memory of the samples later.
 
 struct SlidingLayout {
   LayoutSize pitch;     // of a row

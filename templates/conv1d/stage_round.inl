@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of the rounds in which a block stages its samples: where `own`, the thread's first, comes from and goes
-// to, and stage(round). Needs T, VECTOR, INSIDE, `stride`, `begin`, `end`, conv1d/padding.inl and
-// conv1d/staging.inl.
+// Stages a block's samples in rounds: moves `to` and `from` to the thread's first sample, `own`, and defines
+// stage(round). Needs T, VECTOR, INSIDE, `stride`, `begin`, `end`, conv1d/padding.inl and conv1d/staging.inl.
 
 to += place_of(own);
 from += own;

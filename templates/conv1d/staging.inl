@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying VECTOR samples to shared memory. Needs T, VECTOR, COPY, `lanes` (elements of a 16-byte access),
+// Copies VECTOR samples to shared memory. Needs T, VECTOR, COPY, `lanes` (elements of a 16-byte access),
 // common/async_copy.cuh, common/integer.cuh and common/vector.cuh.
 
 constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take

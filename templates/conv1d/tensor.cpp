@@ -28,10 +28,10 @@ std::int64_t rounds(const Problem& problem, const Config& c) {
   return ceil_divide(2 * layout_of(problem, c).units, 32 * c[WARPS]);
 }
 
-// Of a thread: sums, taps, matrices and about 20 more.
+// Registers of a thread: sums, taps, matrices and about 20 more.
 std::int64_t registers_needed(const Config& c) { return 8 * c[PRODUCTS] + 4 * c[HELD] + 8 + 20; }
 
-// What so many resident warps leave of a multiprocessor's 65536 registers.
+// The registers that RESIDENT_WARPS warps leave for each thread, of a multiprocessor's 65536.
 std::int64_t registers_there(const Config& c) { return 65536 / 32 / c[RESIDENT_WARPS]; }
 
 Space space_for(const Problem& problem, bool any_taps) {
@@ -105,8 +105,8 @@ Template tensor() {
           .work = tensor_work};
 }
 
-// The same with the taps' number and direction as arguments, in a body of its own, which reads samples for
-// which there is no register twice.
+// The same template with the number and direction of the taps as arguments. Its own body, tensor_any.cu,
+// reads samples twice if there is no register for them.
 Template tensor_any() {
   Template tmpl = tensor();
   tmpl.name = "tensor_any";

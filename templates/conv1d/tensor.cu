@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d of f32 with many taps as a matrix product on tensor cores. It knows the function and the number of
-// taps; it does not know the lengths, and takes arrays of any alignment.
+// conv1d of f32 with many taps as a matrix product on tensor cores. The function and the number of taps are
+// compiled in, the lengths are not; arrays may have any alignment.
 //
-// Everything is a correlation with taps t: output i is the sum over j of t[j] X[i + j], X the samples from
-// the tile's first window on. That is a product A * B: row m of A is the samples from 8 m on, B is the
-// Toeplitz matrix B[k][n] = t[k - n], and element (m, n) of the product belongs to output 8 m + n. Rows of A
-// overlap in memory: each 8 samples are one 16-byte row of an 8x8 matrix that is loaded as it lies. The 16
-// rows cover two stretches of 64 outputs, in which neighbouring lanes have neighbouring outputs.
+// Everything is a correlation with taps t: output i is the sum over j of t[j] X[i + j], where X are the
+// samples from the tile's first window on. This is a product A * B: row m of A has the samples from 8 m on, B
+// is the Toeplitz matrix B[k][n] = t[k - n], and element (m, n) of the product belongs to output 8 m + n.
+// Rows of A overlap in memory: each 8 samples are one 16-byte row of an 8x8 matrix that is loaded as it lies.
+// The 16 rows cover two stretches of 64 outputs, in which neighbouring lanes have neighbouring outputs.
 //
-// A stretch's A of one step, 16 columns, is that of the stretch before for the fourth step after it. So the
-// taps of every fourth step are in registers together, and a warp loads each A once for all of them.
+// A step has 16 columns of A. A stretch's A in one step equals the previous stretch's A four steps later. So
+// the taps of every fourth step are in registers together, and a warp loads each A once for all of them.
 //
-// Accuracy. Numbers are split into two halves (common/halves.cuh), which costs a product at most 12
-// roundings of 2^-24 of its size. A step of the sum of high * high is taken to round by 2^-23, at most
-// n / 16 + 3 times where n samples meet taps; what tensor cores do inside one is not specified, and the
-// largest error in tests is a fifth of what is permitted. The small sums are 2^-10 of the whole, so that
-// their roundings and the addition are 3 at most for 4096 taps. With 32 or more taps and samples the whole
-// is less than the n + 1 roundings of a plain f32 sum.
+// Accuracy. Numbers are split into two halves (common/halves.cuh), which costs a product at most 12 roundings
+// of 2^-24 of its size. Each step of the sum of high * high is assumed to round by 2^-23, at most n / 16 + 3
+// times if n samples meet taps. The rounding inside tensor cores is not specified; the largest error in tests
+// is a fifth of the permitted one. The small sums are 2^-10 of the whole, so that their roundings and the
+// addition are 3 at most for 4096 taps. With 32 or more taps and samples the whole is less than the n + 1
+// roundings of a plain f32 sum.
 //
-// Numbers more than 2^28 times smaller than the tile's largest, which scaled is below 2^15, are split with
-// an error of at most 2^-35, middle * middle included. From such samples, and such taps, the sum of n
-// products has an error of at most 2 n 2^15 2^-35. With n >= 32 that is within what the contract leaves,
-// n + 1 - 15 - 2 (n / 16 + 3) roundings of the sum of sizes, if the scaled result is at least 128. Smaller
-// results are computed again one by one, and so are all of a tile that has no scale: NaN, infinity, numbers
-// that are too large or too small.
+// The tile's largest number is below 2^15 when scaled. Numbers more than 2^28 times smaller are split with an
+// error of at most 2^-35, middle * middle included. With such samples and such taps, the sum of n products
+// has an error of at most 2 n 2^15 2^-35. With n >= 32 and a scaled result of at least 128, this is within
+// the rest that the contract permits, n + 1 - 15 - 2 (n / 16 + 3) roundings of the sum of sizes. Smaller
+// results are computed again one by one, and so are all results of a tile that has no scale because of NaN,
+// infinity, or numbers that are too large or too small.
 
 #include "common/halves.cuh"
 #include "common/integer.cuh"
@@ -55,7 +55,7 @@ __device__ __forceinline__ float tap_at(const float* kernel, int j) {
 
 // ---- staging
 
-// Where a tile's samples lie: from `first` of the signal on.
+// The place of a tile's samples: from `first` of the signal on.
 struct Place {
   const float* samples;  // of the first; may lie before the signal
   int begin, end;        // which of those from there on the signal has
@@ -105,8 +105,8 @@ __device__ __forceinline__ void stage_taps(unsigned* to, const float* kernel, fl
 
 #include "conv1d/tensor_sums.inl"
 
-// Adds COUNT steps of 16 taps, each 64 taps after the one before. `samples` is the shared address of the
-// matrix row that this lane names among the first four matrices of the high plane.
+// Adds COUNT steps of 16 taps, each 64 taps after the previous one. `samples` is the shared address of this
+// lane's matrix row among the first four matrices of the high plane.
 template <int COUNT>
 __device__ __forceinline__ void add_steps(Sums& sums, unsigned samples, const unsigned* pairs) {
   unsigned high_taps[COUNT][2], middle_taps[COUNT][2];
@@ -151,7 +151,7 @@ __device__ __forceinline__ void multiply(Sums& sums, unsigned samples, const uns
 
 // ---- results
 
-// Computes the outputs of a lane again whose bits are set in `which`; `at` is its first.
+// Computes again those outputs of a lane whose bits are set in `which`; `at` is the lane's first output.
 __device__ __noinline__ void compute_directly(const float* signal, const float* kernel, float* output,
                                               unsigned which, long long at, long long length,
                                               long long output_length, long long left) {

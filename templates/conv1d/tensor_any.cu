@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor.cu, where the products and their accuracy are explained, with the number of taps and their direction
-// as arguments: one binary serves every kernel. Samples for which a thread has no register are read twice.
+// The kernel of tensor.cu with the number of taps and their direction as arguments, so that one binary serves
+// every kernel of taps. tensor.cu explains the products and their accuracy. Samples for which a thread has no
+// register are read twice.
 
 #include "common/halves.cuh"
 #include "common/integer.cuh"
@@ -19,7 +20,7 @@ constexpr int tile = WARPS * warp_tile;
 constexpr int first_pair = tensor_first_pair;
 constexpr int held = PRODUCTS + 2;  // quads of samples that wait in a thread's registers
 
-// The taps, and what follows from their number.
+// The taps, and the layout that follows from their number.
 struct Taps : TensorLayout {
   const float* kernel;
   int count;
@@ -36,7 +37,7 @@ struct Taps : TensorLayout {
 
 // ---- staging
 
-// Where a tile's samples lie: from `first` of the signal on.
+// The place of a tile's samples: from `first` of the signal on.
 struct Place {
   const float* samples;  // of the first; may lie before the signal
   int begin, end;        // which of those from there on the signal has
@@ -52,8 +53,8 @@ __device__ __forceinline__ Vector<float, 4> load_quad(const Place& place, int q)
   return quad;
 }
 
-// A thread's quads, `threads` apart: the first wait in registers while the block finds the scale, the others
-// are read twice.
+// A thread's quads, `threads` apart. The first ones stay in registers while the block finds the scale; the
+// others are read twice.
 struct Samples {
   Vector<float, 4> quad[held];
 
@@ -67,7 +68,7 @@ struct Samples {
     }
   }
 
-  // Calls visit(q, quad) for each of them.
+  // Calls visit(q, quad) for each quad.
   template <typename Visit>
   __device__ __forceinline__ void each(const Place& place, int quads, Visit visit) const {
 #pragma unroll
@@ -99,15 +100,15 @@ __device__ __forceinline__ void stage_taps(unsigned* to, const Taps& taps, float
 
 #include "conv1d/tensor_sums.inl"
 
-// What all steps need: the shared address of the matrix row that this lane names among the first four
-// matrices of the high plane, its first pair of taps, and how far behind them the middles are.
+// The operands of all steps: the shared address of this lane's matrix row among the first four matrices of
+// the high plane, its first pair of taps, and the distances from these to the middles.
 struct Operands {
   unsigned samples;
   const unsigned* pairs;
   int middle_samples, middle_pairs;  // bytes, words
 };
 
-// Adds COUNT steps of 16 taps, each 64 taps after the one before.
+// Adds COUNT steps of 16 taps, each 64 taps after the previous one.
 template <int COUNT>
 __device__ __forceinline__ void add_steps(Sums& sums, const Operands& from) {
   unsigned high_taps[COUNT][2], middle_taps[COUNT][2];
@@ -128,7 +129,7 @@ __device__ __forceinline__ void add_steps(Sums& sums, const Operands& from) {
   }
 }
 
-// The last steps, fewer than COUNT.
+// Adds the last steps, fewer than COUNT.
 template <int COUNT>
 __device__ __forceinline__ void add_rest(Sums& sums, const Operands& from, int count) {
   if constexpr (COUNT > 1) {
@@ -140,7 +141,7 @@ __device__ __forceinline__ void add_rest(Sums& sums, const Operands& from, int c
   }
 }
 
-// Steps r, r + 4, r + 8, ... for each r.
+// Adds the steps r, r + 4, r + 8, ... for each r.
 __device__ __forceinline__ void multiply(Sums& sums, const Operands& first, int steps) {
 #pragma unroll 1
   for (int r = 0; r < 4; ++r) {
@@ -160,7 +161,7 @@ __device__ __forceinline__ void multiply(Sums& sums, const Operands& first, int 
 
 // ---- results
 
-// Computes the outputs of a lane again whose bits are set in `which`; `at` is its first.
+// Computes again those outputs of a lane whose bits are set in `which`; `at` is the lane's first output.
 __device__ __noinline__ void compute_directly(const float* signal, const float* kernel, float* output,
                                               unsigned which, long long at, long long length,
                                               long long output_length, long long left, int taps,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d on tensor cores in shared memory, in words of two halves: the taps' highs and middles, then the
-// samples' highs and middles.
+// The shared memory of conv1d/tensor and conv1d/tensor_any, in words of two halves: the taps' highs and
+// middles, then the samples' highs and middles.
 
-// Samples are read from an address that is a multiple of 16 on, up to 3 before the first that is needed.
+// Samples are read from an address that is a multiple of 16, up to 3 samples before the first one needed.
 constexpr LayoutSize tensor_most_skipped = 3;
 // The words of B that lanes need, (t[i], t[i + 1]), are those for i from -tensor_first_pair on.
 constexpr LayoutSize tensor_first_pair = 7 + tensor_most_skipped;

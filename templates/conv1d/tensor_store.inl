@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of tensor.cu and tensor_any.cu: the warp's sums to the output, but for those that are computed
-// again. Needs `sums`, `range`, `taps_range`, `scale`, `taps_scale`, `tile_first`, `row`, `warp`, `lane` and
-// `output`.
+// The end of tensor.cu and tensor_any.cu: stores the warp's sums in the output, except for results that are
+// computed again. Needs `sums`, `range`, `taps_range`, `scale`, `taps_scale`, `tile_first`, `row`, `warp`,
+// `lane` and `output`.
 
-// No result is as large as NaN.
+// Every result is below NaN in this comparison, so all are computed again if there is no scale.
 const float least = !has_scale(range) || !has_scale(taps_range) ? __uint_as_float(0x7fffffffu)
                     : splits(range) && splits(taps_range)       ? 0.0f
                                                                 : 128.0f;

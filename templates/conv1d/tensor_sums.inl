@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tensor.cu and tensor_any.cu sum in, and whether that can be exact enough. Needs PRODUCTS and
+// The sums of tensor.cu and tensor_any.cu, and a check if they can be exact enough. Needs PRODUCTS and
 // common/halves.cuh.
 
-// Whether the largest has a scale, whatever the others are.
+// True if the largest number has a scale, regardless of the others.
 __device__ __forceinline__ bool has_scale(const SizeRange& range) {
   return splits({range.most, 2 * range.most - 1});
 }
 
 // ---- multiplying
 
-// Of a product rows 0-7 belong to a stretch of 64 outputs in the first half of the warp's, rows 8-15 to the
-// same in the second half.
+// Rows 0-7 of a product belong to a stretch of 64 outputs in the first half of the warp's outputs, rows 8-15
+// to the same stretch of the second half.
 struct Sums {
   float high[PRODUCTS][4], small[PRODUCTS][4];
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d against numbers from NumPy, through the reference and through the typed function; its bad input and
-// its spaces.
+// Tests of conv1d against numbers from NumPy, through the reference and the typed function; of bad input and
+// of spaces.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -28,7 +28,7 @@ Problem problem(const std::string& text) { return complete_problem(op(), Problem
 constexpr std::array<double, 8> signal = {3, -1, 4, 1, -5, 9, 2, 6};
 constexpr std::array<double, 7> kernel = {2, 7, -1, 8, -2, 5, 3};
 
-// numpy.convolve and numpy.correlate (2.4.6) of the first `length` and `taps` of these.
+// Results of numpy.convolve and numpy.correlate (2.4.6) for the first `length` samples and `taps` taps.
 struct FromNumpy {
   std::int64_t length, taps;
   Conv1dFunction function;
@@ -149,7 +149,7 @@ void expect_numpys(Dispatcher& dispatcher) {
     ASSERT_TRUE(status) << status.message();
     EXPECT_EQ(output.back(), T(77)) << "written beyond the end";
     EXPECT_EQ(std::vector<double>(output.begin(), output.end() - 1), row.output) << row.text();
-    // The typed function's numbers mean the categories of the op.
+    // The numbers of the typed function's enumerations correspond to the op's categories.
     EXPECT_EQ(conv1d_plan<T>(dispatcher, shape, row.mode, row.function).problem(),
               problem(row.text() + (std::is_same_v<T, double> ? " dtype=f64" : "")).text());
   }
@@ -262,7 +262,7 @@ TEST(Conv1dSpace, OneBinaryServesEveryNumberOfTaps) {
   }
 }
 
-// The error of the split is within that of a plain sum of as many products only.
+// Only for this many products is the error of the split within that of a plain sum.
 TEST(Conv1dSpace, TensorTakesSumsOf32ProductsOrMoreInF32) {
   expect_refusals(op(), "tensor", "",
                   {{"length=32 taps=4096", ""},

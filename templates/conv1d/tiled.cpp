@@ -16,10 +16,10 @@ constexpr IntegerAxis ITEMS("ITEMS");
 constexpr IntegerAxis STORE_VECTOR("STORE_VECTOR");
 constexpr CategoricalAxis TAPS_IN("TAPS_IN");
 
-// A block's outputs of a signal.
+// The number of a block's outputs of a signal.
 std::int64_t tile(const Config& c) { return c[BLOCK_X] * c[OUT_X] * c[ITEMS]; }
 
-// How many samples after a multiple of 4 a tile's first window begins.
+// The number of samples from a multiple of 4 to the beginning of a tile's first window.
 std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
 
 TiledLayout layout_of(const Dims& d, std::int64_t element_bytes, const Config& c) {
@@ -65,8 +65,8 @@ std::vector<Axis> axes_for(bool few, std::int64_t element_bytes) {
   };
 }
 
-// Of the lengths the rules know only what vectors divide, so that a config that is legal for one is so for
-// nearly all.
+// The rules depend on the lengths only by the vectors that divide them, so that a config that is legal for
+// one length is legal for nearly all.
 std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d, std::int64_t element_bytes) {
   return {
       resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
@@ -103,7 +103,7 @@ std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d, std::
   };
 }
 
-// Few taps are bound by memory, more by arithmetic; each has the choices that suit it.
+// Problems with few taps are bound by memory, others by arithmetic; each kind has the choices that suit it.
 std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes, bool few) {
   const std::int64_t lanes = 16 / element_bytes;
   return {

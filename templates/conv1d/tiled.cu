@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv1d with a row of OUT_X outputs per thread, held in registers while a window of samples slides over the
-// taps. It knows the element type, the function, the number of taps and how the window lies to 4 samples
-// (PHASE); it does not know the lengths.
+// taps. The element type, the function, the number of taps and the window's alignment to 4 samples (PHASE)
+// are compiled in; the lengths are not.
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
@@ -30,7 +30,7 @@ constexpr int skipped = layout.skipped, tile_vectors = layout.vectors, pitch = l
               taps_elements = layout.taps, sums_pitch = layout.sums_pitch, sums_at = layout.sums_at;
 constexpr bool regrouped = layout.regrouped;
 
-// Taps are taken in segments, each with a window of segment + OUT_X - 1 samples, of which those that the next
+// Taps are processed in segments, each with a window of segment + OUT_X - 1 samples. Samples that the next
 // segment needs too stay in registers.
 constexpr int segment = smaller(SEGMENT, taps);
 constexpr int segments = taps / segment;
@@ -54,7 +54,7 @@ static_assert(pad == 0 || written_out || unrolled * segment % OUT_X == 0,
 
 // ---- the taps
 
-// Filled by a step of its own before the kernel; one element where it is not used.
+// A separate step fills this before the kernel runs. It has one element if it is not used.
 __constant__ T ENTRY(taps_copy)[TAPS_IN == TapsIn::constant ? taps : 1];
 
 __device__ __forceinline__ constexpr int tap_index(int j) { return turned ? taps - 1 - j : j; }
@@ -96,7 +96,7 @@ struct Place {
 
 #include "common/read_part.inl"
 
-// Reads the samples [at + from, at + to), both ends rounded to `step`, into the window's [from, to).
+// Reads the samples [at + from, at + to), both ends rounded to `step`, into [from, to) of the window.
 template <bool INSIDE>
 __device__ __forceinline__ void read_window(T (&window)[window_size], const Place& place, int at, int from,
                                             int to) {
@@ -126,7 +126,8 @@ __device__ __forceinline__ void multiply_add(T (&sum)[OUT_X], const T (&row)[rou
   }
 }
 
-// The TAPS taps at `at` of the present round; their window's first `carried` samples are there already.
+// Adds the TAPS taps at `at` of the current round; the first `carried` samples of their window are already
+// there.
 template <int TAPS, bool INSIDE>
 __device__ __forceinline__ void add_segment(T (&sum)[OUT_X], T (&window)[window_size], const Place& place,
                                             const Taps& from, int at) {
@@ -166,8 +167,8 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_X], Place place, Taps fr
   if constexpr (rest > 0) add_segment<rest, INSIDE>(sum, window, place, from, done * segment);
 }
 
-// `count` of the outputs from `to` on exist; if they are regrouped, `to` is in shared memory, which has room
-// for all.
+// Stores outputs from `to` on; `count` of them exist. If they are regrouped, `to` is in shared memory, which
+// has room for all.
 template <bool INSIDE>
 __device__ __forceinline__ void store_outputs(T* to, const T (&sum)[OUT_X], int count) {
   if constexpr (regrouped) {
@@ -200,8 +201,8 @@ __device__ __forceinline__ void store_outputs(T* to, const T (&sum)[OUT_X], int 
   }
 }
 
-// All outputs of a thread. `place` is that of its first item, `to` where its output goes; `count` of the
-// tile's outputs from there on exist.
+// Computes all outputs of a thread. `place` is the place of its first item, `to` the address of that item's
+// outputs; `count` of the tile's outputs from there on exist.
 template <bool INSIDE>
 __device__ __forceinline__ void compute(const Place& place, const Taps& from, T* to, int count) {
   constexpr int output_stride = regrouped ? place_of(item_stride) : item_stride;
@@ -210,7 +211,7 @@ __device__ __forceinline__ void compute(const Place& place, const Taps& from, T*
                  place.begin - item * item_stride, place.end - item * item_stride};
   };
   if constexpr (one_segment) {
-    // All samples are asked for before the first is used.
+    // All samples are loaded before the first is used.
     T window[ITEMS][window_size];
 #pragma unroll
     for (int item = 0; item < ITEMS; ++item)
@@ -237,8 +238,8 @@ __device__ __forceinline__ void compute(const Place& place, const Taps& from, T*
 
 #include "conv1d/staging.inl"
 
-// The threads of one row of the block fill that row's samples, each BLOCK_X vectors apart, so that addresses
-// are a thread's first and a constant; the signal has those in [begin, end).
+// The threads of one row of the block fill in that row's samples. A thread's vectors are BLOCK_X apart, so
+// that each address is the thread's first one plus a constant. The signal has the samples in [begin, end).
 template <bool INSIDE>
 __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, int end) {
   constexpr int stride = BLOCK_X * VECTOR;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv1d/tiled in shared memory, in elements: the taps, then a row of samples for each row of threads, then
-// such rows of sums. Rows may be padded as padding.inl has it.
+// The shared memory of conv1d/tiled, in elements: the taps, then a row of samples for each row of threads,
+// then rows of sums likewise. Rows may be padded as in padding.inl.
 
 struct TiledShape {
   LayoutSize tile, out_x, block_y;         // outputs of a row, and of a thread; rows
@@ -25,8 +25,8 @@ LAYOUT_FUNCTION TiledLayout tiled_layout(const TiledShape& s) {
   at.taps = s.taps_staged ? round_up(s.taps, s.lanes) : 0;
   const LayoutSize samples = round_up(at.vectors * s.vector, s.lanes);
   at.pitch = round_up(samples + samples / s.out_x * pad + s.lanes, s.lanes);
-  // Scalars that a thread stores one by one lie OUT_X apart from its neighbour's. With the samples the
-  // outputs pass through shared memory too, and neighbours store neighbours.
+  // Scalars that a thread stores one by one lie OUT_X apart from its neighbour's. If the samples pass through
+  // shared memory, such outputs do too, so that neighbouring threads store neighbouring outputs.
   at.regrouped = s.staged && s.store_vector == 1 && s.out_x > 1;
   at.sums_pitch = at.regrouped ? round_up(s.tile + s.tile / s.out_x * pad, s.lanes) : 0;
   at.sums_at = at.taps + (s.staged ? s.block_y * at.pitch : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d against numbers from SciPy 1.17.1: boundaries, origins, output sizes, masks of even sides, images of
-// one pixel; the typed functions; and what is refused.
+// Tests of conv2d against numbers from SciPy 1.17.1: boundaries, origins, output sizes, masks of even sides,
+// images of one pixel; the typed functions; and refusals.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,8 +18,9 @@ namespace {
 
 const Op& conv2d_op() { return find_op("conv2d"); }
 
-// scipy.ndimage.correlate and convolve with its `mode`, cval=5 and origin=(origin_y, origin_x), and
-// scipy.signal.convolve2d and correlate2d with mode=size and boundary=fill, symm or wrap, as behind each.
+// The numbers come from scipy.ndimage.correlate and convolve with their `mode`, cval=5 and origin=(origin_y,
+// origin_x), and from scipy.signal.convolve2d and correlate2d with mode=size and boundary=fill, symm or wrap,
+// as named behind each case.
 const std::vector<ScipyCase>& cases() {
   static const std::vector<ScipyCase> all = {
       {"height=3 width=4 mask_height=2 mask_width=3 boundary=zero origin_x=1",
@@ -194,7 +195,7 @@ TEST(Conv2dBoundary, WhatIsNotAllowedIsSaid) {
     expect_refusals(conv2d_op(), "tiled", image, {{more, "not " + more + "; take another template."}});
 }
 
-// On any GPU, for masks of 31 x 31 at least.
+// This holds on any GPU, for masks of 31 x 31 at least.
 TEST(Conv2dBounded, HasADefaultThatFits) {
   const Template& bounded = find_template(conv2d_op(), "bounded");
   DeviceFacts device;
@@ -220,7 +221,7 @@ TEST(Conv2dBounded, HasADefaultThatFits) {
                    {"height=9 width=9 mask_height=3 mask_width=3", "take one of them"}});
 }
 
-// Stored texts of the time before these parameters mean what they meant.
+// Texts that were stored before these parameters existed keep their meaning.
 TEST(Conv2dBoundary, OlderTextsMeanTheSame) {
   const Problem problem = complete_problem(
       conv2d_op(),

@@ -27,7 +27,7 @@ std::int64_t tile_width(const Config& c) { return c[BLOCK_X] * c[OUT_X]; }
 std::int64_t tile_height(const Config& c) { return c[BLOCK_Y] * c[OUT_Y]; }
 std::int64_t thread_outputs(const Config& c) { return c[OUT_X] * c[OUT_Y]; }
 
-// How many samples after a multiple of 4 a tile's first window begins.
+// The number of samples from a multiple of 4 to the beginning of a tile's first window.
 std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
 
 std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, std::int64_t width, std::int64_t height,
@@ -47,7 +47,8 @@ std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, const Confi
   return shared_bytes(d, element_bytes, tile_width(c), tile_height(c), c[VECTOR], c[SMEM_LAYOUT] == "padded");
 }
 
-// Code for whole chunks of the mask's columns and for the rest of them, a loop and its rest.
+// The number of multiply-adds in the code: for whole chunks of the mask's columns and for the rest of the
+// columns, each with a loop and its rest.
 std::int64_t multiply_adds(const Dims& d, const Config& c) {
   const std::int64_t rounds = d.mask_height / c[OUT_Y];
   const std::int64_t unrolled = c[UNROLL] == 0 ? rounds : std::min<std::int64_t>(c[UNROLL], rounds);
@@ -154,7 +155,7 @@ std::string refuses(const Problem& problem) {
     return "A height of " + std::to_string(d.height) + " is beyond the " + std::to_string(highest_image) +
            " whose places this template counts in 32 bits; take another template.";
   }
-  constexpr std::int64_t columns = 32, rows = 4;  // of the smallest tile that is worth it
+  constexpr std::int64_t columns = 32, rows = 4;  // the smallest tile that is worth it
   const std::int64_t least = shared_bytes(d, sum_bytes(problem), columns, rows, 4, false);
   if (least > static_shared_limit) {
     return "A mask of " + std::to_string(d.mask_height) + " x " + std::to_string(d.mask_width) +

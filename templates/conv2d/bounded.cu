@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d for every boundary, size, origin and type of image. Samples pass through a tile in shared memory, as
-// the numbers that sums are made of: only tiles that reach over the image's edge ask what stands outside, all
-// else is the same for all. A thread's outputs slide down over a ring of the tile's rows in registers. It
-// knows the image's type, the mask's size and how rows lie to vectors (PHASE, IN_VECTOR, OUT_VECTOR); the
-// boundary, the mode and the sizes are arguments.
+// conv2d for every boundary, size, origin and type of image. Samples pass through a tile in shared memory,
+// converted to the type of the sums. Only tiles that reach beyond the image's edge compute samples outside;
+// everything else is the same for all tiles. A thread's outputs slide down over a ring of the tile's rows in
+// registers. The image's type, the mask's size and the alignment of rows to vectors (PHASE, IN_VECTOR,
+// OUT_VECTOR) are compiled in; the boundary, the mode and the sizes are arguments.
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"
@@ -52,7 +52,7 @@ __device__ __forceinline__ void stage_mask(Sum* to, const Sum* mask, bool convol
   }
 }
 
-// A tile that lies in the image as a whole, by vectors. A thread steps through them without a division.
+// Stages a tile that lies wholly in the image, by vectors. A thread steps through them without a division.
 __device__ __forceinline__ void stage_inside(Sum* to, const T* image, const Place& place) {
   constexpr int part = smaller(load, lanes);
   constexpr int vectors = staged_rows * staged_vectors;
@@ -86,7 +86,7 @@ __device__ __forceinline__ void stage_inside(Sum* to, const T* image, const Plac
   }
 }
 
-// Any tile, sample by sample.
+// Stages any tile, sample by sample.
 __device__ __forceinline__ void stage_edge(Sum* to, const T* image, const Place& place) {
   const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
   int r = thread / staged_columns, c = thread % staged_columns;
@@ -131,7 +131,8 @@ __device__ __forceinline__ void read_row(Row<TAPS>& row, const Sum* tile, int po
   }
 }
 
-// COUNT rows of the mask from `i` on. The ring has the tile's rows of all outputs but the last one.
+// Adds COUNT rows of the mask from row `i` on. The ring has the tile's rows for all outputs except the last
+// one.
 template <int TAPS, int COUNT>
 __device__ __forceinline__ void add_rows(Sum (&sum)[OUT_Y][OUT_X], Row<TAPS> (&ring)[OUT_Y], const Sum* tile,
                                          int position, const Sum* mask, int i) {
@@ -157,8 +158,7 @@ __device__ __forceinline__ void add_rows(Sum (&sum)[OUT_Y][OUT_X], Row<TAPS> (&r
   }
 }
 
-// The part of the mask that lies in TAPS columns, the first of which is `mask`'s, and the sample under it
-// `position`'s.
+// Adds TAPS columns of the mask. The first column is at `mask`, the sample under it at `position`.
 template <int TAPS>
 __device__ __forceinline__ void accumulate(Sum (&sum)[OUT_Y][OUT_X], const Sum* tile, int position,
                                            const Sum* mask) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d/bounded in shared memory, in elements: the mask, then the tile.
+// The shared memory of conv2d/bounded, in elements: the mask, then the tile.
 
 struct BoundedShape {
   LayoutSize tile_width, tile_height;  // outputs
@@ -16,8 +16,8 @@ struct BoundedLayout {
   LayoutSize elements;                   // of all
 };
 
-// Threads whose rows of outputs are longer than 16 bytes would meet in the same banks: padded rows leave out
-// 16 bytes after each 128.
+// The place of a sample in a row. Threads whose rows of outputs are longer than 16 bytes would conflict in
+// the same banks, so padded rows skip 16 bytes after every 128.
 LAYOUT_FUNCTION LayoutSize bounded_place(LayoutSize position, LayoutSize lanes, bool padded) {
   return padded ? position + position / (8 * lanes) * lanes : position;
 }

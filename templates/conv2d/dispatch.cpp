@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/conv2d.h: they make problems and launch plans of the dispatcher.
 #include <array>
 #include <cstdlib>
 #include <span>
@@ -13,13 +14,13 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-// In the order of Conv2dSize.
+// The names are in the order of Conv2dSize.
 constexpr std::array<std::string_view, 3> sizes = {"same", "full", "valid"};
 
 template <typename T>
 constexpr std::string_view dtype = ElementName(element_type<T>).text;
 
-// Of what stands beside a mask of float.
+// The type of an image that goes with a mask of float.
 std::string_view beside_float(ElementName type) {
   if (type.text != "f64") return type.text;
   throw UsageError("An image of f64 has a mask and an output of double; call conv2d() with these.");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a tile's quad is loaded: needs INSIDE, VECTOR, `window`, the quad's `row` and `column`, and its place
-// `from`.
+// Loads a quad of a tile into `quad`. Needs INSIDE, VECTOR, `window`, the quad's `row` and `column`, and its
+// address `from`.
 
 Vector<float, 4> quad = {{0, 0, 0, 0}};
 if constexpr (VECTOR == 4) {

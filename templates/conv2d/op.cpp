@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv2d: the convolution or correlation of a batch of images with one mask. Boundaries and origins are those
-// of scipy.ndimage.correlate and convolve, the outputs those of scipy.signal.convolve2d.
+// of scipy.ndimage.correlate and convolve; sizes of the output are those of scipy.signal.convolve2d.
 
 #include "templates/conv2d/op.h"
 
@@ -16,12 +16,13 @@ namespace tunesmith {
 namespace conv2d_op {
 namespace {
 
-// One dimension of the output, and how far before an output's own sample its window begins.
+// One dimension: the number of outputs, and the samples of a window before its output's own sample.
 struct Side {
   std::int64_t outputs, before;
 };
 
-// `valid` takes no sample from outside: where the mask is larger, it has the outputs that see all samples.
+// `valid` uses no sample from outside. If the mask is larger, it has the outputs whose windows hold all
+// samples.
 Side side_of(const std::string& size, std::int64_t samples, std::int64_t weights, std::int64_t origin,
              bool turned) {
   if (samples == 0) return {0, 0};
@@ -71,10 +72,11 @@ namespace {
 using conv2d_op::Dims;
 
 constexpr std::int64_t longest_side = (std::int64_t{1} << 31) - 1024;  // columns and rows are int in kernels
-constexpr std::int64_t longest_mask = 4096;                            // of a side
+constexpr std::int64_t longest_mask = 4096;                            // the limit of each side
 
-// The error bound of summing n products one by one in the dtype: n u sum|w x|, u the unit roundoff (Higham,
-// Accuracy and Stability of Numerical Algorithms, section 3.1), and one rounding more for the store.
+// The permitted error is the bound for summing n products one by one in the dtype, n u sum|w x| with the unit
+// roundoff u (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), plus one rounding for the
+// store.
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
@@ -88,7 +90,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   std::fill(value.begin(), value.end(), 0.0);
   std::fill(permitted_error.begin(), permitted_error.end(), 0.0);
   for (std::int64_t at = begin; at < end;) {
-    // One stretch of an output row at a time, the mask outside, so that the inner loop runs along the row.
+    // Computes a stretch of an output row at a time. The outer loops run over the mask, so that the inner
+    // loop runs along the row.
     const std::int64_t row = at / d.out_width;
     const std::int64_t x0 = at % d.out_width;
     const std::int64_t x1 = std::min(d.out_width, x0 + end - at);
@@ -127,14 +130,14 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
         if (d.boundary != Boundary::zero) add_outside(last, x1);
       }
     }
-    // An infinity comes out as it should, or as NaN: nothing is permitted there.
+    // An infinity comes out as expected or as NaN: no error is permitted there.
     for (std::int64_t x = x0; x < x1; ++x) sizes[x] = std::isfinite(sizes[x]) ? sizes[x] * terms * unit : 0;
     at += x1 - x0;
   }
 }
 
-// Squares, frames of cameras and screens; masks are mostly odd squares, the small ones more frequent; mostly
-// zeros outside. Other boundaries, sizes and types are those of people who come from SciPy.
+// Draws squares and frames of cameras and screens. Masks are mostly odd squares, small ones more often, with
+// mostly zeros outside. Other boundaries, sizes and types are for users who come from SciPy.
 void usual_images(Random& random, Problem& problem) {
   if (draw_chance(random, 65)) {
     problem.set("boundary", "zero");
@@ -163,13 +166,13 @@ void usual_images(Random& random, Problem& problem) {
       return set(any, any);
     }
     case 3:
-      return;  // as drawn
+      return;  // the sizes stay as drawn
     default:
       return set(side, side);
   }
 }
 
-// The base, which then launches nothing, serves images without pixels.
+// The template, which refuses images without pixels. The base serves these and launches nothing.
 Template with_pixels(Template tmpl) {
   return refusing([](const Problem& problem) { return refuses_empty(Dims(problem).empty()); },
                   std::move(tmpl));
@@ -207,7 +210,7 @@ std::vector<std::int64_t> output_extents(const Problem& problem) {
   return {d.batch, d.out_height, d.out_width};
 }
 
-// Odd sizes, one pixel, widths that vectors need, several tiles, one row, one column.
+// The problems have odd sizes, one pixel, widths that vectors need, several tiles, one row, one column.
 std::vector<Problem> companions(const Problem& problem) {
   static constexpr const char* of_all[] = {"height=37 width=53 batch=2",  "height=1 width=1 batch=1",
                                            "height=70 width=132 batch=1", "height=3 width=4 batch=3",
@@ -219,7 +222,8 @@ std::vector<Problem> companions(const Problem& problem) {
     for (const auto& [name, value] : given.entries()) other.set(name, value);
   }
   if (conv2d_op::not_plain(problem).empty()) return found;
-  // Other boundaries for what serves them all; rows lie to vectors as the problem's.
+  // Problems with other boundaries, for templates that serve them all; their rows are aligned to vectors like
+  // the problem's.
   struct BoundedShape {
     std::int64_t height, width, batch;
     const char* boundary;

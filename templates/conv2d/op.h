@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What conv2d's templates share: the numbers of a problem, axes, and the templates themselves, each defined
+// Declarations that conv2d's templates share: the numbers of a problem, axes, and the templates, each defined
 // in the file of its name.
 #pragma once
 
@@ -30,7 +30,7 @@ struct Dims {
   bool turned;  // the mask is read backwards
   std::int64_t out_height, out_width;
   std::int64_t top, left;  // rows above and columns before the output's own that the mask covers
-  Boundary boundary;       // zero where no output sees it
+  Boundary boundary;       // zero if no output depends on it
 };
 
 /// The alignment that accesses of VECTOR elements need.
@@ -38,13 +38,13 @@ inline std::int64_t vector_bytes(const Problem& problem, const Config& config) {
   return std::min<std::int64_t>(config[VECTOR] * bytes(dtype_of(problem)), 16);
 }
 
-/// The bodies of all templates but the base count the bytes of a row in 32 bits.
+/// The widest row that templates other than the base serve: their bodies count the bytes of a row in 32 bits.
 inline constexpr std::int64_t widest_row = std::int64_t{1} << 28;
 
-/// Why a template refuses what only the base, `sliding` and `bounded` serve, or nothing.
+/// The reason why a template refuses problems that only the base, `sliding` and `bounded` serve, or empty.
 std::string not_plain(const Problem& problem);
 
-/// Why a template with that limit refuses the problem, or nothing.
+/// The reason why a template with the limit `widest_row` refuses the problem, or empty.
 inline std::string too_wide(const Problem& problem) {
   if (problem.integer("width") <= widest_row) return "";
   return "A width of " + std::to_string(problem.integer("width")) + " is beyond the " +

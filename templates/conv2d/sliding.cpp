@@ -26,7 +26,8 @@ std::int64_t tile_height(const Config& c) { return c[BLOCK_Y] * c[OUT_Y]; }
 std::int64_t thread_outputs(const Config& c) { return c[OUT_X] * c[OUT_Y]; }
 std::int64_t block_threads(const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] * c[SPLIT]; }
 
-// A side of the mask in parts that are about equal; with larger ones fewer blocks fit in shared memory.
+// The size of a part if a side of the mask is divided into parts of about equal size. With larger parts,
+// fewer blocks fit in shared memory.
 std::int64_t part_of(std::int64_t side, std::int64_t element_bytes) {
   const std::int64_t most = 128 / element_bytes;
   return side <= most ? side : round_up(ceil_divide(side, ceil_divide(side, most)), 4);
@@ -44,7 +45,7 @@ std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, const Confi
          element_bytes;
 }
 
-// Code for each number of columns, with a loop and its rest.
+// The number of multiply-adds in the code: for each number of columns, a loop and its rest.
 std::int64_t multiply_adds(const Config& c) {
   const std::int64_t columns = c[CHUNK] * (c[CHUNK] + 1) / 2;
   return columns * thread_outputs(c) * (2 * (c[OUT_Y] + c[AHEAD]) * c[UNROLL] - 1);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d for a mask of any size and direction and for every boundary, size and origin, which are arguments:
-// one binary serves every mask. A tile of OUT_X x OUT_Y outputs per thread is held in registers, and under it
-// a ring of image rows: each mask row needs one further row, which takes the place of the one that is done.
-// It knows only the image's element type.
+// conv2d for a mask of any size and direction and for every boundary, size and origin. These are arguments,
+// so that one binary serves every mask; only the image's element type is compiled in. A thread holds a tile
+// of OUT_X x OUT_Y outputs in registers, and a ring of image rows under it: each mask row needs one more
+// image row, which replaces the one that is done.
 //
-// Samples come from global memory, or from a tile in shared memory, as the numbers that sums are made of;
-// then the mask is taken in parts that fit in there too, and SPLIT groups of threads share the rows of a
-// part; their sums are added at the end, in a fixed order. The mask's columns are taken 1 to CHUNK at a time,
-// for each number of which there is code of its own: no sample is multiplied by a zero beside the mask, which
-// would not do for infinity.
+// Samples come from global memory or from a tile in shared memory, where they have the type of the sums. In
+// the latter case the mask is processed in parts that fit there too, and SPLIT groups of threads share the
+// rows of a part; their sums are added at the end in a fixed order. The mask's columns are processed 1 to
+// CHUNK at a time. Each of these numbers has code of its own, so that no sample is multiplied by a zero next
+// to the mask; this would be wrong for infinity.
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"
@@ -32,8 +32,8 @@ constexpr bool staged = SAMPLES_IN == SamplesIn::shared;
 constexpr int ring_rows = OUT_Y + AHEAD;
 constexpr int round_rows = ring_rows * UNROLL;  // mask rows of one round of the loop
 
-// Scalars that a thread stores one by one lie OUT_X apart from its neighbour's: they pass through shared
-// memory, so that neighbours store neighbours.
+// Scalars that a thread stores one by one lie OUT_X apart from its neighbour's. They pass through shared
+// memory, so that neighbouring threads store neighbouring outputs.
 constexpr bool regrouped = staged && VECTOR == 1 && OUT_X > 1;
 
 static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors");
@@ -53,8 +53,8 @@ struct SampleOf<false> {
 };
 using Sample = typename SampleOf<staged>::type;
 
-// A part of the mask, or all of it, and the samples under it, those of this thread's first output first; in
-// shared memory or, in row y and column x of an image of so many rows and columns, in global memory.
+// A part of the mask, or all of it, and the samples under it, from those of this thread's first output on.
+// They are in shared memory, or in global memory at row y and column x of an image of the given size.
 struct Part {
   const Sample* samples;
   const Sum* weights;
@@ -70,7 +70,7 @@ struct Row {
   static constexpr int count = staged ? round_up(OUT_X + TAPS - 1, step) : OUT_X + TAPS - 1;
   Sum sample[count];
 
-  // The first is at `from`, in row y and column x of the image.
+  // Reads the samples. The first is at `from`, in row y and column x of the image.
   __device__ __forceinline__ void read(const Sample* from, const Part& part, unsigned y, unsigned x) {
     if constexpr (staged) {
 #pragma unroll
@@ -88,14 +88,14 @@ struct Row {
   }
 };
 
-// Where the next row of a ring and of the mask are.
+// The addresses of the next rows of a ring and of the mask.
 struct Place {
   const Sample* samples;
   const Sum* weights;
   unsigned y, x;
 };
 
-// Reads the ring's last image row and adds one mask row, `u` rows after one for which the ring began.
+// Reads the ring's last image row and adds one mask row, `u` rows after the one at which the ring began.
 template <int TAPS>
 __device__ __forceinline__ void add_row(Sum (&sum)[OUT_Y][OUT_X], Row<TAPS> (&ring)[ring_rows],
                                         const Part& part, Place& place, int u) {
@@ -164,22 +164,23 @@ __device__ __forceinline__ void add_part(Sum (&sum)[OUT_Y][OUT_X], const Part& p
 #pragma unroll 1
   for (int column = 0; column < part.columns;) {
     const int left = part.columns - column;
-    // Of one to three columns more than CHUNK the last four go with them, as few columns reuse little.
+    // If one to three columns more than CHUNK are left, they are processed together with the last four of
+    // CHUNK, because few columns reuse little.
     const int taps = left <= CHUNK ? left : CHUNK > 4 && left < CHUNK + 4 ? CHUNK - 4 : CHUNK;
     add_columns_of<CHUNK>(taps, sum, part, column);
     column += taps;
   }
 }
 
-// Copies one element to shared memory, or begins to.
+// Copies one element to shared memory, or begins to copy it.
 __device__ __forceinline__ void copy(Sum* to, const Sum* from) { copy_async<1>(to, from, true); }
 template <typename Other>
 __device__ __forceinline__ void copy(Sum* to, const Other* from) {
   *to = widened(*from);
 }
 
-// Begins to copy `columns` elements of each of `rows` rows to shared memory, a row by a warp. Rows lie
-// `stride` apart; ALONG a row is 1 or, backwards, -1. At least FIXED columns are known to be wanted.
+// Begins to copy `columns` elements of each of `rows` rows to shared memory; a warp copies a row. Rows lie
+// `stride` apart. ALONG is 1, or -1 for rows that are read backwards. There are at least FIXED columns.
 template <int ALONG, int FIXED, typename Element>
 __device__ __forceinline__ void stage(Sum* to, int pitch, int rows, int columns, const Element* from,
                                       int stride) {
@@ -201,14 +202,14 @@ __device__ __forceinline__ void stage(Sum* to, int pitch, int rows, int columns,
   }
 }
 
-// An image, and what stands outside where the boundary is a constant.
+// An image, and the value outside it for a constant boundary.
 struct Image {
   const T* samples;
   int height, width, boundary;
   Sum outside;
 };
 
-// The same for a tile that reaches over the image's edge: its first sample is in row y and column x.
+// The same for a tile that reaches beyond the image's edge. Its first sample is in row y and column x.
 __device__ __forceinline__ void stage_edge(Sum* to, int pitch, int rows, int columns, const Image& image,
                                            int y, int x) {
   constexpr int width = smaller(threads, 32);
@@ -230,7 +231,7 @@ __device__ __forceinline__ void stage_edge(Sum* to, int pitch, int rows, int col
   }
 }
 
-// A thread's outputs to shared memory.
+// Writes a thread's outputs to shared memory.
 __device__ __forceinline__ void write(Sum* to, int pitch, const Sum (&sum)[OUT_Y][OUT_X]) {
 #pragma unroll
   for (int o = 0; o < OUT_Y; ++o) {
@@ -253,7 +254,7 @@ __device__ __forceinline__ void store(Sum* to, const Vector<Sum, N>& vector) {
   }
 }
 
-// The tile's outputs from shared memory, a row by a warp; `rows` and `columns` of them exist.
+// Stores the tile's outputs from shared memory; a warp stores a row. `rows` and `columns` of them exist.
 __device__ __forceinline__ void store_rows(Sum* to, const Sum* sums, int stride, int rows, int columns) {
   constexpr int width = smaller(threads, 32);
   const int thread = (threadIdx.z * BLOCK_Y + threadIdx.y) * BLOCK_X + threadIdx.x;
@@ -268,7 +269,7 @@ __device__ __forceinline__ void store_rows(Sum* to, const Sum* sums, int stride,
   }
 }
 
-// A thread's outputs, of which `rows` and `columns` exist.
+// Stores a thread's outputs, of which `rows` and `columns` exist.
 __device__ __forceinline__ void store_sums(Sum* to, int stride, int rows, int columns,
                                            const Sum (&sum)[OUT_Y][OUT_X]) {
 #pragma unroll
@@ -295,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
                           int boundary, double value) {
   DYNAMIC_SHARED(Sum, memory);  // a part of the mask, the tile; then the sums of groups
   start();
-  // Everything below is a correlation: a convolution is one with the mask turned by half a turn.
+  // Everything below is a correlation. A convolution is a correlation with the mask rotated by 180 degrees.
   const bool one_part = part_height >= mask_height && part_width >= mask_width;
   const int group = threadIdx.z;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d/sliding in shared memory, in elements: a part of the mask, then the tile, where the sums of groups
-// lie later.
+// The shared memory of conv2d/sliding, in elements: a part of the mask, then the tile. The sums of groups use
+// the memory of the tile later.
 
 struct SlidingShape {
   LayoutSize tile_width, tile_height, split;  // outputs; groups of threads

@@ -12,10 +12,10 @@ namespace {
 
 #include "templates/conv2d/split_layout.inl"
 
-constexpr std::int64_t most_steps = 10;  // which the bodies of `tensor` and `warpgroup` unroll
+constexpr std::int64_t most_steps = 10;  // the bodies of `tensor` and `warpgroup` unroll them
 
-// The a-priori error (the bodies derive it) in units of 2^-24 sum|w x|, the same as the contract's: the
-// split, two for each step over 16 columns, and the small products.
+// The a-priori error in units of 2^-24 sum|w x|, in which the permitted error is counted too: of the split,
+// two for each step over 16 columns, and of the small products. tensor.cu derives it.
 std::int64_t split_error(const Dims& d) {
   return 12 + 2 * d.mask_height * ceil_divide(split_steps(d.mask_width, d.left, 4), 2) + 2;
 }
@@ -27,7 +27,7 @@ std::string too_many_steps(const Problem& problem) {
          " is above the 70 that the templates on tensor cores unroll; take another template.";
 }
 
-// What holds for masks of any width.
+// The reasons to refuse that hold for masks of any width.
 std::string split_refuses_any(const Problem& problem) {
   const Dims d(problem);
   if (dtype_of(problem) != DType::f32) {

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the templates on tensor cores share: a tile of the image on its way into shared memory as halves
-// (common/halves.cuh), the mask's weights, and the plain path of a tile that does not split.
+// Code that the kernels on tensor cores share: staging a tile of the image in shared memory as halves
+// (common/halves.cuh), the mask's weights, and the plain path for a tile that does not split.
 #pragma once
 
 #include "common/halves.cuh"
 #include "common/integer.cuh"
 #include "common/vector.cuh"
 
-// The mask as the kernel slides it: a convolution is a correlation with the turned mask.
+// The mask of the correlation that is computed: a convolution is a correlation with the mask rotated by 180
+// degrees.
 template <bool TURNED, int HEIGHT, int WIDTH>
 struct Mask {
   static constexpr int left = TURNED ? WIDTH - 1 - WIDTH / 2 : WIDTH / 2;
   static constexpr int top = TURNED ? HEIGHT - 1 - HEIGHT / 2 : HEIGHT / 2;
 
-  // Weight of row i and column j; zero beside the mask's columns.
+  // The weight of row i and column j; zero outside the mask's columns.
   static __device__ __forceinline__ float at(const float* __restrict__ mask, int i, int j) {
     if (j < 0 || j >= WIDTH) return 0;
     return mask[TURNED ? (HEIGHT - 1 - i) * WIDTH + WIDTH - 1 - j : i * WIDTH + j];
   }
 
-  // Over what this thread looks at.
+  // The size range of the weights that this thread reads.
   template <int THREADS>
   static __device__ __forceinline__ SizeRange range(const float* __restrict__ mask) {
     SizeRange range;
@@ -27,7 +28,7 @@ struct Mask {
     return range;
   }
 
-  // The plain path: a tile's outputs one by one from global memory.
+  // The plain path: computes a tile's outputs one by one from global memory.
   template <int THREADS>
   static __device__ __noinline__ void apply(int thread, const float* __restrict__ image,
                                             const float* __restrict__ mask, float* output, int x, int y,
@@ -47,14 +48,15 @@ struct Mask {
   }
 };
 
-// What a tile is cut from: its first row and column may lie outside the image, where samples are zero.
+// The image that a tile is cut from, and the tile's place. The tile's first row and column may lie outside
+// the image, where samples are zero.
 struct Window {
   const float* image;
   int x, y, height, width;
 };
 
-// A tile of ROWS rows of QUADS times 4 samples. A thread's share of it are the quads THREADS apart; HELD of
-// them wait in registers while the block finds the scale, the others are read once more.
+// A tile of ROWS rows of QUADS times 4 samples. A thread's share is every THREADS-th quad. HELD of its quads
+// stay in registers while the block finds the scale; the others are read twice.
 template <int THREADS, int ROWS, int QUADS, int VECTOR, int HELD>
 struct Tile {
   static constexpr int count = ROWS * QUADS;
@@ -99,7 +101,7 @@ struct Tile {
     }
   }
 
-  // Over this thread's share.
+  // The size range of this thread's share.
   __device__ __forceinline__ SizeRange range(int thread, const Window& window) const {
     SizeRange range;
 #pragma unroll
@@ -128,7 +130,7 @@ struct Tile {
     store_vector<2>(planes + 2 * n + plane_words, Vector<unsigned, 2>{{first.middle, second.middle}});
   }
 
-  // To the plane of highs and that of middles after it, rows after rows.
+  // Stores the share in the plane of highs and in the plane of middles behind it, row by row.
   __device__ __forceinline__ void store(int thread, unsigned* planes, const Window& window,
                                         float scale) const {
 #pragma unroll

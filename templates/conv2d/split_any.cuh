@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// split.cuh with sizes that are known at run time.
+// The code of split.cuh for sizes that are known at run time. tensor_any.cu and warpgroup_any.cu use it.
 #pragma once
 
 #include "common/halves.cuh"
@@ -7,7 +7,8 @@
 #include "common/opaque.cuh"
 #include "common/vector.cuh"
 
-// The mask as the kernel slides it: a convolution is a correlation with the turned mask.
+// The mask of the correlation that is computed: a convolution is a correlation with the mask rotated by 180
+// degrees.
 struct Mask {
   const float* __restrict__ weights;
   int height, width;
@@ -22,14 +23,14 @@ struct Mask {
         left(turned ? width - 1 - width / 2 : width / 2),
         top(turned ? height - 1 - height / 2 : height / 2) {}
 
-  // Weight of row i and column j; zero beside the mask.
+  // The weight of row i and column j; zero outside the mask.
   __device__ __forceinline__ float at(int i, int j) const {
     if (i < 0 || i >= height || j < 0 || j >= width) return 0;
     const int n = i * width + j;
     return weights[turned ? height * width - 1 - n : n];
   }
 
-  // Over what this thread looks at.
+  // The size range of the weights that this thread reads.
   template <int THREADS>
   __device__ __forceinline__ SizeRange range() const {
     SizeRange range;
@@ -38,7 +39,7 @@ struct Mask {
   }
 };
 
-// The plain path: a tile's outputs one by one from global memory.
+// The plain path: computes a tile's outputs one by one from global memory.
 template <int THREADS>
 __device__ __noinline__ void compute_plainly(int thread, const float* __restrict__ image,
                                              const float* __restrict__ weights, float* output, int x, int y,
@@ -61,13 +62,15 @@ __device__ __noinline__ void compute_plainly(int thread, const float* __restrict
   }
 }
 
-// What a tile is cut from: its first row and column may lie outside the image, where samples are zero.
+// The image that a tile is cut from, and the tile's place. The tile's first row and column may lie outside
+// the image, where samples are zero.
 struct Window {
   const float* image;
   int x, y, height, width;
 };
 
-// The size of a tile, rows of so many times 4 samples, and a thread's way over its quads, THREADS apart.
+// The size of a tile, whose rows have `quads` times 4 samples, and a thread's walk over its quads, THREADS
+// apart.
 template <int THREADS>
 struct TileShape {
   int quads, count, row, quad, more_rows, more_quads;
@@ -82,7 +85,7 @@ struct TileShape {
 
   __device__ __forceinline__ int plane_words() const { return 2 * count; }  // one of high, middle
 
-  // To the next quad; true where that takes one row more than `more_rows`.
+  // Moves to the next quad. Returns true if it is one row further than `more_rows`.
   __device__ __forceinline__ bool advance() {
     row += more_rows;
     quad += more_quads;
@@ -95,14 +98,14 @@ struct TileShape {
   }
 };
 
-// A thread's share of a tile: HELD of its quads wait in registers while the block finds the scale, the others
-// are read once more.
+// A thread's share of a tile. HELD of its quads stay in registers while the block finds the scale; the others
+// are read twice.
 template <int THREADS, int VECTOR, int HELD>
 struct Tile {
   using Shape = TileShape<THREADS>;
   Vector<float, 4> samples[HELD];
 
-  // A thread's way through global memory.
+  // A thread's walk through global memory.
   struct Walk {
     Shape at;
     const float* from;
@@ -130,7 +133,7 @@ struct Tile {
     return quad;
   }
 
-  // Calls visit(n, quad) for the others.
+  // Calls visit(n, quad) for the quads that are not held.
   template <typename Visit>
   static __device__ __forceinline__ void each_other(int thread, const Shape& shape, const Window& window,
                                                     Visit visit) {
@@ -149,7 +152,7 @@ struct Tile {
 
   template <bool INSIDE>
   __device__ __forceinline__ void load(int thread, Shape at, const Window& window) {
-    // The way is the same for each tile: the compiler would keep all of it, and spill it.
+    // The walk is the same for each tile: the compiler would keep all of it in registers, and spill it.
     make_opaque(at.row, at.quad);
     Walk walk(at, window);
 #pragma unroll
@@ -160,7 +163,7 @@ struct Tile {
     }
   }
 
-  // Over this thread's share.
+  // The size range of this thread's share.
   __device__ __forceinline__ SizeRange range(int thread, const Shape& shape, const Window& window) const {
     SizeRange range;
     const auto include_quad = [&](int /*n*/, const Vector<float, 4>& quad) {
@@ -173,7 +176,7 @@ struct Tile {
     return range;
   }
 
-  // To the plane of highs and that of middles after it, rows after rows.
+  // Stores the share in the plane of highs and in the plane of middles behind it, row by row.
   __device__ __forceinline__ void store(int thread, const Shape& shape, unsigned* planes,
                                         const Window& window, float scale) const {
     const auto store_quad = [&](int n, const Vector<float, 4>& quad) {

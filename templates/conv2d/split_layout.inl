@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The templates on tensor cores in shared memory, in words of two halves: the mask's weights, then the
+// The shared memory of the templates on tensor cores, in words of two halves: the mask's weights, then the
 // samples of each tile, highs before middles.
 
-// Columns of a matrix row in units of 8; it begins with the columns that keep vectors aligned.
+// The columns of a matrix row in units of 8. A row begins with the columns that keep vectors aligned.
 LAYOUT_FUNCTION LayoutSize split_steps(LayoutSize mask_width, LayoutSize left, LayoutSize vector) {
   return ceil_divide(round_up(left, vector) - left + 8 + mask_width - 1, 8);
 }
@@ -52,8 +52,8 @@ LAYOUT_FUNCTION WarpgroupLayout warpgroup_layout(LayoutSize groups, LayoutSize t
   at.steps = split_steps(mask.width, mask.left, vector);
   at.row_units = 64 * groups / 8 + at.steps - 1;
   at.rows = rows + mask.height - 1;
-  // A product takes 16 columns. The last 8 of an odd number are paired with those of the next row, which is
-  // there for the last row too.
+  // A product has 16 columns. If the number of units of 8 is odd, the last one is paired with that of the
+  // next row; an extra row is there for the last row.
   at.extra = at.steps % 2 == 1 ? at.rows % 2 : 0;
   at.staged_rows = 8 * rows + mask.height - 1 + at.extra;
   at.matrix_rows = mask.height + 2 * (rows - 1) + at.extra;

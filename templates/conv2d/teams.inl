@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of a block and of its tiles. Needs TEAMS, GROUPS, ROWS, RESIDENT_WARPS and
-// common/resident_blocks.cuh.
+// The sizes of a block of warpgroup.cu or warpgroup_any.cu, and of its tiles. Needs TEAMS, GROUPS, ROWS,
+// RESIDENT_WARPS and common/resident_blocks.cuh.
 
-// A team of warpgroups side by side has a tile of its own. The teams of a block share the weights and take
-// turns at products, so that each stages its samples and stores its outputs while another multiplies.
+// A team consists of neighbouring warpgroups and has a tile of its own. The teams of a block share the
+// weights and take turns at products, so that each stages its samples and stores its outputs while another
+// one multiplies.
 constexpr int team_threads = 128 * GROUPS;
 constexpr int threads = TEAMS * team_threads;
 constexpr int team_warps = team_threads / 32, warps = threads / 32;

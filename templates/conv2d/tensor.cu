@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d of f32 as a matrix product on tensor cores. It knows the mode and the mask's size; it does not know
-// the image's size.
+// conv2d of f32 as a matrix product on tensor cores. The mode and the mask's size are compiled in; the
+// image's size is not.
 //
-// One row of the mask applied to one row of the image is a product A * B: row m of A is the pixels from 8 m
+// One row of the mask applied to one row of the image is a product A * B: row m of A has the pixels from 8 m
 // on, B is the Toeplitz matrix B[k][n] = w[k - n], and element (m, n) of the product belongs to output column
 // 8 m + n. So 16 rows of A cover 128 outputs. Rows of A overlap in memory, which costs nothing: each 8 pixels
 // are one 16-byte row of an 8x8 matrix that is loaded as it lies.
 //
 // Accuracy. Samples and weights are split into two halves, with a scale for each tile and one for the mask
-// (common/halves.cuh). That costs 12 f32 roundings (2^-24) of |w| |x|; each step of high * high, one for each
-// 16 columns, is counted as two. The small products are summed apart over the whole mask: they are 2^10 times
-// smaller, so that their roundings and their addition at the end are two more at most. The template
-// refuses masks for which the whole is above the mask_height * mask_width roundings of a plain f32 sum. A
-// tile whose samples, or whose mask, do not split takes a plain path.
+// (common/halves.cuh). That costs 12 f32 roundings (2^-24) of |w| |x|. Each step of high * high, one for each
+// 16 columns, counts as two. The small products are summed separately over the whole mask. They are 2^10
+// times smaller, so that their roundings and their addition at the end count as at most two more. The
+// template refuses masks for which the total is above the mask_height * mask_width roundings of a plain f32
+// sum. A tile whose samples, or whose mask, do not split takes a plain path.
 
 #include "common/integer.cuh"
 #include "common/matrix.cuh"
@@ -33,8 +33,8 @@ constexpr int before = layout.before, steps = layout.steps, row_units = layout.r
               staged_rows = layout.staged_rows;
 using Samples = Tile<threads, staged_rows, 2 * row_units, VECTOR, held_quads(resident_threads, 0)>;
 
-// The words of B that the lanes need: (w[i], w[i + 1]) for i from -7 - (before - left) on, with zeros beyond
-// the mask.
+// The words of B that the lanes need are (w[i], w[i + 1]) for i from -7 - (before - left) on, with zeros
+// beyond the mask.
 constexpr int weight_pairs = layout.weight_pairs, weight_words = layout.weight_words;
 
 __device__ __forceinline__ void stage_weights(unsigned* to, const float* __restrict__ mask, float scale) {
@@ -51,18 +51,18 @@ constexpr int pairs = steps / 2;  // products over 16 columns; an odd step is on
 
 struct Warp {
   const unsigned* weights;  // this lane's first pair of mask row 0
-  // Shared addresses of the matrix rows that this lane names in the warp's first staged row: the first
-  // matrices of a product over 16 columns, and those of the last 8 columns.
+  // Shared addresses of this lane's matrix rows in the warp's first staged row: of the first matrices of a
+  // product over 16 columns, and of the matrices of the last 8 columns.
   unsigned samples, last_samples;
 };
 
-// Sums of 16 blocks of 8 outputs and the next, of one row.
+// Sums of one row: of 16 blocks of 8 outputs, and of the next 16 blocks.
 struct Sums {
   float large[2][4] = {};
   float small[2][4] = {};  // 2^11 times too large
 };
 
-// Adds image row r of the staged ones to all rows of outputs, or to those that a mask row takes there.
+// Adds staged image row r to all rows of outputs, or only to those that it meets through a row of the mask.
 template <bool ALL>
 __device__ __forceinline__ void add_row(Sums (&sums)[ROWS], const Warp& warp, int r) {
   const int offset = r * row_units * 16;
@@ -114,7 +114,7 @@ __device__ __forceinline__ void add_row(Sums (&sums)[ROWS], const Warp& warp, in
 }
 
 // Image row r meets output row o through mask row r - o. The rows between `full_begin` and `full_end` meet
-// all.
+// all output rows.
 __device__ __forceinline__ void add_rows(Sums (&sums)[ROWS], const Warp& warp) {
   constexpr int rows = ROWS + mask_height - 1;
   if constexpr (mask_height * steps <= 18) {  // then all weights may stay in registers

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor.cu, where the products and their accuracy are explained, with the mask's size and direction as
-// arguments: one binary serves every mask.
+// The kernel of tensor.cu with the mask's size and direction as arguments, so that one binary serves every
+// mask. tensor.cu explains the products and their accuracy.
 
 #include "common/integer.cuh"
 #include "common/matrix.cuh"
@@ -17,8 +17,8 @@ constexpr int tile_width = tensor_tile_width;
 constexpr int tile_height = WARPS * ROWS;
 using Samples = Tile<threads, VECTOR, held_quads(resident_threads, 0)>;
 
-// The words of B that the lanes need: (w[i], w[i + 1]) for i from -7 - (before - left) on, with zeros beyond
-// the mask; highs and then middles of each mask row.
+// Stages the words of B that the lanes need: (w[i], w[i + 1]) for i from -7 - (before - left) on, with zeros
+// beyond the mask. Highs come before middles for each mask row.
 __device__ __forceinline__ void stage_weights(unsigned* to, const Mask& mask, const TensorLayout& sizes,
                                               float scale) {
 #pragma unroll 4
@@ -33,28 +33,28 @@ __device__ __forceinline__ void stage_weights(unsigned* to, const Mask& mask, co
 
 struct Warp {
   const unsigned* weights;  // this lane's first pair of mask row 0
-  // Shared addresses of the matrix rows that this lane names in the warp's first staged row: the first
-  // matrices of a product over 16 columns, and those of the last 8 columns.
+  // Shared addresses of this lane's matrix rows in the warp's first staged row: of the first matrices of a
+  // product over 16 columns, and of the matrices of the last 8 columns.
   unsigned samples, last_samples;
   int middle_plane;  // bytes from the highs of samples to the middles
   int mask_height;
 };
 
-// Sums of 16 blocks of 8 outputs and the next, of one row.
+// Sums of one row: of 16 blocks of 8 outputs, and of the next 16 blocks.
 struct Sums {
   float large[2][4] = {};
   float small[2][4] = {};  // 2^11 times too large
 };
 
-// Adds image row r of the staged ones to all rows of outputs, or to those that a mask row takes there.
-// STEPS: as in the layout, or 0 if it is not known.
+// Adds staged image row r to all rows of outputs, or only to those that it meets through a row of the mask.
+// STEPS is the number of steps in the layout, or 0 if it is not known.
 template <bool ALL, int STEPS>
 __device__ __forceinline__ void add_row(Sums (&sums)[ROWS], const Warp& warp, const TensorLayout& sizes,
                                         int r) {
   const int steps = STEPS > 0 ? STEPS : sizes.steps;
   const int row_units = tile_width / 8 + steps - 1, weight_pairs = 8 * steps + 8;
   const int offset = r * row_units * 16;
-  // A product takes 16 columns; an odd step is one over 8.
+  // A product has 16 columns; a last odd step has 8.
 #pragma unroll(larger(STEPS / 2, 1))
   for (int p = 0; p < steps / 2; ++p) {
     unsigned high[2][4], middle[2][4];
@@ -102,8 +102,8 @@ __device__ __forceinline__ void add_row(Sums (&sums)[ROWS], const Warp& warp, co
   }
 }
 
-// Image row r meets output row o through mask row r - o. Those from ROWS - 1 to mask_height - 1 meet all.
-// There is code of its own for 2 to STEPS steps, masks of up to 34 columns.
+// Image row r meets output row o through mask row r - o. Image rows from ROWS - 1 to mask_height - 1 meet all
+// output rows. Each number of steps from 2 to STEPS has code of its own, for masks of up to 34 columns.
 template <int STEPS>
 __device__ __forceinline__ void add_rows(Sums (&sums)[ROWS], const Warp& warp, const TensorLayout& sizes) {
   if (STEPS < 2 || sizes.steps == STEPS) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of tensor.cu and tensor_any.cu: a warp's sums to the image. Needs `sums`, both scales,
-// `batch_output`, the tile's `x` and `y`, `lane`, `warp_y`, and the image's `height` and `width`.
+// The end of tensor.cu and tensor_any.cu: stores a warp's sums in the output image. Needs `sums`, both
+// scales, `batch_output`, the tile's `x` and `y`, `lane`, `warp_y`, and the image's `height` and `width`.
 
 const float unscale = reciprocal(sample_scale * weight_scale);
 const int row = y + warp_y * ROWS;

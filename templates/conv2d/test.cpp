@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d's spaces, and samples of them run on the host with samples that are not numbers.
+// Tests of conv2d's spaces. Some configs run on the host with image samples that are not numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -70,8 +70,8 @@ std::vector<Axis> axes_for(bool small_mask) {
   };
 }
 
-// Of the image's size the rules know only what vectors divide, so that a config that is legal for one image
-// is so for nearly all.
+// The rules depend on the image's size only by the vectors that divide it, so that a config that is legal for
+// one image is legal for nearly all.
 std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d, std::int64_t element_bytes) {
   constexpr std::int64_t constant_limit = std::int64_t{64} * 1024;  // bytes, on every device
   const bool fits_in_constant = mask_bytes(d, element_bytes) <= constant_limit;
@@ -94,8 +94,8 @@ std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d, std::
   };
 }
 
-// Small tiles are for small images, which are bound by latency; a small mask is bound by memory; all else is
-// bound by arithmetic. Each has the choices that measured well for it.
+// Small images, which have small tiles, are bound by latency, small masks by memory, and all other problems
+// by arithmetic. Each kind has the choices that measured well for it.
 constexpr std::int64_t small_tile = 4;  // outputs of a thread
 
 std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes, bool small_mask) {

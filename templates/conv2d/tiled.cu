@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv2d with a tile of OUT_X x OUT_Y outputs per thread, held in registers while a window of the image
-// slides over them. It knows the element type, the mode and the mask's size; it does not know the image's
-// size.
+// slides over them. The element type, the mode and the mask's size are compiled in; the image's size is not.
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
@@ -11,8 +10,8 @@
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
 
-// Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose centre,
-// where a side is even, lies one further on.
+// Everything below is a correlation. A convolution is a correlation with the mask rotated by 180 degrees; the
+// centre of the mask lies one further on if a side is even.
 constexpr bool turned = mode == Mode::convolution;
 constexpr int left = turned ? mask_width - 1 - mask_width / 2 : mask_width / 2;
 constexpr int top = turned ? mask_height - 1 - mask_height / 2 : mask_height / 2;
@@ -25,7 +24,7 @@ constexpr int tile_height = BLOCK_Y * OUT_Y;
 constexpr int thread_rows = OUT_Y + mask_height - 1;     // image rows that a thread's outputs need
 constexpr int lanes = 16 / static_cast<int>(sizeof(T));  // elements of a 16-byte access
 
-// A mask row wider than this is walked in segments, so that the window fits in registers.
+// A mask row wider than this is processed in segments, so that the window fits in registers.
 constexpr int widest_segment = sizeof(T) == 8 ? 16 : 32;
 constexpr int segment = mask_width <= widest_segment ? mask_width : 16;
 constexpr bool one_segment = segment == mask_width;
@@ -50,7 +49,7 @@ constexpr bool in_static = SMEM_ALLOC == SmemAlloc::static_;
 
 // ---- the mask
 
-// Filled by a step of its own before the kernel; one element where it is not used.
+// A separate step fills this before the kernel runs. It has one element if it is not used.
 __constant__ T ENTRY(mask_copy)[MASK_IN == MaskIn::constant ? mask_height * mask_width : 1];
 
 // A small mask is read once into registers, where every index is known at compile time.
@@ -102,7 +101,7 @@ struct Place {
   int position;  // of the first sample in its shared row
 };
 
-// The samples of one image row under OUT_X outputs and TAPS columns of the mask: those in [first, last).
+// The samples in [first, last) of one image row, which lie under OUT_X outputs and TAPS columns of the mask.
 template <int TAPS>
 struct Window {
   static constexpr int step = staged ? alignment_of(OUT_X, lanes) : VECTOR;
@@ -111,7 +110,7 @@ struct Window {
   T sample[round_up(last, step)];
 };
 
-// read_part<step>(...), where the step is that of a Window.
+// Defines read_part<step>(...). The step is that of a Window.
 template <int step>
 #include "common/read_part.inl"
 
@@ -129,7 +128,7 @@ __device__ __forceinline__ void read_window(Window<TAPS>& window, const Place& p
       read_part<step>(window.sample + c, row + place_of(place.position + j + c), from, to);
     } else if (INSIDE || (row_inside &&
                           static_cast<unsigned>(place.column + j + c) < static_cast<unsigned>(place.width))) {
-      // The width is a multiple of VECTOR, so a vector is inside as a whole or not at all.
+      // The width is a multiple of VECTOR, so a vector is wholly inside or wholly outside.
       read_part<step>(window.sample + c, row + c, from, to);
     } else {
 #pragma unroll
@@ -167,7 +166,7 @@ __device__ __forceinline__ void store_row(const T (&sum)[OUT_X], const Place& pl
   }
 }
 
-// One image row r, given to every output row that it touches.
+// Adds image row r to every output row that it touches.
 template <int TAPS>
 __device__ __forceinline__ void add_row(T (&sum)[OUT_Y][OUT_X], const Window<TAPS>& window,
                                         const Weights& weights, int r, int j) {
@@ -185,7 +184,8 @@ template <int TAPS, bool INSIDE>
 __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& place, const Weights& weights,
                                            int j) {
   if constexpr (LOOP_ORDER == LoopOrder::mask) {
-    // Mask rows outside: a row of weights is read once, image rows are read again for each mask row.
+    // The outer loop runs over mask rows: a row of weights is read once, and image rows are read again for
+    // each mask row.
 #pragma unroll(UNROLL == 0 ? mask_height : UNROLL)
     for (int i = 0; i < mask_height; ++i) {
       T row[round_up(TAPS, lanes)];
@@ -198,9 +198,9 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
       }
     }
   } else if constexpr (UNROLL == 0) {
-    // Image rows outside, all unrolled: each is read once, AHEAD rows before it is used, and an output row
-    // leaves as soon as it is complete. Loads that are not by the read-only path stay behind stores that
-    // stand before them, so there it leaves one image row later.
+    // The outer loop runs over image rows and is unrolled: each is read once, AHEAD rows before it is used,
+    // and an output row is stored as soon as it is complete. Loads that do not use the read-only path cannot
+    // move before earlier stores; for these kernels, an output row is stored one image row later.
     constexpr int later = overlapped ? 1 : 0;
     Window<TAPS> windows[AHEAD + 1];
 #pragma unroll
@@ -216,8 +216,9 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
     }
     if constexpr (one_segment && later > 0) store_row<INSIDE>(sum[OUT_Y - 1], place, OUT_Y - 1);
   } else {
-    // Image rows outside, rolled: rows that touch all OUT_Y output rows need no test. The few before and
-    // after them are unrolled if that is little code (in multiply-adds), else each is tested.
+    // The outer loop runs over image rows and is not unrolled: rows that touch all OUT_Y output rows need no
+    // test. The few rows before and after them are unrolled if this makes little code (in multiply-adds);
+    // otherwise each is tested.
     constexpr bool short_ends = OUT_Y * (OUT_Y - 1) * TAPS * OUT_X <= 3072;
     constexpr int full_begin = mask_height >= OUT_Y ? OUT_Y - 1 : thread_rows;
     constexpr int full_end = mask_height >= OUT_Y ? mask_height : thread_rows;
@@ -247,7 +248,7 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
   }
 }
 
-// All outputs of a thread.
+// Computes all outputs of a thread.
 template <bool INSIDE>
 __device__ __forceinline__ void compute(const Place& place, const Weights& weights) {
   T sum[OUT_Y][OUT_X];
@@ -287,9 +288,9 @@ __device__ __forceinline__ void stage_mask(T* to, const T* mask) {
   }
 }
 
-// `image` is the first sample of the batch's image; the tile's first output is at (x, y). INSIDE: so is all
-// that the tile needs. A thread steps through the tile's vectors without a division; a row's bytes are a
-// 32-bit number.
+// `image` is the first sample of the batch's image; the tile's first output is at (x, y). INSIDE tells that
+// all samples of the tile are inside the image. A thread steps through the tile's vectors without a division;
+// the bytes of a row fit in 32 bits.
 template <bool INSIDE>
 __device__ __forceinline__ void stage_image(T* to, const T* image, int x, int y, int height, int width) {
   constexpr int vectors = staged_rows * staged_vectors;

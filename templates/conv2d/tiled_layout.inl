@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d/tiled in shared memory, in elements: the mask, then the image's tile.
+// The shared memory of conv2d/tiled, in elements: the mask, then the image's tile.
 
 struct TiledShape {
   LayoutSize tile_width, tile_height, out_x;  // outputs of a block, and of a thread along a row
@@ -17,9 +17,9 @@ struct TiledLayout {
   LayoutSize elements;       // of all
 };
 
-// With VECTOR=4 copies are few; with the largest VECTOR that divides `left` no sample is read from shared
-// memory without need. Threads whose rows of outputs are longer than 16 bytes would meet in the same banks:
-// then padded rows are skewed. Shorter rows meet only across the block's rows, for which padding widens the
+// VECTOR=4 makes few copies; the largest VECTOR that divides `left` reads no unneeded sample from shared
+// memory. Threads whose rows of outputs are longer than 16 bytes would conflict in the same banks, so padded
+// rows are skewed then. Shorter rows conflict only across the block's rows; for these, padding widens the
 // pitch.
 LAYOUT_FUNCTION TiledLayout tiled_layout(const TiledShape& s) {
   TiledLayout at = {};

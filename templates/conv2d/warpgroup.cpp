@@ -17,7 +17,7 @@ constexpr IntegerAxis TILES("TILES");
 
 std::int64_t block_warps(const Config& c) { return 4 * c[GROUPS] * c[TEAMS]; }
 
-// The warps of the whole blocks that RESIDENT_WARPS asks for: what bounds a thread's registers.
+// The warps of the whole blocks that RESIDENT_WARPS asks for. They bound a thread's registers.
 std::int64_t resident_warps(const Config& c) {
   return std::max<std::int64_t>(1, c[RESIDENT_WARPS] / block_warps(c)) * block_warps(c);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d of f32 as a matrix product on Hopper's tensor cores, which read both matrices from shared memory. It
-// knows the mode and the mask's size; it does not know the image's size.
+// conv2d of f32 as a matrix product on Hopper's tensor cores, which read both matrices from shared memory.
+// The mode and the mask's size are compiled in; the image's size is not.
 //
 // As in tensor.cu, 8 pixels at a time are one row of 16 bytes, rows overlap in memory, and Toeplitz matrices
-// of the mask's rows turn them into 8 outputs. Here one product takes 64 rows of pixels, from 8 neighbours of
-// 8 image rows that lie ROWS apart, and the Toeplitz matrices of ROWS mask rows side by side: image row t of
-// a warpgroup's tile of 64 columns and 8 * ROWS rows is applied to all rows of outputs that it meets. Where a
-// row of outputs meets it through no row of the mask, the matrix is zero.
+// of the mask's rows turn them into 8 outputs. Here, one product takes 64 rows of pixels, from 8 neighbours
+// of 8 image rows that lie ROWS apart, and the Toeplitz matrices of ROWS mask rows side by side. So image row
+// t of a warpgroup's tile of 64 columns and 8 * ROWS rows is applied to all rows of outputs that it meets.
+// The matrix is zero where no row of the mask connects it with a row of outputs.
 //
-// Accuracy: as tensor.cu.
+// The accuracy is that of tensor.cu.
 
 #include "common/integer.cuh"
 #include "common/resident_blocks.cuh"
@@ -30,8 +30,9 @@ constexpr int pairs = steps / 2;
 using Samples = Tile<team_threads, staged_rows, 2 * row_units, VECTOR,
                      held_quads(resident_threads, AHEAD*(8 * ROWS + (TEAMS > 1 ? 4 : 0)))>;
 
-// Toeplitz matrices of 8 outputs, B[k][n] = w[k - n], k from before - left before the mask on, for the mask's
-// rows and the zeros around them; each as 8x8 matrices, n outside, for each 8 of k.
+// The weights are Toeplitz matrices of 8 outputs, B[k][n] = w[k - n], where k begins before - left before the
+// mask. There is one for each row of the mask and for the zeros around them. Each is stored as 8x8 matrices,
+// one for each 8 of k, with n as the outer index.
 constexpr int weight_words = layout.weight_words;  // one of high, middle
 
 __device__ __forceinline__ void stage_weights(unsigned* to, const float* __restrict__ mask, float scale) {
@@ -46,7 +47,8 @@ __device__ __forceinline__ void stage_weights(unsigned* to, const float* __restr
   }
 }
 
-// Sums of a thread: registers 4 g to 4 g + 3 belong to output row ROWS - 1 - g of two image rows' outputs.
+// The sums of a thread: registers 4 g to 4 g + 3 belong to output row ROWS - 1 - g of the outputs of two
+// image rows.
 struct Sums {
   float large[4 * ROWS];
   float small[4 * ROWS];  // 2^11 times too large
@@ -91,8 +93,8 @@ __device__ __forceinline__ void add_rows(Sums& sums, unsigned samples, unsigned 
 }
 
 // Starts the products of all image rows. The last rows meet only the second half of the rows of outputs,
-// which is the first half of the sums. That the first rows meet only the other half cannot be used: a product
-// has to begin with the first of its sums (common/warpgroup.cuh).
+// which is the first half of the sums. The first rows meet only the other half, but products cannot use this:
+// they have to begin with the first of the sums (common/warpgroup.cuh).
 __device__ __forceinline__ void start_products(Sums& sums, unsigned samples, unsigned weights) {
   constexpr int tail = smaller(round_up(mask_height + ROWS / 2 - 1, 2), rows);
 #pragma unroll
@@ -104,7 +106,7 @@ __device__ __forceinline__ void start_products(Sums& sums, unsigned samples, uns
   add_rows<ROWS / 2>(sums, samples, weights, tail, rows);
 }
 
-// What tile t of an image's column of tiles takes.
+// The window of tile t in a column of tiles.
 __device__ __forceinline__ Window window_of(const float* image, int x, unsigned t, int height, int width) {
   return {image, x - before, static_cast<int>(t) * tile_height - Weights::top, height, width};
 }
@@ -119,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   DYNAMIC_SHARED(unsigned,
                  memory);  // high weights, middle weights; of each team high samples, middle samples
   __shared__ WarpRange sample_ranges[warps], weight_ranges[warps];
-  // Known to be the same in a warp.
+  // The shuffles tell the compiler that these values are the same in all of a warp.
   const int team = TEAMS == 1 ? 0 : __shfl_sync(0xffffffffu, threadIdx.x / team_threads, 0);
   const int group = GROUPS == 1 ? 0 : __shfl_sync(0xffffffffu, threadIdx.x % team_threads / 128, 0);
   const int thread = threadIdx.x % team_threads, warp = threadIdx.x / 32;
@@ -159,8 +161,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
       show_to_products();
       __syncthreads();
     }
-    // All teams make the same number of rounds, so that each turn comes; in the last round a team may have no
-    // tile.
+    // All teams make the same number of rounds, so that each gets its turn. In the last round, a team may
+    // have no tile.
     for (unsigned first = blockIdx.y * TEAMS; first < tiles_y; first += stride) {
       const unsigned t = first + team;
       const bool any = t < tiles_y, last = first + stride >= tiles_y && b + gridDim.z >= batch;

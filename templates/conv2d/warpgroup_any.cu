@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// warpgroup.cu, where the products are explained, with the mask's size and direction as arguments: one binary
-// serves every mask. Accuracy: as tensor.cu.
+// The kernel of warpgroup.cu with the mask's size and direction as arguments, so that one binary serves every
+// mask. warpgroup.cu explains the products. The accuracy is that of tensor.cu.
 
 #include "common/integer.cuh"
 #include "common/resident_blocks.cuh"
@@ -14,7 +14,7 @@ using Samples =
     Tile<team_threads, VECTOR, held_quads(resident_threads, AHEAD*(8 * ROWS + (TEAMS > 1 ? 4 : 0)))>;
 
 #include "conv2d/split_layout.inl"
-// What follows from the mask's size.
+// The layout and other numbers that follow from the mask's size.
 struct Sizes : WarpgroupLayout {
   int tail;  // of the rows that the outputs of a thread meet, from which on they meet only the second half
 
@@ -24,9 +24,9 @@ struct Sizes : WarpgroupLayout {
         tail(round_up(mask.height + ROWS / 2 - 1, 2)) {}
 };
 
-// Toeplitz matrices of 8 outputs, B[k][n] = w[k - n], k from before - left before the mask on, for the mask's
-// rows and the zeros around them; each as 8x8 matrices, n outside, for each 8 of k. A warp makes one at a
-// time.
+// Stages the weights as Toeplitz matrices of 8 outputs, B[k][n] = w[k - n], where k begins before - left
+// before the mask. There is one for each row of the mask and for the zeros around them. Each is stored as 8x8
+// matrices, one for each 8 of k, with n as the outer index. A warp makes one of these at a time.
 __device__ __forceinline__ void stage_weights(unsigned* to, const Mask& mask, const Sizes& sizes,
                                               float scale) {
   const int lane = threadIdx.x % 32, matrices = sizes.matrix_rows * sizes.steps;
@@ -40,13 +40,14 @@ __device__ __forceinline__ void stage_weights(unsigned* to, const Mask& mask, co
   }
 }
 
-// Sums of a thread: registers 4 g to 4 g + 3 belong to output row ROWS - 1 - g of two image rows' outputs.
+// The sums of a thread: registers 4 g to 4 g + 3 belong to output row ROWS - 1 - g of the outputs of two
+// image rows.
 struct Sums {
   float large[4 * ROWS];
   float small[4 * ROWS];  // 2^11 times too large
 };
 
-// How far the middles lie behind the highs, in bytes.
+// The distances of the middles from the highs, in bytes.
 struct Planes {
   int samples, weights;
 };
@@ -61,7 +62,7 @@ __device__ __forceinline__ void add(Sums& sums, const Planes& planes, MatrixPlac
 }
 
 // Adds image rows `begin` to `end` of a tile, `begin` even. Row t meets mask rows t - ROWS + 1 to t, which
-// lie side by side. STEPS: as in Sizes, or 0 if it is not known.
+// lie side by side. STEPS is the number of steps in Sizes, or 0 if it is not known.
 template <int COUNT, int STEPS>
 __device__ __forceinline__ void add_rows(Sums& sums, const Sizes& sizes, const Planes& planes,
                                          unsigned samples, unsigned weights, int begin, int end) {
@@ -91,9 +92,9 @@ __device__ __forceinline__ void add_rows(Sums& sums, const Sizes& sizes, const P
 }
 
 // Starts the products of all image rows. The last rows meet only the second half of the rows of outputs,
-// which is the first half of the sums. That the first rows meet only the other half cannot be used: a product
-// has to begin with the first of its sums (common/warpgroup.cuh). There is code of its own for 2 to STEPS
-// steps, masks of up to 34 columns.
+// which is the first half of the sums. The first rows meet only the other half, but products cannot use this:
+// they have to begin with the first of the sums (common/warpgroup.cuh). Each number of steps from 2 to STEPS
+// has code of its own, for masks of up to 34 columns.
 template <int STEPS>
 __device__ __forceinline__ void add_all(Sums& sums, const Sizes& sizes, const Planes& planes,
                                         unsigned samples, unsigned weights) {
@@ -116,7 +117,7 @@ __device__ __forceinline__ void start_products(Sums& sums, const Sizes& sizes, c
   add_all<5>(sums, sizes, planes, samples, weights);
 }
 
-// What tile t of an image's column of tiles takes.
+// The window of tile t in a column of tiles.
 __device__ __forceinline__ Window window_of(const float* image, const Mask& mask, const Sizes& sizes, int x,
                                             unsigned t, int height, int width) {
   return {image, x - sizes.before, static_cast<int>(t) * tile_height - mask.top, height, width};
@@ -133,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   DYNAMIC_SHARED(unsigned,
                  memory);  // high weights, middle weights; of each team high samples, middle samples
   __shared__ WarpRange sample_ranges[warps], weight_ranges[warps];
-  // Known to be the same in a warp.
+  // The shuffles tell the compiler that these values are the same in all of a warp.
   const int team = TEAMS == 1 ? 0 : __shfl_sync(0xffffffffu, threadIdx.x / team_threads, 0);
   const int group = GROUPS == 1 ? 0 : __shfl_sync(0xffffffffu, threadIdx.x % team_threads / 128, 0);
   const int thread = threadIdx.x % team_threads, warp = threadIdx.x / 32;
@@ -176,8 +177,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
       show_to_products();
       __syncthreads();
     }
-    // All teams make the same number of rounds, so that each turn comes; in the last round a team may have no
-    // tile.
+    // All teams make the same number of rounds, so that each gets its turn. In the last round, a team may
+    // have no tile.
     for (unsigned first = blockIdx.y * TEAMS; first < tiles_y; first += stride) {
       const unsigned t = first + team;
       const bool any = t < tiles_y, last = first + stride >= tiles_y && b + gridDim.z >= batch;

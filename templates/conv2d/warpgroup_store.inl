@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of warpgroup.cu and warpgroup_any.cu: a thread's sums to the image. Needs `sums`, both scales,
-// `batch_output`, the tile's `x` and `y`, `group`, `warp`, and the image's `height` and `width`.
+// The end of warpgroup.cu and warpgroup_any.cu: stores a thread's sums in the output image. Needs `sums`,
+// both scales, `batch_output`, the tile's `x` and `y`, `group`, `warp`, and the image's `height` and `width`.
 
 const float unscale = reciprocal(sample_scale * weight_scale);
 const int lane = threadIdx.x % 32;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain template: serves every problem and compiles in the element type alone.
+// The plain template, `base` (base.cu): it serves every problem and compiles in only the element type.
 
 #include "templates/axes.h"
 #include "templates/conv_covariance/op.h"
@@ -7,7 +7,7 @@
 namespace tunesmith::conv_covariance_op {
 namespace {
 
-// CUDA's limit for the grid's x; the kernel walks what is beyond it in strides.
+// CUDA's limit for the grid's x. Beyond it, the kernel walks in strides.
 constexpr std::int64_t grid_limit_x = 2147483647;
 
 Work work(const Problem& problem, const Config& config) {

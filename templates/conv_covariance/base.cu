@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_covariance, the plain kernel: one thread per pair of output pixels, with the original Numba kernel's
-// loops over input channels and mask, then one addition per output channel. It knows only the element type,
-// so it serves every problem, and the other templates are compared with it.
+// The plain kernel of conv_covariance: one thread per pair of output pixels, with the original Numba kernel's
+// loops over input channels and mask, then one addition per output channel. Only the element type is compiled
+// in, so it serves every problem; the other templates are compared with it.
 
 #include "common/float16.cuh"
 
-// Launched with blocks of BLOCK threads over all pairs, the second pixel's column fastest; where the grid is
-// too small, threads take further pairs in strides of the grid.
+// Launched with blocks of BLOCK threads over all pairs, with the second pixel's column as the fastest index.
+// If the grid is too small, threads take further pairs in strides of the grid.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(conv_covariance_base)(T* __restrict__ input, const T* __restrict__ gamma, const T* __restrict__ mu,
                                 const T* __restrict__ c, long long batch, long long channels_out,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread per pair of output pixels, every term read from where it lies: for small problems and very large
-// masks.
+// The template `direct` (direct.cu), for small problems and very large masks: one thread per pair of output
+// pixels, which reads every term from global memory.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ std::array<std::int64_t, 3> steps_of(const Dims& d, const std::string& order) {
   return {d.mask_height, d.mask_width, d.channels_in};
 }
 
-// Terms of a sum that the text's unrolled loops become, as `unrolled` there has it.
+// The number of terms of a sum in the unrolled loops of direct.cu, as its function `unrolled` gives them.
 std::int64_t unrolled_terms(const Dims& d, const std::string& order, std::int64_t loops) {
   constexpr std::int64_t most = 128;
   const auto steps = steps_of(d, order);

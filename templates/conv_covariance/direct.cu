@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv_covariance as in the original Numba kernel: one thread per pair of output pixels, which reads every
-// term of its sum from where it lies. It knows the element type, the mask and the input channels, but not the
-// image's size.
+// term of its sum from global memory. The element type, the mask and the input channels are compiled in; the
+// image's size is not.
 
 #include "common/float16.cuh"
 #include "common/integer.cuh"
@@ -23,8 +23,8 @@ constexpr int middle_steps = LOOP_ORDER == LoopOrder::channels_outside   ? mask_
                                                                          : mask_width;
 constexpr int inner_steps = LOOP_ORDER == LoopOrder::channels_inside ? channels_in : mask_width;
 
-// As many steps of a loop at once as divide it and make at most 128 terms with the loops inside: more code
-// gains nothing, and 512 terms took compilers 15 s.
+// The number of steps of a loop to unroll: the largest that divides the loop and makes at most 128 terms with
+// the loops inside it. More code gains nothing, and 512 terms took compilers 15 s.
 __host__ __device__ constexpr int unrolled(int steps, int terms_inside) {
   int at_once = smaller(steps, 128 / larger(terms_inside, 1));
   while (at_once > 1 && steps % at_once != 0) --at_once;
@@ -35,9 +35,9 @@ constexpr int unroll_middle = UNROLL >= 2 ? unrolled(middle_steps, inner_steps) 
 constexpr int unroll_outer =
     UNROLL >= 3 ? unrolled(outer_steps, smaller(middle_steps, 129) * smaller(inner_steps, 129)) : 1;
 
-// Launched with blocks of BLOCK_X x BLOCK_Y over the second and the first pixel of the pairs; the grid's z
-// goes over the batch, and over the output channels where the sum is recomputed. Where the grid's y or z,
-// both limited to 65535, is too small, threads take further pairs in strides of the grid.
+// Launched with blocks of BLOCK_X x BLOCK_Y over the second and the first pixel of the pairs. The grid's z
+// goes over the batch, and over the output channels if the sum is recomputed. If the grid's y or z, both
+// limited to 65535, is too small, threads take further pairs in strides of the grid.
 extern "C" __global__ void __launch_bounds__(threads)
     ENTRY(conv_covariance_direct)(InOutPointer<T> input, InputPointer<T> gamma, InputPointer<T> mu,
                                   InputPointer<T> c, int batch, int channels_out, int height, int width) {

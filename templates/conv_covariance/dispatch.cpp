@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/conv_covariance.h: they make problems and launch plans of the dispatcher.
 #include <type_traits>
 
 #include "dispatch/arguments.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each sum once, as a box filter that goes down the shared diagonal, given to all output channels: for what
-// is not small.
+// The template `factored` (factored.cu), for problems that are not small: it computes each sum once, as a box
+// filter that goes down the shared diagonal, and adds it to all output channels.
 
 #include "templates/axes.h"
 #include "templates/conv_covariance/op.h"
@@ -25,9 +25,9 @@ constexpr IntegerAxis OUT_J("OUT_J");
 constexpr CategoricalAxis STAGING("STAGING");
 constexpr IntegerAxis UNROLL("UNROLL");
 
-constexpr std::int64_t pending_words = 64;  // registers for outputs that are begun and not complete
+constexpr std::int64_t pending_words = 64;  // registers for incomplete outputs
 
-// What a config asks for.
+// The sizes that a config gives.
 struct Sizes {
   Sizes(const Problem& problem, const Config& c)
       : d(problem),
@@ -108,8 +108,8 @@ struct Registers {
   std::int64_t element_bytes, real_bytes;
 };
 
-// Of the image's size the rules know only what vectors divide and what 32 bits reach, so that a config that
-// is legal for one image is so for nearly all.
+// The rules depend on the image's size only by the vectors that divide it and by the reach of 32 bits, so
+// that a config that is legal for one image is legal for nearly all.
 std::vector<Rule> must(const std::vector<Axis>& axes, const Problem& problem) {
   const Dims d(problem);
   const Registers registers(problem);
@@ -145,8 +145,8 @@ std::vector<Rule> must(const std::vector<Axis>& axes, const Problem& problem) {
   };
 }
 
-// Marches of one or two rows are for small images, which are bound by latency; longer ones for large images,
-// which are bound by memory. These rules give each the choices that can matter to it.
+// Marches of one or two rows are for small images, which are bound by latency; longer ones are for large
+// images, which are bound by memory. These rules give each kind the choices that can matter to it.
 std::vector<Rule> worth(const Problem& problem) {
   const Dims d(problem);
   const Registers registers(problem);

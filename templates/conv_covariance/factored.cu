@@ -4,9 +4,9 @@
 //   p(y, x, y', x') = sum over ci of mu[ci, y, x] mu[ci, y', x'] + gamma[ci, y, x, ci, y', x'],
 // it is a box filter along the shared diagonal: a thread keeps i' - i, goes down the rows, adds up the box's
 // row p(y, j + k, y', j' + k) over k, and adds that to the mask_height outputs that need it. So each
-// covariance is read once, except in the tiles' halos. No sum is subtracted from another: NaN and infinity
-// reach only the outputs whose terms hold them. It knows the element type, the mask and the input channels,
-// but not the image's size.
+// covariance is read once, except in the tiles' halos. No sum is subtracted from another, so that NaN and
+// infinity reach only the outputs whose terms hold them. The element type, the mask and the input channels
+// are compiled in; the image's size is not.
 
 #include "common/float16.cuh"
 #include "common/integer.cuh"
@@ -28,7 +28,7 @@ constexpr int tile_columns = BLOCK_X * VECTOR;              // j' of a block
 constexpr int tile_rows = BLOCK_J * OUT_J;                  // j of a block
 constexpr int pending = larger(mask_height - 1, 1);         // outputs that are begun and not complete
 
-// What one box row of a thread's OUT_J x VECTOR outputs needs.
+// The window of p that one box row of a thread's OUT_J x VECTOR outputs needs.
 constexpr int window_rows = OUT_J + mask_width - 1;
 constexpr int window_columns = VECTOR + mask_width - 1;
 __device__ __forceinline__ constexpr bool in_window(int r, int k) {
@@ -52,7 +52,7 @@ constexpr int thread_vectors = ceil_divide(staged_vectors, threads);
 
 // ---- filling shared memory
 
-// Where this thread's vector number `e` comes from and goes to, in the tile for row y whose first diagonal is
+// The source and the target of this thread's vector number `e`, in the tile for row y whose first diagonal is
 // d.
 struct Spot {
   bool inside;
@@ -67,7 +67,7 @@ __device__ __forceinline__ Spot spot(const Image& image, int e, int thread, int 
   found.x = j + q / BLOCK_D;
   found.other_y = y + d + q % BLOCK_D;
   found.other_x = other_j + k * GAMMA_VECTOR;
-  // The width is a multiple of GAMMA_VECTOR, so a vector is inside as a whole or not at all.
+  // The width is a multiple of GAMMA_VECTOR, so a vector is wholly inside or wholly outside.
   found.inside = n < staged_vectors && found.x < image.width && found.other_x < image.width &&
                  static_cast<unsigned>(found.other_y) < static_cast<unsigned>(image.height);
   found.to = n < staged_vectors ? q * pitch + k * GAMMA_VECTOR : -1;
@@ -118,7 +118,7 @@ __device__ __forceinline__ void fill(Real* tile, const Image& image, int thread,
   }
 }
 
-// The same in two steps; the outputs of the row before are computed between them.
+// Fills a tile in two steps; the outputs of the previous row are computed between them.
 struct Ahead {
   GammaVector gamma[AHEAD > 0 ? thread_vectors : 1][AHEAD > 0 ? larger(channels_in, 1) : 1];
 };
@@ -165,7 +165,7 @@ __device__ __forceinline__ void zero(Real (&box)[OUT_J][VECTOR]) {
   }
 }
 
-// `k`, or the number of columns after x where that is less: outputs beyond the image's last column are
+// The smaller one of `k` and the number of columns after x: outputs beyond the image's last column are
 // computed from that column and not stored.
 template <bool INSIDE>
 __device__ __forceinline__ int after(const Image& image, int x, int k) {
@@ -268,9 +268,9 @@ __device__ __forceinline__ void box_from_taps(Real (&box)[OUT_J][VECTOR], const 
 
 #include "conv_covariance/fan.inl"
 
-// Goes down the rows from begin_y to end_y; an output row i is complete after row i + mask_height - 1. `d` is
-// the thread's i' - i, `block_d` that of the block's first diagonal; `tile_j` and `tile_other_j` are the
-// columns of the block's first output.
+// Goes down the rows from begin_y to end_y; output row i is complete after row i + mask_height - 1. `d` is
+// the thread's i' - i, and `block_d` is i' - i on the block's first diagonal. `tile_j` and `tile_other_j` are
+// the columns of the block's first output.
 template <bool INSIDE>
 __device__ __forceinline__ void march(const Image& image, const Place& place, Real* tiles, int thread,
                                       int begin_y, int end_y, int d, int block_d, int tile_j,
@@ -337,8 +337,8 @@ __device__ __forceinline__ void march(const Image& image, const Place& place, Re
 }
 
 // Launched with blocks of BLOCK_X x BLOCK_D x BLOCK_J over the second column, the diagonals and the first
-// column; the grid's x goes over the tiles of both columns, the strips of MARCH rows and the batch, its y
-// over the diagonals that a strip meets.
+// column. The grid's x goes over the tiles of both columns, the strips of MARCH rows and the batch; its y
+// goes over the diagonals that a strip meets.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv_covariance_factored)(InOutPointer<T> input, InputPointer<T> gamma, InputPointer<T> mu,
                                     InputPointer<T> c, int channels_out, int height, int width, int strips) {
@@ -367,11 +367,12 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   const int strip_begin = block % strips * MARCH;
   const long long b = block / strips;
   const int strip_end = min(strip_begin + MARCH, image.rows);
-  // The first diagonal holds the strip's last row alone, at i' = 0; the last holds its first row alone.
+  // The first diagonal holds only the strip's last row, at i' = 0; the last diagonal holds only its first
+  // row.
   const int block_d = static_cast<int>(blockIdx.y) * BLOCK_D - (strip_begin + MARCH - 1);
   const int d = block_d + static_cast<int>(threadIdx.y);
-  // The output rows i for which i' is a row too: on any diagonal of a block that shares tiles, else on the
-  // thread's own.
+  // The output rows i for which i' is a row too: on any diagonal of the block if it shares tiles, otherwise
+  // on the thread's own diagonal.
   const int begin = max(strip_begin, staged ? -(block_d + BLOCK_D - 1) : -d);
   const int end = min(strip_end, image.rows - (staged ? block_d : d));
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// factored.cu's box filter for a mask of any size and any number of input channels, without a compiler.
+// The template `factored_any` (factored_any.cu): factored.cu's box filter for a mask of any size and any
+// number of input channels, which needs no compiler.
 
 #include <algorithm>
 
@@ -33,7 +34,7 @@ std::int64_t threads(const Config& c) { return c[BLOCK_X] * c[BLOCK_D] * c[BLOCK
 std::int64_t thread_tile(const Config& c) { return c[OUT_J] * c[VECTOR]; }  // outputs in one row
 std::int64_t slots(const Config& c) { return std::min(c[MARCH], most_slots); }
 
-// Registers for what is asked for at once and for outputs that are begun.
+// Registers for values that are loaded together and for incomplete outputs.
 std::int64_t registers(const Config& c, std::int64_t real_bytes) {
   const std::int64_t more = c[CHUNK] - 1;
   const std::int64_t asked = c[STAGING] == "none"
@@ -42,7 +43,7 @@ std::int64_t registers(const Config& c, std::int64_t real_bytes) {
   return (asked + slots(c) * thread_tile(c)) * real_bytes / 4;
 }
 
-// Of a staged tile.
+// The pitch of a staged tile.
 std::int64_t pitch(const Dims& d, std::int64_t real_bytes, const Config& c) {
   const std::int64_t columns = c[BLOCK_X] * c[VECTOR];
   const std::int64_t staged =
@@ -82,8 +83,8 @@ std::vector<Axis> axes() {
   };
 }
 
-// Of the image's size the rules know only what vectors divide and what 32 bits reach, and of the mask only
-// whether its rows are few.
+// The rules depend on the image's size only by the vectors that divide it and by the reach of 32 bits, and on
+// the mask only by a limit for its rows.
 std::vector<Rule> must(const std::vector<Axis>& axes, const Problem& problem) {
   const Dims d(problem);
   const std::int64_t element_bytes = bytes(dtype_of(problem));
@@ -115,7 +116,7 @@ std::vector<Rule> must(const std::vector<Axis>& axes, const Problem& problem) {
   };
 }
 
-// As factored's: short marches are for small images, which are bound by latency.
+// As in factored, short marches are for small images, which are bound by latency.
 std::vector<Rule> worth(const Problem& problem) {
   const Dims d(problem);
   const std::int64_t element_bytes = bytes(dtype_of(problem));
@@ -197,13 +198,13 @@ Work work(const Problem& problem, const Config& config) {
               .overlaps_previous = config[START] == "overlapped"}}};
 }
 
-// Few configs, each for many problems, so that the library has their binaries.
+// Chooses among few configs, each for many problems, so that the library has their binaries.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const double pairs =
       static_cast<double>(d.batch) * static_cast<double>(d.pixels()) * static_cast<double>(d.pixels());
   std::string axes = "STAGING=none VECTOR=1 CHUNK=4 MU_IN=global RESIDENT_WARPS=";
-  // In large images the rows of the box that outputs share are worth more than the threads that this costs.
+  // In large images, outputs that share rows of the box gain more than the lost threads cost.
   axes += pairs < multiprocessors_to_fill(device) * 8192.0 || d.mask_height == 1
               ? "16 MARCH=1 BLOCK_X=16 BLOCK_D=4 BLOCK_J=2 OUT_J=1"
               : "8 MARCH=8 BLOCK_X=16 BLOCK_D=2 BLOCK_J=4 OUT_J=2";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_covariance as in factored.cu, where the box filter along the shared diagonal is explained, for a mask
-// of any size and any number of input channels, which are arguments: one binary serves them all. It knows
-// only the element type.
+// conv_covariance as in factored.cu, which explains the box filter along the shared diagonal, for a mask of
+// any size and any number of input channels. These are arguments, so that one binary serves them all; only
+// the element type is compiled in.
 //
-// A thread holds the outputs that are begun and not complete in slots, the oldest first: as many as its MARCH
-// has rows, or most_slots for a mask of at most so many rows. The columns of the box are taken 1 to CHUNK at
-// a time, for each number of which there is code of its own.
+// A thread holds its incomplete outputs in slots, the oldest first. There are as many slots as its MARCH has
+// rows, or most_slots for a mask of at most this many rows. The columns of the box are processed 1 to CHUNK
+// at a time; each of these numbers has code of its own.
 
 #include "common/float16.cuh"
 #include "common/integer.cuh"
@@ -35,8 +35,8 @@ struct Mask {
   int height, width, channels;  // of the input
 };
 
-// p in shared memory: two tiles, each of so many rows (values of x) times BLOCK_D diagonals times `columns`
-// values of x', with `pitch` sums from one such row to the next.
+// p in shared memory: two tiles, each of `rows` values of x times BLOCK_D diagonals times `columns` values of
+// x', with `pitch` sums from one row of `columns` to the next.
 struct Tiles {
   int row_vectors, vectors;
   unsigned reciprocal;  // of row_vectors, times 2^32, rounded up
@@ -53,8 +53,8 @@ __device__ __forceinline__ Tiles tiles_of(const Mask& mask, int pitch) {
   return tiles;
 }
 
-// The tile for row y, whose first diagonal is d and whose first columns are j and other_j; a thread has FILL
-// vectors at once.
+// Fills the tile for row y, whose first diagonal is d and whose first columns are j and other_j. A thread
+// loads FILL vectors at once.
 __device__ __forceinline__ void fill(Real* tile, const Image& image, const Mask& mask, const Tiles& tiles,
                                      int thread, int y, int d, int j, int other_j) {
 #pragma unroll 1
@@ -68,11 +68,11 @@ __device__ __forceinline__ void fill(Real* tile, const Image& image, const Mask&
 #pragma unroll
     for (int e = 0; e < FILL; ++e) {
       const int n = first + e * threads;
-      // Exact, as n times row_vectors is less than 2^32; row_vectors is 2 or more.
+      // This is exact because n times row_vectors is less than 2^32. row_vectors is 2 or more.
       const int q = static_cast<int>(static_cast<unsigned long long>(n) * tiles.reciprocal >> 32);
       const int k = n - q * tiles.row_vectors;
       const int x = j + q / BLOCK_D, other_y = y + d + q % BLOCK_D, other_x = other_j + k * GAMMA_VECTOR;
-      // The width is a multiple of GAMMA_VECTOR, so a vector is inside as a whole or not at all.
+      // The width is a multiple of GAMMA_VECTOR, so a vector is wholly inside or wholly outside.
       inside[e] = n < tiles.vectors && x < image.width && other_x < image.width &&
                   static_cast<unsigned>(other_y) < static_cast<unsigned>(image.height);
       to[e] = n < tiles.vectors ? q * tiles.pitch + k * GAMMA_VECTOR : -1;
@@ -140,7 +140,7 @@ struct Place {
 
 using Box = Real[OUT_J][VECTOR];
 
-// The columns [tap, tap + TAPS) of the box.
+// Adds the columns [tap, tap + TAPS) of the box.
 template <int TAPS>
 __device__ __forceinline__ void add_taps(Box& box, const Image& image, const Mask& mask, const Place& place,
                                          const Real* tile, int row_pitch, int y, int other_y, int tap) {
@@ -221,8 +221,8 @@ __device__ __forceinline__ void add_taps_of(int taps, Box& box, const Image& ima
 
 #include "conv_covariance/fan.inl"
 
-// Goes down the rows from begin to end + mask.height - 1; an output row i is complete after row
-// i + mask.height - 1. `d` is the thread's i' - i, `block_d` that of the block's first diagonal; `tile_j` and
+// Goes down the rows from begin to end + mask.height - 1; output row i is complete after row i + mask.height
+// - 1. `d` is the thread's i' - i, and `block_d` is i' - i on the block's first diagonal. `tile_j` and
 // `tile_other_j` are the columns of the block's first output.
 __device__ __forceinline__ void march(const Image& image, const Mask& mask, const Place& place, Real* memory,
                                       const Tiles& tiles, int thread, int begin, int end, int d, int block_d,
@@ -291,8 +291,8 @@ __device__ __forceinline__ void march(const Image& image, const Mask& mask, cons
 }
 
 // Launched with blocks of BLOCK_X x BLOCK_D x BLOCK_J over the second column, the diagonals and the first
-// column; the grid's x goes over the tiles of both columns, the strips of MARCH rows and the batch, its y
-// over the diagonals that a strip meets. `pitch` is that of staged tiles.
+// column. The grid's x goes over the tiles of both columns, the strips of MARCH rows and the batch; its y
+// goes over the diagonals that a strip meets. `pitch` is the pitch of staged tiles.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(conv_covariance_factored_any)(InOutPointer<T> input, InputPointer<T> gamma, InputPointer<T> mu,
                                         InputPointer<T> c, int channels_out, int channels_in, int height,
@@ -324,11 +324,12 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   const int strip_begin = block % strips * MARCH;
   const long long b = block / strips;
   const int strip_end = min(strip_begin + MARCH, image.rows);
-  // The first diagonal holds the strip's last row alone, at i' = 0; the last holds its first row alone.
+  // The first diagonal holds only the strip's last row, at i' = 0; the last diagonal holds only its first
+  // row.
   const int block_d = static_cast<int>(blockIdx.y) * BLOCK_D - (strip_begin + MARCH - 1);
   const int d = block_d + static_cast<int>(threadIdx.y);
-  // The output rows i for which i' is a row too: on any diagonal of a block that shares tiles, else on the
-  // thread's own.
+  // The output rows i for which i' is a row too: on any diagonal of the block if it shares tiles, otherwise
+  // on the thread's own diagonal.
   const int begin = max(strip_begin, staged ? -(block_d + BLOCK_D - 1) : -d);
   const int end = min(strip_end, image.rows - (staged ? block_d : d));
 

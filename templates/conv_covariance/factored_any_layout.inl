@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_covariance/factored_any in shared memory, in sums: two tiles of p, of so many rows (values of x times
-// BLOCK_D diagonals) of vectors of GAMMA_VECTOR values of x', then the means.
+// The shared memory of conv_covariance/factored_any, in sums: two tiles of p, then the means. A row of a tile
+// belongs to a value of x and one of BLOCK_D diagonals, and has vectors of GAMMA_VECTOR values of x'.
 
 constexpr LayoutSize factored_any_most_slots = 8;  // of outputs that are begun and not complete
 

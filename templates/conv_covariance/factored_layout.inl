@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_covariance/factored in shared memory, in sums: two tiles of p, each of `rows` values of x times
+// The shared memory of conv_covariance/factored, in sums: two tiles of p, each of `rows` values of x times
 // BLOCK_D diagonals times `columns` values of x', then the means.
 
 struct FactoredShape {
@@ -18,7 +18,7 @@ LAYOUT_FUNCTION FactoredLayout factored_layout(const FactoredShape& s) {
   const LayoutSize read_part = smaller(s.vector, 16 / s.real_bytes), banks = 128 / s.real_bytes;
   at.rows = s.tile_rows + s.mask_width - 1;
   at.columns = round_up(s.tile_columns + s.mask_width - 1, larger(read_part, s.gamma_vector));
-  // Padding puts a warp's rows of threads, where they are shorter than a warp, into different banks.
+  // Padding puts a warp's rows of threads into different banks if the rows are shorter than a warp.
   const LayoutSize pad = (s.tile_columns % banks - at.columns % banks + banks) % banks;
   at.pitch = at.columns + (s.padded ? pad : 0);
   at.tile = s.staged ? at.rows * s.block_d * at.pitch : 0;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outputs of factored.cu and factored_any.cu. Needs VECTOR, OUT_J, FAN, STORE, Place, common/overlap.inl,
-// common/vector.cuh and conv_covariance/image.inl.
+// Adds to the outputs of factored.cu and factored_any.cu. Needs VECTOR, OUT_J, FAN, STORE, Place,
+// common/overlap.inl, common/vector.cuh and conv_covariance/image.inl.
 
-// FAN output channels of a thread's outputs in one row: all are loaded before the first is stored.
+// A thread's outputs of one row in FAN output channels. All are loaded before the first is stored.
 struct Fan {
   Vector<T, VECTOR> value[FAN][OUT_J];
 };
 
 template <bool INSIDE>
 __device__ __forceinline__ bool wanted(const Image& image, const Place& place, int a) {
-  // The columns are a multiple of VECTOR.
+  // The number of columns is a multiple of VECTOR.
   return INSIDE || (place.j + a < image.columns && place.other_j < image.columns);
 }
 
-// The thread's first output of the first channel.
+// The address of the thread's first output in the first channel.
 __device__ __forceinline__ T* outputs(const Image& image, const Place& place, int i, int other_i) {
   return image.input + static_cast<Index>(i * image.columns + place.j) * image.input_pitch +
          (other_i * image.columns + place.other_j);
@@ -35,7 +35,8 @@ __device__ __forceinline__ void load_fan(Fan& fan, const Image& image, const Pla
 template <bool INSIDE>
 __device__ __forceinline__ void store_fan(const Fan& fan, const Image& image, const Place& place, int c0,
                                           T* first, const Real (&sum)[OUT_J][VECTOR]) {
-  // Loads that are not by the read-only path stay behind stores that stand before them.
+  // Loads that do not use the read-only path cannot move before earlier stores, so all weights are loaded
+  // first.
   Real weights[FAN];
 #pragma unroll
   for (int f = 0; f < FAN; ++f) {

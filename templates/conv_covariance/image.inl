@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What factored.cu and factored_any.cu know of an image. Needs T, Real, Index and mu_staged.
+// The image as factored.cu and factored_any.cu see it. Needs T, Real, Index and mu_staged.
 
-// Pointers point to where a row begins, so that offsets known at compile time are part of the load
+// Pointers point to the beginning of a row, so that offsets known at compile time are part of the load
 // instruction.
 template <bool STAGED>
 struct MeanOf {
@@ -27,7 +27,7 @@ struct Image {
   Index input_pitch, input_step;  // the same for the output
 };
 
-// Both of the first input channel.
+// The means and the covariances, both of the first input channel.
 __device__ __forceinline__ const Mean* means(const Image& image, int y, int x) {
   return image.mu + (y * image.width + x);
 }

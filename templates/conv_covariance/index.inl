@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type of offsets within one image's covariances. Needs INDEX_BITS.
+// The type of offsets within one image's covariances, for the kernels of conv_covariance. Needs INDEX_BITS.
 
 template <int BITS>
 struct IndexOf {

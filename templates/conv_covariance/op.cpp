@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_covariance: what a two-dimensional convolution adds to the covariance of its output, for each output
-// channel with itself, from the covariance gamma and the mean mu of its input. In place on the output's
-// covariance.
+// conv_covariance: adds the contribution of a two-dimensional convolution to the covariance of its output,
+// for each output channel with itself, from the covariance gamma and the mean mu of its input. It works in
+// place on the output's covariance.
 
 #include "templates/conv_covariance/op.h"
 
@@ -25,7 +25,7 @@ std::string check(const Problem& problem) {
              "; a mask is at most as large as the image.";
     }
   }
-  // Keeps every count and offset in bytes within 63 bits, and a side of a matrix within 31.
+  // This limit keeps every count and offset in bytes within 63 bits, and a side of a matrix within 31.
   constexpr double most = 0x1p59;
   const auto product = [](std::initializer_list<std::int64_t> factors) {
     double value = 1;
@@ -49,10 +49,11 @@ std::vector<std::int64_t> input_extents(const Problem& problem) {
   return {d.batch, d.channels_out, d.rows, d.columns, d.channels_out, d.rows, d.columns};
 }
 
-// Sums in any order of 2n summands, n = channels_in mask_height mask_width, half of them products: (2n + 2)
-// roundings of c times the sum of their absolute values (Higham, Accuracy and Stability of Numerical
-// Algorithms, sections 3.1 and 4.2) with the product with c, and one of the result. f16 computes in f32 and
-// rounds once more, to half a unit in the last place, at least half of the smallest subnormal.
+// The permitted error holds for sums in any order. A sum has 2n summands, n = channels_in mask_height
+// mask_width, and half of them are products. Together with the product with c this makes (2n + 2) roundings
+// of c times the sum of their absolute values (Higham, Accuracy and Stability of Numerical Algorithms,
+// sections 3.1 and 4.2), and one of the result. f16 computes in f32 and rounds once more, to half a unit in
+// the last place, at least half of the smallest subnormal.
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
@@ -88,7 +89,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       at += count;
       continue;
     }
-    // A stretch of one row of second pixels, so that the inner loop runs along it.
+    // Computes a stretch of one row of second pixels at a time, so that the inner loop runs along it.
     const std::int64_t j0p = second % d.columns;
     const std::int64_t count = std::min(d.columns - j0p, end - at);
     sum.assign(static_cast<std::size_t>(count), 0.0);
@@ -129,8 +130,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
 }
 
 std::vector<Problem> companions(const Problem& problem) {
-  // Rows and columns of the output, batch, output channels: one pixel, an odd size, one row, one column, what
-  // vectors need.
+  // Each has rows and columns of the output, batch, output channels. There are one pixel, an odd size, one
+  // row, one column, and a size that vectors divide.
   static constexpr std::int64_t sizes[][4] = {
       {1, 1, 1, 1}, {3, 2, 2, 3}, {1, 12, 1, 5}, {7, 1, 3, 2}, {4, 8, 1, 1}};
   constexpr std::int64_t most_covariances = std::int64_t{1} << 22;
@@ -148,7 +149,7 @@ std::vector<Problem> companions(const Problem& problem) {
   return found;
 }
 
-// Images and masks are mostly squares, masks odd.
+// Draws images and masks that are mostly squares, and masks of mostly odd size.
 void usual_layers(Random& random, Problem& problem) {
   static const std::vector<std::int64_t> odd = {1, 3, 3, 3, 5, 5, 7};
   if (draw_chance(random, 70)) problem.set("width", problem.integer("height"));
@@ -226,7 +227,7 @@ Op ops_conv_covariance() {
           },
       .bytes_moved =
           [](const Problem& problem) {
-            // Of both matrices only the blocks of a channel with itself.
+            // Only the blocks of a channel with itself count in both matrices.
             const Dims d(problem);
             const double image = static_cast<double>(d.height) * static_cast<double>(d.width);
             const double pixels = static_cast<double>(d.pixels());
@@ -244,7 +245,7 @@ Op ops_conv_covariance() {
            "channels_out=4 channels_in=2 height=5 width=7 mask_height=5 mask_width=7",
            "channels_out=1 channels_in=1 height=6 width=8 mask_height=1 mask_width=1",
            "channels_out=2 channels_in=0 height=3 width=4 mask_height=2 mask_width=1"},
-      // More than 2^31 elements in input, then in gamma.
+      // The first has more than 2^31 elements in input, the second in gamma.
       .large_examples =
           {"channels_out=46341 channels_in=2 height=3 width=3 mask_height=3 mask_width=3 dtype=f16",
            "channels_out=1 channels_in=1 height=216 width=215 mask_height=16 mask_width=215 dtype=f16"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What conv_covariance's templates share. Private to this folder.
+// Declarations that conv_covariance's templates share. They are private to this folder.
 #pragma once
 
 #include <algorithm>
@@ -23,20 +23,20 @@ struct Dims {
         rows(std::max<std::int64_t>(height - mask_height + 1, 0)),
         columns(std::max<std::int64_t>(width - mask_width + 1, 0)) {}
 
-  std::int64_t pixels() const { return rows * columns; }                     // of an output channel
+  std::int64_t pixels() const { return rows * columns; }                     // pixels of an output channel
   std::int64_t input_pitch() const { return channels_out * pixels(); }       // a side of input's matrix
   std::int64_t gamma_pitch() const { return channels_in * height * width; }  // a side of gamma's matrix
   bool nothing_to_add() const { return batch == 0 || channels_out == 0 || channels_in == 0; }
 
   std::int64_t batch, channels_out, channels_in, height, width, mask_height, mask_width;
-  std::int64_t rows, columns;  // of the output
+  std::int64_t rows, columns;  // the size of the output
 };
 
 inline std::int64_t compute_bytes(const Problem& problem) {
   return std::max<std::int64_t>(bytes(dtype_of(problem)), 4);  // f16 is computed in f32
 }
 
-// What `direct` and `factored` compile in.
+// The parameters that `direct` and `factored` compile in.
 inline const std::vector<std::string> constants = {"dtype", "channels_in", "mask_height", "mask_width"};
 
 inline constexpr IntegerAxis INDEX_BITS("INDEX_BITS");
@@ -44,7 +44,7 @@ inline Axis index_bits_axis() {
   return {INDEX_BITS, {32, 64}, "bits of an offset within one image's covariances"};
 }
 
-// Whether 32 bits reach every covariance of one image.
+// True if 32 bits can index every covariance of one image.
 inline bool reach_32(const Dims& d) {
   constexpr std::int64_t side = 46340;  // its square is below 2^31
   return d.gamma_pitch() <= side && d.input_pitch() <= side;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_covariance's reference against numbers from NumPy, its typed function on the host, its spaces, and
-// what it refuses.
+// Tests of conv_covariance: its reference against numbers from NumPy, its typed function on the host, its
+// spaces and its refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,8 @@ std::vector<double> sequence(std::size_t count, int a, int m, int o, double s) {
   return values;
 }
 
-// batch=2 channels_out=2 channels_in=2 height=3 width=4 mask_height=2 mask_width=3: an output of 2 x 2.
+// This shape, batch=2 channels_out=2 channels_in=2 height=3 width=4 mask_height=2 mask_width=3, has an output
+// of 2 x 2.
 const ConvCovarianceShape shape = {.batch = 2,
                                    .channels_out = 2,
                                    .channels_in = 2,
@@ -54,8 +55,8 @@ std::vector<std::vector<double>> known_arguments() {
   return {sequence(128, 3, 17, 8, 2), sequence(1152, 7, 11, 5, 4), sequence(48, 5, 13, 6, 4), {0.5, -1.5}};
 }
 
-// 32 input[b, c0, :, :, c0, :, :] afterwards, from numpy.einsum over sliding_window_view of mu and shifted
-// slices of gamma; every number is exact in all three dtypes.
+// 32 input[b, c0, :, :, c0, :, :] after the call, from numpy.einsum over sliding_window_view of mu and
+// shifted slices of gamma. Every number is exact in all three dtypes.
 constexpr std::array<int, 64> known_diagonal = {
     136,  -198, -180, 44,   -62, 280,  140,  12,  60,   -116, 26,   -84, -28,  -20,  52,  178,
     -824, 370,  508,  28,   218, -616, -276, 300, 28,   -68,  -302, 220, -76,  92,   68,  -390,
@@ -77,7 +78,7 @@ TEST(ConvCovarianceReference, AgreesWithNumPy) {
   for (const char* dtype : {"f32", "f64", "f16"}) {
     const Problem wanted = problem(shape_text + " dtype=" + dtype);
     std::vector<double> value(128), permitted(128);
-    // Ranges that begin and end anywhere.
+    // Ranges may begin and end anywhere.
     for (std::int64_t begin = 0; begin < 128; begin += 7) {
       const std::int64_t end = std::min<std::int64_t>(begin + 7, 128);
       const auto at = static_cast<std::size_t>(begin), size = static_cast<std::size_t>(end - begin);
@@ -138,7 +139,7 @@ TYPED_TEST(ConvCovarianceFunction, AddsAndLeavesPairsOfDifferentChannelsAlone) {
   const auto gamma = packed<TypeParam>(arguments[1]), mu = packed<TypeParam>(arguments[2]),
              c = packed<TypeParam>(arguments[3]);
   std::vector<TypeParam> expected = packed<TypeParam>(known_result());
-  // A signalling NaN with a payload, and -0, between different channels.
+  // Pairs of different channels get a signalling NaN with a payload, and -0.
   const std::size_t nan_at = pixels, zero_at = pixels + 1;
   std::memset(&input[nan_at], 0xfd, sizeof(TypeParam));
   if constexpr (std::is_same_v<TypeParam, float>) {
@@ -195,7 +196,7 @@ TYPED_TEST(ConvCovarianceFunction, NothingIsAddedForSizesOfZero) {
 }
 
 TEST(ConvCovariance, RoundsF16Once) {
-  // Neighbours of 2048 are 2 apart: added one by one, 16 terms of a quarter would all be lost.
+  // Neighbours of 2048 are 2 apart in f16: if 16 terms of a quarter were added one by one, all would be lost.
   const ConvCovarianceShape one = {.batch = 1,
                                    .channels_out = 1,
                                    .channels_in = 1,
@@ -222,7 +223,7 @@ TEST(ConvCovariance, ANaNReachesTheSumsThatHoldItAndNoOthers) {
                                    .mask_width = 2};
   const std::vector<float> mu(4, 1), c = {1};
   std::vector<float> gamma(16, 1), input(9, 0);
-  gamma[1 * 4 + 2] = std::numeric_limits<float>::quiet_NaN();  // of the pixels 1 and 2
+  gamma[1 * 4 + 2] = std::numeric_limits<float>::quiet_NaN();  // the covariance of pixels 1 and 2
   ASSERT_TRUE(conv_covariance(host(), input.data(), gamma.data(), mu.data(), c.data(), row));
   for (int j = 0; j < 3; ++j) {
     for (int jp = 0; jp < 3; ++jp) {
@@ -252,7 +253,7 @@ TEST(ConvCovariance, PointersThatCannotBeAreInTheStatus) {
   const auto misaligned = reinterpret_cast<const float*>(reinterpret_cast<const char*>(gamma.data()) + 2);
   EXPECT_EQ(code(input.data(), misaligned, mu.data(), c.data()), Status::misaligned_argument);
   EXPECT_EQ(input, before);
-  // Inputs may be one array.
+  // Several inputs may be the same array.
   EXPECT_EQ(code(input.data(), gamma.data(), gamma.data(), c.data()), Status::success);
 }
 

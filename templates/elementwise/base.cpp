@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads walk the output in strides of the grid, one element at a time: what serves every problem.
+// The template `base` (base.cu), which serves every problem: threads walk the output in strides of the grid,
+// one element at a time.
 
 #include "templates/elementwise/op.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// elementwise, the plain kernel, the loop of the original Numba kernel: threads walk the output in strides of
-// the grid, one element at a time. The dimensions are runtime values, so it serves every problem of its
+// The plain kernel of elementwise, with the loop of the original Numba kernel: threads walk the output in
+// strides of the grid, one element at a time. The dimensions are arguments, so it serves every problem of its
 // function and dtype.
 
 #include "common/functions.cuh"
 
-// A value for each dimension (its extent, or an input's stride), 0 the innermost; those from `rank` on are
-// not read.
+// A value for each dimension: its extent, or an input's stride. Dimension 0 is the innermost. Values from
+// `rank` on are not read.
 #define SIX(name)                                                                                \
   long long name##0, long long name##1, long long name##2, long long name##3, long long name##4, \
       long long name##5

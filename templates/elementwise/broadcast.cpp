@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For inputs that are repeated along dimensions or have gaps, which are merged as far as possible.
+// The template `broadcast` (broadcast.cu), for inputs that are repeated along dimensions or have gaps. It
+// merges dimensions as far as possible.
 
 #include <utility>
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr CategoricalAxis VECTOR_IN("VECTOR_IN");
 
-// Whether vectors of `vector` elements can be read as such within the rows of every input.
+// True if vectors of `vector` elements can be read by one access within the rows of every input.
 bool rows_take(const Layout& layout, std::int64_t vector) {
   if (layout.extents.front() % vector != 0) return false;
   return std::all_of(layout.inputs.begin(), layout.inputs.end(), [=](const InputLayout& input) {
@@ -21,7 +22,7 @@ bool rows_take(const Layout& layout, std::int64_t vector) {
   });
 }
 
-// RANK: dimensions that are left. INPUT_A …: see broadcast.cu.
+// RANK is the number of merged dimensions. broadcast.cu explains INPUT_A and so on.
 Values constants(const Problem& problem) {
   const Layout& layout = layout_of(problem);
   Values constants = {{"RANK", static_cast<std::int64_t>(layout.extents.size())}};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // elementwise for inputs that are repeated along dimensions or have gaps between their elements. Neighbouring
-// dimensions are merged where every input allows it; RANK are left, 0 the innermost. The output is walked as
-// one row of vectors; a vector's coordinates come from divisions, by multiplication where indices have 32
-// bits. The bits of INPUT_A to INPUT_F: 0 to 5, the input moves along that dimension; 6, its elements are
-// neighbours along dimension 0; 7, it is as dense as the output.
+// dimensions are merged if every input allows it; RANK dimensions are left, and dimension 0 is the innermost.
+// The output is walked as one row of vectors. A vector's coordinates come from divisions, which are
+// multiplications if indices have 32 bits. The bits of INPUT_A to INPUT_F mean: 0 to 5, the input moves along
+// that dimension; 6, its elements are neighbours along dimension 0; 7, it is as dense as the output.
 
 #include "common/functions.cuh"
 #include "common/hinted_access.cuh"
@@ -82,7 +82,7 @@ __device__ __forceinline__ void load(Loaded& loaded, Index at, const T* const (&
     if (is_dense(k)) {
       loaded.input[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at));
     } else if (in_row) {
-      // No hint: repeated elements are to stay in the caches.
+      // There is no hint here because repeated elements should stay in the caches.
       const T* from = inputs[k] + offset_of(k, place, shape);
       if (is_neighbouring(k)) {
         loaded.input[k] = load_vector<VECTOR>(from);
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
       store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at), result);
     }
   }
-  // The elements that fill no vector, fewer than VECTOR: one for each of the last block's first threads.
+  // The last elements, fewer than VECTOR, fill no vector. Each of the last block's first threads takes one.
   if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
     const Index at = n / VECTOR * VECTOR + threadIdx.x;
     if (at < n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For what broadcast serves, with its layout as arguments: one binary of a function and dtype for all of
-// them.
+// The template `broadcast_any` (broadcast_any.cu), for the problems that broadcast serves. The layout is in
+// arguments, so that one binary of a function and dtype serves all of them.
 
 #include <utility>
 

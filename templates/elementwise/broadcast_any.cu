@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// elementwise for what broadcast.cu serves, by one kernel for every layout: along which dimensions an input
-// moves, and how far, is known at launch only. A vector of an input is one access where the input is as dense
-// as the output (a bit of `dense`), or where its elements are neighbours, within a row and aligned; else it
-// is VECTOR accesses, whose coordinates carry only where the row ends.
+// elementwise for the problems that broadcast.cu serves, by one kernel for every layout: the dimensions along
+// which an input moves, and its strides, are known only at launch. A vector of an input is one access if the
+// input is as dense as the output (a bit of `dense`), or if its elements are neighbours, within a row and
+// aligned. Otherwise it takes VECTOR accesses, whose coordinates carry only at the end of a row.
 
 #include "common/functions.cuh"
 #include "common/hinted_access.cuh"
@@ -51,7 +51,7 @@ __device__ __forceinline__ Index offset_of(const Coordinates& place, const Index
   return offset;
 }
 
-// No hint: repeated elements are to stay in the caches.
+// There is no hint here because repeated elements should stay in the caches.
 __device__ __forceinline__ void load(Vector<T, VECTOR>& loaded, const T* from, Coordinates place,
                                      const Index (&strides)[6], const Shape& shape, int rank) {
   const Index offset = offset_of(place, strides, rank);
@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
   const auto at = [=](int item) { return first + item * (BLOCK * VECTOR); };
   const auto is_inside = [=](int item) { return at(item) + VECTOR <= n; };
   Vector<T, VECTOR> loaded[ITEMS][ARITY];
-  // Dense inputs first: they come from DRAM, and nothing waits for them yet.
+  // Dense inputs are loaded first: they come from DRAM, and nothing waits for them yet.
 #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
     if (!is_inside(item)) continue;
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
     }
     store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at(item)), result);
   }
-  // The elements that fill no vector, fewer than VECTOR: one for each of the last block's first threads.
+  // The last elements, fewer than VECTOR, fill no vector. Each of the last block's first threads takes one.
   if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
     const Index last = n / VECTOR * VECTOR + threadIdx.x;
     if (last < n) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For inputs as dense as the output or of one element: vectors, all loads before their first use.
+// The template `contiguous` (contiguous.cu), for inputs that are as dense as the output or have one element:
+// threads move vectors and make all loads before the first use.
 
 #include "templates/axes.h"
 #include "templates/elementwise/op.h"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr IntegerAxis TILES("TILES");
 
-// SCALARS: a bit for each input of one element.
+// SCALARS has a bit for each input of one element.
 Values constants(const Problem& problem) {
   const Layout& layout = layout_of(problem);
   std::int64_t scalars = 0;

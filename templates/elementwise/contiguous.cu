@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// elementwise where every input is as dense as the output or is one element: no coordinates, vectors straight
-// from memory, all of a thread's loads before it uses the first. SCALARS has a bit for each input of one
-// element.
+// elementwise for inputs that are as dense as the output or have one element: it needs no coordinates, reads
+// vectors directly from memory, and makes all of a thread's loads before it uses the first. SCALARS has a bit
+// for each input of one element.
 
 #include "common/functions.cuh"
 #include "common/hinted_access.cuh"
 #include "common/overlap.inl"
 #include "common/vector.cuh"
 
-// The words of LOAD and STORE are in the order of Hint.
+// The names of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int tile = BLOCK * ITEMS * VECTOR;  // elements that a block handles at once
 
-// Offsets of 32 or 64 bits; pointers have 64 in any case.
+// The type of offsets, of 32 or 64 bits. Pointers have 64 bits in any case.
 template <int BITS>
 struct IndexOf {
   using type = long long;
@@ -26,7 +26,7 @@ using Index = typename IndexOf<INDEX>::type;
 
 __device__ __forceinline__ constexpr bool is_scalar(int k) { return (SCALARS >> k & 1) != 0; }
 
-// A thread's elements of a tile, from `first` on.
+// Computes a thread's elements of a tile, from `first` on.
 __device__ __forceinline__ void move(Index first, Index n, const T* const (&inputs)[6],
                                      Compute (&values)[ARITY], T* out) {
   Vector<T, VECTOR> loaded[ARITY][ITEMS];
@@ -68,8 +68,8 @@ __device__ __forceinline__ void move(Index first, Index n, const T* const (&inpu
   }
 }
 
-// What every problem needs comes first: the first 48 bytes of arguments are in the cache line of the
-// constants that a kernel reads in any case. A further line costs a small problem some 5 % of its time.
+// Arguments that every problem needs come first: the first 48 bytes of arguments are in a cache line of
+// constants that a kernel reads in any case. Another line costs a small problem about 5 % of its time.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
     ENTRY(elementwise_contiguous)(T* out, long long elements, const T* a, const T* b, const T* c, const T* d,
                                   const T* e, const T* f) {
@@ -77,8 +77,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
   const T* const inputs[6] = {a, b, c, d, e, f};
   const Index n = static_cast<Index>(elements);
   Compute values[ARITY];
-  // What is added is 0, but the compiler does not know it and adds it in the uniform registers, so that the
-  // pointer comes by ULDC: of a kernel of 1 us 5 % are gained over LDC on an H200.
+  // The number that is added is 0, which the compiler does not know. It adds it in the uniform registers, so
+  // that ULDC loads the pointer: on an H200, this saves 5 % of a kernel of 1 us, compared with LDC.
 #pragma unroll
   for (int k = 0; k < ARITY; ++k) {
     if (is_scalar(k)) {
@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
     for (long long t = blockIdx.x; t * tile < elements; t += gridDim.x)
       move(first_of(static_cast<Index>(t)), n, inputs, values, out);
   }
-  // The elements that fill no vector, fewer than VECTOR: one for each of the last block's first threads.
+  // The last elements, fewer than VECTOR, fill no vector. Each of the last block's first threads takes one.
   if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
     const Index at = n / VECTOR * VECTOR + threadIdx.x;
     if (at < n) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/elementwise.h: they make problems and launch plans of the dispatcher.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -16,7 +17,7 @@ namespace {
 
 using Numbers = std::span<const std::int64_t>;
 
-// A problem whose texts stand in memory of its own, so that a look-up allocates nothing.
+// A problem that holds its texts in a member array, so that a look-up allocates nothing.
 class ProblemFields {
  public:
   ProblemFields(std::string_view function, ElementName type, Numbers shape, std::size_t inputs) {
@@ -43,7 +44,7 @@ class ProblemFields {
     return {begin, static_cast<std::size_t>(end_ - begin)};
   }
 
-  // "2x3", behind `first`
+  // Appends numbers such as "2x3", after the character `first`.
   void append(Numbers numbers, char first) {
     for (const std::int64_t number : numbers) {
       constexpr std::ptrdiff_t longest = 21;
@@ -71,7 +72,7 @@ class ProblemFields {
   std::size_t count_ = 3;
 };
 
-// A named function of arrays of n elements; those in `scalars` have one.
+// Launches a named function of arrays of n elements. The inputs in `scalars` have one element.
 template <typename T>
 Status named(Dispatcher& dispatcher, std::string_view function, std::initializer_list<const T*> inputs,
              T* out, std::int64_t n, void* stream, std::initializer_list<std::size_t> scalars = {}) {
@@ -82,14 +83,14 @@ Status named(Dispatcher& dispatcher, std::string_view function, std::initializer
   for (const T* input : inputs) {
     const bool is_scalar = std::find(scalars.begin(), scalars.end(), k) != scalars.end();
     asked.add_input(is_scalar ? Numbers(&one, 1) : Numbers(), {});
-    // Inputs are only read; a list of pointers of both kinds has to be one of void*.
+    // Inputs are only read. They are cast because a list of inputs and output has to be one of void*.
     arguments[k++] = const_cast<T*>(input);
   }
   arguments.back() = out;
   return dispatcher.plan("elementwise", asked.problem()).launch(arguments, stream);
 }
 
-// The sentence where a function was given too few or too many.
+// Throws an error that says so if a function was given too few or too many inputs.
 void require_inputs(const std::string& function, std::size_t given) {
   const auto wanted = static_cast<std::size_t>(elementwise_op::parse(function).expression.inputs);
   if (given == wanted) return;

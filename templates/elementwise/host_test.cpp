@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// elementwise's typed functions on the host, through the dispatcher. Expected numbers are NumPy's and
+// Tests elementwise's typed functions on the host, through the dispatcher. Expected numbers are NumPy's and
 // SciPy's.
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(ElementwiseOnHost, NamedFunctionsAreRight) {
   EXPECT_EQ(sum, (std::array<std::int64_t, 3>{3, -2, std::numeric_limits<std::int64_t>::min()}));
 }
 
-// One element each for every function of the table, chosen by c: what is generated for it compiles and is
+// Computes one element with each function of the table, chosen by c: the generated code compiles and is
 // right.
 template <typename T>
 void check_every_function(Dispatcher& dispatcher, ElementType type, double tolerance) {
@@ -110,7 +110,7 @@ TEST(ElementwiseOnHost, SineAndCosineAreRightForEveryAngle) {
                                -71476.0f, 71476.01f, 1e6f,      -3e10f,      3e38f,      1e-40f};
   for (int n = 1; n < 500; ++n) angles.push_back(static_cast<float>(n * n) * 0.2857f);
   std::vector<float> out(angles.size());
-  // sin + 3 cos: both, told apart.
+  // The factor 3 tells sin and cos apart.
   ASSERT_TRUE(elementwise(dispatcher, "sin(a) + 3 * cos(a)", ElementType::f32,
                           {static_cast<std::int64_t>(out.size())}, {{angles.data()}}, out.data()));
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -124,7 +124,7 @@ TEST(ElementwiseOnHost, BroadcastsAndWalksStrides) {
   std::vector<std::int32_t> a(2 * 3 * 4), row = {10, 20, 30, 40}, column = {100, 200, 300};
   std::iota(a.begin(), a.end(), 0);
   std::vector<std::int32_t> out(6 * 4);
-  // a as its transpose of the last two dimensions, numpy: a.reshape(2, 4, 3).transpose(0, 2, 1)
+  // The input is a with its last two dimensions transposed, in NumPy a.reshape(2, 4, 3).transpose(0, 2, 1).
   const ElementwiseInput turned = {a.data(), {{2, 3, 4}, {12, 1, 3}}};
   ASSERT_TRUE(elementwise(dispatcher, "a + b * c", ElementType::i32, {2, 3, 4},
                           {turned, {row.data(), {{4}}}, {column.data(), {{3, 1}}}}, out.data()));
@@ -138,7 +138,8 @@ TEST(ElementwiseOnHost, BroadcastsAndWalksStrides) {
 
 TEST(ElementwiseOnHost, HalvesAreComputedInFloatAndRoundedOnce) {
   Dispatcher dispatcher = host();
-  // 1, 2^-11, 2^-23 as binary16: in steps of binary16 the sum would be 1; rounded once, it is 1 + 2^-10.
+  // The inputs are 1, 2^-11, 2^-23 in binary16. If each step were rounded to binary16, the sum would be 1;
+  // rounded once, it is 1 + 2^-10.
   const std::array<std::uint16_t, 3> in = {0x3c00, 0x1000, 0x0002};
   std::uint16_t out = 0;
   ASSERT_TRUE(
@@ -169,7 +170,7 @@ TEST(ElementwiseOnHost, WorksInPlaceAndRefusesOtherOverlap) {
   EXPECT_EQ(memory[9], 10);
   EXPECT_EQ(add(dispatcher, memory.data() + 1, b.data(), memory.data(), 10).code(),
             Status::overlapping_arguments);
-  // One element for all: written before it is read.
+  // The input is one element for all outputs, so it would be written before it is read.
   EXPECT_EQ(elementwise(dispatcher, "add", ElementType::f32, {10}, {{b.data()}, {memory.data(), {{1}}}},
                         memory.data())
                 .code(),

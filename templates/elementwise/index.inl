@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How broadcast.cu and broadcast_any.cu read, write and count. Needs LOAD, STORE, INDEX and
-// common/hinted_access.cuh.
+// The hints of accesses and the type of indices in broadcast.cu and broadcast_any.cu. Needs LOAD, STORE,
+// INDEX and common/hinted_access.cuh.
 
-// The words of LOAD and STORE are in the order of Hint.
+// The names of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 

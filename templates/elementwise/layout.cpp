@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements layout.h.
 #include "templates/elementwise/layout.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace tunesmith::elementwise_op {
 namespace {
 
-// The product, or nothing where it is more than most_elements; as in NumPy, an extent of 0 does not lift the
+// The product, or nothing if it is more than most_elements. As in NumPy, an extent of 0 does not lift the
 // limit for the others.
 std::optional<std::int64_t> product(const std::vector<std::int64_t>& extents) {
   std::int64_t result = 1;
@@ -22,7 +23,7 @@ std::optional<std::int64_t> product(const std::vector<std::int64_t>& extents) {
   return std::find(extents.begin(), extents.end(), 0) == extents.end() ? result : 0;
 }
 
-// Of at most so many dimensions.
+// The reason why the text is no array of at most `most` dimensions, or empty.
 std::string refuses_array(const std::string& text, std::size_t most) {
   const auto extents = shape_of(text);
   if (extents && extents->size() > most)
@@ -35,7 +36,7 @@ std::string refuses_array(const std::string& text, std::size_t most) {
   return product(*extents) && memory(tunesmith::layout_of(text, {})) ? "" : too_many_elements("It");
 }
 
-// Its strides along the output's dimensions, or nothing where NumPy does not broadcast it to them.
+// The strides of an input along the output's dimensions, or nothing if NumPy does not broadcast it to them.
 std::optional<std::vector<std::int64_t>> broadcast(const ArrayLayout& given,
                                                    const std::vector<std::int64_t>& shape) {
   if (given.extents.size() > shape.size()) return std::nullopt;
@@ -52,13 +53,14 @@ std::optional<std::vector<std::int64_t>> broadcast(const ArrayLayout& given,
   return strides;
 }
 
-// Dimensions, outermost first, and each input's strides along them.
+// Dimensions, the outermost first, and each input's strides along them.
 struct Merged {
   std::vector<std::int64_t> extents;
   std::vector<std::vector<std::int64_t>> strides;
 };
 
-// From the innermost dimension outwards: one joins the last if each input steps over that as a whole.
+// Merges dimensions from the innermost one outwards. A dimension joins the previous one if its stride, in
+// each input, is the whole of the previous one.
 Merged merged(const std::vector<std::int64_t>& shape, const std::vector<std::vector<std::int64_t>>& strides) {
   Merged made{{}, std::vector<std::vector<std::int64_t>>(strides.size())};
   for (std::size_t dim = shape.size(); dim-- > 0;) {
@@ -77,7 +79,7 @@ Merged merged(const std::vector<std::int64_t>& shape, const std::vector<std::vec
   return made;
 }
 
-// An input's text: without strides where it has no gaps, without the extents of 1 before others.
+// An input's text, without strides if it has no gaps, and without leading extents of 1.
 std::string input_text(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
   if (strides == dense_strides(shape)) return "dense";
   ArrayLayout least;
@@ -103,9 +105,9 @@ Problem with_fewest_dimensions(const Problem& given) {
   };
   constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
   const auto shape = extents_of(text_of("shape"));
-  if (!shape || shape->empty() || !product(*shape)) return given;  // which is refused
+  if (!shape || shape->empty() || !product(*shape)) return given;  // such a problem is refused
   const bool is_empty = product(*shape) == 0;
-  std::vector<std::string_view> names;  // of the inputs that are not dense
+  std::vector<std::string_view> names;  // the inputs that are not dense
   std::vector<std::vector<std::int64_t>> strides;
   for (const std::string_view name : input_names) {
     const std::string text = text_of(name);
@@ -113,7 +115,7 @@ Problem with_fewest_dimensions(const Problem& given) {
     if (!refuses_array(text, any_number).empty()) return given;
     const ArrayLayout layout = tunesmith::layout_of(text, *shape);
     const auto along = broadcast(layout, *shape);
-    // Of an output of no elements an input may have some, which have to be there.
+    // If the output has no elements, an input may still have some, which have to exist.
     if (!along || (is_empty && memory(layout) > 1)) return given;
     names.push_back(name);
     strides.push_back(is_empty ? std::vector<std::int64_t>{memory(layout).value() == 0} : *along);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of `elementwise`: a problem's texts for its output and inputs, what NumPy's broadcasting makes
-// of them, and the same with as few dimensions as the inputs allow.
+// The shapes of `elementwise`: a problem's texts for its output and inputs, their layout after NumPy's
+// broadcasting, and the same layout with as few dimensions as the inputs allow.
 #pragma once
 
 #include <array>
@@ -27,25 +27,26 @@ struct InputLayout {
 /// The problem's dimensions, the innermost first.
 struct Layout {
   std::int64_t elements = 0;
-  std::vector<std::int64_t> extents = {};  ///< one at least; of an output without elements: {0}
+  std::vector<std::int64_t> extents = {};  ///< at least one; {0} for an output without elements
   std::array<InputLayout, most_inputs> inputs = {};
 };
 
-/// As Op::rewritten: with as few dimensions as the inputs allow and an input's extents in the fewest words,
-/// so that arrays are one problem however their dimensions are written.
+/// For Op::rewritten: the problem with as few dimensions as the inputs allow, and with the shortest texts of
+/// inputs. The same arrays then give the same problem, however their dimensions are written.
 Problem with_fewest_dimensions(const Problem& given);
 
-/// Why the text is no shape, or no input's layout, as a sentence; empty if it is one.
+/// The reason why the text is no shape, or no input's layout, as a sentence; empty if it is one.
 std::string refuses_shape(const std::string& text);
 std::string refuses_input(const std::string& text);
 
-/// Why the inputs do not go with the shape, or `inputs` of them with the function; empty if they do.
+/// The reason why the inputs do not fit the shape, or their number `inputs` does not fit the function; empty
+/// if they do.
 std::string refuses_layout(const Problem& problem, int inputs);
 
-Layout layout_of(const Problem& problem, int inputs);  ///< of a problem that was not refused
+Layout layout_of(const Problem& problem, int inputs);  ///< the problem must not be refused
 
-/// The problem with extents other than 0 and 1 replaced, those of the innermost dimension by the first of
-/// `sizes`; strides that were given stay.
+/// The problem with all extents replaced except 0 and 1. Those of the innermost dimension are replaced by the
+/// first of `sizes`. Given strides stay.
 Problem resized(const Problem& problem, const std::array<std::int64_t, most_dimensions>& sizes);
 
 }  // namespace tunesmith::elementwise_op

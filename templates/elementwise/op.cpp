@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// elementwise: out[i] = function(a[i], b[i], …), with NumPy's broadcasting; the function is a named one or an
-// expression.
+// elementwise: out[i] = function(a[i], b[i], ...), with NumPy's broadcasting. The function is a named one or
+// an expression.
 
 #include "templates/elementwise/op.h"
 
@@ -19,7 +19,7 @@ std::string check(const Problem& problem) {
   return refuses_layout(problem, expression.inputs);
 }
 
-// Elements at offsets that walk the output's coordinates.
+// The reference walks the output's coordinates and keeps each input's offset.
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
@@ -51,8 +51,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   evaluate(expression, dtype_of(problem), inputs, count, value.data(), permitted_error.data());
 }
 
-// Odd sizes, vectors that end within a row and at its end, and sizes of 1. One that differs in what a variant
-// compiles in is not run on that variant.
+// The companions have odd sizes, vectors that end within a row and at its end, and sizes of 1. A companion
+// that differs in a compiled-in property of a variant is not run on that variant.
 std::vector<Problem> companions(const Problem& problem) {
   static constexpr std::array<std::array<std::int64_t, most_dimensions>, 3> sizes = {
       {{7, 5, 3, 2, 3, 2}, {64, 33, 3, 2, 2, 2}, {4099, 2, 2, 3, 2, 2}}};
@@ -118,7 +118,7 @@ Op ops_elementwise() {
                       .refuses_text = refuses_shape}},
       .rewritten = with_fewest_dimensions,
       .check = check,
-      .arguments = {},  // below
+      .arguments = {},  // set below
       .templates = {base(), contiguous(), broadcast(), broadcast_any()},
       .preamble = [](const Problem& problem) { return code(expression_of(problem), dtype_of(problem)); },
       .reference = reference,

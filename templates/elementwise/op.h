@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What elementwise's templates share. Private to this folder.
+// Declarations that elementwise's templates share. They are private to this folder.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,21 @@
 
 namespace tunesmith::elementwise_op {
 
-/// These last as long as the problem.
+/// These references live as long as the problem.
 const Expression& expression_of(const Problem& problem);
 const Layout& layout_of(const Problem& problem);
 
-/// Whether it is one element, repeated along every dimension.
+/// True if the input is one element, repeated along every dimension.
 bool is_scalar(const InputLayout& input);
 
-/// Why `contiguous` cannot serve the problem, as a sentence; empty if it can.
+/// The reason why `contiguous` cannot serve the problem, as a sentence; empty if it can.
 std::string refuses_gaps(const Problem& problem);
 
-/// Why a problem is for `contiguous` and not for `broadcast` and `broadcast_any`; empty if it is for those.
+/// The reason why a problem is for `contiguous` instead of `broadcast` and `broadcast_any`; empty if these
+/// two serve it.
 std::string refuses_dense(const Problem& problem);
 
-/// Whether 32-bit indices reach every element of the output and the inputs.
+/// True if 32-bit indices reach every element of the output and the inputs.
 bool fits_32_bits(const Layout& layout);
 
 constexpr std::int64_t index_limit = std::int64_t{1} << 31;  // elements that 32-bit indices reach
@@ -55,26 +56,28 @@ inline Axis resident_threads_axis() {
 
 Axis vector_axis(const Problem& problem);
 
-/// The rules of every tuned kernel, whose threads hold ITEMS * VECTOR elements: these `must` hold, and
-/// keeping to those is `worth` it.
+/// The rules of every tuned kernel, whose threads hold ITEMS * VECTOR elements: the rules that `must` hold,
+/// and those that are `worth` following.
 std::vector<Rule> thread_must(const Problem& problem);
 std::vector<Rule> thread_worth(const Problem& problem);
 
-/// Of kernels that divide indices: that INDEX reaches the arrays, and that 64 bits are for what 32 do not.
+/// The rules of kernels that divide indices: INDEX must reach the arrays, and 64 bits are only for arrays
+/// that 32 bits do not reach.
 Rule index_must(const Problem& problem);
 Rule index_worth(const Problem& problem);
 
-/// A kernel's arguments: every input and the output; after them, an input's strides along each dimension.
+/// A kernel's arguments: every input and the output. add_strides() appends each input's strides along each
+/// dimension.
 std::vector<KernelArgument> pointers();
 void add_strides(std::vector<KernelArgument>& arguments, const Layout& layout);
 
 /// The arguments of shape.inl: the extents, their divisors and the strides.
 void add_shape(std::vector<KernelArgument>& arguments, const Layout& layout);
 
-/// Of every tuned kernel: vectors are read and written as such.
+/// The alignment that every tuned kernel needs, because it reads and writes whole vectors.
 std::int64_t alignment_bytes(const Problem& problem, const Config& config);
 
-/// As Op::sample.
+/// For Op::sample.
 void usual_arrays(Random& random, Problem& problem);
 
 Template base();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise problems such as users have: functions, shapes and what is broadcast to them.
+// Draws elementwise problems that users typically have: functions, shapes, and inputs that are broadcast to
+// them.
 
 #include "generator/sample.h"
 
@@ -47,7 +48,8 @@ std::vector<std::int64_t> shape(Random& random) {
   }
 }
 
-// A number, a row, a column or one number per plane; at times rows with gaps; mostly as the output.
+// An input: mostly of the output's shape; otherwise a number, a row, a column, one number per plane, or rows
+// with gaps.
 std::string input(Random& random, std::vector<std::int64_t> extents, bool first) {
   const std::size_t rank = extents.size();
   if (!first && draw_chance(random, 12)) return "1";

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output's extents and the inputs' strides as kernel arguments, in broadcast.cu and broadcast_any.cu; 0
-// is the innermost dimension. Needs elementwise/index.inl.
+// The output's extents and the inputs' strides as kernel arguments, for broadcast.cu and broadcast_any.cu.
+// Dimension 0 is the innermost. Needs elementwise/index.inl.
 
 struct Divisor {
   unsigned multiplier;
   int shift;
 };
 
-// Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1; below 2^31 the
-// sum does not overflow.
+// Divides as in Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1. The
+// sum does not overflow for values below 2^31.
 __device__ __forceinline__ unsigned divide(unsigned value, unsigned /*divisor*/, const Divisor& by) {
   return (__umulhi(value, by.multiplier) + value) >> by.shift;
 }

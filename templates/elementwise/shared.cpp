@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What elementwise's templates share: rules of a thread's work, kernel arguments, kinds of inputs.
+// Definitions that elementwise's templates share: rules of a thread's work, kernel arguments, kinds of
+// inputs.
 
 #include <utility>
 
@@ -8,7 +9,7 @@
 namespace tunesmith::elementwise_op {
 namespace {
 
-// The multiplier and shift by which a number below 2^31 is divided (shape.inl).
+// The multiplier and shift that divide a number below 2^31 (shape.inl).
 std::pair<std::int32_t, std::int32_t> divisor_of(std::int64_t extent) {
   int shift = 0;
   while ((std::int64_t{1} << shift) < extent) ++shift;
@@ -59,7 +60,8 @@ Axis vector_axis(const Problem& problem) {
   return {VECTOR, halves(16 / bytes(dtype_of(problem))), "elements of an access"};
 }
 
-// A hostile expression may have 512 operations, a function of real numbers some dozens of instructions.
+// A hostile expression may have 512 operations, and a function of real numbers may take dozens of
+// instructions.
 Rule index_must(const Problem& problem) {
   const bool small = fits_32_bits(layout_of(problem));
   return {"INDEX=32 reaches arrays of fewer than 2^31 elements.",

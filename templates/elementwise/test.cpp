@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// elementwise's problems: what is refused, how dimensions are merged, and what the templates may choose from.
+// Tests of elementwise's problems: refusals, the merging of dimensions, and the templates' spaces.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TEST(ElementwiseProblem, BadInputIsNamedWithItsValue) {
   }
 }
 
-// Strides are kept where a problem is made small or odd.
+// Strides are kept when a problem is made small or odd.
 TEST(ElementwiseProblem, CompanionsAreProblems) {
   for (const char* text :
        {"function=\"a + 1\" shape=2 a=2:500000000", "function=add shape=2x3 b=2x3:1000000000000x1"}) {
@@ -91,13 +91,13 @@ TEST(ElementwiseProblem, DimensionsAreMerged) {
   EXPECT_FALSE(layout("shape=4x5x6 b=6").inputs[1].is_output_like);
 }
 
-// Arrays as a drawn problem has them: an output's extents, and each input's strides along them.
+// The arrays of a drawn problem: the output's extents, and each input's strides along them.
 struct Arrays {
   std::vector<std::int64_t> shape;
   std::array<std::vector<std::int64_t>, 2> strides;
 };
 
-// Repeated along some dimensions; at times with gaps.
+// Draws arrays that are repeated along some dimensions and sometimes have gaps.
 Arrays drawn_arrays(Random& random) {
   Arrays arrays;
   for (std::uint64_t rank = random.below(5); arrays.shape.size() < rank;)
@@ -115,7 +115,7 @@ Arrays drawn_arrays(Random& random) {
   return arrays;
 }
 
-// The same with dimensions cut in two and with some of one element.
+// The same arrays with some dimensions cut in two and with additional dimensions of one element.
 Arrays cut(const Arrays& arrays, Random& random) {
   Arrays finer;
   const auto add = [&](std::int64_t extent, const std::array<std::int64_t, 2>& strides) {
@@ -138,7 +138,7 @@ std::string joined(const std::vector<std::int64_t>& numbers) {
   return text.empty() ? "1" : text;
 }
 
-// In any of the words that a person may choose.
+// The text of a problem, in any of the forms that a user may choose.
 std::string problem_text(const Arrays& arrays, Random& random) {
   std::string text = "function=add shape=" + joined(arrays.shape);
   for (std::size_t k = 0; k < 2; ++k) {
@@ -163,7 +163,7 @@ std::string problem_text(const Arrays& arrays, Random& random) {
   return text;
 }
 
-// Where each element of an input is, in the output's order.
+// The address of each element of an input, in the output's order.
 std::vector<std::int64_t> addresses(const std::vector<std::int64_t>& shape,
                                     const std::vector<std::int64_t>& strides) {
   std::vector<std::int64_t> found = {0};
@@ -216,7 +216,8 @@ TEST(ElementwiseSpace, HasSomeThousandConfigsAndADefaultForEveryProblem) {
   }
 }
 
-// What the bodies cannot do is refused with its reason; what is merely unlikely to be fast is legal.
+// Configs that the bodies cannot execute are refused with a reason; configs that are only unlikely to be fast
+// are legal.
 TEST(ElementwiseSpace, RulesSayWhatTheBodiesCannotDo) {
   std::string long_sum = "sin(a)";
   for (int n = 1; n < 40; ++n) long_sum += "+sin(" + std::to_string(n) + "*a)";

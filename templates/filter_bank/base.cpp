@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// filter_bank/base: the plain kernel, which serves every problem.
+// filter_bank/base: the template of the plain kernel, which serves every problem.
 
 #include <algorithm>
 

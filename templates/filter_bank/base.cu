@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// filter_bank, the plain kernel: a thread has ROWS outputs below each other. A row of the image is summed
-// along the row mask once, and added to each output whose window has it. Only the image's type is compiled
-// in. The two halves of a mask are summed apart, from its middle outwards: of equal numbers and a mask whose
-// halves differ in sign alone they are then opposite, whatever was rounded, and the output is exactly 0.
+// The plain kernel of filter_bank: a thread has ROWS outputs below each other. It sums a row of the image
+// along the row mask once, and adds the sum to each output whose window holds the row. Only the image's type
+// is compiled in. The two halves of a mask are summed separately, from its middle outwards. If all samples
+// are equal and the mask's halves differ only in sign, the two sums are opposite regardless of rounding, and
+// the output is exactly 0.
 
 #include "common/boundary.cuh"
 #include "common/widened.cuh"
@@ -11,7 +12,7 @@
 using Sum = sum_type<T>;
 constexpr int most_filters = 4;
 
-// The windows of outputs below each other: their first row is y, their first pixel x.
+// The windows of outputs that lie below each other. Their first row is y, their first pixel x.
 struct Windows {
   const T* first;  // of the image, of the outputs' channel
   long long height, width, channels, y, x;
@@ -25,7 +26,8 @@ __device__ __forceinline__ Sum sample(const Windows& from, const T* line, long l
   return inside || (line != nullptr && column >= 0) ? widened(line[column * from.channels]) : from.outside;
 }
 
-// The sum of a row along a mask. `inside`: all of its pixels are in the image; line: nullptr where none is.
+// The sum of a row along a mask. `inside` tells that all of its pixels are in the image; `line` is nullptr if
+// none is.
 template <bool inside>
 __device__ __forceinline__ Sum line_sum(const Windows& from, const T* line, const Sum* mask, int taps) {
   Sum low = 0, high = 0;
@@ -38,7 +40,7 @@ __device__ __forceinline__ Sum line_sum(const Windows& from, const T* line, cons
   return sum;
 }
 
-// Of the r-th row of the first window, and of those below it.
+// The sum of the r-th row of the first window, which the windows below share.
 __device__ __forceinline__ Sum row_sum(const Windows& from, int r, const Sum* mask, int taps) {
   const long long row = sample_at(from.y + r, from.height, from.boundary);
   const T* const line = row < 0 ? nullptr : from.first + row * from.width * from.channels;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/filter_bank.h: they make problems and launch plans of the dispatcher.
 #include <string_view>
 
 #include "generator/error.h"
@@ -49,7 +50,7 @@ Status filter_bank(Dispatcher& dispatcher, const double* image, const double* co
   return run(dispatcher, image, column_masks, row_masks, output, shape, "f64", stream);
 }
 
-// Masks and output are float: "f64" is no image of these.
+// Masks and output are float here, so images of f64 are refused.
 Status filter_bank(Dispatcher& dispatcher, ElementName type, const void* image, const float* column_masks,
                    const float* row_masks, float* output, const FilterBankShape& shape, void* stream) {
   if (type.text == "f64") {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a place's sums, one of each filter.
+// The norm of the sums at a place, one of each filter. The kernels of filter_bank use it.
 #pragma once
 
 #include "common/approximate.cuh"
 
-// Limits between which the sum of the squares is neither too large nor so small that it loses digits, and the
-// power of two that takes any other number there.
+// The limits between which a sum of squares neither overflows nor is so small that it loses digits, and the
+// power of two that scales any other number into this range.
 template <typename Sum>
 struct NormScale {
   static constexpr float least = 0x1p-80f, most = 0x1p100f, power = 0x1p100f;
@@ -23,7 +23,8 @@ __device__ __forceinline__ Sum sum_of_squares(const Sum (&sums)[count], Sum scal
   return squares;
 }
 
-// Of squares between the limits; of f32 by the reciprocal root, whose error is 4 u, and that of the product.
+// The root of a sum of squares between the limits. For f32 it uses the reciprocal root, whose error is 4 u;
+// the product adds its own error.
 __device__ __forceinline__ float root(float x) { return x * approximate_rsqrt(x); }
 __device__ __forceinline__ double root(double x) { return sqrt(x); }
 
@@ -32,7 +33,7 @@ __device__ __forceinline__ bool is_between(Sum squares) {
   return squares >= NormScale<Sum>::least && squares <= NormScale<Sum>::most;
 }
 
-// The root of the sum of the squares where that is not between the limits, of NaN and infinity too.
+// The root of a sum of squares that is not between the limits, including NaN and infinity.
 template <typename Sum, int count>
 __device__ __forceinline__ Sum far_norm(const Sum (&sums)[count]) {
   constexpr Sum power = NormScale<Sum>::power;
@@ -44,7 +45,7 @@ __device__ __forceinline__ Sum far_norm(const Sum (&sums)[count]) {
   return scaled == 0 ? Sum(0) : sqrt(scaled) * back;  // images have many zeros
 }
 
-// The roots of the sums of the squares, which overflow only where the root does.
+// The roots of the sums of squares. They overflow only if the root itself does.
 template <typename Sum, int count, int outputs>
 __device__ __forceinline__ void norms(Sum (&to)[outputs], const Sum (&sums)[outputs][count]) {
   bool all_between = true;

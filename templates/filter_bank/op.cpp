@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// filter_bank: several separable filters of one image in one pass, each by itself, their sum, or their norm.
+// filter_bank: several separable filters of one image in one pass. The output is each filter's result, their
+// sum, or their norm.
 
 #include "templates/filter_bank/op.h"
 
@@ -58,8 +59,8 @@ std::vector<std::int64_t> output_extents(const Problem& problem) {
   return {d.filters, d.batch, d.height, d.width, d.channels};
 }
 
-// What a filter makes of a stretch of a row of outputs, from the element `first` of the row to `last`: the
-// sums, and those of the absolute values, along the columns first.
+// A filter's sums for a stretch of a row of outputs, from element `first` of the row to `last`, and the sums
+// of the absolute values. They are computed along the columns first.
 struct Sums {
   std::vector<double> value, size;
 };
@@ -105,15 +106,14 @@ double absolute_sum(const std::vector<double>& weights, std::int64_t first, std:
   return sum;
 }
 
-// Each product goes through at most taps_y + taps_x roundings, whichever direction is first, since a weight
-// is multiplied and added in one operation or in two whose product is rounded once more before its sum: so
+// Each product goes through at most taps_y + taps_x roundings, whichever direction is first: a weight is
+// multiplied and added in one operation, or in two, where the product is rounded once more before its sum. So
 // the error of a filter's sum is at most gamma(taps_y + taps_x) sum|w x|, gamma(n) = n u / (1 - n u) (Higham,
-// Accuracy and Stability of Numerical Algorithms, section 3.1), which is below (taps_y + taps_x + 1) u for
-// the masks that are allowed. A rounding below the normal numbers is off by half of the least one.
-// `sum`: filters - 1 roundings more.
-// `norm`: | |a| - |b| | <= |a - b|, so the sums' errors together make no more than the root of the sum of
-// their squares; squares, their sum and the root add (filters / 2 + 6) u of the result, of which 5 u are
-// those of the root.
+// Accuracy and Stability of Numerical Algorithms, section 3.1). This is below (taps_y + taps_x + 1) u for the
+// masks that are allowed. A rounding below the normal numbers has an error of half of the smallest subnormal.
+// `sum` adds filters - 1 roundings. For `norm`, | |a| - |b| | <= |a - b|, so the sums' errors together make
+// at most the root of the sum of their squares. Squares, their sum and the root add (filters / 2 + 6) u of
+// the result, of which the root makes 5 u.
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
@@ -154,14 +154,14 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
         permitted += (count / 2 + 6) * unit * (found + permitted) + least;
       }
       value[to + n] = found;
-      // An infinity comes out as it should, or as NaN: nothing is permitted there.
+      // An infinity comes out as expected or as NaN: no error is permitted there.
       permitted_error[to + n] = std::isfinite(permitted) ? permitted : 0;
     }
     at += last - first;
   }
 }
 
-// Gradients and Laplacians of Gaussians, pairs of small derivatives, of images as cameras have them.
+// Draws gradients and Laplacians of Gaussians, and pairs of small derivatives, of images of cameras.
 void usual_images(Random& random, Problem& problem) {
   static const std::vector<std::array<std::int64_t, 2>> frames = {{1080, 1920}, {720, 1280},  {2160, 3840},
                                                                   {480, 640},   {1200, 1600}, {3000, 4000}};
@@ -210,9 +210,9 @@ std::vector<Parameter> parameters() {
       value_parameter("samples outside the image")};
 }
 
-// One pixel, less than a mask, odd rows, several strips, channels as the problem's. Where there are more
-// images than blocks are wanted, a block goes down many rows. With very many channels those that would be
-// larger than the problem are left out.
+// The companions have one pixel, an image smaller than a mask, odd rows, several strips, and the problem's
+// channels. If there are more images than wanted blocks, a block goes down many rows. With very many
+// channels, companions that would be larger than the problem are left out.
 std::vector<Problem> companions(const Problem& problem) {
   static const Companions all = {"batch=1 height=1 width=1 boundary=mirror",
                                  "batch=1 height=2 width=3 boundary=wrap",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the op filter_bank share: the sizes of a problem, and its templates.
+// Declarations that the files of the op filter_bank share: the sizes of a problem, and its templates.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Dims {
   std::int64_t batch, height, width, channels;
   std::int64_t filters, taps_y, taps_x;
   std::int64_t before_y,
-      before_x;  ///< from a window's first place to its output's: half a mask and the origin
+      before_x;  ///< places from a window's first one to its output's: half a mask and the origin
   FilterBankResults results;
   Boundary boundary;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// filter_bank/sliding: a block marches down a strip, columns in registers, rows by way of shared memory.
+// filter_bank/sliding: a block marches down a strip. It sums along columns in registers, and along rows by
+// way of shared memory.
 
 #include <algorithm>
 #include <utility>
@@ -23,7 +24,7 @@ constexpr IntegerAxis VECTOR("VECTOR");
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t most_shared = 200 * kib;               // bytes of a block
 constexpr std::int64_t longest_side = std::int64_t{1} << 30;  // columns and rows are int in the kernel
-constexpr std::int64_t longest_reach = 384;                   // of a window beyond its first element
+constexpr std::int64_t longest_reach = 384;                   // elements of a window beyond its first
 constexpr std::int64_t most_registers = 208, most_multiply_adds = 6000;
 
 std::int64_t lanes_of(const Problem& problem) { return 16 / sum_bytes(problem); }
@@ -51,7 +52,7 @@ std::int64_t shared_bytes(const Problem& problem, const Config& c) {
   return layout_of(problem, c).elements * sum_bytes(problem);
 }
 
-// Rows of a block, so that there are about BLOCKS of them.
+// The tiles of an image, with as many rows per block as give about BLOCKS blocks.
 struct Cut {
   std::int64_t tiles_x, runs, run;
 };
@@ -65,11 +66,12 @@ Cut cut_of(const Problem& problem, const Config& c) {
   return {tiles_x, ceil_divide(d.height, run), run};
 }
 
-// Multiply-adds in the code: of ROWS rows of sums along the columns, and of a few units of outputs.
+// The number of multiply-adds in the code: for ROWS rows of sums along the columns, and for a few units of
+// outputs.
 std::int64_t multiply_adds(const Dims& d, std::int64_t rows, std::int64_t columns, std::int64_t outputs) {
   return d.filters * (rows * d.taps_y * columns + d.taps_x * std::max(outputs, 24 / d.filters));
 }
-// Registers of a thread: the rows that it keeps, the sums that are made together, and all else.
+// Registers of a thread: the rows that it keeps, the sums that are made together, and 64 others.
 std::int64_t registers(const Problem& problem, std::int64_t rows, std::int64_t columns) {
   return sum_bytes(problem) / 4 * (Dims(problem).taps_y - 1 + rows) * columns + 64;
 }
@@ -165,9 +167,10 @@ Work work(const Problem& problem, const Config& c) {
   return {.steps = {std::move(launch)}};
 }
 
-// One column of a thread, and as many rows as there are registers and blocks for; many outputs of a thread
-// where the pixels under a row mask are far apart. Strips of whose threads few stand beside the outputs or
-// outside the image, and some times as many blocks as a device runs at a time.
+// A thread gets one column, and as many rows as registers and the number of blocks permit. It gets many
+// outputs if the pixels under a row mask are far apart. Strips are chosen so that few of their threads are
+// without outputs or outside the image, and blocks so that there are some times as many as a device runs at a
+// time.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t lanes = lanes_of(problem), reach = (d.taps_x - 1) * d.channels;
@@ -179,7 +182,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     const std::int64_t tile = std::max<std::int64_t>(0, one - reach) / outputs * outputs;
     if (tile == 0) continue;
     const std::int64_t tiles = ceil_divide(d.row_length(), tile);
-    const std::int64_t percent = one == 512 ? 90 : 97;  // fewer blocks hide less of each other's waits
+    const std::int64_t percent = one == 512 ? 90 : 97;  // fewer blocks hide less latency
     if (block != 0 && 100 * tiles * one > percent * tiles_x * block) continue;
     block = one;
     tiles_x = tiles;
@@ -198,7 +201,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t buffers = 2 * buffer() * blocks(warps) <= 200 * kib ? 2 : 1;
   const std::int64_t resident =
       std::max<std::int64_t>(1, std::min(blocks(warps), 200 * kib / (buffers * buffer())));
-  std::int64_t same_blocks = warps;  // the least that is as many blocks, as resident_warps_rule() has it
+  std::int64_t same_blocks = warps;  // the smallest for the same number of blocks (resident_warps_rule())
   for (const std::int64_t one : {32, 24, 20, 16, 12, 8}) {
     if (blocks(one) == blocks(warps)) same_blocks = one;
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // filter_bank in one pass. A block marches down a strip of the image. Each thread keeps the rows of a window
-// in registers, of a few columns, and sums them along the column masks, ROWS rows at a time; the rows that
-// the next ones need are read meanwhile. These sums go to shared memory, where each thread takes OUTPUTS
-// neighbours of a row and sums along the row masks. It knows the masks' sizes; weights, boundary and the
-// image's size are arguments. The two halves of a mask are summed apart, from its ends inwards, so that
-// those of masks whose halves differ in sign alone are opposite where all samples are equal (base.cu).
+// in registers, for a few columns, and sums them along the column masks, ROWS rows at a time; the rows needed
+// next are read meanwhile. These sums go to shared memory. From there, each thread takes OUTPUTS neighbours
+// of a row and sums along the row masks. The masks' sizes are compiled in; weights, boundary and the image's
+// size are arguments. The two halves of a mask are summed separately, from its ends inwards. If the halves
+// differ only in sign, the two sums are opposite where all samples are equal (base.cu).
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
@@ -30,11 +30,11 @@ constexpr int load = layout.load;  // elements of a load
 constexpr int shift = layout.shift, reach = layout.reach, units = layout.units;
 constexpr int tile = units * OUTPUTS;
 
-// Of a window, and of those below it that are summed at the same time.
+// The rows of a window, and of the windows below it that are summed at the same time.
 constexpr int ring_rows = taps_y - 1 + ROWS;
 
-// Rows of a thread's sums along a column mask that are made together: weights are read from shared memory
-// once for all of them.
+// The number of rows of a thread's sums along a column mask that are made together. Weights are read from
+// shared memory once for all of them.
 __host__ __device__ constexpr int rows_together() {
   int rows = ROWS;
   while (rows > 1 && (ROWS % rows != 0 || 2 * rows * COLUMNS * static_cast<int>(sizeof(Sum)) > 96)) --rows;
@@ -42,8 +42,8 @@ __host__ __device__ constexpr int rows_together() {
 }
 constexpr int together = rows_together();
 
-// Along the rows, each thread has a unit of so many rows at once, and goes on to the next ones in steps, of
-// which some are made together.
+// For sums along the rows, the threads' units cover rows_at_once rows. The threads move on to the next rows
+// in steps, some of which are made together.
 constexpr int rows_at_once = layout.rows_at_once;
 constexpr int steps = ROWS / rows_at_once;
 __host__ __device__ constexpr int steps_together() {
@@ -95,8 +95,8 @@ __device__ __forceinline__ void fetch(Read (&rows)[ROWS], const Strip& from, int
   }
 }
 
-// Puts the rows that were read among those that are kept, from `slot` on, and what stands outside where they
-// are not in the image.
+// Stores the rows that were read among the kept ones, from `slot` on. Rows outside the image get the value
+// outside.
 template <int slot>
 __device__ __forceinline__ void keep(Kept& kept, const Read (&rows)[ROWS], const Strip& from, int first) {
 #pragma unroll
@@ -118,7 +118,8 @@ __device__ __forceinline__ void keep(Kept& kept, const Read (&rows)[ROWS], const
   }
 }
 
-// All rows but the last ROWS; `first` is that at `slot`, which may be above the first window.
+// Fills all kept rows except the last ROWS. `first` is the row at `slot`, which may be above the first
+// window.
 template <int slot>
 __device__ __forceinline__ void fill(Kept& kept, const Strip& from, int first) {
   if constexpr (slot + ROWS < ring_rows) {
@@ -129,7 +130,7 @@ __device__ __forceinline__ void fill(Kept& kept, const Strip& from, int first) {
   }
 }
 
-// ROWS rows of sums along the column masks.
+// Computes ROWS rows of sums along the column masks.
 __device__ __forceinline__ void sum_columns(const Kept& kept, const Sum* masks, Sum* to) {
   constexpr int half = taps_y / 2;
 #pragma unroll
@@ -194,15 +195,15 @@ __device__ __forceinline__ void store_unit(Sum* to, const Sum (&values)[OUTPUTS]
   }
 }
 
-// A 0 that the compiler does not know. It would read all weights before the loop over the units, and have no
-// registers left for what is on its way from global memory.
+// A 0 that is unknown to the compiler. Otherwise it would read all weights before the loop over the units,
+// and have no registers left for loads from global memory that are under way.
 __device__ __forceinline__ int unknown_zero() {
   int zero = 0;
   make_opaque(zero);
   return zero;
 }
 
-// Reads the samples from `n` to before `end` of some units.
+// Reads the samples [n, end) of some units.
 template <int count>
 __device__ __forceinline__ void read_samples(Sum (&samples)[units_together][count], const Sum* from, int n,
                                              int end) {
@@ -228,8 +229,8 @@ __device__ __forceinline__ void add_products(Sum (&sums)[units_together][OUTPUTS
   }
 }
 
-// Sums along a row mask of some units; `from` is the filter's row at the first one's first column. Samples
-// are read when the weights come to them, so that few are in registers.
+// Computes the sums along a row mask for some units. `from` is the filter's row at the first unit's first
+// column. Samples are read only when the weights reach them, so that few are in registers.
 __device__ __forceinline__ void sum_rows(Sum (&sums)[units_together][OUTPUTS], const Sum* from,
                                          const Sum* mask) {
   constexpr int half = taps_x / 2, count = round_up(shift + OUTPUTS + reach, lanes);
@@ -275,7 +276,7 @@ __device__ __forceinline__ void sum_rows(Sum (&sums)[units_together][OUTPUTS], c
   if constexpr (taps_x % 2 != 0) add_products<count>(sums, mask[half], samples, half);
 }
 
-// What becomes of a unit's sums of all filters.
+// Makes a unit's outputs from the sums of all filters.
 __device__ __forceinline__ void join(Sum (&to)[OUTPUTS], const Sum (&sums)[filters][units_together][OUTPUTS],
                                      int u) {
   Sum here[OUTPUTS][filters];
@@ -326,7 +327,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WAR
   from.outside = static_cast<Sum>(value);
 #pragma unroll
   for (int c = 0; c < COLUMNS; ++c) {
-    // One window further to the right, so that the division is one of no negative number.
+    // Moves `load` pixels to the right before the division, so that the dividend is not negative.
     const int column = x + thread * COLUMNS + c - shift;
     const int pixel = (column + load * channels) / channels - load;
     const int place = sample_at(pixel - before_x, width, boundary);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// filter_bank/sliding: a strip, and shared memory in elements: rows of the filters' sums along the column
-// masks, then the column masks, then the row masks.
+// The strip of a block of filter_bank/sliding, and its shared memory in elements: rows of the filters' sums
+// along the column masks, then the column masks, then the row masks.
 
 struct SlidingShape {
   LayoutSize block, columns, rows, outputs;  // threads, columns of each, rows of a group, outputs of a thread

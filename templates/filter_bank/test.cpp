@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// filter_bank in particular: SciPy's numbers; norms of what squares do not hold; numbers that are not finite;
-// what is refused; the spaces.
+// Tests of filter_bank: SciPy's numbers; norms of numbers whose squares overflow or vanish; numbers that are
+// not finite; refusals; spaces.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,8 +55,8 @@ TEST_F(FilterBankOnHost, APairOfSobelsIsSciPys) {
   EXPECT_EQ(filtered(x, down, across, shape), All({40, 18, -8, 4, -26, -28}));
   shape.boundary = constant;
   shape.value = 1;
-  // Of correlate() with the products of the masks: sobel() has the value beside its first direction's sums
-  // too.
+  // These numbers come from correlate() with the products of the masks: sobel() also uses the value outside
+  // next to the sums of its first direction.
   EXPECT_EQ(filtered(x, down, across, shape), All({34, 14, -8, 4, -22, -22}));
 }
 
@@ -161,7 +161,7 @@ TEST(FilterBankNorm, SquaresNeitherOverflowNorVanish) {
       image.insert(image.end(), {size, -size});
     image.push_back(std::nanf(""));
     image.push_back(-0.0F);
-    // Filters of one weight: 3 and 4 quarters, whose norm is 5 quarters.
+    // Each filter has one weight. They are 3 and 4 quarters, whose norm is 5 quarters.
     const std::vector<float> found =
         output_of(which.template_name, "height=1 width=22 filters=2 taps_y=1 taps_x=1 results=norm",
                   which.config, image, {std::sqrt(0.75F), 1.0F}, {std::sqrt(0.75F), 1.0F});
@@ -208,7 +208,7 @@ TEST(FilterBankValues, ThatAreNotFiniteReachTheirWindowsAlone) {
   }
 }
 
-// Derivatives of areas of one value are exactly 0, whatever products and sums were rounded.
+// Derivatives of areas of one value are exactly 0, regardless of rounding.
 TEST(FilterBankValues, HalvesThatDifferInSignAloneAreOpposite) {
   const std::vector<float> even = {0.1F, 0.7F, 0.3F, 0.7F, 0.1F};
   const std::vector<float> odds[] = {{-0.1F, -0.7F, 0.0F, 0.7F, 0.1F},
@@ -257,8 +257,8 @@ TEST(FilterBankSpace, TheTemplateSaysWhatItIsNotFor) {
                    {"height=9 filters=2 taps_y=69 taps_x=69 dtype=f64", ""}});
 }
 
-// What is taken where nothing was measured is legal, for every size of mask that the template does not
-// refuse.
+// The first guess, for problems without a measurement, is legal for every size of mask that the template does
+// not refuse.
 TEST(FilterBankSpace, FirstGuessesAreLegal) {
   const Template& sliding = find_template(op(), "sliding");
   for (const char* dtype : {"f32", "f64", "u8"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram/arrivals: one kernel; whoever adds to a count last moves it to the output.
+// histogram/arrivals: one kernel, in which the block that adds to a count last moves it to the output.
 
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr IntegerAxis WORD_BITS("WORD_BITS");
 
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
 
 std::int64_t shared_bytes(const Problem& problem, std::int64_t copies) {
   const std::int64_t bins = problem.integer("bins");
@@ -83,9 +83,9 @@ Work arrivals_work(const Problem& problem, const Config& config) {
   return work;
 }
 
-// As tuned problems have it on an H100: one copy of the counters, a block for each multiprocessor, and so
-// many threads that there are two tiles for each; single elements and few blocks where there are few
-// elements.
+// Follows the winners of tuning on an H100: one copy of the counters, a block for each multiprocessor, and a
+// number of threads that gives each two tiles. With few elements, vectors are single elements and blocks are
+// few.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   constexpr std::int64_t most_elements = std::int64_t{1} << 24, most_bins = 4096;
   const std::int64_t length = problem.integer("length");

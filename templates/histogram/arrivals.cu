@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram in one kernel without a last block that all wait for: a word of the workspace holds a bin's count
-// and how many blocks have added theirs. The block that completes a word moves its count to the output.
+// histogram in one kernel, without waiting for one last block: a word of the workspace holds a bin's count
+// and the number of blocks that have added theirs. The block that completes a word moves its count to the
+// output.
 
 #include "common/overlap.inl"
 #include "common/shared.cuh"
@@ -31,7 +32,7 @@ __device__ __forceinline__ void empty(unsigned* word, unsigned cells) {
   for (unsigned i = threadIdx.x; i < cells; i += BLOCK) word[i] = 0;
 }
 
-// What a thread has of a tile; vectors that reach beyond the last element are not there.
+// A thread's part of a tile. Vectors that reach beyond the last element are missing.
 struct Own {
   T element[ITEMS][VECTOR];
   bool is_there[ITEMS];
@@ -56,7 +57,7 @@ __device__ __forceinline__ void count(const T (&element)[N], unsigned* counters,
     if (of_bytes || cell[e] < cells) atomicAdd(counters + cell[e] * COPIES, 1u);
 }
 
-// Each block calls it once for each bin.
+// Adds a block's count of a bin. Each block calls this once for each bin.
 __device__ __forceinline__ void arrive(unsigned bin, unsigned times, unsigned long long* counts, Word* kept) {
   if (gridDim.x == 1) {
     counts[bin] = times;
@@ -68,7 +69,7 @@ __device__ __forceinline__ void arrive(unsigned bin, unsigned times, unsigned lo
   kept[bin] = 0;
 }
 
-// `kept`: a word for each bin, zero before and after. Every block has a tile.
+// `kept` has a word for each bin, zero before and after the launch. Every block has a tile.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(histogram_arrivals)(InputPointer<T> values, unsigned long long* __restrict__ counts,
                               long long length, long long stride, int bins, double lo, double step, double hi,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What histogram's templates share: axes, a rule, the arguments of their kernels.
+// Definitions that histogram's templates share: axes, a rule, the arguments of their kernels.
 
 #include "templates/histogram/op.h"
 
@@ -27,7 +27,7 @@ LaunchNumbers numbers_of(const Range& range) {
   const Estimate how = estimate(range);
   LaunchNumbers numbers;
   numbers.doubles = {range.lo, range.step, range.edge(range.bins), how.inverse, how.addend};
-  // Unsigned in the kernel.
+  // The window is unsigned in the kernel.
   numbers.integers[5] = static_cast<std::int32_t>(static_cast<std::uint32_t>(how.window));
   return numbers;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram/base: the plain kernel, which serves every problem.
+// histogram/base: the template of the plain kernel, which serves every problem.
 
 #include <algorithm>
 

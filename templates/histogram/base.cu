@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram, the plain kernel: one thread per element, which it adds to a counter in global memory.
+// The plain kernel of histogram: one thread per element, which it counts in global memory.
 
 #include "histogram/bins.cuh"
 

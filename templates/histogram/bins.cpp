@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bins of a histogram problem: their edges as NumPy has them, and the estimate by which the kernels find
-// an element's bin, with its error bound.
+// The bins of a histogram problem: their edges as in NumPy, and the estimate by which the kernels find an
+// element's bin, with its error bound.
 
 #include <algorithm>
 #include <cmath>
@@ -62,8 +62,8 @@ std::string refuses_range(const Range& range, const std::string& op, const std::
     return "The " + op + " problem's " + limits() + " must be at least 1e-290 and at most " +
            (single ? "3.4e38 (f32)" : "1e300") + " apart, and no larger than that themselves.";
   }
-  // With bins of two spacings and more the edges differ, as NumPy asks, and an estimate is off by less than a
-  // bin. Integers have so much room in double that more is asked for.
+  // If bins are at least two spacings wide, the edges differ, as NumPy requires, and an estimate is off by
+  // less than a bin. Integers have more room in double, so their bins must be wider.
   const double least = spacing(range.dtype, range.size) * (single ? 2 : 4096);
   if (range.step < least) {
     const auto most = static_cast<std::int64_t>((range.hi - range.lo) / least);
@@ -84,8 +84,8 @@ Estimate estimate(const Range& range) {
   const double spread = spacing(range.dtype, range.size);
   const auto is_multiple = [](double value, double unit) { return std::fmod(value, unit) == 0; };
 
-  // Where a bin's width is a power of two and every edge a number of the edge type, all is exact, the
-  // rounding down included: x lies below an edge if and only if t does.
+  // If a bin's width is a power of two and the edge type holds every edge, everything is exact, including the
+  // rounding down: x lies below an edge if and only if t does.
   int exponent = 0;
   const bool whole = is_multiple(range.lo, spread) && is_multiple(range.step, spread) &&
                      range.lo + range.step * static_cast<double>(range.bins) == range.hi;
@@ -95,10 +95,10 @@ Estimate estimate(const Range& range) {
     return found;
   }
 
-  // Otherwise t is off by at most `error`: an edge was rounded (half a spacing; in double up to three, for
-  // the step, the product and the sum); inverse, shift and addend were (each by at most 2^-51 of size /
-  // step); the result is (one unit). Biased by that much, t is never too small, and too large only within
-  // twice the error above an edge.
+  // Otherwise t is off by at most `error`. Its parts are the rounding of an edge (half a spacing; in double
+  // up to three, for the step, the product and the sum), the roundings of inverse, shift and addend (each at
+  // most 2^-51 of size / step), and that of the result (one unit). With a bias of this size, t is never too
+  // small, and too large only within twice the error above an edge.
   const double edges = range.dtype == DType::f32 ? 0.51 * spread : 0;
   const double ratio = range.size / range.step;
   const double error = edges / range.step + (ratio + base) * 0x1p-49 + 2 * unit;
@@ -106,7 +106,7 @@ Estimate estimate(const Range& range) {
   found.addend = base - shift + bias * unit;
   found.window = static_cast<std::int64_t>(2 * bias) + 2;
 
-  // Integers that are not at an edge keep away from it where the edges are multiples of 1/2.
+  // If the edges are multiples of 1/2, integers that are not at an edge are at least 1/2 away from it.
   const bool integers = range.dtype != DType::f32 && range.dtype != DType::f64;
   if (integers && whole && is_multiple(range.lo, 0.5) && is_multiple(range.step, 0.5) &&
       0.5 / range.step > static_cast<double>(found.window) * unit)

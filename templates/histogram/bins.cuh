@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
+// Finds the bin of equal width that holds a number, exactly as numpy.histogram does, and loads elements by
 // whole words. templates/histogram/bins.cpp computes the numbers in Bins and bounds their error.
 #pragma once
 
 #include "common/hinted_access.cuh"
 
-// Edge i is lo + i * step, each operation rounded to double, and then to float where the elements are; the
-// last is hi. A bin holds its lower edge, the last one both.
+// Edge i is lo + i * step; each operation is rounded to double, and the result to float if the elements are
+// floats. The last edge is hi. A bin includes its lower edge, the last bin both edges.
 struct Bins {
   unsigned count;
   double lo, step, hi;
   // inverse * x + addend, rounded down, is 2^20 plus x's bin, with 32 bits of fraction. It may be too large,
-  // but never where the fraction is `window` or more.
+  // but only if the fraction is less than `window`.
   double inverse, addend;
   unsigned window;
 };
 
-// The bin of `value`, or one too many where `unsure` is set; bins.count or more for what is outside and NaN.
+// The bin of `value`; if `unsure` is set, it may be the next bin instead. The result is bins.count or more
+// for values outside and for NaN.
 __device__ __forceinline__ unsigned estimated_bin(double value, const Bins& bins, bool& unsure) {
   const auto fixed =
       static_cast<unsigned long long>(__double_as_longlong(__fma_rd(value, bins.inverse, bins.addend)));
@@ -31,7 +32,7 @@ __device__ __forceinline__ double lower_edge(unsigned bin, const Bins& bins) {
   return static_cast<double>(static_cast<E>(edge));
 }
 
-// What NumPy compares elements of type T with.
+// The type of the edges with which NumPy compares elements of type T.
 template <typename T>
 struct EdgeOf {
   using Type = double;
@@ -43,7 +44,8 @@ struct EdgeOf<float> {
 template <typename T>
 using Edge = typename EdgeOf<T>::Type;
 
-// E is the type of the edges. The result is bins.count or more for what is outside and for NaN.
+// The bin of `value`; E is the type of the edges. The result is bins.count or more for values outside and for
+// NaN.
 template <typename E>
 __device__ __forceinline__ unsigned bin_of(double value, const Bins& bins) {
   bool unsure = false;
@@ -52,8 +54,8 @@ __device__ __forceinline__ unsigned bin_of(double value, const Bins& bins) {
   return value == bins.hi ? bins.count - 1 : bin;
 }
 
-// The bins of N elements; AS_THEY_ARE: the elements themselves. Up to four share a branch, since estimates
-// are rarely unsure.
+// Finds the bins of N elements; with AS_THEY_ARE, the elements themselves are the bins. Up to four elements
+// share a branch, because estimates are rarely unsure.
 template <bool AS_THEY_ARE, typename T, int N>
 __device__ __forceinline__ void bins_of(unsigned (&bin)[N], const T (&element)[N], const Bins& bins) {
   constexpr int together = N < 4 ? N : 4;
@@ -79,7 +81,7 @@ __device__ __forceinline__ void bins_of(unsigned (&bin)[N], const T (&element)[N
 
 // ---- elements by words
 
-// BYTES (1, 4, 8 or 16) from an address aligned to them.
+// Loads BYTES bytes (1, 4, 8 or 16) from an address aligned to as many.
 template <int BYTES, Hint HINT>
 __device__ __forceinline__ void load_words(unsigned (&word)[(BYTES + 3) / 4], const void* from) {
   const auto moved = load_hinted<HINT>(static_cast<const typename Moved<BYTES>::Type*>(from));
@@ -87,7 +89,7 @@ __device__ __forceinline__ void load_words(unsigned (&word)[(BYTES + 3) / 4], co
   memcpy(word, &moved, BYTES);
 }
 
-// Element `e` of a T's words.
+// Element `e`, of type T, of some words.
 template <typename T>
 __device__ __forceinline__ T element_of(const unsigned* word, int e) {
   if constexpr (sizeof(T) == 1) {
@@ -101,14 +103,14 @@ __device__ __forceinline__ T element_of(const unsigned* word, int e) {
   }
 }
 
-// This thread's elements of a tile as they lie in memory: ITEMS vectors, a block's width apart.
+// This thread's elements of a tile, unchanged from memory: ITEMS vectors, a block's width apart.
 template <typename T, int ITEMS, int VECTOR>
 struct Tile {
   unsigned word[ITEMS][(VECTOR * sizeof(T) + 3) / 4];
   bool whole;  // every thread's elements lie before `length`
 };
 
-// Loads this thread's elements of the tile that begins at `first`; nothing from `length` on is read.
+// Loads this thread's elements of the tile that begins at `first`. Elements from `length` on are not read.
 template <int BLOCK, Hint HINT, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
 __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T* values, long long first,
                                           long long length, long long stride) {
@@ -139,8 +141,8 @@ __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T*
   }
 }
 
-// The bins of a tile's elements, or the elements themselves if AS_THEY_ARE. What lies from `length` on gets a
-// bin that no histogram has.
+// Finds the bins of a tile's elements, or the elements themselves if AS_THEY_ARE. Elements from `length` on
+// get a bin that no histogram has.
 template <int BLOCK, bool AS_THEY_ARE, typename T, int ITEMS, int VECTOR>
 __device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
                                              const Tile<T, ITEMS, VECTOR>& tile, const Bins& bins,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block's counters in shared memory, in copies, and how a tile is counted into them. Needs T, function,
+// A block's counters in shared memory, in copies, and functions that count a tile. Needs T, function,
 // CONTIGUOUS, BLOCK, ITEMS, VECTOR, COPIES, OWNER, COUNTER_BITS, INCREMENT and MERGE.
 
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
 constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
 
-// Bytes are counted by value; the bins of the 256 values are found at the end, not those of `length` bytes.
+// Bytes are counted by value. The bins of the 256 values are found at the end, instead of the bins of
+// `length` bytes.
 constexpr bool of_bytes = sizeof(T) == 1;
 constexpr bool by_lane = OWNER == Owner::lane;
 constexpr bool packed = COUNTER_BITS == 16;  // two counters per word
@@ -31,8 +32,8 @@ __device__ __forceinline__ void add(unsigned cell, unsigned times, const Counter
     const unsigned shift = (cell & 1) * 16;
     unsigned* const word = counters.word + place_of(cell >> 1, counters);
     const unsigned before = atomicAdd(word, times << shift) >> shift & 0xffff;
-    // One thread sees a counter become full and empties it. The barrier after each tile keeps the others from
-    // adding more than a tile to it meanwhile, so that it never runs over.
+    // One thread sees a counter become full and empties it. Because of the barrier after each tile, the
+    // others add at most a tile to it meanwhile, so that it never overflows.
     if (before < full && before + times >= full) {
       atomicAdd(word, 0u - (full << shift));
       atomicAdd(counters.counts + cell, static_cast<unsigned long long>(full));
@@ -73,14 +74,14 @@ __device__ __forceinline__ void count(const unsigned (&cell)[per_thread], const 
 
 __host__ __device__ constexpr int log2_of(int power) { return power == 1 ? 0 : 1 + log2_of(power / 2); }
 
-// Whether a byte's counter is found from the word that holds the byte, without taking it out.
+// True if a byte's counter is found from the word that holds the byte, without extracting the byte.
 constexpr bool straight =
     of_bytes && VECTOR >= 4 && by_lane && !packed && MERGE == Merge::none && CONTIGUOUS != 0;
 
 using Loaded = Tile<T, ITEMS, VECTOR>;
 
-// A whole tile, each lane's counters in its own banks: two instructions make a byte's offset into the
-// counters from the word that holds it.
+// Counts a whole tile of bytes. Each lane's counters are in its own banks; two instructions compute a byte's
+// offset into the counters from the word that holds it.
 __device__ __forceinline__ void count_bytes(const Loaded& tile, const Counters& counters) {
   constexpr int up = log2_of(COPIES) + 2;  // from a byte to its counter's offset in bytes
 #pragma unroll

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram/direct: counters in global memory.
+// histogram/direct, with counters in global memory: its space and work.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram with its counters in global memory: for few elements, and for more bins than shared memory holds.
+// histogram with its counters in global memory, for few elements and for more bins than shared memory holds.
 // Elements are loaded by vectors, and equal ones are counted together before they go to memory.
 
 #include "histogram/bins.cuh"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/histogram.h: they make problems and launch plans of the dispatcher.
 #include <bit>
 #include <cstdint>
 #include <string_view>
@@ -12,8 +13,8 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-// The shortest text that reads back as the same number. The last one stays: making it takes longer than a
-// look-up.
+// The shortest text that reads back as the same number. The last text is kept, because making one takes
+// longer than a look-up.
 class Text {
  public:
   std::string_view of(double limit) {
@@ -68,7 +69,7 @@ template Plan bincount_plan<std::uint8_t>(Dispatcher&, const HistogramShape&);
 
 namespace {
 
-// The plan's own limits are the initial ones: it serves all.
+// The plan has the op's initial limits and serves all limits.
 template <typename T>
 Status launch(Dispatcher& dispatcher, const T* values, std::int64_t* counts, const HistogramShape& shape,
               double lo, double hi, void* stream) {

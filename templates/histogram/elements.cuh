@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread's neighbouring elements of any size, loaded as one word of at most 16 bytes.
+// Loads a thread's neighbouring elements of any size as one word of at most 16 bytes.
 #pragma once
 
 #include "common/hinted_access.cuh"
 
-// Elements [at, at + N), if there are so many; whether there are.
+// Loads the elements [at, at + N) if all of them exist. Returns true if they do.
 template <Hint HINT, bool CONTIGUOUS, typename E, int N>
 __device__ __forceinline__ bool load_elements(E (&element)[N], const E* values, long long at,
                                               long long length, long long stride) {

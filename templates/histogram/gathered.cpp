@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram/gathered: one kernel, whose last block gathers what all have counted.
+// histogram/gathered: one kernel, whose last block gathers the counts of all blocks.
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace tunesmith::histogram_op {
 namespace {
 
-// Counters of a copy: bytes are counted by value.
+// The number of counters of a copy. Bytes are counted by value.
 std::int64_t cells_of(const Problem& problem) {
   return dtype_of(problem) == DType::u8 ? 256 : problem.integer("bins");
 }
@@ -19,7 +19,7 @@ std::int64_t shared_bytes(const Problem& problem, const Config& c) {
   return 4 * c[COPIES] * cells_of(problem);
 }
 
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
 
 std::string too_large(const Problem& problem) {
   if (std::string wide = wider_than_four_bytes(problem); !wide.empty()) return wide;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram in one kernel, without a filling before it: blocks count in shared memory and add to counts in
-// the workspace, which the last block to end moves to the output.
+// histogram in one kernel, without a fill before it. Blocks count in shared memory and add to counts in the
+// workspace; the last block to end moves these to the output.
 
 #include "common/overlap.inl"
 #include "common/shared.cuh"
@@ -14,7 +14,8 @@ constexpr int COUNTER_BITS = 32;
 
 #include "histogram/counters.inl"
 
-// `kept`: the number of blocks that have ended, then a count for each bin; zero before and after.
+// `kept` has the number of blocks that have ended, then a count for each bin. All are zero before and after
+// the launch.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(histogram_gathered)(InputPointer<T> values, unsigned long long* __restrict__ counts,
                               long long length, long long stride, int bins, double lo, double step, double hi,

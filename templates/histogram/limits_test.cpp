@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A histogram's limits are arguments of a launch: one plan serves all, and no choice depends on them.
+// Tests that a histogram's limits are arguments of a launch: one plan serves all limits, and no choice
+// depends on them.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -45,7 +46,7 @@ TEST(Histogram, OnePlanServesAllLimits) {
             "Launches of this plan take no numbers; pass none.");
 }
 
-// What is looked up does not depend on the limits, and choices do not either.
+// Neither look-ups nor choices depend on the limits.
 TEST(Histogram, LimitsDecideNothing) {
   const Op& op = find_op("histogram");
   const auto same = [&](const char* a, const char* b) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram: how many elements fall into each of `bins` bins of equal width over [lo, hi] as numpy.histogram
-// has them, or how many elements are 0, 1, ... bins - 1 as numpy.bincount has them.
+// histogram: counts the elements in each of `bins` bins of equal width over [lo, hi], as numpy.histogram
+// does, or the elements that are 0, 1, ... bins - 1, as numpy.bincount does.
 
 #include "templates/histogram/op.h"
 
@@ -49,8 +49,8 @@ std::vector<std::int64_t> values_extents(const Problem& problem) {
 }
 
 std::vector<Problem> companions(const Problem& problem) {
-  // length, bins, lo, hi: nothing, one element, one bin, edges that are no floats, negative limits, and a
-  // range that nothing lies in.
+  // Each has length, bins, lo, hi. There are no elements, one element, one bin, edges that are no floats,
+  // negative limits, and a range without any element.
   struct Small {
     std::int64_t length, bins;
     const char* lo;
@@ -102,7 +102,7 @@ std::vector<Parameter> parameters() {
            .initial = "f32"}};
 }
 
-// Limits around the data, which for a check lie in [-1, 1), or as in an image; mostly few bins.
+// Draws limits around the data, which lie in [-1, 1) for a check, or limits as for an image; mostly few bins.
 void usual_limits(Random& random, Problem& problem) {
   using Limits = std::array<const char*, 2>;
   static const std::vector<Limits> of_floats = {{"-1", "1"},     {"-1", "1"},     {"0", "1"},
@@ -127,7 +127,7 @@ void usual_limits(Random& random, Problem& problem) {
 
 double flops(const Problem& problem) { return static_cast<double>(problem.integer("length")); }
 
-// Of the values that are counted: the stride skips some.
+// Bytes of the values that are counted and of the counts. The stride skips other elements.
 double moved(const Problem& problem) {
   const Dims d(problem);
   return static_cast<double>(d.length * bytes(dtype_of(problem)) + d.bins * 8);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the op histogram share: a problem's sizes, its bins, and what several templates have.
+// Declarations that the files of the op histogram share: a problem's sizes, its bins, and parts of several
+// templates.
 #pragma once
 
 #include <cstdint>
@@ -22,30 +23,30 @@ struct Dims {
 
 // ---- the bins
 
-/// NaN if the text is no number.
+/// The number that a text says, or NaN if the text is no number.
 double number(const std::string& text);
-/// The shortest that reads back as the same number.
+/// The shortest text that reads back as the same number.
 std::string text(double number);
 
-/// Distance of the edge type's numbers next to `size`, the larger limit's magnitude.
+/// The distance between the edge type's numbers next to `size`, the magnitude of the larger limit.
 double spacing(DType dtype, double size);
 
 struct Range {
   explicit Range(const Problem& problem);
   Range(DType dtype, std::int64_t bins, double lo, double hi);
 
-  double edge(std::int64_t i) const;  ///< as numpy.linspace computes it
+  double edge(std::int64_t i) const;  ///< edge i, as numpy.linspace computes it
 
   DType dtype;
   std::int64_t bins;
   double lo, hi, step, size;
 };
 
-/// Why a problem of `op` cannot have these limits, whose names end in `axis`; "" if it can.
+/// The reason why a problem of `op` cannot have these limits, whose names end in `axis`; "" if it can.
 std::string refuses_range(const Range& range, const std::string& op, const std::string& axis);
 
-/// What the kernels find a bin with (histogram/bins.cuh): t = inverse * x + addend - 2^20, rounded down to a
-/// multiple of 2^-32, is how many bins x lies above lo, plus a bias.
+/// The numbers by which the kernels find a bin (histogram/bins.cuh): t = inverse * x + addend - 2^20, rounded
+/// down to a multiple of 2^-32, is the distance of x above lo in bins, plus a bias.
 struct Estimate {
   double inverse = 0;
   double addend = 0;
@@ -74,15 +75,16 @@ inline constexpr CategoricalAxis MERGE("MERGE");
 Axis load_axis();
 Axis merge_axis();
 Axis vector_axis(const Problem& problem);
-/// Why a template for elements of at most 4 bytes does not serve the problem; "" if it does.
+/// The reason why a template for elements of at most 4 bytes does not serve the problem; "" if it does.
 std::string wider_than_four_bytes(const Problem& problem);
-Rule run_rule();  ///< of what is worth trying
-/// For Template::untuned: as many copies of so many counters as every GPU's blocks have shared memory for.
+Rule run_rule();  ///< for `worth`
+/// For Template::untuned: as many copies of `counters` counters as fit in the shared memory of a block on
+/// every GPU.
 std::optional<Values> copies_that_fit(std::int64_t counters);
 
 std::vector<KernelArgument> kernel_arguments(const Problem& problem);
-LaunchNumbers numbers_of(const Range& range);            ///< that follow from the limits
-std::vector<int> number_places(const Problem& problem);  ///< of these, by argument
+LaunchNumbers numbers_of(const Range& range);            ///< the numbers that follow from the limits
+std::vector<int> number_places(const Problem& problem);  ///< for each argument its place in these, or -1
 Step zero_counts(const Problem& problem);
 Values contiguous(const Problem& problem);
 std::int64_t vector_bytes(const Problem& problem, const Config& config);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram's reference: every element compared with NumPy's edges.
+// The reference of histogram, which compares every element with NumPy's edges.
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace tunesmith::histogram_op {
 namespace {
 
-// Counts `bin` of the elements [begin, end); what it gives outside [first, last) is not counted.
+// Counts the results of `bin` for the elements [begin, end). Results outside [first, last) are not counted.
 template <typename Bin>
 void count(const std::vector<double>& values, std::int64_t stride, std::int64_t begin, std::int64_t end,
            std::int64_t first, std::span<double> counts, const Bin& bin) {
@@ -50,8 +50,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       return bin;
     });
   };
-  // The input is read once for all outputs asked for, in parts by threads of its own where it is long and few
-  // calls share the processors.
+  // The input is read once for all outputs of a call. If it is long and few calls share the processors,
+  // several threads read parts of it.
   const std::int64_t calls = std::max<std::int64_t>(1, d.bins / std::max<std::int64_t>(1, end - begin));
   const std::int64_t threads =
       std::clamp<std::int64_t>(std::thread::hardware_concurrency() / calls, 1, 1 + d.length / (1 << 22));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram/shared: copies of the counters in each block's shared memory.
+// histogram/shared, with copies of the counters in each block's shared memory: its space and work.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ constexpr CategoricalAxis OWNER("OWNER");
 
 bool of_bytes(const Problem& problem) { return dtype_of(problem) == DType::u8; }
 
-// Counters of a copy.
+// The number of counters of a copy.
 std::int64_t cells_of(const Problem& problem) { return of_bytes(problem) ? 256 : problem.integer("bins"); }
 
 std::int64_t shared_bytes(std::int64_t cells, const Config& c) {
@@ -46,7 +46,7 @@ std::vector<Axis> shared_axes(const Problem& problem, const DeviceFacts& device)
 }
 
 std::vector<Rule> shared_must(const Problem& problem) {
-  constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+  constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
   return {
       conditional(
           OWNER, "lane", [bytes = of_bytes(problem)](const Config& c) { return bytes || c[COPIES] > 1; },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram with its counters in shared memory, in several copies: each for some lanes of every warp, in
-// banks of their own, or each for some warps. A block adds its counts to the output at its end.
+// histogram with its counters in shared memory, in several copies. Each copy is for some lanes of every warp,
+// in banks of its own, or for some warps. At its end, a block adds its counts to the output.
 
 #include "common/overlap.inl"
 #include "common/shared.cuh"
@@ -15,8 +15,8 @@ __device__ __forceinline__ void put(unsigned cell, unsigned times, const Counter
   if (bin < bins.count) atomicAdd(counters.counts + bin, static_cast<unsigned long long>(times));
 }
 
-// `alone`: the only block, which then sets the output to zero itself. `one` is 1. A block has at most 2^31
-// elements.
+// `alone` tells that there is only one block, which then sets the output to zero itself. `one` is 1. A block
+// has at most 2^31 elements.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(histogram_shared)(InputPointer<T> values, unsigned long long* __restrict__ counts, long long length,
                             long long stride, int bins, double lo, double step, double hi, double inverse,
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     unsigned high = 0;
 #pragma unroll
     for (unsigned copy = 0; copy < COPIES; ++copy) {
-      // Copies side by side are read in an order that keeps a warp's banks apart.
+      // Neighbouring copies are read in an order that gives a warp's lanes different banks.
       const unsigned at =
           by_lane ? row * COPIES + (copy + row * COPIES / 32) % COPIES : copy * counters.rows + row;
       low += packed ? word[at] & 0xffff : word[at];

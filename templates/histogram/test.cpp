@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram against numbers from NumPy 2.4, against NumPy's own steps at the edges of many ranges, with
-// counters that run full, and as a typed function.
+// Tests of histogram against numbers from NumPy 2.4, against NumPy's algorithm at the edges of many ranges,
+// with counters that run full, and through the typed function.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -159,7 +159,7 @@ TEST(Histogram, WhatIsNotAllowedIsSaidInASentence) {
 
 // ---- variants by themselves
 
-// A variant for the host, compiled once, that counts for any problem of the same constants.
+// A variant for the host. It is compiled once and counts for any problem with the same constants.
 class Variant {
  public:
   Variant(const std::string& template_name, const std::string& tmpl, const std::string& config)
@@ -203,7 +203,7 @@ struct NumPy {
     edges_.push_back(static_cast<E>(hi));
   }
 
-  // -1 if it is not counted.
+  // The bin of a value, or -1 if it is not counted.
   std::int64_t bin(E value) const {
     if (!(value >= static_cast<E>(lo_) && value <= static_cast<E>(hi_))) return -1;
     const E above = value - static_cast<E>(lo_);
@@ -240,8 +240,8 @@ struct Limits {
   double lo, hi;
 };
 
-// Ranges of every kind: plain, with widths of powers of two, narrow and far from zero, tiny and huge, whole
-// numbers and halves.
+// Draws ranges of every kind: plain, with widths of powers of two, narrow and far from zero, tiny and huge,
+// whole numbers and halves.
 Limits random_limits(Random& random) {
   const auto power = [&](int least, int most) {
     const auto steps = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least) + 1;
@@ -310,7 +310,7 @@ void compare_with_numpy(const std::string& dtype, int ranges) {
   const std::string any = "length=100 bins=8 dtype=" + dtype;
   const Variant base("base", any, "");
   const Variant direct("direct", any, "VECTOR=1 ITEMS=4");
-  // Edges that are exact in double and a rounding above whole numbers.
+  // These edges are exact in double and lie one rounding above whole numbers.
   constexpr Limits close[] = {{5, -1 + 0x1p-48, 14 + 0x1p-48}, {5, 0, 15 + 0x5p-48}};
   Random random(20);
   int compared = 0;
@@ -382,7 +382,8 @@ TEST(HistogramVariants, CountersThatRunFullKeepTheirNeighbours) {
   }
 }
 
-// Those of bytes are cells of values, not bins: emptied on the way they would be counted elsewhere.
+// Counters of bytes belong to values instead of bins: if they were emptied on the way, they would be counted
+// in other bins.
 TEST(HistogramSpace, BytesHaveNoPackedCounters) {
   const Template& shared = find_template(histogram_op(), "shared");
   EXPECT_THROW(
@@ -419,7 +420,7 @@ TEST(HistogramSpace, BlocksAreMultiplesOfTheDevicesMultiprocessors) {
     for (const Axis& axis : space.axes()) {
       if (axis.name != "BLOCKS") continue;
       for (const Value& value : axis.values) {
-        // What is worth trying here; an H200's numbers are legal too.
+        // Collects the values that are worth trying on this device. An H200's values are legal too.
         if (space.broken_worth(space.complete({{"BLOCKS", value}})) == 0)
           found.push_back(std::get<std::int64_t>(value));
       }

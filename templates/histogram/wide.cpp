@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram/wide: elements of 8 bytes.
+// histogram/wide, for elements of 8 bytes: its space and work.
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace tunesmith::histogram_op {
 namespace {
 
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
 
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
   return 4 * c[COPIES] * problem.integer("bins");

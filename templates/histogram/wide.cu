@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// histogram of elements of 8 bytes: copies of the counters in each block's shared memory, each for some lanes
-// of every warp, added to the output at the block's end.
+// histogram of elements of 8 bytes. Copies of the counters are in each block's shared memory, each for some
+// lanes of every warp. At its end, a block adds them to the output.
 
 #include "common/shared.cuh"
 #include "histogram/bins.cuh"
@@ -8,7 +8,8 @@
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
 constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
 
-// The elements of a thread's `item`-th vector of the tile that begins at `first`, how many there are of them.
+// Loads the elements of a thread's `item`-th vector of the tile that begins at `first`. Returns how many
+// exist.
 __device__ __forceinline__ int load_vector(T (&element)[VECTOR], const T* values, long long first, int item,
                                            long long length, long long stride) {
   const long long at = first + (static_cast<long long>(item) * BLOCK + threadIdx.x) * VECTOR;

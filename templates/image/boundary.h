@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands outside an image or a signal: in a problem of the ops that have a boundary, and by definition.
+// The samples outside an image or a signal: the parameter `boundary` of the ops that have one, and the
+// definition of each boundary.
 #pragma once
 
-#include <tunesmith/boundary.h>  // the one that applications include, where a package has a copy beside this
+#include <tunesmith/boundary.h>  // the one for applications; a package may have a copy next to this file
 
 #include <algorithm>
 #include <cstdint>
@@ -23,8 +24,8 @@ inline Parameter boundary_parameter(std::string what, Boundary initial) {
 
 inline Boundary boundary_of(const Problem& problem) { return choice<Boundary>(problem, "boundary"); }
 
-/// The sample of [0, size) that stands at any place: a period of the boundary at a time; -1: none, there
-/// stands a constant.
+/// The index in [0, size) of the sample at any place, by the period of the boundary; -1 if the sample there
+/// is a constant.
 inline std::int64_t sample_at(std::int64_t place, std::int64_t size, Boundary boundary) {
   const auto within = [place](std::int64_t period) { return (place % period + period) % period; };
   switch (boundary) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the image ops share: one boundary in problems, references and kernels; origins; the value outside.
+// Tests of code that the image ops share: one boundary in problems, references and kernels; origins; the
+// value outside.
 #include "templates/image/boundary.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ static_assert(ours<in_kernels::boundary_zero> == Boundary::zero &&
               ours<in_kernels::boundary_mirror> == Boundary::mirror &&
               ours<in_kernels::boundary_wrap> == Boundary::wrap);
 
-// Names of the time before there was one.
+// These names are older than the common name and still mean the same type.
 static_assert(std::is_same_v<Conv1dBoundary, Boundary> && std::is_same_v<Conv2dBoundary, Boundary> &&
               std::is_same_v<RankFilterBoundary, Boundary> && std::is_same_v<FilterBankBoundary, Boundary>);
 
@@ -61,7 +62,7 @@ const Parameter* parameter_of(const Op& op, const std::string& name) {
   return nullptr;
 }
 
-// Those of today, and what is added later.
+// The test covers today's ops with a boundary, and ops that are added later.
 TEST(ImageBoundary, IsOneInAllOps) {
   int found = 0;
   for (const Op& op : ops()) {
@@ -87,7 +88,8 @@ TEST(ImageOrigin, StaysInItsWindow) {
       const std::int64_t before = places_before(extent, origin);
       const std::string no = refuses_origin({{"origin", origin}}, "origin", extent);
       EXPECT_EQ(no.empty(), before >= 0 && before < extent) << origin << " of " << extent;
-      // Read backwards, a window is that of the opposite origin, which for an even extent is one further.
+      // A window that is read backwards is the window of the opposite origin, which is one further for an
+      // even extent.
       EXPECT_EQ(places_before(extent, origin, true), extent - 1 - before);
     }
   }

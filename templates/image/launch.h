@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the typed functions of ops with a boundary, whose shapes have the members `boundary` and `value`: the
-// value is a text in a problem and a number of a launch.
+// For the typed functions of ops with a boundary, whose shapes have the members `boundary` and `value`. The
+// value is a text in a problem and a number in a launch.
 #pragma once
 
 #include <tunesmith/boundary.h>
@@ -15,11 +15,12 @@
 
 namespace tunesmith {
 
-/// The problem's `value`. By default that of a plan which serves all values, as numbers of its launches.
+/// The text of a problem's `value`. By default it is the text for a plan that serves all values, which are
+/// then numbers of its launches.
 class ValueText {
  public:
   ValueText() = default;
-  /// Of a plan of its own, where the boundary has a value.
+  /// The text for a plan of the shape's own value, if the boundary has one.
   template <typename Shape>
   explicit ValueText(const Shape& shape) {
     if (shape.boundary != Boundary::constant) return;

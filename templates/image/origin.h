@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a window lies: scipy.ndimage's `origin`, by which it begins before the centred one.
+// The place of a window: scipy.ndimage's `origin`, by which it begins before the centred window. The image
+// ops use it.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,12 @@
 
 namespace tunesmith {
 
-/// From a window's first place to that of its output; of a window that is read backwards, `turned`.
+/// The places from a window's first one to its output's. `turned` means that the window is read backwards.
 inline std::int64_t places_before(std::int64_t extent, std::int64_t origin, bool turned = false) {
   return turned ? extent - 1 - extent / 2 - origin : extent / 2 + origin;
 }
 
-/// Of windows of up to `most` places.
+/// The parameter for the origin of windows of up to `most` places.
 inline Parameter origin_parameter(std::string name, std::string what, std::int64_t most) {
   return {.name = std::move(name),
           .what = std::move(what),
@@ -27,7 +28,7 @@ inline Parameter origin_parameter(std::string name, std::string what, std::int64
           .initial = Value(0)};
 }
 
-/// As Op::check: why a window of so many places would not hold its output's own place, or nothing.
+/// For Op::check: the reason why a window of `extent` places would not hold its output's own place, or empty.
 inline std::string refuses_origin(const Problem& problem, const std::string& name, std::int64_t extent) {
   const std::int64_t origin = problem.integer(name), least = -(extent / 2), most = (extent - 1) / 2;
   if (origin >= least && origin <= most) return "";
@@ -36,7 +37,7 @@ inline std::string refuses_origin(const Problem& problem, const std::string& nam
          " to " + std::to_string(most) + ".";
 }
 
-/// For Op::sizes: by these parameters problems are near or far. An origin is none of them.
+/// For Op::sizes: the parameters that decide the distance of problems. An origin is not one of them.
 inline std::function<Values(const Problem&)> sizes_of(std::initializer_list<const char*> names) {
   return [all = std::vector<const char*>(names)](const Problem& problem) {
     Values sizes;

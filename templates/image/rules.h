@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the templates of the image ops refuse alike, and rules that their spaces share.
+// Refusals that the templates of the image ops share, and rules that their spaces share.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tunesmith {
 
-/// The template, which also refuses what `why` has a sentence for.
+/// The template, which also refuses problems for which `why` gives a sentence.
 template <typename Why>  // std::string(const Problem&)
 Template refusing(Why why, Template tmpl) {
   tmpl.refuses = [why, others = std::move(tmpl.refuses)](const Problem& problem) -> std::string {
@@ -26,7 +26,7 @@ inline std::string refuses_empty(bool is_empty) {
   return is_empty ? "An image of no elements has nothing to filter; take the base template." : "";
 }
 
-/// Elements of a vector in which rows of so many lie as a whole.
+/// The elements of the widest vector, up to 4, that divides rows of `length` elements.
 constexpr std::int64_t row_vector(std::int64_t length) {
   return length % 4 == 0 ? 4 : length % 2 == 0 ? 2 : 1;
 }

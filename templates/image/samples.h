@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples of images and signals that are summed, and such images as users have.
+// The samples of images and signals that are summed, and draws of images that users typically have.
 #pragma once
 
 #include <array>
@@ -23,16 +23,16 @@ inline Parameter sample_dtype_parameter(std::string what) {
   return {.name = "dtype", .what = std::move(what), .categories = sample_dtypes(), .initial = "f32"};
 }
 
-/// The sums' dtype, and that of everything but the image or the signal.
+/// The dtype of the sums, and of all arrays except the image or the signal.
 inline DType sum_dtype(const Problem& problem) {
   return dtype_of(problem) == DType::f64 ? DType::f64 : DType::f32;
 }
 inline std::int64_t sum_bytes(const Problem& problem) { return bytes(sum_dtype(problem)); }
 
-/// Whether samples are converted before they are summed.
+/// True if samples are converted before they are summed.
 inline bool converts(const Problem& problem) { return dtype_of(problem) != sum_dtype(problem); }
 
-/// As Argument::contents of samples that are summed.
+/// For Argument::contents of samples that are summed.
 inline std::vector<Contents> summed_contents() {
   return {{Contents::uniform, -100, 100},
           {Contents::few, -1, 1},
@@ -42,20 +42,21 @@ inline std::vector<Contents> summed_contents() {
 
 // ---- for Op::sample
 
-/// Mostly f32 and f64, of which only the latter is exact to SciPy's last digits.
+/// Draws mostly f32 and f64. Only f64 is exact to SciPy's last digits.
 inline void draw_sample_type(Random& random, Problem& problem) {
   problem.set("dtype", draw_chance(random, 20)   ? draw(random, sample_dtypes())
                        : draw_chance(random, 70) ? std::string("f32")
                                                  : std::string("f64"));
 }
 
-/// Mostly the usual one.
+/// Draws mostly the usual boundary.
 inline void draw_boundary(Random& random, Problem& problem, Boundary usual) {
   problem.set("boundary",
               draw_chance(random, 70) ? std::string(name_of(usual)) : draw(random, choices<Boundary>()));
 }
 
-/// Height and width of squares of up to `largest`, of frames of cameras and screens, or as they were drawn.
+/// Sets height and width to those of a square of up to `largest` or of a frame of cameras and screens, or
+/// leaves them as they were drawn.
 inline void draw_image(Random& random, Problem& problem, std::int64_t largest, int percent_of_frames,
                        const std::vector<std::array<std::int64_t, 2>>& frames) {
   const auto set = [&](std::int64_t height, std::int64_t width) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers from SciPy for an op of a signal or an image and of weights: of its reference, and of what a
-// dispatcher launches.
+// Compares an op of a signal or an image and of weights with numbers from SciPy: its reference, and the
+// launches of a dispatcher. Tests of the image ops use it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct ScipyCase {
   std::vector<double> output;
 };
 
-/// In NumPy (numpy.arange(n) * 7 + 3) % 11, and (numpy.arange(n) * 5 + 1) % 7 - 3.
+/// The inputs, in NumPy (numpy.arange(n) * 7 + 3) % 11 and (numpy.arange(n) * 5 + 1) % 7 - 3.
 inline std::vector<std::vector<double>> scipy_inputs(const Op& op, const Problem& problem) {
   std::vector<std::vector<double>> inputs(2);
   for (std::int64_t n = 0; n < elements(op.arguments[0], problem); ++n)
@@ -38,7 +38,7 @@ inline void expect_reference_is_scipys(const Op& op, const std::vector<ScipyCase
   }
 }
 
-/// For each type of the signal or the image.
+/// Checks launches for each type of the signal or the image.
 inline void expect_launches_are_scipys(const Op& op, const std::vector<ScipyCase>& cases) {
   Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
   for (const ScipyCase& one : cases) {

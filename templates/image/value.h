@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value that stands outside with boundary=constant. It is a number of each launch, so that one plan
-// serves all values.
+// The value of samples outside with boundary=constant. It is a number of each launch, so that one plan serves
+// all values.
 #pragma once
 
 #include <cmath>
@@ -26,13 +26,14 @@ inline Parameter value_parameter(const std::string& what) {
           .at_launch = true};
 }
 
-/// As elements of the type hold it: rounded to nearest; integers cut it, and clamp it to their range.
+/// The value as elements of the type hold it: rounded to nearest for floats; truncated and clamped to their
+/// range for integers.
 inline double outside_value(double value, DType held) {
   if (!is_whole(held)) return round_to(held, value);
   return std::isnan(value) ? 0 : round_to(held, std::trunc(value));
 }
 
-/// What stands outside where the boundary is zero or constant.
+/// The value outside if the boundary is zero or constant.
 inline double value_of(const Problem& problem, DType held) {
   if (boundary_of(problem) != Boundary::constant) return outside_value(0, held);
   return outside_value(parsed_number<double>(problem.string("value")).value_or(0), held);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// joint_histogram/base: the plain kernel, which serves every problem.
+// joint_histogram/base: the template of the plain kernel, which serves every problem.
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// joint_histogram, the plain kernel: one thread per pair, whose weight it adds to the sum in global memory.
-// What the tuned kernels compile in is looked at here, so that few binaries serve every problem.
+// The plain kernel of joint_histogram: one thread per pair, which adds the pair's weight to a sum in global
+// memory. It tests at run time the properties that tuned kernels compile in, so that few binaries serve every
+// problem.
 
 #include "joint_histogram/cells.cuh"
 
@@ -22,7 +23,7 @@ __device__ __forceinline__ unsigned cell_of(T x, T y, bool pairs, bool own_edges
   return cell[0];
 }
 
-// `weight_bytes`: 0 without weights, 4 for float, 8 for double.
+// `weight_bytes` is 0 without weights, 4 for float, 8 for double.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(joint_histogram_base)(const T* __restrict__ x, const T* __restrict__ y,
                                 const void* __restrict__ weights, const double* __restrict__ edges_x,

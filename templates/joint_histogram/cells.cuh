@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which cell of a grid of bins a value or a pair lies: bins of equal width (histogram/bins.cuh), or
-// between edges that are given.
+// Finds the cell of a grid of bins that holds a value or a pair. Bins have equal width (histogram/bins.cuh)
+// or lie between given edges.
 #pragma once
 
 #include "histogram/bins.cuh"
@@ -13,8 +13,9 @@ struct Grid {
 
 constexpr unsigned no_cell = 0xffffffffu;
 
-// The last of the ascending `edges` that is not above the value, the uppermost excepted; `bins` for what is
-// outside and for NaN. All elements take each step of the search together, so that their reads overlap.
+// The index of the last of the ascending `edges`, without the uppermost one, that is not above the value;
+// `bins` for values outside and for NaN. All elements take each step of the search together, so that their
+// reads overlap.
 template <typename E, int N>
 __device__ __forceinline__ void bins_between(unsigned (&bin)[N], const E (&element)[N], const double* edges,
                                              unsigned bins) {
@@ -51,7 +52,7 @@ __device__ __forceinline__ void places_of(unsigned (&bin)[N], const E (&element)
   }
 }
 
-// Without PAIRS there is no `y`, and one bin of it.
+// The cells of N values or pairs. Without PAIRS there is no `y`, which counts as one bin.
 template <bool PAIRS, bool OWN_EDGES, typename E, int N>
 __device__ __forceinline__ void cells_of(unsigned (&cell)[N], const E (&x)[N], const E (&y)[N],
                                          const Grid& grid) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// joint_histogram/direct: sums in global memory.
+// joint_histogram/direct, with sums in global memory: its space and work.
 
 #include <algorithm>
 #include <optional>
@@ -34,7 +34,7 @@ Work direct_work(const Problem& problem, const Config& config) {
   return work;
 }
 
-// Edges that are given are searched, for which more threads are better than vectors.
+// Given edges are searched. For this, more threads are better than vectors.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const bool searches = has_own_edges(problem);
   const bool are_many = problem.integer("length") > multiprocessors_to_fill(device) * std::int64_t{2048};

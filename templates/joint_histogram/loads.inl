@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a block's threads load values, pairs and weights. Needs T, values, edges, weights, CONTIGUOUS, BLOCK,
+// Loads values, pairs and weights of a block's threads. Needs T, values, edges, weights, CONTIGUOUS, BLOCK,
 // ITEMS, VECTOR and LOAD.
 
 #include "histogram/elements.cuh"
@@ -29,7 +29,7 @@ struct Arrays {
   long long length, stride;
 };
 
-// What a thread has of a tile; vectors that reach beyond the last element are not there.
+// A thread's part of a tile. Vectors that reach beyond the last element are missing.
 struct Own {
   T x[ITEMS][VECTOR];
   T y[ITEMS][VECTOR];
@@ -51,7 +51,7 @@ __device__ __forceinline__ void load(Own& own, const Arrays& arrays, long long f
   }
 }
 
-// Calls add(cell, weight) for each that lies in the grid; a weight is 1 where there are none.
+// Calls add(cell, weight) for each value or pair in the grid. The weight is 1 if there are no weights.
 template <int N, typename Add>
 __device__ __forceinline__ void add_each(const T (&x)[N], const T (&y)[N], const Weight (&weight)[N],
                                          const Grid& grid, const Add& add) {
@@ -68,7 +68,7 @@ __device__ __forceinline__ void add_each(const T (&x)[N], const T (&y)[N], const
   }
 }
 
-// Adds all that this thread has from tile to tile, the first of which is loaded.
+// Adds this thread's parts of all its tiles. The first tile is already loaded.
 template <typename Add>
 __device__ __forceinline__ void add_tiles(Own& own, const Arrays& arrays, long long first, const Grid& grid,
                                           const Add& add) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// joint_histogram: how many values, or pairs of values, lie in each bin of a grid, or the sum of their
-// weights, as numpy.histogram, histogram2d and their `weights` have them.
+// joint_histogram: counts the values, or pairs of values, in each bin of a grid, or sums their weights, as
+// numpy.histogram and histogram2d do with their `weights`.
 
 #include "templates/joint_histogram/op.h"
 
@@ -117,7 +117,7 @@ DType weights_type(const Problem& problem) {
   return problem.string("weights") == "f32" ? DType::f32 : DType::f64;
 }
 
-// Where the values of a check lie.
+// The range of the values of a check.
 std::pair<double, double> within_values(const Problem& problem) {
   const DType dtype = dtype_of(problem);
   if (dtype == DType::u8) return {20, 200};
@@ -147,7 +147,7 @@ std::vector<Problem> companions(const Problem& problem) {
     std::int64_t length, bins_x, bins_y;
     std::array<const char*, 4> limits;
   };
-  // Nothing, one pair, one bin, edges that are no floats, a range that nothing lies in, many cells.
+  // No pairs, one pair, one bin, edges that are no floats, a range without any value, many cells.
   static constexpr Small all[] = {{0, 5, 3, {"0", "1", "0", "1"}},
                                   {1, 1, 1, {"-100", "100", "-100", "100"}},
                                   {1003, 7, 4, {"0.1", "0.7", "-0.3", "0.9"}},
@@ -169,8 +169,8 @@ std::vector<Problem> companions(const Problem& problem) {
   return found;
 }
 
-// Limits around the data, which for a check lie in [-1, 1), or as in an image; mostly few bins, as many of
-// both.
+// Draws limits around the data, which lie in [-1, 1) for a check, or limits as for an image; mostly few bins,
+// and the same number on both axes.
 void usual_grids(Random& random, Problem& problem) {
   static const std::vector<std::int64_t> usual_bins = {10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 512};
   static const std::vector<std::array<const char*, 2>> of_floats = {{"-1", "1"}, {"0", "1"}, {"-0.5", "0.5"}};
@@ -195,7 +195,7 @@ void usual_grids(Random& random, Problem& problem) {
 
 double flops(const Problem& problem) { return static_cast<double>(problem.integer("length")); }
 
-// Of the values that are counted: the stride skips some.
+// Bytes of the values that are counted and of the sums. The stride skips other elements.
 double moved(const Problem& problem) {
   const Dims d(problem);
   const auto each = bytes(dtype_of(problem)) * (has_pairs(problem) ? 2 : 1) + weight_bytes(problem);
@@ -204,7 +204,7 @@ double moved(const Problem& problem) {
 
 // ---- the reference
 
-// The edges of an axis as NumPy has them.
+// The edges of an axis, as in NumPy.
 std::vector<double> edges_of(const Problem& problem, int axis,
                              std::span<const std::vector<double>> arguments) {
   if (has_own_edges(problem)) return arguments[axis == 0 ? edges_x : edges_y];
@@ -220,7 +220,8 @@ std::int64_t bin_of(double value, const std::vector<double>& edges) {
   return std::max<std::int64_t>(0, above - edges.begin() - 1);
 }
 
-// Sums of so many numbers in any order are off by at most (n - 1) 2^-53 of their magnitudes' sum.
+// The permitted error: a sum of n numbers in any order is off by at most (n - 1) 2^-53 of the sum of their
+// magnitudes.
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
@@ -251,7 +252,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     const auto size = static_cast<double>(own.size);
     const bool exact = !has_weights(problem) || !std::isfinite(value[i]);
     permitted_error[i] = exact ? 0 : static_cast<double>(own.count) * 0x1p-53 * size;
-    // A part of the sum may be infinite where the whole is not.
+    // A partial sum may be infinite even if the whole sum is finite.
     if (has_weights(problem) && std::isfinite(value[i]) && !std::isfinite(size))
       permitted_error[i] = std::numeric_limits<double>::infinity();
   }

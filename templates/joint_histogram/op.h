@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the op joint_histogram share: a problem's sizes, the arguments of its kernels, axes.
+// Declarations that the files of the op joint_histogram share: a problem's sizes, the arguments of its
+// kernels, axes.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 
 namespace tunesmith::joint_histogram_op {
 
-/// Of Op::arguments.
+/// The indices in Op::arguments.
 enum ArgumentIndex : std::uint8_t { x, y, weights, edges_x, edges_y, sums };
 
 struct Dims {
@@ -25,16 +26,16 @@ struct Dims {
 bool has_pairs(const Problem& problem);
 bool has_weights(const Problem& problem);
 bool has_own_edges(const Problem& problem);
-std::int64_t weight_bytes(const Problem& problem);  ///< 0: there are none
+std::int64_t weight_bytes(const Problem& problem);  ///< 0 if there are none
 
-/// The range of the first (0) or second values: edges are those of numpy.histogram for single values, which
-/// rounds them to float for floats, and of numpy.histogram2d for pairs, which does not.
+/// The range of the first (0) or second values. Edges of single values are those of numpy.histogram, which
+/// rounds them to float for floats. Edges of pairs are those of numpy.histogram2d, which does not round them.
 histogram_op::Range range_of(const Problem& problem, int axis, double lo, double hi);
 histogram_op::Range range_of(const Problem& problem, int axis);
 LaunchNumbers numbers_of(const std::array<histogram_op::Range, 2>& ranges);
 
 std::vector<KernelArgument> kernel_arguments(const Problem& problem);
-std::vector<int> number_places(const Problem& problem);  ///< of the ranges' numbers, by argument
+std::vector<int> number_places(const Problem& problem);  ///< for each argument its number, or -1
 Step zero_sums(const Problem& problem);
 Axis vector_axis(const Problem& problem);
 std::int64_t first_vector(const Problem& problem, const DeviceFacts& device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What joint_histogram's templates make of a problem: sizes, ranges, the arguments of their kernels, an axis.
+// Functions of a problem that joint_histogram's templates share: sizes, ranges, the arguments of their
+// kernels, an axis.
 
 #include <algorithm>
 
@@ -41,13 +42,13 @@ LaunchNumbers numbers_of(const std::array<Range, 2>& ranges) {
     const histogram_op::Estimate how = histogram_op::estimate(range);
     for (const double number : {range.lo, range.step, range.edge(range.bins), how.inverse, how.addend})
       numbers.doubles[place++] = number;
-    // Unsigned in the kernel.
+    // The window is unsigned in the kernel.
     numbers.integers[place++] = static_cast<std::int32_t>(static_cast<std::uint32_t>(how.window));
   }
   return numbers;
 }
 
-// For each axis five doubles and an integer, whose places number_places() has.
+// Each axis has five doubles and an integer, whose places number_places() gives.
 std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
   const Dims d(problem);
   std::vector<KernelArgument> arguments = {ArgumentPointer{x},
@@ -83,19 +84,20 @@ Step zero_sums(const Problem& problem) {
   return Zero{.what = ArgumentPointer{sums}, .bytes = Dims(problem).cells() * 8};
 }
 
-// Of the widest array.
+// The axis of vectors, for the array with the widest elements.
 Axis vector_axis(const Problem& problem) {
   return load_vector_axis(std::max(bytes(dtype_of(problem)), weight_bytes(problem)),
                           problem.integer("stride") == 1);
 }
 
-// Vectors where a quarter of the multiprocessors has 1024 at least; of fewer values each thread takes one.
+// The widest vector, if this gives a quarter of the multiprocessors at least 1024 vectors each. With fewer
+// values, each thread takes one value.
 std::int64_t first_vector(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t widest = std::get<std::int64_t>(vector_axis(problem).values.front());
   return 4 * problem.integer("length") >= multiprocessors_to_fill(device) * 1024 * widest ? widest : 1;
 }
 
-// Of the widest array; the output needs no more.
+// The alignment that vectors of the widest array need. The output needs no more.
 std::int64_t vector_bytes(const Problem& problem, const Config& config) {
   return config[VECTOR] * std::max(bytes(dtype_of(problem)), weight_bytes(problem));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// joint_histogram/shared: copies of the sums in each block's shared memory.
+// joint_histogram/shared, with copies of the sums in each block's shared memory: its space and work.
 
 #include <algorithm>
 #include <optional>
@@ -16,7 +16,7 @@ using namespace histogram_op;  // the axes
 
 constexpr CategoricalAxis FINISH("FINISH");
 
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
 
 std::int64_t shared_bytes(const Problem& problem, std::int64_t copies) {
   const Dims d(problem);
@@ -85,16 +85,17 @@ Work shared_work(const Problem& problem, const Config& config) {
                 .arguments = joint_histogram_op::kernel_arguments(problem),
                 .overlaps_previous = config[START] == "overlapped",
                 .numbers = joint_histogram_op::number_places(problem)};
-  // Without counts in the workspace it is not read.
+  // This argument is not read unless the workspace has counts.
   launch.arguments.emplace_back(arrivals ? KernelArgument(WorkspacePointer{0})
                                          : KernelArgument(ArgumentPointer{sums}));
   work.steps.push_back(std::move(launch));
   return work;
 }
 
-// As tuned problems have it on an H100: one copy of the sums, a block for each multiprocessor; one word of
-// the workspace for each bin where these are few. Sums of doubles are loops of compare and swap, which take
-// the longer the more threads want one, and which many warps hide: copies, and two blocks.
+// Follows the winners of tuning on an H100: one copy of the sums, a block for each multiprocessor, and one
+// word of the workspace for each bin if bins are few. Sums of doubles are loops of compare and swap. They
+// take longer if more threads contend for one sum, and many warps hide this, so that such problems get copies
+// and two blocks.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (shared_bytes(problem, 1) > static_shared_limit) return std::nullopt;
@@ -108,7 +109,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t blocks = few ? 1 : (are_two ? 2 : 1) * multiprocessors_to_fill(device);
   const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 20;
   const std::int64_t vector = are_two ? 1 : first_vector(problem, device);
-  const std::int64_t tiles = d.length / (1024 * vector * blocks);  // of a block, with one load
+  const std::int64_t tiles = d.length / (1024 * vector * blocks);  // tiles of a block, with one load
   std::int64_t items = 1;
   if (are_many_weights || (vector > 1 && d.length > 1 << 22)) {
     items = 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// joint_histogram with its sums in shared memory, in copies, each for some lanes of every warp. At its end a
-// block adds them to the output; or, where it has counts, to words of the workspace that also count the
-// blocks, and the last of these moves the word to the output (FINISH=arrivals): one launch.
+// joint_histogram with its sums in shared memory, in copies, each for some lanes of every warp. At its end, a
+// block adds them to the output. With FINISH=arrivals, for counts, it adds them to words of the workspace
+// that also count the blocks; the last block of a word moves it to the output, so that one launch is enough.
 
 #include "common/overlap.inl"
 #include "common/shared.cuh"
@@ -25,7 +25,7 @@ __device__ __forceinline__ void empty(Sum* sum, unsigned number) {
   for (unsigned i = threadIdx.x; i < number; i += BLOCK) sum[i] = 0;
 }
 
-// Each block calls it once for each cell.
+// Adds a block's total of a cell. Each block calls this once for each cell.
 __device__ __forceinline__ void finish(unsigned cell, Sum total, double* sums, unsigned long long* kept) {
   if (gridDim.x == 1) {
     sums[cell] = static_cast<double>(total);
@@ -35,13 +35,13 @@ __device__ __forceinline__ void finish(unsigned cell, Sum total, double* sums, u
     sums[cell] = static_cast<double>((before & ((1ull << count_bits) - 1)) + total);
     kept[cell] = 0;
   } else {
-    // A NaN is not 0.
+    // This test is true for a NaN too.
     if (total != 0) atomicAdd(sums + cell, static_cast<double>(total));
   }
 }
 
-// `kept` (FINISH=arrivals): a word for each cell, zero before and after. Every block has a tile, and at most
-// 2^31 elements.
+// `kept` (FINISH=arrivals) has a word for each cell, zero before and after the launch. Every block has a
+// tile, and at most 2^31 elements.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(joint_histogram_shared)(InputPointer<T> x, InputPointer<T> y, InputPointer<Weight> w,
                                   InputPointer<double> edges_x, InputPointer<double> edges_y,

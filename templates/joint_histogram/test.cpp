@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// joint_histogram as typed functions, against numbers from NumPy 2.4, and what is refused.
+// Tests of joint_histogram's typed functions, against numbers from NumPy 2.4, and of refusals.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,7 +24,7 @@ Dispatcher& host() {
   return dispatcher;
 }
 
-// On, below and above every edge: which NumPy has where is not symmetric.
+// Values on, below and above every edge. NumPy does not place them symmetrically.
 const std::vector<float> around = {-1, -0.5f, 0, 0.5f, 1, 0.1f, 0.3f, 0.7f, 0.09999999f, 0.7000001f};
 
 TEST(JointHistogram, CountsPairsWhereNumPyHasThem) {
@@ -73,7 +73,8 @@ TEST(JointHistogram, AddsWeights) {
   EXPECT_EQ(of_x, (Sums{1, 2, 92.5}));
 }
 
-// Of single floats numpy.histogram rounds the edges to float, of pairs numpy.histogram2d does not.
+// numpy.histogram rounds the edges to float for single floats; numpy.histogram2d does not round them for
+// pairs.
 TEST(JointHistogram, EdgesOfFloatsAreThoseOfNumPysFunction) {
   const std::vector<float> x = {0.7f}, one = {1};
   Sums sums(1);

@@ -21,10 +21,10 @@ Launch launch_of(const char* kernel, std::int64_t threads, std::int64_t block) {
 }
 
 Launch any_rank(const Problem& problem, std::int64_t block) {
-  constexpr std::int64_t most_counted = 65535;  // by rank_filter_base_bytes
-  constexpr std::int64_t least_counted = 36;    // a histogram costs as much whatever its places are
+  constexpr std::int64_t most_counted = 65535;  // the kernel rank_filter_base_bytes counts up to this many
+  constexpr std::int64_t least_counted = 36;    // a histogram costs the same for fewer places
   Dims d(problem);
-  if (d.image.y == 1 && d.window.y == 1) {  // a signal's outputs beside each other are those of a thread
+  if (d.image.y == 1 && d.window.y == 1) {  // a thread computes neighbouring outputs of the signal
     std::swap(d.image.y, d.image.x);
     std::swap(d.window.y, d.window.x);
     std::swap(d.before.y, d.before.x);
@@ -57,7 +57,8 @@ Launch any_rank(const Problem& problem, std::int64_t block) {
   return launch;
 }
 
-// A box's extremes: one launch along each axis, from the image by way of the output or the workspace.
+// The extremes of a box: one launch along each axis. Intermediate results are in the output or in the
+// workspace.
 Work extremes(const Problem& problem, std::int64_t block) {
   const Dims d(problem);
   struct AlongAxis {

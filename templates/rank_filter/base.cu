@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter, the plain kernels: any rank of any window, and extremes along one axis. Only the element type
-// is compiled in.
+// The plain kernels of rank_filter: any rank of any window, and extremes along one axis. Only the element
+// type is compiled in.
 
 #include "common/boundary.cuh"
 #include "common/float16.cuh"
@@ -11,7 +11,7 @@ using Order = Keys<T>;
 using Key = Order::Key;
 constexpr Key last_key = Order::bits == 8 * sizeof(Key) ? ~Key(0) : (Key(1) << Order::bits % 64) - 1;
 
-// Out of line where it is long, which keeps the code small.
+// This function is long. It is not inlined, which keeps the code small.
 __device__ __noinline__ long long place_outside(long long place, long long size, int boundary) {
   return sample_at(place, size, boundary);
 }
@@ -24,7 +24,7 @@ __device__ __forceinline__ Key greater(Key a, Key b) { return a < b ? b : a; }
 
 // ---- any rank
 
-// Outputs of a thread below each other, which share what they read.
+// A thread's outputs lie below each other and share the elements that they read.
 #include "rank_filter/base_layout.inl"
 constexpr int together = base_together;
 
@@ -72,7 +72,7 @@ __device__ __forceinline__ bool counts(const Window& w, int k, int i, int j) {
   return (w.bits[place / 64] >> (place % 64) & 1) != 0;
 }
 
-// So many of the least keys, in order.
+// The `size` smallest keys, in order.
 template <int size>
 struct Least {
   Key key[size];
@@ -86,8 +86,8 @@ struct Least {
   }
 };
 
-// Ranks near an end of the order, of two outputs at a time: the rows that both windows of a box have are
-// taken once. A `turn` of all bits makes the order the other way round.
+// Finds ranks near an end of the order, for two outputs at a time: rows that both windows of a box contain
+// are read once. A `turn` with all bits set reverses the order.
 template <int size, typename Write>
 __device__ __forceinline__ void find_near_end(const Window& w, int rank, Key turn, const Write& write) {
   const bool is_box = w.bits == nullptr;
@@ -113,9 +113,9 @@ __device__ __forceinline__ void find_near_end(const Window& w, int rank, Key tur
   }
 }
 
-// Any rank: how many elements are less than a pivot tells on which side of it the result is, and the elements
-// beside the pivot are the result's new bounds. Pivots are where evenly spread elements would have the rank,
-// and halfway in turns, as others would take too long.
+// Finds any rank. The number of elements below a pivot tells on which side of it the result is; the elements
+// next to the pivot are the result's new bounds. Pivots alternate between the place where evenly spread
+// elements would have the rank and the middle of the bounds, because the former alone could take too long.
 template <bool is_box, typename Write>
 __device__ __forceinline__ void find(const Window& w, int rank, int count, const Write& write) {
   Key from[together], to[together];
@@ -235,8 +235,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
 // ---- any rank of bytes
 
-// A thread goes down a column with the histogram of its window, of at most 65535 bytes; from one output to
-// the next the result is near. Of other types there is nothing.
+// A thread goes down a column with the histogram of its window, which has at most 65535 bytes. Neighbouring
+// outputs have similar results, so the search starts at the last one. The kernel does nothing for other
+// types.
 constexpr int byte_threads = base_byte_threads;
 
 extern "C" __global__ void __launch_bounds__(byte_threads)
@@ -294,7 +295,8 @@ extern "C" __global__ void __launch_bounds__(byte_threads)
 
 // ---- extremes along one axis
 
-// Outputs of a thread behind each other along the axis: what all of their windows have is taken once.
+// A thread's outputs are consecutive along the axis: elements that all of their windows contain are read
+// once.
 constexpr int in_run = base_in_run;
 
 // An image of `lines` x `length` x `beside` elements, along `length`.
@@ -317,7 +319,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const bool inside = first >= 0 && first + window + in_run - 1 <= length;
     Key found[in_run], common = last_key;
     if (inside && window >= in_run) {
-      // From each output's first element to the last of the first output's window, and what is behind that.
+      // The extremes from each output's first element to the last element of the first output's window; then
+      // the extremes of the elements behind that one.
       const T* place = from + (first + in_run - 1) * beside;
       const auto next_key = [&](long long by) {
         const Key key = Order::key(*place) ^ turn;

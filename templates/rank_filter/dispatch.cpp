@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/rank_filter.h: they make problems and launch plans of the dispatcher.
 #include <algorithm>
 #include <string_view>
 

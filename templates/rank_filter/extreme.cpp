@@ -41,7 +41,7 @@ std::string refuses(const Problem& problem) {
 
 Space space(const Problem& problem) {
   const Dims d(problem);
-  std::vector<Value> ahead = {std::int64_t{8}};  // of others a compiler has no registers for more
+  std::vector<Value> ahead = {std::int64_t{8}};  // other element types leave no registers for more
   if (element_bytes(problem) == 2 || element_bytes(problem) == 4) ahead.push_back(std::int64_t{16});
   std::vector<Axis> axes = {
       {BLOCK, {128, 256, 64, 512}, "threads, each with 4 bytes of a row"},
@@ -92,10 +92,10 @@ Space space(const Problem& problem) {
   return Space(std::move(axes), std::move(must), std::move(worth));
 }
 
-// One launch: `window` along the rows of an image, and if `across` along its columns too.
+// One launch: windows of `window` rows and `taps` columns.
 Launch launch(const Problem& problem, const Config& c, const Extents3& image, std::int64_t window,
               std::int64_t taps) {
-  // The fewest tiles, of about the same width.
+  // As few tiles as possible, of about the same width.
   const std::int64_t widest = widest_tile(problem, c, taps), tiles_x = ceil_divide(image.x, widest);
   const std::int64_t tile_x = std::min(widest, round_up(ceil_divide(image.x, tiles_x), 16));
   const std::int64_t run = round_up(c[RUN], extreme_batch(window, c[BATCH])),

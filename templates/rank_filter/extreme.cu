@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter, minima and maxima of boxes. A block marches down a strip of the image. Each thread keeps a few
-// columns, along which it has van Herk's and Gil and Werman's running extremes: rows come in groups as long
-// as the window, and a window is the end of one group and the beginning of the next, three comparisons
-// whatever its length. These extremes go to shared memory, row by row, where a warp takes a row: each lane
-// has the extremes of the ends and the beginnings of its own elements, and gets those of other lanes, and of
-// all elements between, by shuffles.
+// Minima and maxima of boxes, for rank_filter. A block marches down a strip of the image. Each thread keeps a
+// few columns and computes running extremes along them by the method of van Herk and of Gil and Werman: rows
+// come in groups as long as the window, and a window consists of the end of one group and the beginning of
+// the next. This takes three comparisons for a window of any length. The extremes go to shared memory row by
+// row, and a warp handles a row: each lane computes the extremes of the ends and the beginnings of its own
+// elements. It gets those of other lanes, and of all elements between, by shuffles.
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
@@ -36,8 +36,8 @@ __device__ __forceinline__ int in_row(int word) {
 
 __device__ __forceinline__ Word extreme(Word a, Word b) { return rank > 0 ? upper(a, b) : lower(a, b); }
 
-// What the lanes have behind `blocks` blocks of lane_words elements; of two elements of a word the first is
-// of one block, the second of the next.
+// Returns `word` of the lane that is `blocks` blocks of lane_words elements further on. If a word has two
+// elements, the first belongs to one block and the second to the next.
 template <typename W>
 __device__ __forceinline__ W from_behind(W word, int blocks) {
   if (blocks == 0) return word;
@@ -51,10 +51,11 @@ __device__ __forceinline__ W from_behind(W word, int blocks) {
   }
 }
 
-// The extreme of each window of `taps` elements that begins `shift` behind one of the lane's.
+// The extreme of each window of `taps` elements that begins `shift` elements behind one of the lane's
+// elements.
 template <int taps, int shift>
 struct Row {
-  // Of the window of element j: its first and last block, and its ends in them.
+  // The first and the last block of element j's window, and the places in them where it begins and ends.
   static __host__ __device__ constexpr int first(int j) { return (j + shift) / lane_words; }
   static __host__ __device__ constexpr int last(int j) { return (j + shift + taps - 1) / lane_words; }
   static __host__ __device__ constexpr int begin(int j) { return (j + shift) % lane_words; }
@@ -66,7 +67,7 @@ struct Row {
     return false;
   }
 
-  // Of the blocks from `from` on, so many; `doubled` are those of 1, 2, 4, ... blocks.
+  // The extreme of `count` blocks from `from` on. `doubled` has the extremes of 1, 2, 4, ... blocks.
   template <int levels>
   static __device__ __forceinline__ Word blocks(const Word (&doubled)[levels], int from, int count) {
     int level = 0;
@@ -118,8 +119,8 @@ struct Row {
   }
 };
 
-// A thread's elements as words, and back: two elements of a word are of the thread's first and second half.
-// Of single bytes a word has every other one, so that two masks take them apart.
+// Packs a thread's elements into words. A word of two bytes takes every other byte, so that two masks take
+// them apart.
 template <typename E>
 __device__ __forceinline__ void read_words(typename Words<E>::Word (&to)[own_words],
                                            const Vector<E, columns>& from) {
@@ -135,8 +136,8 @@ __device__ __forceinline__ void read_words(typename Words<E>::Word (&to)[own_wor
   }
 }
 
-// A row's words as threads have written them, as blocks: element i of the lane's first and of its second
-// half.
+// Turns a row's words, as threads have written them, into blocks: word i has element i of the lane's first
+// half and of its second half.
 template <typename E>
 __device__ __forceinline__ void by_blocks(typename Words<E>::Word (&to)[lane_words],
                                           const typename Words<E>::Word (&from)[lane_words]) {
@@ -153,7 +154,7 @@ __device__ __forceinline__ void by_blocks(typename Words<E>::Word (&to)[lane_wor
   }
 }
 
-// The lane's elements, of which `left` are in the tile.
+// Stores the lane's elements, of which `left` are in the tile.
 template <typename E>
 __device__ __forceinline__ void store_row(E* to, const typename Words<E>::Word (&words)[lane_words],
                                           long long left) {
@@ -199,7 +200,7 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
   const long long plane = block / runs;
   const int thread = static_cast<int>(threadIdx.x);
 
-  // Where each row begins that the block reads, in bytes.
+  // The offset in bytes of each row that the block reads.
   constexpr int bytes_written = extreme_row_bytes(sizeof(T), BLOCK, BUFFERS, rows);
   long long* const lines = reinterpret_cast<long long*>(reinterpret_cast<char*>(memory) + bytes_written);
   for (int n = thread; n < run + rows_window; n += BLOCK) {
@@ -222,7 +223,7 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
     return reinterpret_cast<const T*>(reinterpret_cast<const char*>(first) + lines[line]);
   };
 
-  // So many rows, whose loads wait for nothing.
+  // Loads `count` rows. Their loads do not depend on each other.
   using Read = Vector<T, columns>;
   const auto fetch = [&](Read(&to)[ahead], int first, int count) {
     if (together) {
@@ -251,7 +252,7 @@ __device__ __forceinline__ void march(const T* image, T* output, Word* memory, i
       }
     }
   };
-  // The extremes of a group's rows from each one on.
+  // The extremes from each row of a group to the group's end.
   Word ends[rows_window][own_words];
   const auto close = [&] {
 #pragma unroll
@@ -336,7 +337,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(resident_war
                                      before_y, before_x, boundary, from_outside<T>(outside));
 }
 
-// Along the planes, as rows of a whole plane each.
+// Extremes along the planes: each plane is taken as one row.
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(resident_warps, BLOCK))
     ENTRY(rank_filter_extreme_planes)(const T* __restrict__ image, T* __restrict__ output, int height,
                                       long long width, int tiles_x, int tile_x, int runs, int run,

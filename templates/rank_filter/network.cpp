@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter/network: small windows, by a selection network that is generated for them.
+// rank_filter/network, for small windows: a selection network is generated for each window and rank.
 
 #include <algorithm>
 
@@ -35,7 +35,8 @@ NetworkLayout layout_of(const Problem& problem, const Config& c) {
                          .before_x = d.before.x});
 }
 
-// Of a box's extremes a thread has the columns of its outputs' windows in registers, for each row of outputs.
+// For extremes of a box, a thread keeps the columns of its outputs' windows in registers, for each row of
+// outputs.
 constexpr std::int64_t most_columns = 100;
 
 bool is_box_extreme(const Problem& problem) {
@@ -64,7 +65,7 @@ std::string refuses(const Problem& problem) {
   return "";
 }
 
-// Of an image, by the outputs that a lane of a full device would have.
+// The size of an image, by the number of outputs that each lane of a full device would have.
 enum class Size { tiny, small, large, huge };
 Size size_of(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t words = Dims(problem).image.product() / lanes_of(problem);
@@ -147,7 +148,7 @@ std::string generated(const Problem& problem, const Config& c) {
                        .percent_added = c[ADDED]});
 }
 
-// What is small has a thread for each output, what is large threads that share.
+// Small images have a thread for each output. In large ones, a thread has several outputs, which share work.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t places = counted_places(problem), width = problem.integer("width");
   const Size size = size_of(problem, device);
@@ -174,7 +175,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (size == Size::small && is_extreme && is_paired && places > 9)
     guess = {16, 8, 4, 2, std::min<std::int64_t>(most, 8), 16};
   if (size >= Size::large) guess = {places > 40 ? 16 : 32, 8, 2, 4, most, places <= 30 ? 24 : 16};
-  // Rows that begin anywhere are read as words, and written so, of which a thread's outputs are whole ones.
+  // Rows that begin at any address are read and written as words, and a thread's outputs fill whole words.
   const bool is_unaligned = is_paired && most == 1 && size >= Size::large;
   if (is_unaligned) guess.outputs_x = guess.outputs_y = 4;
   if (is_unaligned && places > 24) guess.outputs_y = 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter, small windows: a thread has OUTPUTS_Y rows of OUTPUTS_X outputs beside each other, whose
-// elements are compared by a selection network that is generated for them: `select`.
+// Small windows, for rank_filter: a thread has OUTPUTS_Y rows of OUTPUTS_X neighbouring outputs. A selection
+// network that is generated for them, `select`, compares their elements.
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"
@@ -14,7 +14,7 @@ constexpr int threads = BLOCK_X * BLOCK_Y, half_x = BLOCK_X * OUTPUTS_X, tile_y 
 #include "rank_filter/network_layout.inl"
 #include "rank_filter/tile.inl"
 
-// The outputs of the windows that begin at `s` and at the next places.
+// Defines `select`, which computes the outputs of the windows that begin at `s` and at the next places.
 #include "generated"
 
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block's tile of the image with the windows' overhang, in shared memory: words, then where in the image
-// each row begins. Words of two elements have one of the tile's left half and the one as far into its right
-// half.
+// A block's tile of the image in shared memory, with the windows' overhang: words, then the offset in the
+// image of each row. A word of two elements has one of the tile's left half and the one at the same place of
+// its right half.
 
 struct NetworkShape {
   LayoutSize half_x, tile_y, outputs_x, vector;  // columns of a half, rows, outputs of a thread; elements

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a selection network is found. The elements that all windows of a tile of outputs have are sorted once;
-// an element of these that is too far from the rank in whatever window is left out at once. Then the tile is
-// halved, and halved again, and each half merges what its windows have beside that, until one output is left,
-// whose window is complete. Sets of elements are sorted by merging their halves (Batcher's odd-even merge),
-// and those that several windows have are sorted once. What no output depends on is not written.
+// Finds a selection network and writes its code for rank_filter/network. The elements that all windows of a
+// tile of outputs have in common are sorted once. An element that cannot have the rank in any of these
+// windows is dropped. Then the tile is halved again and again. Each half merges the elements that its windows
+// have in addition, until one output is left, whose window is complete. Sets of elements are sorted by
+// merging their halves (Batcher's odd-even merge); a set that several windows contain is sorted once.
+// Operations that no output depends on are not written.
 //
 // See: Adams, Fast median filters using separable sorting networks, 2021.
 
@@ -30,9 +31,9 @@ using List = std::vector<int>;   // sorted elements, as nodes
 enum class NodeKind { element, lower, upper };
 struct Node {
   NodeKind kind;
-  int a = 0, b = 0;  // of lower and upper
-  int c = -1;        // of those of three
-  Point point = {};  // of an element
+  int a = 0, b = 0;  // the operands of lower and upper
+  int c = -1;        // the third operand, of a minimum or maximum of three
+  Point point = {};  // the place of an element
 };
 
 class Network {
@@ -48,8 +49,8 @@ class Network {
   std::vector<Node> nodes;
   std::vector<int> outputs;  // row by row
 
-  /// The nodes that the outputs depend on, each behind those that it depends on, an output's beside each
-  /// other.
+  /// The nodes that the outputs depend on. Each node comes after those that it depends on; the nodes of an
+  /// output are neighbours.
   std::vector<int> needed() const {
     std::vector<bool> seen(nodes.size());
     std::vector<int> order;
@@ -80,12 +81,12 @@ class Network {
   std::map<std::tuple<NodeKind, int, int>, int> made_;
 };
 
-// How outputs are taken together, of which several are tried.
+// How outputs are grouped. Several plans are tried.
 struct Plan {
   std::int64_t tile_x, tile_y;  // outputs whose common elements are sorted first
-  bool rows_first;              // whether a tile is halved into rows first
-  std::int64_t one_by_one;      // up to so many elements of two lists together are found each for itself
-  Point origin;                 // where the pairs begin that are merged first
+  bool rows_first;              // true if a tile is halved into rows first
+  std::int64_t one_by_one;      // up to this many elements of two merged lists are found one by one
+  Point origin;                 // where the first pairs to be merged begin
 };
 
 class Planner {
@@ -109,7 +110,7 @@ class Planner {
     bool is_one() const { return to_x - from_x == 1 && to_y - from_y == 1; }
   };
 
-  // The places that the windows of all its outputs have.
+  // The places that the windows of all outputs of the tile contain.
   Set common(const Tile& tile) const {
     Set found;
     for (const Point& place : window_) {
@@ -125,7 +126,7 @@ class Planner {
     return found;
   }
 
-  // `sorted`: those of the `known` elements that may be the result, `below` of which are known to be less.
+  // `sorted` has those of the `known` elements that may be the result; `below` others are known to be less.
   void select(const Tile& tile, const List& sorted, std::int64_t below, const Set& known) {
     const Set all = common(tile);
     Set more;
@@ -136,7 +137,7 @@ class Planner {
           ranked(sorted, others, rank_ - below);
       return;
     }
-    // An element with more before it than the rank, or more behind it than there are in a window, goes.
+    // Drops an element if more elements than the rank precede it, or more follow it than the window allows.
     const auto count = static_cast<std::int64_t>(all.size());
     const auto most = static_cast<std::int64_t>(window_.size()) - 1;
     const std::int64_t from = std::max<std::int64_t>(below, count - 1 - (most - rank_));
@@ -174,7 +175,8 @@ class Planner {
     return sorted_.emplace(set, std::move(made)).first->second;
   }
 
-  // By the first coordinate that is not alike, where the largest power of two from the plan's origin divides.
+  // Divides by the first coordinate that is not the same in all points, at a multiple of the largest power of
+  // two, counted from the plan's origin.
   std::pair<Set, Set> halves(const Set& set) const {
     std::pair<Set, Set> result;
     for (const auto& [coordinate, origin] :
@@ -219,8 +221,8 @@ class Planner {
     return all;
   }
 
-  // The element of a rank among both: the least, over the numbers of elements from each, of the greatest
-  // ones.
+  // The element of a rank in both lists together. Take some number of elements from one list and the rest
+  // from the other: the result is the smallest, over all such numbers, of the largest element taken.
   int ranked(const List& a, const List& b, std::int64_t rank) {
     std::optional<int> least;
     for (std::int64_t from_a = 0; from_a <= std::min<std::int64_t>(std::ssize(a), rank + 1); ++from_a) {
@@ -244,14 +246,14 @@ class Planner {
   std::map<Set, List> sorted_;
 };
 
-// Of a box's extremes the planes' first, then those along columns and along rows.
+// The extremes of a box: first along planes, then along columns, then along rows.
 class Extremes {
  public:
   Extremes(Network& network, const Extents3& window, bool is_least)
       : network_(network), window_(window), is_least_(is_least) {}
 
   void make(const NetworkShape& shape) {
-    std::vector<List> columns;  // of each the outputs' rows
+    std::vector<List> columns;  // each has the outputs' rows
     for (std::int64_t x = 0; x < shape.outputs_x + window_.x - 1; ++x) {
       List column;
       for (std::int64_t y = 0; y < shape.outputs_y + window_.y - 1; ++y) {
@@ -271,8 +273,9 @@ class Extremes {
  private:
   int extreme(int a, int b) { return is_least_ ? network_.lower(a, b) : network_.upper(a, b); }
 
-  // Of each window of so many. Up to as many windows together have a middle in common: each has the extreme
-  // from its first element on to the first window's last, and that of what is behind.
+  // The extreme of each window of `length` elements. Up to `length` consecutive windows share the last
+  // element of the first one: each combines the extreme from its first element to that one with the extreme
+  // of its elements behind.
   List running(const List& given, std::int64_t length) {
     const auto at = [&](std::int64_t n) { return given[static_cast<std::size_t>(n)]; };
     const std::int64_t all = std::ssize(given) - length + 1;
@@ -301,12 +304,13 @@ class Extremes {
 };
 
 struct Found {
-  std::vector<Node> nodes;  // as they are computed; lower and upper name earlier ones
+  std::vector<Node> nodes;  // in the order of computation; lower and upper name earlier ones
   std::vector<int> outputs;
   std::int64_t operations = 0;
 };
 
-// `of_three`: a minimum of a minimum that nothing else needs is one of three.
+// If `of_three`, a minimum of a minimum that nothing else needs becomes a minimum of three; maxima likewise
+// become maxima of three.
 Found in_order(const Network& network, bool of_three) {
   std::vector<Node> nodes = network.nodes;
   const auto at = [&](int n) -> Node& { return nodes[static_cast<std::size_t>(n)]; };
@@ -376,7 +380,7 @@ const Found& best(const Problem& problem, const NetworkShape& shape) {
     key += std::to_string(problem.integer(name)) + " ";
   key += problem.string("footprint");
   const DType dtype = dtype_of(problem);
-  const bool of_three = bytes(dtype) <= 2 || dtype == DType::i32;  // as DPX instructions have them
+  const bool of_three = bytes(dtype) <= 2 || dtype == DType::i32;  // DPX instructions support these
   if (of_three) key += " of three";
   const std::lock_guard lock(mutex);
   const auto [entry, is_new] = known.try_emplace({std::move(key), shape});
@@ -406,7 +410,8 @@ const Found& best(const Problem& problem, const NetworkShape& shape) {
   return found;
 }
 
-// Of pairs of a minimum and a maximum of the same two, spread over the network: each one's other.
+// Chooses pairs of a minimum and a maximum of the same two nodes, spread over the network. Maps each node of
+// such a pair to its partner.
 std::map<int, int> added(const Found& network, std::int64_t percent) {
   std::vector<std::pair<int, int>> pairs;
   std::map<std::pair<int, int>, int> single;

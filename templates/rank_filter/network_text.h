@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The selection network of a block of outputs beside and above each other, made for a window and a rank.
+// The selection network of a rectangle of neighbouring outputs, made for a window and a rank.
+// rank_filter/network uses it.
 #pragma once
 
 #include <string>
@@ -17,13 +18,13 @@ struct NetworkShape {
 struct NetworkWriting {
   std::int64_t shift;          ///< places before a thread's first column
   std::int64_t vector;         ///< words that are read together
-  std::int64_t percent_added;  ///< of the operations: pairs of a minimum and a maximum that are added
+  std::int64_t percent_added;  ///< share of the operations that are pairs made by additions
 };
 
 /// The function `select` of network.cu.
 std::string network_text(const Problem& problem, const NetworkShape& shape, const NetworkWriting& writing);
 
-/// Minima and maxima of two that the network has, of all of its outputs.
+/// The number of minima and maxima of two in the network, for all of its outputs together.
 std::int64_t network_operations(const Problem& problem, const NetworkShape& shape);
 
 }  // namespace tunesmith::rank_filter_op

@@ -183,14 +183,14 @@ std::vector<Parameter> parameters() {
       value_parameter("elements outside the image")};
 }
 
-// NaN after all numbers, -0 before 0.
+// The order of elements: NaN after all numbers, -0 before 0.
 bool precedes(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
   if (a == 0 && b == 0) return std::signbit(a) && !std::signbit(b);
   return a < b;
 }
 
-// Of a box's extremes: the extremes of a row's columns, and of these along the row.
+// The extremes of a box: first the extremes of a row's columns, then those of the results along the row.
 void extremes(const Problem& problem, const std::vector<double>& image, double outside, std::int64_t begin,
               std::int64_t end, std::span<double> value) {
   const Dims d(problem);
@@ -268,7 +268,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   }
 }
 
-// Images, square windows of odd sizes, medians and extremes; volumes and signals now and then.
+// Draws images, square windows of odd sizes, medians and extremes; sometimes volumes and signals.
 void usual_images(Random& random, Problem& problem) {
   const std::vector<std::int64_t> odd = {3, 3, 3, 5, 5, 7, 9, 11, 15, 21, 31};
   const std::int64_t size = draw(random, odd);
@@ -294,7 +294,7 @@ void usual_images(Random& random, Problem& problem) {
                                                 : places * (draw_chance(random, 50) ? 1 : 3) / 4);
 }
 
-// Beside the extents how far the rank is from the nearer end: a minimum's or maximum's is 0.
+// The extents, and the distance of the rank from the nearer end: 0 for a minimum or a maximum.
 Values sizes(const Problem& problem) {
   const std::int64_t rank = problem.integer("rank");
   return {{"depth", problem.integer("depth")},
@@ -331,7 +331,7 @@ Op ops_rank_filter() {
             const Dims d(problem);
             return static_cast<double>(d.image.product()) * static_cast<double>(counted_places(problem));
           },
-      // One element, less than a window, rows of an odd size, several planes, nothing.
+      // One element, an image smaller than its window, rows of an odd size, several planes, an empty image.
       .companions = {"depth=1 height=1 width=1 boundary=mirror", "depth=1 height=2 width=3 boundary=wrap",
                      "depth=2 height=7 width=67 boundary=nearest",
                      "depth=1 height=9 width=140 boundary=reflect",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the op rank_filter share: the shape of a problem, its window, and its templates.
+// Declarations that the files of the op rank_filter share: the shape of a problem, its window, and its
+// templates.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace tunesmith::rank_filter_op {
 
-/// A footprint is passed to the base by its bits, as so many numbers of 64.
+/// A footprint is passed to the base by its bits, as this many numbers of 64 bits.
 inline constexpr std::int64_t footprint_words = 32;
 inline constexpr std::int64_t most_window = std::int64_t{1} << 24;  ///< places
 inline constexpr std::int64_t most_of_extreme = 64;                 ///< places along a dimension
@@ -30,14 +31,14 @@ struct Dims {
   bool empty() const { return image.product() == 0; }
 
   Extents3 image, window;
-  Extents3 before;  ///< from a window's first place to its output's: half a window and the origin
+  Extents3 before;  ///< places from a window's first one to its output's: half a window and the origin
 };
 
-bool is_box(const Problem& problem);  ///< whether all places of the window count
-/// The text's places in order, without what stands between rows; empty for a box.
+bool is_box(const Problem& problem);  ///< true if all places of the window count
+/// The places of the footprint's text in order, without the separators of rows; empty for a box.
 std::string footprint_bits(const Problem& problem);
-std::int64_t counted_places(const Problem& problem);  ///< of the window
-bool is_least(const Problem& problem);                ///< whether the rank is that of the minimum
+std::int64_t counted_places(const Problem& problem);  ///< places of the window that count
+bool is_least(const Problem& problem);                ///< true if the rank is that of the minimum
 bool is_greatest(const Problem& problem);
 
 Template base();
@@ -47,7 +48,7 @@ Template extreme();
 Template streamed();
 Template ranks();
 
-// ---- what the tuned templates share
+// ---- declarations that the tuned templates share
 
 inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
@@ -64,8 +65,9 @@ std::string refuses_empty(const Problem& problem);
 /// Adds the boundary's number and the value as the last of a launch's arguments.
 void add_outside(Launch& launch, const Problem& problem);
 std::string refuses_all_but_box_extremes(const Problem& problem);  ///< a sentence, or ""
-/// A box's minima or maxima: `launch` is one along an image's rows and columns. Windows of several planes
-/// take one by the kernel `planes` before, of the planes as rows, and the workspace between both.
+/// The work of minima or maxima of a box: `launch` makes the launch along an image's rows and columns. For
+/// windows of several planes, a launch of the kernel `planes` comes first, which takes planes as rows; the
+/// workspace holds the result between both.
 using BoxLaunch =
     std::function<Launch(const Extents3& image, std::int64_t rows_window, std::int64_t columns_window)>;
 Work work_of_box(const Problem& problem, const char* planes, const BoxLaunch& launch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One total order of the elements of each type: NaN after all numbers, and all NaN alike; -0 before 0. A key
-// is an unsigned integer whose order it is.
+// A total order of the elements of each type: NaN after all numbers, all NaN equal, and -0 before 0. Keys are
+// unsigned integers in the same order. All templates of rank_filter use it.
 #pragma once
 
 template <typename T>
@@ -21,7 +21,7 @@ struct Keys<long long> {
   static __device__ __forceinline__ long long value(Key key) { return static_cast<long long>(key ^ sign); }
 };
 
-// Of floating-point numbers by their bits, the sign first. `infinity` without it.
+// The key of a floating-point number by its bits, of which the first is the sign. `infinity` has no sign.
 template <typename Unsigned, Unsigned sign, Unsigned infinity>
 __device__ __forceinline__ Unsigned key_of_bits(Unsigned bits) {
   constexpr Unsigned all = sign | (sign - 1);
@@ -76,7 +76,7 @@ struct Keys<Float16> : HalfKeys<Float16, 0x7c00u> {};
 template <>
 struct Keys<BFloat16> : HalfKeys<BFloat16, 0x7f80u> {};
 
-// What stands outside an image, a number that the type holds.
+// The value outside an image as an element; the type holds it exactly.
 template <typename T>
 __device__ __forceinline__ T from_outside(double value) {
   return static_cast<T>(value);

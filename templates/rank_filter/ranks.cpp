@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter/ranks: large windows of any footprint, as sets of places among a tile's sorted elements.
+// rank_filter/ranks, for large windows of any footprint: windows are sets of places among a tile's sorted
+// elements.
 
 #include <algorithm>
 
@@ -79,9 +80,9 @@ Work work(const Problem& problem, const Config& c) {
   return {.steps = {std::move(launch)}};
 }
 
-// The lists of elements that ranks.cu names, of a footprint.
+// The lists of elements of a footprint, under the names that ranks.cu uses.
 std::string generated(const Problem& problem, const Config& /*config*/) {
-  if (is_box(problem)) {  // needs none
+  if (is_box(problem)) {  // a box needs no lists
     return "constexpr bool is_box = true;\n"
            "__device__ const int counted[] = {0}, upper_ends[] = {0}, lower_ends[] = {0};\n";
   }
@@ -112,7 +113,7 @@ std::string generated(const Problem& problem, const Config& /*config*/) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (counted_places(problem) <= 81 && d.window.product() <= 256) return std::nullopt;
-  // Small tiles for small images, which are to have a block for each multiprocessor, and for small windows.
+  // Tiles are small for small images, so that each multiprocessor gets a block, and for small windows.
   const bool is_small = d.image.product() < std::int64_t{1000} * multiprocessors_to_fill(device);
   std::int64_t tile_x = is_small ? 16 : 32, sorted = is_small || d.window.x <= 20 ? 2048 : 4096;
   const auto rows = [&](std::int64_t across) { return sorted / ((across + d.window.x - 1) * d.window.z); };
@@ -121,7 +122,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const auto tiles = [&] { return ceil_divide(d.image.x, tile_x) * d.image.y * d.image.z; };
   while (d.image.y <= 8 && tile_x < 64 && tiles() > multiprocessors_to_fill(device) &&
          rows(2 * tile_x) >= d.window.y + 7)
-    tile_x *= 2;  // of few rows a tile need not be high
+    tile_x *= 2;  // an image of few rows needs no high tile
   return Values{{"SORTED", sorted},
                 {"TILE_X", tile_x},
                 {"GROUP", std::int64_t{is_small ? 16 : 8}},

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter, large windows. A block sorts all elements of its tile, so that each has a place among them
-// that no other has, and a window is a set of places: bits in shared memory. A warp slides a window down a
-// column of outputs. Of each step it turns the bits of the row that leaves and of the one that enters, and
-// finds the bit that has `rank` others before it, from where the last one was. Its time depends little on the
-// window. Of a footprint that is no box, what leaves are the upper ends of its columns, and what enters the
-// lower ones.
+// Large windows, for rank_filter. A block sorts all elements of its tile, so that each has a unique place
+// among them. A window is a set of places, stored as bits in shared memory. A warp slides a window down a
+// column of outputs. In each step, it flips the bits of the row that leaves and of the row that enters, and
+// finds the bit with `rank` others before it, searching from the last one found. Its time depends little on
+// the window. For a footprint that is not a box, the upper ends of its columns leave and the lower ends
+// enter.
 
 #include "common/boundary.cuh"
 #include "common/float16.cuh"
@@ -26,10 +26,10 @@ constexpr int part = GROUP * 32;  // places that a warp looks at together, a wor
 constexpr int place_bits = 13;    // of an element in the tile
 static_assert(SORTED <= 1 << place_bits && SORTED >= part && tile_y > 0, "a tile that can be sorted");
 
-// Of a window that begins at element 0: the places of a footprint that count, and its columns' ends.
+// For a window that begins at element 0: the places of a footprint that count, and the ends of its columns.
 #include "generated"
 
-// An element as it is sorted: its key, and where in the tile it is, in one number where that is long enough.
+// An element to sort: its key and its place in the tile, in one number if one is long enough.
 template <int bytes>
 struct ItemOf {
   using Type = unsigned long long;
@@ -92,8 +92,8 @@ __device__ __forceinline__ void take(Item& own, Item other, bool lesser) {
   own = Items<Item>::is_before(other, own) == lesser ? other : own;
 }
 
-// In order over the threads, per_thread beside each other: a bitonic sort, whose distances decide whether
-// elements are in a thread's registers, in a warp or in the block.
+// Sorts items in the order of the threads; each thread has per_thread consecutive ones. It is a bitonic sort:
+// the distance of a step decides if it stays in a thread's registers, in a warp or in the block.
 __device__ __forceinline__ void sort(Item (&item)[per_thread], Item* memory) {
   const int thread = static_cast<int>(threadIdx.x);
 #pragma unroll 1
@@ -131,14 +131,14 @@ __device__ __forceinline__ void sort(Item (&item)[per_thread], Item* memory) {
   __syncthreads();
 }
 
-// A warp's window as a set of places, and where its ranked one was.
+// The window of a group of lanes: a set of places, and the part of the set where the last search ended.
 struct Window {
   unsigned* bits;
   const unsigned short* places;  // of the tile's elements
   int lane, first, column;       // of the group; the group's first lane in the warp
   int part_at, below;            // the part, and the elements in the ones before it
 
-  // Takes an element in or out, of lanes that have one.
+  // Adds or removes an element, for each lane that has one.
   __device__ __forceinline__ void turn_one(bool is_there, int element, int sign) {
     int place = SORTED;
     if (is_there) {
@@ -147,7 +147,7 @@ struct Window {
     }
     below += sign * __popc(ballot(place < part_at * part));
   }
-  // The same of all elements of a row of a box, and of as many as a list has.
+  // Adds or removes all elements of a row of a box. The second overload does so for the elements of a list.
   __device__ __forceinline__ void turn(int row, int sign) {
     constexpr int count = window_depth * window_width;
 #pragma unroll
@@ -166,7 +166,7 @@ struct Window {
     }
   }
 
-  // Elements in a part, of the lanes up to this one.
+  // The number of elements that the lanes up to this one have in a part.
   __device__ __forceinline__ int up_to(unsigned word) const {
     int count = __popc(word);
 #pragma unroll
@@ -177,7 +177,7 @@ struct Window {
     return count;
   }
 
-  // The groups of a warp look on together until each has found its own.
+  // The groups of a warp search together until each has found its place.
   __device__ __forceinline__ int ranked() {
     int place = -1;
     do {
@@ -202,7 +202,7 @@ struct Window {
     return place;
   }
 
-  // Of the bits that are set, the one with so many below it.
+  // The bit that is set and has `below` set bits below it.
   static __device__ __forceinline__ int bit_of(unsigned word, int below) {
     int bit = 0;
 #pragma unroll
@@ -216,7 +216,7 @@ struct Window {
     return bit;
   }
 
-  // Of the group's lanes.
+  // The ballot of the group's lanes.
   __device__ __forceinline__ unsigned ballot(bool is) const {
     const unsigned all = __ballot_sync(0xffffffffu, is);
     return GROUP == 32 ? all : all >> first & ((1u << GROUP % 32) - 1);
@@ -226,7 +226,7 @@ struct Window {
 extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
     ENTRY(rank_filter_ranks)(const T* __restrict__ image, T* __restrict__ output, int depth, int height,
                              int width, int tiles_x, int tiles_y, int boundary, double outside) {
-  // What is sorted is exchanged where the sets are later.
+  // The sort exchanges items in the memory that holds the sets later.
   DYNAMIC_SHARED(Item, memory);
   StoredKey* const keys = reinterpret_cast<StoredKey*>(memory);
   char* const bytes = reinterpret_cast<char*>(memory);
@@ -267,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS / warps)
             down = height - y < tile_y ? height - y : tile_y;
   const int first = thread % 32 - lane;
   for (int column = group; column - first / GROUP < across; column += groups) {
-    // A group beyond the last column goes along with its warp.
+    // A group beyond the last column takes part in its warp's steps.
     const bool is_there = column < across;
     Window window = {sets + group * words, places, lane, first, is_there ? column : 0, 0, 0};
     for (int word = lane; word < words; word += GROUP) window.bits[word] = 0;

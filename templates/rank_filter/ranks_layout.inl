@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block's tile, which is sorted, and shared memory: the sorted keys, the groups' sets, each element's place
-// among the keys, and the outputs' places. What is sorted is exchanged where all that is later.
+// The sorted tile of a block of rank_filter/ranks, and its shared memory: the sorted keys, the groups' sets,
+// each element's place among the keys, and the outputs' places. Before that, the sort uses the same memory to
+// exchange items.
 
 struct RanksShape {
   LayoutSize sorted, tile_x, group;  // elements; columns of outputs; lanes

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter/streamed: minima and maxima of bytes in short windows, whose rows pass the registers of a warp.
+// rank_filter/streamed: minima and maxima of bytes in short windows. Rows stream through the registers of a
+// warp.
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis BATCH("BATCH");
 constexpr IntegerAxis RUN("RUN");
 
-constexpr std::int64_t most_places = 17;  // of a window along each dimension; registers hold as many rows
+constexpr std::int64_t most_places = 17;  // the limit of a window's sides; registers hold as many rows
 constexpr std::int64_t least_vector = 8;
 constexpr std::int64_t longest_untuned = 9;  // rows or columns of a window; 15 are faster transposed
 
@@ -76,8 +77,8 @@ Work work(const Problem& problem, const Config& c) {
   return {.steps = {std::move(launch)}};
 }
 
-// Short windows of images that give each multiprocessor many warps; of longer ones the transposed template
-// has fewer comparisons.
+// Takes short windows, and images that give each multiprocessor many warps. For longer windows, the
+// transposed template makes fewer comparisons.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t vector = d.image.x % 16 == 0 ? 16 : 8, run = 8;

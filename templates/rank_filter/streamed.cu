@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter, minima and maxima of bytes in short windows: a warp goes down a strip of rows. A lane has
-// VECTOR bytes of each row in registers, and the extremes of the last rows of its columns; those along a row
-// are made of words that lanes exchange. What is beside the image is filled in between both, where it is the
-// extreme of a column that the warp has.
+// Minima and maxima of bytes in short windows, for rank_filter: a warp goes down a strip of rows. A lane has
+// VECTOR bytes of each row in registers, and the extremes of the last rows of its columns. Lanes exchange
+// words to compute the extremes along a row. Columns outside the image are filled in between these two steps,
+// because each equals the extreme of a column that the warp has.
 
 #include "common/boundary.cuh"
 #include "common/integer.cuh"
@@ -24,15 +24,15 @@ __device__ __forceinline__ unsigned extreme(unsigned a, unsigned b, unsigned c) 
   return rank > 0 ? upper(a, b, c) : lower(a, b, c);
 }
 
-// Words are compared as two of 16 bits, whose upper bytes are the even and the odd ones: the lower bytes
-// decide only between equal ones.
+// A word of bytes is compared as two words of 16-bit numbers, whose upper bytes are the even and the odd
+// bytes. The lower bytes matter only if the upper ones are equal.
 __device__ __forceinline__ unsigned even_bytes(unsigned word) { return word << 8; }
 __device__ __forceinline__ unsigned word_of(unsigned even, unsigned odd) {
   return __byte_perm(even, odd, 0x7351);
 }
 
-// Extremes of `length` elements make those of at most three times as many: of the last ones, and of those
-// `near` and `far` before them.
+// Makes extremes of up to three times as many elements from extremes of `length` elements: the last one, and
+// those `near` and `far` elements before it.
 template <int length, int window>
 struct Step {
   static constexpr int far = 3 * length <= window ? 2 * length : window - length;
@@ -43,7 +43,7 @@ struct Columns {
   unsigned part[2 * words];
 };
 
-// Extremes along columns, row by row.
+// Computes extremes along columns, row by row.
 template <int length, int window>
 struct Running {
   using Here = Step<length, window>;
@@ -70,18 +70,19 @@ struct Running<window, window> {
 
 // ---- along a row
 
-// Of words in a row the even and the odd bytes.
+// The even and the odd bytes of the words of a row.
 struct Row {
   unsigned part[2][needed];
 };
-// Those `bytes` behind word n's even or odd ones. What is behind the last word nobody needs.
+// The bytes that are `bytes` behind the even or odd bytes of word n. Results that would need bytes behind the
+// last word are not used.
 __device__ __forceinline__ unsigned shifted(const Row& row, int odd, int n, int bytes) {
   const int by = odd + bytes, halves = by / 2, at = n + halves / 2;
   const unsigned first = row.part[by % 2][smaller(at, needed - 1)];
   return halves % 2 == 0 ? first : __byte_perm(first, row.part[by % 2][smaller(at + 1, needed - 1)], 0x5432);
 }
 
-// The windows' extremes, from those of `length` bytes.
+// Computes the windows' extremes from the extremes of `length` bytes.
 template <int length>
 __device__ __forceinline__ void along_row(const Row& row, unsigned (&to)[words]) {
   using Here = Step<length, window_width>;
@@ -125,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WAR
   const int first_y = y - before_y;
   const bool has_all_rows = first_y >= 0 && first_y + RUN + BATCH + window_height - 1 <= height;
 
-  // A lane fills in one column beside the image.
+  // A lane fills in one column outside the image.
   T* const row = reinterpret_cast<T*>(rows[warp]);
   const bool has_sides = x < before_x || x + out_columns + after_x > width;
   int side = -1, instead = -1;
@@ -172,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WAR
     for (int n = 0; n < words; ++n) own.element[n] = word_of(columns.part[2 * n], columns.part[2 * n + 1]);
     return own;
   };
-  // The row of outputs whose columns' extremes are given.
+  // Writes the row of outputs that belongs to the given extremes of columns.
   const auto write = [&](Columns columns, bool fills_sides) {
     Read own = words_of(columns);
     if constexpr (window_width > 1) {

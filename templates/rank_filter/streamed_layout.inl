@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warp's strip of a row: of 32 lanes with VECTOR bytes each, the first ones have outputs.
+// A warp's strip of a row, for rank_filter/streamed: 32 lanes have VECTOR bytes each, and the first of these
+// lanes have outputs.
 
 struct StreamedLayout {
   LayoutSize left;         // columns before its outputs: whole vectors, and what may stand for columns behind

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter in particular: the order of numbers that nobody likes, bit by bit in every template; what
-// stands outside; networks; what is refused; the spaces.
+// Tests of rank_filter: the order of zeros, infinities and NaN, bit by bit in every template; values outside;
+// networks; refusals; spaces.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -129,14 +129,14 @@ std::uint32_t infinity_of(DType dtype) {
   return dtype == DType::f16 ? 0x7C00U : 0x7F80U;
 }
 
-// Of bits as the order has them: all NaN are one.
+// The key that has the order of the elements: all NaN have the same.
 std::uint32_t key(DType dtype, std::uint32_t bits) {
   const std::uint32_t sign = sign_of(dtype), infinity = infinity_of(dtype);
   if ((bits & (sign - 1)) > infinity) bits = sign - 1;
   return (bits & sign) != 0 ? (sign | (sign - 1)) ^ bits : bits | sign;
 }
 
-// Numbers that comparisons take for equal, or for neither less nor greater: any place of a wrong one is seen.
+// Uses numbers that comparisons call equal, or neither less nor greater. A wrong one is found at any place.
 TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
   const std::vector<Case> cases = {
       {"base", "height=9 width=40 window_height=3 window_width=3 rank=4", ""},
@@ -230,7 +230,7 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
 
 // ---- networks
 
-// As the README says them, of a thread's 4 x 2 outputs.
+// The README gives these numbers, for 4 x 2 outputs of a thread.
 TEST(RankFilterNetwork, HasAsFewOperationsAsTheReadmeSays) {
   const auto per_output = [](const std::string& text, std::int64_t x, std::int64_t y) {
     return static_cast<double>(rank_filter_op::network_operations(problem("width=9 " + text), {x, y})) /
@@ -333,7 +333,7 @@ TEST(RankFilterSpace, FirstGuessesReadRowsThatBeginAnywhereAsWords) {
   EXPECT_EQ(guess("height=63 width=63 dtype=u8"), 0);  // too small for a second pass over a tile's sides
 }
 
-// Long windows and flat images too, of which a guess could break a rule of its own space.
+// Includes long windows and flat images, for which a first guess could break a rule of its own space.
 TEST(RankFilterSpace, FirstGuessesAreLegal) {
   for (const char* image : {"height=1 width=133", "height=9 width=20", "height=500 width=512",
                             "width=5000000", "height=3000 width=4096"}) {

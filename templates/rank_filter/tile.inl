@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block's tile of the image, as network_layout.inl has it in shared memory: filled and stored. Needs
-// `half_x` (columns of a half), `tile_y`, the window, `before_*`, `threads`, OUTPUTS_X, VECTOR and UNALIGNED.
+// Fills a block's tile of the image in shared memory, as network_layout.inl describes it, and stores outputs.
+// Needs `half_x` (columns of a half), `tile_y`, the window, `before_*`, `threads`, OUTPUTS_X, VECTOR and
+// UNALIGNED.
 
 using Word = Words<T>::Word;
 constexpr int lanes = Words<T>::lanes;
@@ -11,7 +12,8 @@ constexpr NetworkLayout layout =
                     window_height, window_width, before_x});
 constexpr int shift = layout.shift, thread_columns = layout.thread_columns, needed = layout.needed,
               pitch = layout.pitch, tile_rows = layout.tile_rows, all_rows = layout.rows;
-// Two neighbouring words of a pair's row have those beside them that the next thread reads at the same time.
+// In a row of pairs, the words next to two neighbouring words are those that the next thread reads at the
+// same time.
 __host__ __device__ constexpr int in_row(unsigned column) {
   return static_cast<int>(lanes == 1 ? column
                                      : column % thread_columns / 2 * (2 * pitch / thread_columns) +
@@ -32,7 +34,7 @@ __device__ __forceinline__ Word pair_of(E low, E high) {
   return Words<E>::of(low, high) | (sizeof(E) == 1 ? bytes_as_halves : 0u);
 }
 
-// Pairs of so many columns from those of both halves.
+// Makes the pairs of `count` columns from the elements of both halves.
 template <typename E, int count>
 __device__ __forceinline__ void make_pairs(Word (&to)[count], const Vector<E, count>& low,
                                            const Vector<E, count>& high) {
@@ -54,7 +56,7 @@ __device__ __forceinline__ void make_pairs(Word (&to)[4 * count], const Vector<u
   }
 }
 
-// What is read of the image: of bytes four together.
+// The unit in which the image is read: four bytes at a time for bytes.
 template <typename E, int bytes = sizeof(E)>
 struct UnitOf {
   using Type = E;
@@ -66,12 +68,12 @@ struct UnitOf<E, 1> {
   static __device__ __forceinline__ Type repeated(E value) { return value * 0x01010101u; }
 };
 
-// Where rows begin anywhere (UNALIGNED), words are parts of the two aligned ones that they lie in, so many
-// elements around which have to be in the row.
+// If rows begin at any address (UNALIGNED), a word is made of the two aligned words that contain it. This
+// many elements around it have to be in the row.
 template <typename E>
 constexpr int margin = UNALIGNED != 0 ? 4 / static_cast<int>(sizeof(E)) : 0;
 
-// Four bytes of eight.
+// Four of the eight bytes of two words, from byte `first` on.
 __device__ __forceinline__ unsigned bytes_from(unsigned low, unsigned high, int first) {
   return __byte_perm(low, high, 0x3210u + 0x1111u * static_cast<unsigned>(first));
 }
@@ -91,7 +93,7 @@ __device__ __forceinline__ Vector<unsigned, count> load_words(const E* from) {
   return words;
 }
 
-// Where in the image each row of the tile begins, or -1.
+// Finds the offset in the image of each row of the tile, or -1.
 __device__ __forceinline__ void find_rows(long long* rows, int depth, int height, int width,
                                           const Place& place, int boundary) {
   for (int row = static_cast<int>(threadIdx.x); row < all_rows; row += threads) {
@@ -103,7 +105,8 @@ __device__ __forceinline__ void find_rows(long long* rows, int depth, int height
   __syncthreads();
 }
 
-// The columns from `begin` to `end` of all rows, each element for itself; `most`: 0, or no fewer columns.
+// Fills the columns from `begin` to `end` of all rows, element by element. `most` is 0 or an upper limit of
+// the number of columns.
 template <int most, typename E>
 __device__ __forceinline__ void fill_columns(Word* tile, const E* image, const long long* rows, int first_x,
                                              int width, int boundary, E outside, int begin, int end) {
@@ -121,7 +124,8 @@ __device__ __forceinline__ void fill_columns(Word* tile, const E* image, const l
   }
 }
 
-// Vectors lie within the image or outside; then what windows have outside is filled in.
+// Vectors lie wholly inside or wholly outside the image. Elements of windows outside it are filled in
+// afterwards.
 template <typename E>
 __device__ __forceinline__ void fill_pairs(Word* tile, const E* image, const long long* rows, int first_x,
                                            int width, int boundary, E outside) {
@@ -175,7 +179,8 @@ __device__ __forceinline__ void fill_pairs(Word* tile, const E* image, const lon
     constexpr int read = UNALIGNED != 0 ? pitch + margin<E> : needed;
     if (first_x + shift >= margin<E> && first_x + half_x + read <= width) return;
     __syncthreads();
-    // Before the image, behind it, and where the second half is behind it; and the units that lie so near.
+    // The columns before the image, behind it, and behind it in the second half; and the units that lie close
+    // to them.
     const auto whole_units = [](int columns) { return UNALIGNED != 0 ? columns & -unit_columns : columns; };
 #pragma unroll 1
     for (int n = 0; n < 3; ++n) {
@@ -243,8 +248,8 @@ __device__ __forceinline__ void fill_tile(Word* tile, const E* image, int depth,
   __syncthreads();
 }
 
-// Writes words that begin at `to`, which lies anywhere, with `left` elements in the image: as aligned words,
-// whose last elements are the next lane's first.
+// Writes words at `to`, which may have any alignment; `left` elements are in the image. It writes aligned
+// words, whose last elements are the next lane's first ones.
 template <int count, typename E>
 __device__ __forceinline__ void store_unaligned(E* to, const Vector<unsigned, count>& words, int left) {
   constexpr int size = sizeof(E), in_word = 4 / size, across = smaller(BLOCK_X, 32);
@@ -274,7 +279,7 @@ __device__ __forceinline__ void store_unaligned(E* to, const Vector<unsigned, co
   }
 }
 
-// Words of the elements `lane` of words.
+// Packs the elements `lane` of `words` into words.
 template <int lane, typename E, int count>
 __device__ __forceinline__ Vector<unsigned, count * sizeof(E) / 4> elements_of(const Word (&words)[count]) {
   Vector<E, count> elements;
@@ -285,8 +290,8 @@ __device__ __forceinline__ Vector<unsigned, count * sizeof(E) / 4> elements_of(c
   return result;
 }
 
-// Writes the elements of `count` words beside each other to `to`, of which `left` are in the image, and those
-// of the words' second elements half a tile further.
+// Writes the elements of `count` neighbouring words to `to`; `left` of them are in the image. The words'
+// second elements go half a tile further.
 template <int count, typename E>
 __device__ __forceinline__ void store_words(E* to, const Word (&words)[count], int left) {
   if constexpr (UNALIGNED != 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter/transposed: minima and maxima of boxes in a tile, along its columns, then along its rows, which
-// are columns of the transposed tile.
+// rank_filter/transposed: minima and maxima of boxes in a tile, first along its columns, then along its rows,
+// which are the columns of the transposed tile.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ constexpr IntegerAxis STEPS("STEPS");
 constexpr IntegerAxis TILE_X("TILE_X");
 constexpr IntegerAxis TILE_Y("TILE_Y");
 
-constexpr std::int64_t most_places = 255;  // of a window along each dimension; a thread's code is as long
+constexpr std::int64_t most_places = 255;  // the limit of a window's sides; a thread's code is as long
 constexpr std::int64_t least_tile_y = 32;
 constexpr std::array<std::int64_t, 4> resident_warps = {16, 20, 24, 32};
 constexpr std::int64_t most_shared_bytes = std::int64_t{200} * 1024;
@@ -27,7 +27,7 @@ constexpr std::int64_t most_shared_bytes = std::int64_t{200} * 1024;
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t in_word(const Problem& problem) { return 4 / element_bytes(problem); }
 
-struct Shape {  // of a block
+struct Shape {  // the shape of a block
   std::int64_t tile_x, tile_y, steps, run, rounds, vector_bytes;
 };
 Shape shape_of(const Config& c) { return {c[TILE_X], c[TILE_Y], c[STEPS], c[RUN], c[ROUNDS], c[VECTOR]}; }
@@ -37,7 +37,7 @@ TransposedShape in_elements(const Problem& problem, const Shape& shape) {
   return {shape.tile_x, shape.tile_y, shape.steps,       shape.run,
           shape.rounds, each,         vector / 4 * each, Dims(problem).before.x};
 }
-// Of a launch for windows of so many rows and columns.
+// Shared memory of a launch for windows of rows_window rows and columns_window columns.
 std::int64_t shared_bytes(const Problem& problem, const Shape& shape, std::int64_t rows_window,
                           std::int64_t columns_window) {
   return transposed_layout(in_elements(problem, shape), rows_window, columns_window).bytes;
@@ -106,7 +106,7 @@ Space space(const Problem& problem) {
   return Space(std::move(axes), std::move(must), std::move(worth));
 }
 
-// One launch along the columns of an image, and if the window has several along its rows too.
+// One launch along the columns of an image, and along its rows too if the window has several columns.
 Launch launch(const Problem& problem, const Config& c, const Extents3& image, std::int64_t rows_window,
               std::int64_t columns_window) {
   const std::int64_t tiles_x = ceil_divide(image.x, c[TILE_X]),
@@ -126,8 +126,8 @@ Work work(const Problem& problem, const Config& c) {
                      });
 }
 
-// Small tiles where large ones would leave multiprocessors without a block. Of 4 bytes and short windows the
-// other templates read each element fewer times, which tells where the image is not tiny.
+// Tiles are small if large ones would leave multiprocessors without a block. For elements of 4 bytes and
+// short windows, other templates read each element fewer times, which matters unless the image is tiny.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t each = in_word(problem), row_bytes = d.image.x * element_bytes(problem);
@@ -149,9 +149,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                  .vector_bytes = vector_bytes};
   const bool is_small = tiles(256, 64) < enough || shared_bytes(problem, shape) > most_shared_bytes * 3 / 5;
   if (is_small) shape = {32 * each, least_tile_y, 1, is_tiny ? 8 : 16, 1, vector_bytes};
-  // Rows that begin anywhere pass registers: other threads' loads have to be under way meanwhile.
+  // Rows that begin at any address pass through registers, so other threads' loads have to run meanwhile.
   if (!is_small && vector_bytes == 1) shape = {64 * each, least_tile_y, 1, 8, 2, vector_bytes};
-  // As many blocks as registers allow, by the least number that means so many.
+  // As many blocks as registers allow, expressed by the smallest number of warps that gives this many.
   const auto blocks = [all = threads(problem, shape)](std::int64_t warps) {
     return std::max<std::int64_t>(1, warps * 32 / all);
   };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rank_filter, minima and maxima of boxes in a tile, twice along columns. A word is 4 bytes of a row. A
-// thread has the extremes of a run of a word's columns, and writes them as words of a column: lanes have
-// words beside each other, and the tile is transposed without any exchange between them. Then its rows are
-// columns. The outputs of a run share the elements that all of their windows have; what these have before and
-// behind is found as in van Herk's and Gil and Werman's algorithm.
+// Minima and maxima of boxes in a tile, for rank_filter, computed twice along columns. A word is 4 bytes of a
+// row. A thread computes the extremes of a run of a word's columns, and writes them as words of a column.
+// Lanes have neighbouring words, so that the tile is transposed without any exchange between lanes. Then its
+// rows are columns. The outputs of a run share the elements that all of their windows contain. The extremes
+// before and behind these are found by the algorithm of van Herk and of Gil and Werman.
 
 #include "common/async_copy.cuh"
 #include "common/boundary.cuh"
@@ -92,8 +92,8 @@ struct Extremes<BFloat16> {
   }
 };
 
-// A word as it is compared. Of bytes two words, of whose numbers of 16 bits the upper bytes are the even and
-// the odd ones: the lower bytes decide only between equal ones.
+// A word in the form that is compared. A word of bytes becomes two words of 16-bit numbers, whose upper bytes
+// are the even and the odd bytes. The lower bytes matter only if the upper ones are equal.
 constexpr int parts = sizeof(T) == 1 ? 2 : 1;
 struct Compared {
   unsigned part[parts];
@@ -121,7 +121,8 @@ __device__ __forceinline__ Compared extreme(const Compared& a, const Compared& b
   return to;
 }
 
-// As many words, below or beside each other, by their elements: element i of word n goes to element n of i.
+// Transposes in_word words that lie below or beside each other: element i of word n becomes element n of word
+// i.
 __device__ __forceinline__ void transpose(const Compared (&from)[in_word], unsigned (&to)[in_word]) {
   if constexpr (in_word == 4) {
 #pragma unroll
@@ -141,15 +142,15 @@ __device__ __forceinline__ void transpose(const Compared (&from)[in_word], unsig
 
 // ---- along a column
 
-// The outputs that are found together: at most one more than a window's elements.
+// The number of outputs that are found together: at most one more than a window has elements.
 __host__ __device__ constexpr int group_of(int window) {
   int group = 4;
   while (2 * group <= smaller(RUN, window + 1)) group *= 2;
   return group;
 }
 
-// The extremes of RUN windows that begin at elements 0, 1, ..., which `read` gives; `write` takes them in
-// order.
+// Computes the extremes of RUN windows that begin at elements 0, 1, ... `read` gives the elements; `write`
+// takes the extremes in order.
 template <int window, typename Read, typename Write>
 __device__ __forceinline__ void slide(const Read& read, const Write& write) {
   Compared x[RUN + window - 1];
@@ -167,7 +168,7 @@ __device__ __forceinline__ void slide(const Read& read, const Write& write) {
     constexpr int group = group_of(window);
 #pragma unroll
     for (int begin = 0; begin < RUN; begin += group) {
-      // From each output's first element to the last of the first output's window.
+      // The extremes from each output's first element to the last element of the first output's window.
       Compared before[group];
 #pragma unroll
       for (int i = begin == 0 ? group - 1 : begin + window - 1; i < begin + window; ++i) x[i] = read(i);
@@ -187,7 +188,7 @@ __device__ __forceinline__ void slide(const Read& read, const Write& write) {
         if (begin == 0) x[i] = read(i);
         before[i] = shared == 0 && i == group - 2 ? x[begin + i] : extreme(before[i + 1], x[begin + i]);
       }
-      // And what is behind that, two outputs at a time.
+      // The extremes of the elements behind that, for two outputs at a time.
       write(begin, before[0]);
       Compared behind;
 #pragma unroll
@@ -216,12 +217,12 @@ struct Image {
   int height, width, boundary;
 };
 
-// Four bytes of eight.
+// Four of the eight bytes of two words, from byte `first` on.
 __device__ __forceinline__ unsigned bytes_from(unsigned low, unsigned high, int first) {
   return __byte_perm(low, high, 0x3210u + 0x1111u * static_cast<unsigned>(first));
 }
 
-// Where rows begin anywhere, an unaligned word is read as the two aligned ones that it lies in. So many
+// If rows begin at any address, an unaligned word is read as the two aligned words that contain it. This many
 // elements around it have to be in the row.
 constexpr int margin = VECTOR == 1 ? in_word : 0;
 __device__ __forceinline__ unsigned load_word(const T* from) {
@@ -231,7 +232,7 @@ __device__ __forceinline__ unsigned load_word(const T* from) {
   return bytes_from(load_vector<1>(aligned).element[0], load_vector<1>(aligned + 1).element[0], beyond);
 }
 
-// The first elements of a word, at most `count`.
+// Stores the first elements of a word, at most `count`.
 __device__ __forceinline__ void store_elements(T* to, unsigned word, int count) {
 #pragma unroll
   for (int k = 0; k < in_word; ++k) {
@@ -261,7 +262,8 @@ struct Strip : Layout<rows_window, columns_window> {
     return STEPS == 1 ? row : static_cast<int>(static_cast<unsigned>(row) % Here::kept);
   }
 
-  // Columns from `begin` to `end`, element by element: most are beside the image, and copies of what is here.
+  // Fills the columns from `begin` to `end`, element by element: most are outside the image, and copies of
+  // elements in shared memory.
   __device__ __forceinline__ void fill_columns(int first_row, int end_row, int begin, int end) const {
     T* const elements = reinterpret_cast<T*>(memory);
     for (int column = begin + thread() % 32; column < end; column += 32) {
@@ -283,7 +285,7 @@ struct Strip : Layout<rows_window, columns_window> {
     }
   }
 
-  // What whole vectors do not reach of rows from `begin` to `end`, that have arrived.
+  // Fills the parts that whole vectors do not reach, in the rows from `begin` to `end`, which have arrived.
   __device__ __forceinline__ void fill_sides(int begin, int end) const {
     const int first_row = larger(begin, rows_begin), end_row = smaller(end, rows_end);
 #pragma unroll 1
@@ -292,7 +294,7 @@ struct Strip : Layout<rows_window, columns_window> {
                    side == 0 ? sides_before : needed_columns);
   }
 
-  // Rows from `begin` to `end`: vectors within the image, and whole rows outside.
+  // Fills the rows from `begin` to `end`: vectors inside the image, and whole rows outside.
   __device__ __forceinline__ void fill(int begin, int end) const {
     const int first_row = larger(begin, rows_begin), end_row = smaller(end, rows_end);
     constexpr int units = pitch * 4 / vector_bytes, across = smaller(units, threads);
@@ -319,13 +321,14 @@ struct Strip : Layout<rows_window, columns_window> {
     }
   }
 
-  // Of the tile that begins at row `y` of the strip, `rows_left` of which are in the image.
+  // Computes the extremes along the columns of the tile at row `y` of the strip; `rows_left` of its rows are
+  // in the image.
   __device__ __forceinline__ void along_columns(int y, int rows_left) const {
     unsigned* const transposed = memory + Here::transposed_at;
     for (int n = thread(); n < Here::words * runs_y; n += threads) {
       const int word = n % Here::words, top = n / Here::words * RUN;
       if (top >= rows_left || (Here::skipped + word) * in_word >= needed_columns) continue;
-      // Rows beside each other are in slots beside each other, from each RUN to the next.
+      // Neighbouring rows are in neighbouring slots, from one multiple of RUN to the next.
       constexpr int pieces = STEPS == 1 ? 1 : ceil_divide(RUN + rows_window - 1, RUN);
       const unsigned* piece[pieces];
 #pragma unroll
@@ -359,8 +362,8 @@ struct Strip : Layout<rows_window, columns_window> {
     }
   }
 
-  // Lanes have stacks beside each other; where a column has fewer than 32, also columns so far apart that
-  // their words are in the other banks.
+  // Lanes have neighbouring stacks. If a column has fewer than 32, they also have columns at a distance that
+  // puts their words into the other banks.
   __device__ __forceinline__ void along_rows(int rows_left) const {
     unsigned* const outputs = memory + Here::out_at;
     constexpr int lanes_apart = stacks < 32 ? 32 / stacks : 1, runs_of_part = TILE_Y / RUN;
@@ -423,8 +426,8 @@ struct Strip : Layout<rows_window, columns_window> {
     }
   }
 
-  // Word `unit` of a row that begins anywhere: its part of the first aligned word, or the next one's
-  // elements.
+  // Stores word `unit` of a row that begins at any address: its part of the first aligned word, or the
+  // elements of the next one.
   __device__ __forceinline__ void store_unaligned(T* place, const unsigned* row, int unit) const {
     constexpr int size = sizeof(T);
     const int beyond = static_cast<int>(reinterpret_cast<size_t>(place) % 4);
@@ -514,7 +517,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
                                       before_y, before_x, from_outside<T>(outside));
 }
 
-// Along the planes, as rows of a whole plane each.
+// Extremes along the planes: each plane is taken as one row.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(rank_filter_transposed_planes)(const T* __restrict__ image, T* __restrict__ output, int height,
                                          int width, int strips_x, int strips_y, int boundary,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strip of tiles below each other, with its windows' overhang, in shared memory: words of 4 bytes.
+// A strip of tiles below each other in shared memory, with its windows' overhang, for rank_filter/transposed.
+// Words have 4 bytes.
 
 struct TransposedShape {
   LayoutSize tile_x, tile_y, steps, run, rounds;
@@ -41,7 +42,7 @@ LAYOUT_FUNCTION TransposedLayout transposed_layout(const TransposedShape& s, Lay
   return at;
 }
 
-// Of a block: a thread has at most `rounds` runs along the columns, and then along the rows.
+// Threads of a block: a thread has at most `rounds` runs along the columns, and then along the rows.
 LAYOUT_FUNCTION LayoutSize transposed_threads(const TransposedShape& s, LayoutSize columns_window) {
   const LayoutSize words = transposed_layout(s, 1, columns_window).words;
   const LayoutSize runs = larger(words * (s.tile_y / s.run), s.tile_y / s.in_word * (s.tile_x / s.run));

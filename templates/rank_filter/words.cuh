@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that tuned templates compare: an element, or two elements of at most 16 bits by their keys, of
-// which one instruction makes the lesser or greater of both. lower() and upper() are those of the order in
-// rank_filter.cuh.
+// The words that tuned templates compare: an element, or the keys of two elements of at most 16 bits, whose
+// lesser or greater one instruction finds. lower() and upper() follow the order of rank_filter.cuh.
 #pragma once
 
 #include "common/float16.cuh"
@@ -56,11 +55,11 @@ __device__ __forceinline__ unsigned long long lower(unsigned long long a, unsign
 __device__ __forceinline__ unsigned long long upper(unsigned long long a, unsigned long long b) {
   return a < b ? b : a;
 }
-// Of two numbers of 16 bits each.
+// The lesser and the greater numbers of 16 bits, two in a word.
 __device__ __forceinline__ unsigned lower(unsigned a, unsigned b) { return minimum_u16x2(a, b); }
 __device__ __forceinline__ unsigned upper(unsigned a, unsigned b) { return maximum_u16x2(a, b); }
 
-// Of three.
+// The least and the greatest of three.
 template <typename Word>
 __device__ __forceinline__ Word lower(Word a, Word b, Word c) {
   return lower(lower(a, b), c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce/all: several blocks per output, along contiguous elements, and the ways in which they meet.
+// reduce/all: several blocks per output, along contiguous elements, and the ways in which the blocks meet.
 
 #include <algorithm>
 
@@ -45,7 +45,8 @@ std::vector<Axis> all_axes(const Problem& problem, const DeviceFacts& device) {
   };
 }
 
-// CUDA C++ Programming Guide, technical specifications: at most, of compute capability 7.5 and later.
+// The most resident grids of a device of compute capability 7.5 and later (CUDA C++ Programming Guide,
+// technical specifications).
 constexpr std::int64_t most_resident_grids = 128;
 
 std::vector<Rule> all_must(const Problem& problem, const DeviceFacts& device) {
@@ -158,7 +159,7 @@ Work all_work(const Problem& problem, const Config& config) {
   return work;
 }
 
-// Where rows would leave multiprocessors idle.
+// A guess for problems with which `rows` would leave multiprocessors idle.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (d.length < 4096 || d.outer >= 2 * multiprocessors_to_fill(device)) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce with several blocks per output, along contiguous elements: for few, long reductions. The element
-// type, the function, the order and the type of sums are compiled in.
+// reduce/all, with several blocks per output, along contiguous elements; for few, long reductions. The
+// element type, the function, the order and the type of sums are compiled in.
 
 #include "common/overlap.inl"
 #include "reduce/chosen.inl"
@@ -8,7 +8,7 @@
 
 using BlockTile = Tile<R, BLOCK, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
-// What a thread adds up: its share of the block's whole tiles (every gridDim-th, or `chunk` in a row), and of
+// The total of a thread's share: of the block's whole tiles (every gridDim-th, or `chunk` in a row), and of
 // the last, incomplete tile if that is the block's next.
 __device__ __forceinline__ Partial part(const T* from, long long length, long long chunk, R::Shift shift) {
   constexpr bool strided = WALK == Walk::strided;
@@ -67,7 +67,8 @@ __device__ __forceinline__ Partial part(const T* from, long long length, long lo
 
 #include "reduce/all_blocks.inl"
 
-// FINISH=atomic, atomic_last: adds a block's sum. A template, because no other total can be added so.
+// FINISH=atomic, atomic_last: adds a block's sum. It is a template, because no other total can be added in
+// this way.
 template <typename Sum>
 __device__ __forceinline__ void add_sum(typename Sum::Output* to, void* kept, unsigned output,
                                         unsigned* marks, unsigned blocks, typename Sum::Partial total,
@@ -87,9 +88,9 @@ __device__ __forceinline__ void add_sum(typename Sum::Output* to, void* kept, un
   }
 }
 
-// The grid is blocks per output x outputs. `marks` are zero before and after: one counter per output
-// (FINISH=last, atomic_last), or the words of every block's partial (mail). `kept` is one partial per block,
-// or, for atomic_last, one sum per output, zero before and after.
+// The grid is blocks per output x outputs. `marks` are zero before and after the launch: one counter per
+// output (FINISH=last, atomic_last), or the words of every block's partial (mail). `kept` is one partial per
+// block, or, for atomic_last, one sum per output, which is zero before and after.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_all)(const T* x, R::Output* y, void* marks, void* kept, long long length,
                       long long outer_stride,

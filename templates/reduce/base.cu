@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce, the plain kernels: one thread per output; where outputs are few and long, one block per output,
-// whose threads walk along the length in strides and meet in a tree in shared memory; for an atomic sum
-// several blocks per output, each with one addition to the global sum. Only the element type is compiled in.
-// The first three kernels, for sum, min, max and mean, would need the registers of moments if they were one
-// with the last, which has the other functions and sums in f64.
+// reduce/base, the plain kernels: one thread per output; where outputs are few and long, one block per
+// output, whose threads walk along the length in strides and meet in a tree in shared memory; for an atomic
+// sum several blocks per output, each with one addition to the global sum. Only the element type is compiled
+// in. The first three kernels are for sum, min, max and mean; they would need the registers of moments if
+// they were one with the last kernel, which has the other functions and sums in f64.
 
 #include "common/shared.cuh"
 #include "reduce/reductions.cuh"
@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   if (which == 3) reduce_each_with<3>(x, y, outputs, length, inner, outer_stride, stride);
 }
 
-// An atomic sum; the outputs are zero before.
+// An atomic sum; the outputs are zero before the launch.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_base_atomic)(const T* x, void* y, long long outputs, long long length, long long inner,
                               long long outer_stride, long long stride) {
@@ -121,7 +121,7 @@ __device__ __forceinline__ void reduce_line_with(const T* x, void* y, unsigned c
   }
 }
 
-// `which` is the position of the function's word, and 32 more where sums are computed as f64.
+// `which` is the position of the function's word, plus 32 if sums are computed as f64.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_base_further)(const T* x, void* y, long long outputs, long long length, long long inner,
                                long long outer_stride, long long stride, double mean_ratio,

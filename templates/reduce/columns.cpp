@@ -23,8 +23,8 @@ std::string refuses(const Problem& problem) {
   return refuses_empty(d);
 }
 
-// Few columns that are no multiple of a warp may have as many threads: rows are then beside each other in
-// warps, as they are in memory, and all lanes work.
+// True for a few columns that are no multiple of a warp: a block may then have as many threads side by side,
+// so that rows lie beside each other in warps, as they do in memory, and all lanes work.
 bool may_be_width(std::int64_t columns) { return columns > 8 && columns <= 160 && columns % 16 != 0; }
 
 std::vector<Axis> columns_axes(const Problem& problem) {
@@ -81,7 +81,8 @@ Space columns_space(const Problem& problem) {
   return Space(columns_axes(problem), columns_must(problem), columns_worth(problem));
 }
 
-// Tiles of columns of all outer positions: the grid's x.
+// The tiles across the columns of one outer position; with those of all outer positions they are the grid's
+// x.
 std::int64_t column_tiles(const Dims& d, const Config& config) {
   return ceil_divide(d.inner, config[BLOCK_X] * config[VECTOR]);
 }
@@ -140,8 +141,8 @@ Work columns_work(const Problem& problem, const Config& config) {
   return work;
 }
 
-// Blocks as wide as a warp, or for few columns 4 wide, and so many that each multiprocessor has two, if each
-// gets 64 rows; in steps of 4, so that few kernels serve all problems.
+// Takes blocks as wide as a warp, or 4 wide for few columns, and so many that each multiprocessor has two, if
+// each gets 64 rows; in steps of 4, so that few kernels serve all problems.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const std::int64_t width = d.inner <= 8 ? 4 : 32;

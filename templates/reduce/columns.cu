@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce across rows: a thread holds the totals of VECTOR neighbouring columns, a block's threads lie side by
+// reduce/columns: a thread holds the totals of VECTOR neighbouring columns. A block's threads lie side by
 // side along the columns and BLOCK_Y deep along the length, and blocks may share the length. The element
 // type, the function, the order and the type of sums are compiled in.
 
@@ -38,13 +38,13 @@ __device__ __forceinline__ void fold_rows(Totals& totals, const T* from, long lo
   }
 }
 
-// Of any reduction: the rows are loaded, and then added.
+// The rows for any reduction, which are loaded first and added then.
 struct Rows {
   Vector<T, VECTOR> row[ITEMS];
 };
 
-// Loads ITEMS rows, BLOCK_Y rows apart; unless `all`, only those before row `count` exist. How many there
-// are.
+// Loads ITEMS rows, BLOCK_Y rows apart; unless `all`, only those before row `count` exist. Returns how many
+// exist.
 template <bool all>
 __device__ __forceinline__ int load_rows(Rows& rows, const T* from, long long stride, long long count) {
   int there = 0;
@@ -59,7 +59,7 @@ __device__ __forceinline__ int load_rows(Rows& rows, const T* from, long long st
   return there;
 }
 
-// Adds them; the first is row `first`.
+// Adds the loaded rows; the first one is row `first`.
 template <bool all>
 __device__ __forceinline__ void add_rows(Totals& totals, const Rows& rows, int there, long long first,
                                          const Shifts& shifts) {
@@ -88,7 +88,8 @@ __device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partia
   if (column < inner) {
     if constexpr (SHORT_PLACES != 0) {
       const Partial* const own = kept + static_cast<long long>(outer) * splits * inner + column;
-      // Eight loads are under way before the first is added; the compiler keeps fewer of a loop's.
+      // Eight loads are under way before the first is added; the compiler keeps fewer loads of a loop under
+      // way.
       constexpr int together = 8 / VECTOR;
 #pragma unroll 1
       for (int s = static_cast<int>(threadIdx.y); s < splits; s += together * BLOCK_Y) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the threads above each other of a block meet. Needs columns_totals.inl, BLOCK_X, BLOCK_Y and VECTOR.
-// The threads with threadIdx.y = 0 get the totals of their columns.
+// How the threads of a block that lie above each other add up their totals. Needs columns_totals.inl,
+// BLOCK_X, BLOCK_Y and VECTOR. The threads with threadIdx.y = 0 get the totals of their columns.
 __device__ __forceinline__ void add_across(Totals& totals, Partial* shared) {
   if constexpr (BLOCK_Y > 1) {
     const int y = static_cast<int>(threadIdx.y);

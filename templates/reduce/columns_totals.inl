@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread holds of its columns. Needs R, a reduction, Partial, BLOCK_X and VECTOR.
+// The totals that a thread holds of its columns. Needs R, a reduction, Partial, BLOCK_X and VECTOR.
 constexpr int columns = BLOCK_X * VECTOR;  // of a block
 
 struct Totals {

@@ -27,7 +27,7 @@ std::string refuses(const Problem& problem) {
          std::to_string(d.inner) + " and stride " + std::to_string(d.stride) + ".";
 }
 
-// Threads after which the columns repeat.
+// The number of threads after which the columns repeat.
 std::int64_t period(const Dims& d, const Config& c) {
   return std::max<std::int64_t>(1, d.inner / std::gcd(d.inner, c[VECTOR]));
 }
@@ -96,12 +96,13 @@ Work flat_work(const Problem& problem, const Config& config) {
   return work;
 }
 
-// Where blocks of columns would leave lanes or vectors unused, and each multiprocessor has several tiles.
+// A guess for problems with which blocks of `columns` would leave lanes or vectors unused, and each
+// multiprocessor has several tiles.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  // Of 5 columns and more `columns` was as fast or faster on an H100.
+  // With 5 columns and more, `columns` was as fast or faster on an H100.
   if (d.inner > 3 || d.length * d.inner < 1 << 18) return std::nullopt;
-  const std::int64_t each = partial_bytes(problem) > 8 ? 2 : 1;  // whose blocks have half as many threads
+  const std::int64_t each = partial_bytes(problem) > 8 ? 2 : 1;  // with half as many threads in a block
   return Values{{std::string(BLOCKS.name), each * multiprocessors_to_fill(device)},
                 {std::string(START.name), std::string("overlapped")}};
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce of the columns of a matrix without gaps, by any reduction: a block's threads lie side by side in
-// memory, whatever the number of columns, and just so many that each meets the same columns in every round.
-// So all lanes work and all loads are vectors where the columns are few or odd.
+// reduce/flat: any reduction of the columns of a matrix without gaps. A block's threads lie side by side in
+// memory, whatever the number of columns, and there are just so many that each meets the same columns in
+// every round. So all lanes work and all loads are vectors, even where the columns are few or odd.
 
 #include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "reduce/chosen.inl"
 #include "reduce/reductions.cuh"
 
-// As Places, with a step that is no constant.
+// Like Places, with a step that is no constant.
 struct RowsOf {
   long long first;
   int step;
@@ -22,13 +22,13 @@ struct Totals {
   Partial of[VECTOR];
 };
 
-// What a thread has in every round: VECTOR neighbours, in these rows of the round.
+// A thread's share of every round: VECTOR neighbours, in these rows of the round.
 struct Own {
   int row[VECTOR];
   R::Shift shift[VECTOR];
 };
 
-// One round in each of ITEMS.
+// The vectors of ITEMS rounds.
 struct Rounds {
   Vector<T, VECTOR> of[ITEMS];
 };
@@ -46,7 +46,7 @@ __device__ __forceinline__ void add(Totals& totals, const Rounds& rounds, int th
   }
 }
 
-// The rows [0, n) of `slots`, of `inner` columns, become the first; all threads call it.
+// Combines the rows [0, n) of `slots`, of `inner` columns, into the first; all threads call it.
 __device__ __forceinline__ void fold_rows(Partial* slots, int n, int inner) {
   __syncthreads();
   while (n > 1) {
@@ -64,7 +64,7 @@ __device__ __forceinline__ void write(R::Output* y, const T* x, const Partial* s
   if (column < inner) y[column] = R::output(slots[column], R::shift(x + column, length), length, ratios);
 }
 
-// Adds up what `blocks` blocks kept.
+// Adds up the partials that `blocks` blocks kept.
 __device__ __forceinline__ void finish(R::Output* y, const T* x, const Partial* kept, Partial* slots,
                                        int blocks, int inner, long long length, Ratios ratios) {
   const int groups = static_cast<int>(blockDim.x) / inner;
@@ -81,8 +81,9 @@ __device__ __forceinline__ void finish(R::Output* y, const T* x, const Partial* 
   write(y, x, slots, inner, length, ratios);
 }
 
-// Threads of a block times VECTOR are a multiple of `inner`: a round. A tile is ITEMS rounds, of which there
-// are `tiles` whole ones. `counter` (FINISH=last) is zero before and after; `kept` is [block, inner].
+// A round has as many elements as a block has threads times VECTOR, a multiple of `inner`. A tile is ITEMS
+// rounds; there are `tiles` whole tiles. `counter` (FINISH=last) is zero before and after the launch; `kept`
+// is [block, inner].
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_flat)(const T* x, R::Output* y, void* counter, void* kept, long long length, int inner,
                        long long tiles, double mean_ratio, double variance_ratio) {
@@ -161,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-// FINISH=launch: one block adds up what the others kept.
+// FINISH=launch: one block adds up the partials that the others kept.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_flat_kept)(const T* x, R::Output* y, const void* kept, long long length, int inner,
                             int blocks, double mean_ratio, double variance_ratio) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: sum, minimum, maximum, mean, the place of an extreme, moments, products, norms, logical functions
-// and pairs of them over all elements of an array, or over one of its axes. An array is seen as outer x
-// length x inner, with strides for the first two; the reduction is over `length`.
+// The op `reduce`: sum, minimum, maximum, mean, the place of an extreme, moments, products, norms, logical
+// functions and pairs of them over all elements of an array, or over one of its axes. An array is seen as
+// outer x length x inner, with strides for the first two; the reduction is over `length`.
 
 #include "templates/reduce/op.h"
 
@@ -26,7 +26,8 @@ bool is_integer(DType dtype) { return dtype == DType::i32 || dtype == DType::i64
 
 bool is_wide(const Problem& problem) { return problem.string("sum_dtype") == "f64"; }
 
-// What only moments need is no parameter of other kernels (chosen.inl).
+// The preamble of the tuned templates: parameters that only moments need are left out of other kernels
+// (chosen.inl).
 std::string tuned_preamble(const Problem& problem) {
   return std::string("#define ONLY_FOR_MOMENTS(...)") +
          (has_moments(function_of(problem)) ? " __VA_ARGS__\n" : "\n") +
@@ -121,7 +122,7 @@ namespace {
 using namespace reduce_op;
 
 constexpr std::int64_t most_ddof = most_elements;  // no length is beyond it
-// A sum of i32 stays within 64 bits for so many; a mean must not wrap.
+// A sum of this many i32 stays within 64 bits; a mean must not wrap.
 constexpr std::int64_t most_i32_of_a_mean = std::int64_t{1} << 32;
 
 std::string check(const Problem& problem) {
@@ -166,7 +167,8 @@ std::string check(const Problem& problem) {
   return refuses_reach(problem, false);
 }
 
-// It is no category, which a kernel would be told: those that were there before have kept their texts.
+// Says why the text is no type of sums. The parameter is no category, which kernels would be told: those that
+// were there before have kept their texts.
 std::string refuses_sum_dtype(const std::string& text) {
   return "It is " + text + "; allowed are same and f64.";
 }
@@ -203,7 +205,8 @@ std::vector<std::int64_t> output_extents(const Problem& problem) {
   return each == 1 ? std::vector{d.outer, d.inner} : std::vector{d.outer, d.inner, each};
 }
 
-// Of the elements that are reduced: strides skip some, and windows overlap.
+// The bytes of the elements that are reduced and of the results: strides skip some elements, and windows
+// overlap.
 double moved(const Problem& problem) {
   const Dims d(problem);
   return static_cast<double>(d.lines()) *
@@ -216,9 +219,9 @@ void usual_arrays(Random& random, Problem& problem) {
   draw_strides(random, problem);
 }
 
-// One element, rows of an odd size, rows with a gap, windows that overlap, columns that vectors need, columns
-// with a gap, few columns without one, no outputs. Lines whose places need 64 bits have other kernels than
-// these would.
+// Problems with one element, rows of an odd size, rows with a gap, windows that overlap, columns that vectors
+// need, columns with a gap, few columns without one, no outputs. Those whose places have another width than
+// the problem's are left out, as they would have other kernels.
 std::vector<Problem> companions(const Problem& problem) {
   static const Companions small = {"outer=1 length=1 inner=1 outer_stride=0 stride=0",
                                    "outer=67 length=129 inner=1 outer_stride=0 stride=0",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the op reduce share: the shape of a problem, the types, and the axes and rules that
-// several of its templates have.
+// Declarations that the files of the op reduce share: the shape of a problem, the types, and the axes and
+// rules of several templates.
 #pragma once
 
 #include <cstdint>
@@ -29,30 +29,30 @@ bool has_moments(Function function);
 bool is_atomic(const Problem& problem);
 bool is_integer(DType dtype);
 
-/// Whether sums and products of another type are computed, and written, as f64.
+/// True if sums and products of another type are computed, and written, as f64.
 bool is_wide(const Problem& problem);
 
-/// Whether places of extremes are kept as 32 bits, beside an element of 4 bytes, by the tuned templates.
+/// True if the tuned templates keep places of extremes as 32 bits, beside an element of 4 bytes.
 bool has_short_places(const Problem& problem);
-/// As Template::constants and Template::preamble of the tuned templates.
+/// Template::constants and Template::preamble of the tuned templates.
 Values tuned_constants(const Problem& problem);
 std::string tuned_preamble(const Problem& problem);
 
-/// The last arguments of kernels that compute moments: what a mean and a variance are multiplied by.
+/// Adds the last arguments of kernels that compute moments: the factors of a mean and a variance.
 void add_ratios(std::vector<KernelArgument>& arguments, const Problem& problem);
 
-/// Numbers of an output: one, or a pair.
+/// The numbers of an output: one, or a pair.
 std::int64_t results(Function function);
 
 using Dims = StridedAxis;
 
 DType output_dtype(const Problem& problem);
 
-/// Of what a block leaves to others: a type with twice the digits, for a sum of floating-point numbers; a
-/// value and its place; two sums. The base's places have 64 bits.
+/// The bytes of a partial, which a block leaves to others: a type with twice the digits, for a sum of
+/// floating-point numbers; a value and its place; two sums. The base's places have 64 bits.
 std::int64_t partial_bytes(const Problem& problem, bool of_base = false);
 
-/// An atomic sum adds at most so many partial sums to an output, each in the output's precision.
+/// The most partial sums that an atomic sum adds to an output, each in the output's precision.
 inline constexpr std::int64_t most_atomic_additions = 2048;
 
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int output,
@@ -66,7 +66,7 @@ Template columns();
 Template flat();
 Template staged();
 
-// ---- what the tuned templates share
+// ---- shared by the tuned templates
 
 inline constexpr CategoricalAxis FINISH("FINISH");
 
@@ -74,11 +74,11 @@ Axis load_axis();
 Axis items_axis();
 Axis vector_axis(const Problem& problem);  ///< for contiguous elements
 
-// What a config must keep.
+// The rules that a config must keep.
 Rule early_rule();
 Rule finish_rule(bool atomic);
 
-// What makes it worth trying.
+// The rules that make a config worth trying.
 Rule flight_rule(const Problem& problem);
 Rule half_rule(const Problem& problem);
 

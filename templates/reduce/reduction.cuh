@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of a reduction: what is accumulated and in which type, a thread's tile, the trees of a team and
-// of a block, and how blocks pass on their partials. It has no kernel.
+// The pieces of a reduction: the accumulated values and their types, a thread's tile, the trees of a team and
+// of a block, and how blocks pass on their partials. This file has no kernel.
 //
 // A floating-point sum is as accurate for any length: a thread's few elements of a tile are added in their
 // own type, as a balanced tree, and the sums of tiles in a type with twice the digits.
@@ -11,7 +11,7 @@
 #include "common/ordered.cuh"
 #include "common/vector.cuh"
 
-// A sum, and what its roundings lost.
+// A sum, and the part that its roundings lost.
 struct Compensated {
   double high;
   double low;
@@ -34,7 +34,7 @@ __device__ __forceinline__ double widened(float x) { return x; }
 __device__ __forceinline__ Compensated widened(double x) { return {x, 0.0}; }
 __device__ __forceinline__ long long widened(long long x) { return x; }
 
-// One number for what was accumulated.
+// The accumulated value as one number.
 template <typename Number>
 __device__ __forceinline__ Number settled(Number x) {
   return x;
@@ -105,7 +105,7 @@ struct ExtremeReduction {
   static __device__ __forceinline__ Output output(Partial total, long long) { return total; }
 };
 
-// By the position of the function's word: sum, min, max, mean.
+// The reductions by the position of the function's word: sum, min, max, mean.
 template <int function, typename T>
 struct Reduction;
 template <>
@@ -145,18 +145,18 @@ __device__ __forceinline__ typename R::Item tree(const typename R::Item* items) 
   }
 }
 
-// Where a thread's elements lie in the line: runs of RUN neighbours, STEP from one run to the next.
+// The places of a thread's elements in the line: runs of RUN neighbours, STEP from one run to the next.
 template <int RUN, int STEP>
 struct Places {
   long long first;
   __device__ __forceinline__ long long of(int k) const { return first + k / RUN * STEP + k % RUN; }
-  // In a line of fewer than 2^32 elements.
+  // The place in a line of fewer than 2^32 elements.
   __device__ __forceinline__ unsigned short_of(int k) const {
     return static_cast<unsigned>(first) + static_cast<unsigned>(k / RUN * STEP + k % RUN);
   }
 };
 
-// ITEMS vectors for each of THREADS threads; a thread's own are THREADS vectors apart.
+// A tile: ITEMS vectors for each of THREADS threads; a thread's vectors are THREADS vectors apart.
 template <typename R, int THREADS, int ITEMS, int VECTOR, int HINT>
 struct Tile {
   using Element = typename R::Element;
@@ -202,7 +202,7 @@ struct Tile {
     return total;
   }
 
-  // Of any reduction:
+  // For any reduction:
 
   template <bool all>
   static __device__ __forceinline__ void add_vectors(typename R::Partial& total,
@@ -216,13 +216,13 @@ struct Tile {
     R::template add<own, all>(total, x, there, Where{first + thread * VECTOR}, shift);
   }
 
-  // The tile's elements begin at place `first` of the line.
+  // Adds the tile to a total; its elements begin at place `first` of the line.
   __device__ __forceinline__ void add_to(typename R::Partial& total, long long first, int thread,
                                          typename R::Shift shift) const {
     add_vectors<true>(total, vector, own, first, thread, shift);
   }
 
-  // An incomplete tile of `count` elements, fewer than `elements`.
+  // Adds an incomplete tile of `count` elements, fewer than `elements`.
   static __device__ __forceinline__ void add_part(typename R::Partial& total, const Element* from,
                                                   long long first, int thread, int count,
                                                   typename R::Shift shift) {
@@ -257,7 +257,7 @@ __device__ __forceinline__ Compensated shuffle_down(Compensated x, int by, int w
   return {shuffle_down(x.high, by, width), shuffle_down(x.low, by, width)};
 }
 
-// The first of each WIDTH lanes gets their total; WIDTH is a power of two, up to a warp.
+// Returns to the first of each WIDTH lanes their total; WIDTH is a power of two, up to a warp.
 template <typename R, int WIDTH>
 __device__ __forceinline__ typename R::Partial lanes_total(typename R::Partial partial) {
 #pragma unroll
@@ -265,8 +265,8 @@ __device__ __forceinline__ typename R::Partial lanes_total(typename R::Partial p
   return partial;
 }
 
-// The first of each TEAM threads gets their total; TEAM is a power of two, and so is the block. Needs shared
-// memory for one partial per warp, which is free again after the block's next barrier.
+// Returns to the first of each TEAM threads their total; TEAM is a power of two, and so is the block. Needs
+// shared memory for one partial per warp, which is free again after the block's next barrier.
 template <typename R, int TEAM>
 __device__ __forceinline__ typename R::Partial team_total(typename R::Partial partial,
                                                           typename R::Partial* shared) {
@@ -286,7 +286,8 @@ __device__ __forceinline__ typename R::Partial team_total(typename R::Partial pa
   }
 }
 
-// The same for a block of BLOCK threads, all through shared memory: one partial per thread.
+// Returns the total to the first of a block's BLOCK threads, all through shared memory: one partial per
+// thread.
 template <typename R, int BLOCK>
 __device__ __forceinline__ typename R::Partial shared_total(typename R::Partial partial,
                                                             typename R::Partial* shared) {
@@ -328,7 +329,7 @@ struct Mail {
     for (int w = 0; w < words; ++w) to[w * stride] = 1ull << 32 | halves[w];
   }
 
-  // Waits, and leaves the words zero.
+  // Waits for the partial, and leaves the words zero.
   static __device__ __forceinline__ Partial fetch(unsigned long long* slot, unsigned stride) {
     unsigned halves[words];
     volatile unsigned long long* const from = slot;

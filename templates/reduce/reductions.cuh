@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reduction of each function. Some combine one value for each element (folds); others need more: the
-// place of an extreme, moments, products that leave no range. It has no kernel.
+// place of an extreme, moments, products that leave no range. This file has no kernel.
 //
-// A reduction has Partial, Output and Shift; none(), the partial of nothing; shift(), of the address of a
-// line's first element, and shift_of(), of that element; add(), which adds the first `there` of N elements,
-// which are in registers, to a partial; combine(), of two partials; and output(). is_fold says that item(),
-// merge() and lift() make a partial of a tile by itself, which a kernel then combines with what it has.
+// A reduction has Partial, Output and Shift; none(), the partial without elements; shift(), of the address of
+// a line's first element, and shift_of(), of that element; add(), which adds the first `there` of N elements
+// in registers to a partial; combine(), of two partials; and output(). is_fold says that item(), merge() and
+// lift() make a partial of a tile alone, which a kernel then combines with its own.
 #pragma once
 
 #include "reduce/reduction.cuh"
 
-// What is kept of two lines at once, or written for one.
+// Two numbers that are kept of two lines at once, or written for one.
 template <typename Number>
 struct Pair {
   Number first, second;
@@ -20,17 +20,17 @@ __device__ __forceinline__ Pair<Number> shuffle_down(Pair<Number> x, int by, int
   return {shuffle_down(x.first, by, width), shuffle_down(x.second, by, width)};
 }
 
-// What a mean and a variance are multiplied by: 1 / n and 1 / (n - ddof), which would take a thread longer to
-// divide than to add up a short line.
+// The factors of a mean and a variance: 1 / n and 1 / (n - ddof). A thread would take longer to divide than
+// to add up a short line.
 struct Ratios {
   double mean, variance;
 };
 
-// ---- reductions of values, each made something else first
+// ---- reductions of values, each of which is first made something else
 
 struct NoShift {};
 
-// A reduction of values, as SumReduction.
+// A reduction of values, such as SumReduction.
 template <typename R>
 struct Fold : R {
   static constexpr bool is_fold = true;
@@ -54,7 +54,7 @@ struct Fold : R {
   }
 };
 
-// Whether any element is not 0, or whether all are; a NaN is not 0.
+// True if any element is not 0, or if all are not 0; a NaN is not 0.
 template <typename T, bool all>
 struct LogicalReduction {
   using Element = T;
@@ -100,7 +100,7 @@ struct WholeProduct {
   static __device__ __forceinline__ Output output(Partial total, long long) { return total; }
 };
 
-// How norms are computed and written: integers as f64.
+// The types in which norms are computed and written: f64 for integers.
 template <typename T>
 struct NormType {
   using Type = double;
@@ -117,7 +117,7 @@ using Norm = typename NormType<T>::Type;
 __device__ __forceinline__ float magnitude(float x) { return fabsf(x); }
 __device__ __forceinline__ double magnitude(double x) { return fabs(x); }
 
-// The sum of magnitudes, or the root of that of squares.
+// The sum of magnitudes, or the root of the sum of squares.
 template <typename T, bool squares>
 struct NormReduction : SumReduction<T, Norm<T>, typename NormType<T>::Partial, Norm<T>, false> {
   static __device__ __forceinline__ Norm<T> item(T x) {
@@ -176,8 +176,8 @@ struct Range : BothExtremes<T> {
 
 // ---- the place of an extreme
 
-// The first of a tile's elements that is the `best` of them. Those that are not there are 0 and stand behind
-// it.
+// The place of the first of a tile's elements that is the `best` of them. Missing elements are 0 and stand
+// behind it.
 template <typename T, int N>
 __device__ __forceinline__ int place_in_tile(const T (&x)[N], T best) {
   int at = 0;
@@ -194,7 +194,7 @@ __device__ __forceinline__ int place_in_tile(const T (&x)[N], T best) {
   return at;
 }
 
-// The extreme, and where it is first; nowhere where there is no element yet.
+// The extreme, and its first place; `nowhere` before there is any element.
 constexpr long long nowhere = 0x7fffffffffffffffll;
 template <typename T>
 struct alignas(16) Extremum {
@@ -227,8 +227,8 @@ struct PlaceReduction {
   }
   static __device__ __forceinline__ bool is_same(T a, T b) { return a == b || (a != a && b != b); }
 
-  // The extreme of a tile costs one operation per element. Where in the tile it is is looked for only if it
-  // is better than all before, which is rare in a long line. Tiles come in the order of their places.
+  // The extreme of a tile costs one operation per element. Its place in the tile is looked for only if it is
+  // better than all before, which is rare in a long line. Tiles come in the order of their places.
   template <int N, bool all, typename Where>
   static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where where, Shift) {
     if (!all && there == 0) return;
@@ -251,9 +251,9 @@ struct PlaceReduction {
   }
 };
 
-// Of elements of 4 bytes in a line of fewer than 2^32 - 1: in one word the element, as an integer in the
-// order in which elements are better, and what is left from its place to 2^32 - 1. The greatest word counts;
-// 0, of no element, is below all others.
+// For elements of 4 bytes in a line of fewer than 2^32 - 1: one word has the element, as an integer in the
+// order in which elements are better, and the distance from its place to 2^32 - 1. The greatest word counts;
+// 0, which stands for no element, is below all others.
 template <typename T, bool greatest>
 struct ShortPlaceReduction {
   static constexpr bool is_fold = false;
@@ -274,7 +274,7 @@ struct ShortPlaceReduction {
     const unsigned ascending = static_cast<unsigned>(x) ^ 0x80000000u;
     return greatest ? ascending : ~ascending;
   }
-  // Infinities stay below all bits set, which are NaN's.
+  // Infinities stay below the word with all bits set, which is NaN's.
   static __device__ __forceinline__ unsigned order(float x) {
     if (x != x) return 0xffffffffu;
     const int bits = __float_as_int(x + 0.0f);  // -0 is 0
@@ -283,7 +283,7 @@ struct ShortPlaceReduction {
     return greatest ? ascending : ~ascending;
   }
 
-  // As PlaceReduction.
+  // Like PlaceReduction::add().
   template <int N, bool all, typename Where>
   static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where where, Shift) {
     if (!all && there == 0) return;
@@ -304,7 +304,7 @@ struct ShortPlaceReduction {
 
 // ---- moments
 
-// Of what the elements are above a line's first one: their sum, and that of their squares.
+// The sum of the elements' differences from a line's first one, and the sum of the squares of these.
 template <typename Sum>
 struct alignas(16) Moments {
   Sum sum, squares;
@@ -314,7 +314,8 @@ __device__ __forceinline__ Moments<Sum> shuffle_down(Moments<Sum> x, int by, int
   return {shuffle_down(x.sum, by, width), shuffle_down(x.squares, by, width)};
 }
 
-// Adds `count` elements with the mean `mean + correction`, off which they have these squares.
+// Adds `count` elements with the mean `mean + correction`; `squares` is the sum of the squares of their
+// differences from it.
 __device__ __forceinline__ void add_group(Moments<double>& total, int count, double shift, float mean,
                                           float correction, float squares) {
   const double above = static_cast<double>(mean) - shift + static_cast<double>(correction);
@@ -322,7 +323,7 @@ __device__ __forceinline__ void add_group(Moments<double>& total, int count, dou
   total.sum += weighted;
   total.squares += static_cast<double>(squares) + weighted * above;
 }
-// The same in twice the digits.
+// Adds them in twice the digits.
 __device__ __forceinline__ void add_group(Moments<Compensated>& total, int count, double shift, double mean,
                                           double correction, double squares) {
   const Compensated above = plus(Compensated{mean, 0.0}, Compensated{-shift, correction});
@@ -341,20 +342,21 @@ __device__ __forceinline__ double fused(double x, double y, double z) { return f
 __device__ __forceinline__ float reciprocal(float x) { return __fdividef(1.0f, x); }
 __device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
 
-// What of a line's moments is written.
+// The moments of a line that are written.
 enum class Moment { variance, deviation, both };
 
-// Two passes over a tile that is in registers: its mean, then what its elements are off it, in Number. Tiles
-// are added up in a type with twice the digits, as what they are above the line's first element, so that
-// little cancels: the square of the first one's distance from the mean is at most all squares together.
+// Makes two passes over a tile that is in registers, in Number: for its mean, then for its elements'
+// differences from it. Tiles are added up in a type with twice the digits, as differences from the line's
+// first element, so that little cancels: the square of the first one's distance from the mean is at most all
+// squares together.
 template <typename T, typename Number, typename Sum, Moment moment, typename Result>
 struct MomentReduction {
   static constexpr bool is_fold = false;
   using Element = T;
   using Item = Moments<Sum>;
   using Partial = Moments<Sum>;
-  // The line's first element, as it was loaded: what is computed of it waits for that, and may stand behind
-  // the loads of the first tile.
+  // The line's first element, as it was loaded. Values computed from it wait for its load, and may stand
+  // behind the loads of the first tile.
   struct Shift {
     T first;
   };
@@ -393,8 +395,7 @@ struct MomentReduction {
     if constexpr (N == 1) {
       add_group(total, 1, number_of(shift), static_cast<Number>(x[0]), Number(0), Number(0));
     } else {
-      // The first mean need not be exact: the second pass finds what it is off. Elements that are not there
-      // are 0.
+      // The first mean need not be exact: the second pass finds its error. Missing elements are 0.
       const Number inverse = all ? Number(1) / Number(N) : reciprocal(static_cast<Number>(count));
       Number values[N];
 #pragma unroll
@@ -403,7 +404,8 @@ struct MomentReduction {
 #pragma unroll
       for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) - mean : Number(0);
       const Number rest = tree<Plain, N>(values);
-      // Beside each other as many sums as an addition takes cycles; what is fused costs no addition.
+      // There are as many sums beside each other as an addition takes cycles; a fused multiplication costs no
+      // addition.
       constexpr int beside = N < 4 ? N : N > 32 ? 8 : 4;
       Number part[beside] = {};
 #pragma unroll
@@ -429,7 +431,7 @@ struct MomentReduction {
     } else {
       const double sum = settled(total.sum);
       above = sum * ratios.mean;
-      // What the sum in one number and the product lose.
+      // The part that the sum in one number and the product lose.
       const double lost = (total.sum.high - sum) + total.sum.low;
       const double rest = (fma(-above, static_cast<double>(length), sum) + lost) * ratios.mean;
       squares = fma(-sum, above, total.squares.high);
@@ -450,8 +452,8 @@ struct MomentReduction {
 
 // ---- products
 
-// A number as fraction * 2^exponent, 1 <= |fraction| < 2, so that no product leaves the range before the
-// last; 0, infinities and NaN have the exponent 0.
+// A number as fraction * 2^exponent, 1 <= |fraction| < 2, so that no product leaves the range before the last
+// one; 0, infinities and NaN have the exponent 0.
 struct alignas(16) Scaled {
   double fraction;
   long long exponent;
@@ -487,7 +489,7 @@ struct ProductReduction {
 
   template <int N, bool all, typename Where>
   static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where, Shift) {
-    // So many f32 and a fraction have a product within the range of f64.
+    // The number of f32 whose product with a fraction is within the range of f64.
     constexpr int group = sizeof(T) == 8 ? 1 : 4;
 #pragma unroll
     for (int first = 0; first < N; first += group) {

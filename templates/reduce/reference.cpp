@@ -36,13 +36,13 @@ struct Line {
   At at;
 };
 
-// Of what is written: roundings are those of f32 only where it is f32.
+// The unit roundoff of the results: that of f32 only if they are f32.
 double unit_of(const Problem& problem) { return output_dtype(problem) == DType::f32 ? 0x1p-24 : 0x1p-53; }
 
-// The error of a floating-point sum: a tile's tree of at most 64 elements, 6 roundings; one for the result
-// and, for a mean of i64, one for the element: 8 u sum|x| at most, u the unit roundoff. Beyond the tile it is
-// summed in twice the digits: over n elements that adds n 2^-53 sum|x| for f32 and (n 2^-53)^2 sum|x| for
-// f64, both far less for what fits in memory. Each atomic addition rounds once more.
+// The error of a floating-point sum. A tile's tree of at most 64 elements has 6 roundings; the result has one
+// and, for a mean of i64, the element has one: together 8 u sum|x| at most, u the unit roundoff. Beyond the
+// tile it is summed in twice the digits: over n elements that adds n 2^-53 sum|x| for f32 and (n 2^-53)^2
+// sum|x| for f64, both far less for arrays that fit in memory. Each atomic addition rounds once more.
 double permitted_of_sum(const Problem& problem, double size, double value) {
   const DType dtype = dtype_of(problem);
   const auto length = static_cast<double>(problem.integer("length"));
@@ -79,10 +79,10 @@ Result place(Function function, const Line<At>& line) {
   return {static_cast<double>(found), 0};
 }
 
-// The mean, and the variance about it. In a tile of at most 64 elements the squares of what they are off its
-// mean have at most 9 roundings and tiles' means, from what is left over, 7: 16 u of all squares together.
-// What the tile's own mean is off counts in second order. Tiles are added as what they are above the first
-// element, in twice the digits of which n additions and the square's cancellation are off.
+// The mean, and the variance about it. In a tile of at most 64 elements, the squares of the differences from
+// its mean have at most 9 roundings, and the tiles' means, from the remainders, 7: together 16 u of all
+// squares. The error of the tile's own mean counts in second order. Tiles are added as differences from the
+// first element in twice the digits, of which n additions and the square's cancellation are off.
 struct Spread {
   Result mean, variance;
 };
@@ -92,7 +92,7 @@ Spread spread_of(const Problem& problem, const Line<At>& line) {
   Sum sum;
   for (std::int64_t l = 0; l < line.length; ++l) sum.add(line.at(l));
   const double mean = sum.value() / n;
-  // In the digits that the sum has beyond a double.
+  // The rest of the mean, in the digits that the sum has beyond a double.
   const double rest = std::isfinite(mean) ? (std::fma(-mean, n, sum.high) + sum.low) / n : 0;
   const double first = line.length > 0 && std::isfinite(line.at(0)) ? line.at(0) : 0;
   Sum squares, above, elements;
@@ -131,7 +131,7 @@ Result root(const Result& of, double unit) {
   return {value, std::max(up, down) + 2 * unit * value};
 }
 
-// As a fraction and an exponent, so that only the result may leave the type's range.
+// Computes a product as a fraction and an exponent, so that only the result may leave the type's range.
 template <typename At>
 Result product(const Problem& problem, const Line<At>& line) {
   if (is_integer(output_dtype(problem))) {
@@ -184,7 +184,7 @@ Result norm(const Problem& problem, Function function, const Line<At>& line) {
   }
   const double value = sum.value();
   const auto n = static_cast<double>(line.length);
-  // A sum of what is rounded once, a square of i64 twice.
+  // A sum of terms that are rounded once, a square of i64 twice.
   const double beyond = unit == 0x1p-24 ? n * 0x1p-53 : 0x1p-53;
   Result all = {value, std::isfinite(value) ? (11 * unit + beyond) * value : 0};
   if (function == Function::norm1) return all;
@@ -258,7 +258,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const std::int64_t each = results(function_of(problem));
   std::vector<double> columns;
   std::int64_t gathered = -1;  // the first output of those whose elements are in `columns`
-  // Neighbouring columns are read together: one by one each element would be another line of the cache.
+  // Neighbouring columns are read together: read one by one, each element would need another line of the
+  // cache.
   constexpr std::int64_t together = 16;
   for (std::int64_t at = begin; at < end; ++at) {
     const std::int64_t output = at / each;

@@ -41,8 +41,8 @@ Work rows_work(const Problem& problem, const Config& config) {
   return {.steps = {std::move(launch)}};
 }
 
-// A thread has some 16 elements of a long row; neighbouring threads of a short one read neighbouring
-// elements. In steps of 4, so that few kernels serve all lengths.
+// A thread has about 16 elements of a long row; neighbouring threads of a short one read neighbouring
+// elements. Teams grow in steps of 4, so that few kernels serve all lengths.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
   const std::int64_t length = problem.integer("length");
   std::int64_t team = 1;

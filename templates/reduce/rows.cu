@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce with a team of threads per output, along contiguous elements: for many rows. The element type, the
-// function and the type of sums are compiled in.
+// reduce/rows, with a team of threads per output, along contiguous elements; for many rows. The element type,
+// the function and the type of sums are compiled in.
 
 #include "common/overlap.inl"
 #include "reduce/chosen.inl"

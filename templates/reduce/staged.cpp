@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce/staged: short rows, one for each thread, by way of shared memory.
+// reduce/staged: short rows, one for each thread, through shared memory.
 
 #include <algorithm>
 #include <optional>
@@ -15,8 +15,8 @@ constexpr IntegerAxis TILE("TILE");
 
 constexpr std::int64_t most_tile = 16;
 
-// As in staged.cu: pieces of up to 16 bytes, and an odd number of them from one row to the next; and what a
-// thread may read behind the last row.
+// The bytes of shared memory, as in staged.cu: pieces of up to 16 bytes, with an odd number of them from one
+// row to the next; and the elements that a thread may read behind the last row.
 std::int64_t shared_bytes(const Problem& problem, std::int64_t block) {
   const std::int64_t length = problem.integer("length"), element = bytes(dtype_of(problem));
   std::int64_t piece = 16 / element;
@@ -63,7 +63,7 @@ Work staged_work(const Problem& problem, const Config& config) {
   return {.steps = {std::move(launch)}};
 }
 
-// Rows that a team of threads would have little of, and so many that each multiprocessor has blocks.
+// A guess for rows that are too short for a team of threads, and so many that each multiprocessor has blocks.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (d.length < 5 || d.length > 64 || d.outer < std::int64_t{128} * multiprocessors_to_fill(device))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce of short rows without gaps, by any reduction: a block's threads copy their rows to shared memory
-// side by side, and then each has a row to itself, of which nothing is passed between threads.
+// reduce/staged: any reduction of short rows without gaps. A block's threads copy their rows to shared memory
+// side by side; then each thread has a row to itself, and threads pass nothing to each other.
 
 #include "common/overlap.inl"
 #include "common/shared.cuh"
@@ -10,8 +10,8 @@
 
 constexpr bool finds_places = function == Function::argmin || function == Function::argmax;
 
-// How a block's rows lie in shared memory, where a thread reads PIECE neighbours of its own at once. From one
-// row to the next it is an odd number of pieces, so that a warp's threads read different banks.
+// The layout of a block's rows in shared memory, where a thread reads PIECE neighbours of its row at once.
+// From one row to the next there is an odd number of pieces, so that a warp's threads read different banks.
 template <int PIECE>
 struct Pitch {
   int length, gap;
@@ -22,7 +22,7 @@ struct Pitch {
         gap(row_length / PIECE % 2 == 0 ? PIECE : 0),
         inverse(reciprocal(static_cast<float>(row_length))) {}
   __device__ __forceinline__ int place(int element) const {
-    // The quotient is exact: half an element is more than what is rounded of up to 256 rows.
+    // The quotient is exact: half an element is more than the rounding errors of up to 256 rows.
     const int row = static_cast<int>((static_cast<float>(element) + 0.5f) * inverse);
     return element + row * gap;
   }
@@ -65,7 +65,7 @@ __device__ __forceinline__ void stage(T* staged, const T* from, int count, const
 
 constexpr int most_singles = TILE / 4;  // which take less time one by one than as a part of a tile
 
-// A row of this thread alone.
+// The row of one thread.
 template <int PIECE>
 struct Line {
   const T* from;
@@ -79,7 +79,7 @@ struct Line {
       for (int e = 0; e < PIECE; ++e) some[k + e] = piece.element[e];
     }
   }
-  // What is behind the end is 0.
+  // Elements behind the end are 0.
   __device__ __forceinline__ void load_part(T (&some)[TILE], int at) const {
 #pragma unroll
     for (int k = 0; k < TILE; k += PIECE) {
@@ -114,8 +114,9 @@ struct Line {
     return R::output(total, shift, length, ratios);
   }
 
-  // The extreme and the first tile that has it, and then its place there. The last tile may begin among the
-  // one before, which has none that are better. Behind rows shorter than a tile it reads what does not count.
+  // Finds the extreme and the first tile that has it, and then its place there. The last tile may begin
+  // within the tile before it; the elements that both have are no better. Behind rows shorter than a tile it
+  // reads elements that do not count.
   __device__ __forceinline__ long long place() const {
     using Place = PlaceReduction<T, function == Function::argmax>;
     using Value = Place::Value;

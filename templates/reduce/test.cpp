@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce in particular: NumPy's numbers and rules, strides, what is refused, workspaces, the spaces.
+// Tests of reduce in particular: NumPy's numbers and rules, strides, what is refused, workspaces, the spaces.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -112,7 +112,7 @@ TEST_F(Reduce, NaNAndInfinityAreNumPys) {
   EXPECT_TRUE(std::isnan(max(std::vector<double>{infinity, nan})));
 }
 
-// Where a plain sum, and NumPy's, lose everything.
+// Here a plain sum, and NumPy's, lose everything.
 TEST_F(Reduce, SumsAreAccurate) {
   EXPECT_EQ(sum(std::vector<double>{1e16, 1, -1e16}), 1);
   EXPECT_EQ(sum(std::vector<float>{1e8f, 1, -1e8f}), 1);
@@ -159,7 +159,7 @@ TEST_F(Reduce, PlacesAreTheFirstAndThoseOfNaN) {
   }
 }
 
-// What is subtracted first is far from the mean, which is far from 0.
+// The element that is subtracted is far from the mean, which is far from 0.
 TEST_F(Reduce, AVarianceKeepsItsDigits) {
   std::vector<float> x(4096);
   for (std::size_t k = 0; k < x.size(); ++k) x[k] = k % 2 == 0 ? 9999 : 10001;
@@ -265,7 +265,7 @@ TEST_F(Reduce, TheTypedFunctionsPlanTheirProblem) {
 
 // ---- variants
 
-// One variant on the host, launched again and again.
+// Launches one variant on the host again and again.
 class Launched {
  public:
   Launched(const Problem& problem, const std::string& template_name, const Config& config)
@@ -278,7 +278,7 @@ class Launched {
     executable_ = device_->load(compiled.bytes, source.suffix, work_);
   }
 
-  // The output's bytes. What the work does not ask to be zero is filled with `dirt` before.
+  // Returns the output's bytes. Memory that the work does not ask to be zero is filled with `dirt` before.
   std::string run(const std::string& x, unsigned char dirt, bool reverse) {
     const std::int64_t y_bytes =
         elements(reduce().arguments[1], problem_) * bytes(reduce().arguments[1].dtype(problem_));
@@ -344,8 +344,8 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-// Integers, whose sum in any order is exact: an element left out or taken twice is seen. On a workspace full
-// of ones or NaN, launched twice, threads in both orders.
+// Sums of integers are exact in any order, so that an element left out or taken twice is seen. The workspace
+// is full of ones or NaN, each variant is launched twice, and threads run in both orders.
 TEST(ReduceVariants, GiveTheSameBitsOnAnyWorkspaceAndLeaveItZeroed) {
   for (const Case& which : cases()) {
     SCOPED_TRACE(which.template_name + " " + which.config + " on " + which.problem);
@@ -384,7 +384,7 @@ TEST(ReduceVariants, ManyElementsAreSummedWithinTheBound) {
   EXPECT_LE(std::abs(got - expected.value[0]), 8 * 0x1p-24 * expected.value[0]);
 }
 
-// Ties, zeros of both signs, infinities and NaN, where value and place share a word.
+// Ties, zeros of both signs, infinities and NaN, in words that value and place share.
 TEST(ReduceVariants, ShortPlacesAreThoseOfTheFirst) {
   struct {
     const char* function;
@@ -414,7 +414,8 @@ TEST(ReduceVariants, ShortPlacesAreThoseOfTheFirst) {
   }
 }
 
-// The tuned templates keep a place in 32 bits where a line has no more; then no small line has their kernel.
+// The tuned templates keep a place in 32 bits if a line has no more. Longer lines then have a kernel that no
+// small line has.
 TEST(ReduceSpace, LongLinesHavePlacesOf64Bits) {
   for (const Template& tmpl : reduce().templates) {
     if (tmpl.name == "base") continue;
@@ -467,7 +468,7 @@ std::vector<std::int64_t> blocks_of(const Space& space) {
   for (const Axis& axis : space.axes()) {
     if (axis.name != "BLOCKS") continue;
     for (const Value& value : axis.values) {
-      // What is worth trying here; an H200's numbers are legal too.
+      // Keeps the values that are worth trying here; an H200's numbers are legal too.
       if (space.broken_worth(space.complete({{"BLOCKS", value}})) == 0)
         blocks.push_back(std::get<std::int64_t>(value));
     }
@@ -509,7 +510,7 @@ TEST(ReduceSpace, WinnersOfAnH200AreLegalOnOtherDevices) {
   }
 }
 
-// The rules scale too: what is worth trying is so from one block per multiprocessor on.
+// The rules scale too: values are worth trying from one block per multiprocessor on.
 TEST(ReduceSpace, LongSumsTakeABlockPerMultiprocessorOfAnyDevice) {
   const Template& all = find_template(reduce(), "all");
   const Problem wanted = problem("length=1000000");
@@ -556,7 +557,7 @@ TEST(ReduceSpace, TemplatesSayWhatTheyAreNotFor) {
   EXPECT_NE(refusal("columns", "outer=3 length=4").find("all and rows"), std::string::npos);
 }
 
-// Blocks that wait are so few that even those of all kernels that may run at once leave room for the others.
+// Waiting blocks are so few that even those of all kernels that may run at once leave room for other blocks.
 TEST(ReduceSpace, BlocksWaitOnlyWhereTheyCannotFillTheDevice) {
   const auto is_legal = [&](const char* text, int multiprocessors) {
     bool found = false;

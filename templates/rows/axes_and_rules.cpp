@@ -58,7 +58,7 @@ std::int64_t matrices_of(const Problem& problem) {
 }
 
 std::int64_t held_bytes(const Problem& problem, std::int64_t elements) {
-  // Of 16 bits too: what is computed of an element has 32.
+  // Elements of 16 bits take 4 bytes too: the values computed from them have 32 bits.
   return std::max<std::int64_t>(1, matrices_of(problem)) * elements *
          std::max<std::int64_t>(4, bytes(dtype_of(problem)));
 }
@@ -102,8 +102,9 @@ std::int64_t row_bytes(const Problem& problem) {
   return matrices_of(problem) * shape_of(problem).columns * bytes(dtype_of(problem));
 }
 
-// Blocks of more than 512 threads are alone on a multiprocessor: rows that are a few more than those wait for
-// a second turn. A cluster costs a microsecond, which pays where few multiprocessors had work else.
+// Blocks of more than 512 threads are alone on a multiprocessor: if there are a few more rows than
+// multiprocessors, these rows wait for a second turn. A cluster costs a microsecond, which pays off where few
+// multiprocessors would have work otherwise.
 Suited suited(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t vector = usual_vector(problem), full = multiprocessors_to_fill(device);
   const std::int64_t rows = shape_of(problem).rows;

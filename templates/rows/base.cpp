@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A team of threads per row, with the expression known at launch: what serves every problem.
+// rows/base: a team of threads per row, with the expression known at launch. It serves every problem.
 
 #include <algorithm>
 #include <array>
@@ -10,16 +10,16 @@
 namespace tunesmith::rows_op {
 namespace {
 
-// As in base.cu.
+// The kinds of operands and the bits of an instruction, as in base.cu.
 enum class Operand { before, input, row_input, place, slot, number, none };
 constexpr std::int64_t none_there = 255;
 constexpr int operation_reduce = 0, operation_result = 1;
 constexpr int first_operand = 8, operand_bits = 10, first_destination = 38, first_sweep = 46;
 constexpr std::size_t words_at_launch = 108;
-// Of a program_words() of most_program_words the arrays are none here, and the results may be some.
+// Arrays, which program_words() counts, take no words here; results may take some.
 static_assert(words_at_launch >= most_program_words + most_outputs);
 
-// What is computed of several elements without a call for each.
+// Operations that are computed for several elements without a call for each.
 constexpr std::array frequent = {Operation::add, Operation::subtract, Operation::multiply, Operation::divide,
                                  Operation::exp, Operation::min,      Operation::max};
 
@@ -45,8 +45,8 @@ struct Program {
 };
 
 // Writes the expression as instructions: a row's own values in the order of the sweeps that need them, and
-// those of elements in the order of the nodes. What the next of them alone needs stays where it is; other
-// values have a slot up to their last use.
+// elements' values in the order of the nodes. A value that only the next instruction needs stays where it is;
+// other values have a slot up to their last use.
 class Writer {
  public:
   Writer(const Shape& shape, DType compute)
@@ -104,7 +104,7 @@ class Writer {
         made_.functions |= static_cast<std::uint64_t>(reduction.function) << (4 * n);
         made_.sweeps_of |= static_cast<std::uint64_t>(sweep) << (4 * n);
         where_[at(reduction.result)] = operand(Operand::place, made_.places);
-        made_.places += 2;  // what 16 steps have in all, and what all before them have
+        made_.places += 2;  // the total of 16 steps, and the total of all steps before them
         order_.push_back(r);
       }
     }
@@ -132,7 +132,7 @@ class Writer {
     return found;
   }
 
-  // Reductions and results of the node, which is at `of`.
+  // Writes the reductions and results of the node, which is at `of`.
   void write_uses(std::size_t node, std::int64_t of) {
     for (std::size_t n = 0; n < order_.size(); ++n) {
       if (at(e_.reductions[at(order_[n])].argument) == node)
@@ -165,7 +165,7 @@ class Writer {
         computed.push_back(i);
       }
     }
-    // Whether the one before is its first operand, in either order.
+    // True if the value before the n-th is its first operand, or may be by commuting.
     const auto follows = [&](std::size_t n) {
       const Node& node = e_.nodes[computed[n]];
       const auto is_before = [&](int operand) {
@@ -173,12 +173,12 @@ class Writer {
       };
       return is_before(node.operands[0]) || (is_commutative(node.operation) && is_before(node.operands[1]));
     };
-    // By node: the last in `computed` that needs it from a slot.
+    // By node: the last place in `computed` that needs it from a slot.
     std::vector<std::size_t> last(e_.nodes.size(), 0);
     for (std::size_t n = 0; n < computed.size(); ++n)
       for (const int below : e_.nodes[computed[n]].operands)
         if (below >= 0 && !(follows(n) && at(below) == computed[n - 1])) last[at(below)] = n;
-    std::vector<std::size_t> taken;  // by slot: the last in `computed` that needs what it has
+    std::vector<std::size_t> taken;  // by slot: the last place in `computed` that needs its value
     for (std::size_t n = 0; n < computed.size(); ++n) {
       const std::size_t node = computed[n];
       std::array<std::int64_t, 3> operands = operands_of(node);
@@ -212,15 +212,15 @@ class Writer {
   std::vector<std::int64_t> where_;
 };
 
-// Of f64 the registers of 1024 threads are too few.
+// For f64, 1024 threads have too few registers.
 Space space(const Problem& problem) {
   const bool is_wide = dtype_of(problem) == DType::f64;
   return Space({{BLOCK, is_wide ? std::vector<Value>{512, 256} : std::vector<Value>{1024, 512, 256},
                  "most threads per block"}});
 }
 
-// A row's threads, whole warps or a power of two, have all of it at once, up to a block. A block has as many
-// as leave room for others, or for its threads' values.
+// A row's threads, whole warps or a power of two, hold all of the row at once, up to a block. A block has as
+// many threads as leave room for other blocks, or for its threads' values.
 struct Layout {
   std::int64_t threads, team, shared_bytes;
 };
@@ -242,7 +242,7 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   const Shape& shape = shape_of(problem);
   const Expression& e = shape.expression;
   const auto is_wide = [&](const Output& output) { return shape.varies_along_row(output.value); };
-  // Without columns there may be a value for each row: a sum of nothing.
+  // Without columns a result may still have a value for each row: a sum of nothing.
   if (shape.rows == 0 || (shape.columns == 0 && std::all_of(e.outputs.begin(), e.outputs.end(), is_wide)))
     return {};
   const DType compute = elementwise_op::compute_dtype(dtype_of(problem));
@@ -262,7 +262,7 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   std::vector<std::int64_t> words = program.words;
   words.resize(words_at_launch, 0);
   arguments.emplace_back(std::move(words));
-  // What fills the device; they walk the rows in strides.
+  // As many blocks as fill the device; they walk the rows in strides.
   const std::int64_t most_blocks = multiprocessors_to_fill(device) * std::int64_t{16};
   const std::int64_t rows_at_once = layout.threads / layout.team;
   return {.steps = {Launch{.kernel = "rows_base",

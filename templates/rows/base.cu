@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows, the plain kernel: a team of threads per row, up to a block, which walks it once for each pass of
-// reductions and once for the results.
-// The expression is a program that is known at launch, so one kernel serves every problem of its dtype. A
-// thread takes several elements through each of the program's instructions, which share what reading it
-// costs.
+// rows/base, the plain kernel: a team of threads per row, up to a block, walks the row once for each pass of
+// reductions and once for the results. The expression is a program that is known at launch, so one kernel
+// serves every problem of its dtype. A thread takes several elements through each of the program's
+// instructions, which share the cost of reading it.
 
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 #include "rows/row.cuh"
 
-// An instruction, from its lowest bit on: 8 bits of operation (the preamble's apply() has them; 0 is a
+// An instruction has, from its lowest bit on: 8 bits of operation (the preamble's apply() has them; 0 is a
 // reduction, 1 a result), three operands of 10 bits each, 8 bits of destination, and a bit for each of the
-// sweeps that need it; one of a row's own values has that of the sweep before which it is computed. An
-// operand is three bits of where it is, and 7 of its number there; only with a first operand that is what
-// came before may the others be. The destination is a place of the row's values, or a slot of the elements',
-// none_there where it is for the next instruction alone; or the number of a reduction or a result.
+// sweeps that need it; a row's own value has the bit of the sweep before which it is computed. An operand has
+// three bits for its kind, and 7 for its number in that kind. Operands behind the first one may be the value
+// before only if the first one is. The destination is a place of the row's values or a slot of the elements'
+// values, or none_there if only the next instruction needs the value; or it is the number of a reduction or a
+// result.
 enum class Operand { before, input, row_input, place, slot, number, none };
 constexpr int none_there = 255;
 constexpr int first_operand = 8, operand_bits = 10, first_destination = 38, first_sweep = 46;
@@ -77,7 +77,7 @@ __device__ __forceinline__ Compute combined_all(Compute (&term)[N]) {
   return term[0];
 }
 
-// What all threads of a block share.
+// The data that all threads of a block share.
 struct Block {
   long long program[most_words];
   const T* input[most_inputs];
@@ -85,7 +85,8 @@ struct Block {
   long long stride[most_inputs];
 };
 
-// A thread's own values: of the row the places, two for each reduction first, and behind them the slots.
+// A thread's own values: first the places of the row's values, which begin with two for each reduction, then
+// the slots of the elements' values.
 struct Values {
   Compute* first;
   int threads, places;
@@ -95,7 +96,7 @@ struct Values {
   }
 };
 
-// N elements of a row: vectors of neighbours, `step` from one to the next. Of a row's own value, one.
+// N elements of a row: vectors of neighbours, which are `step` apart. For a row's own values N is 1.
 template <int N>
 struct Elements {
   static constexpr int vector = N == 1 ? 1 : 16 / sizeof(T) < N ? 16 / sizeof(T) : N;
@@ -113,7 +114,7 @@ struct Elements {
     return vector == 1 || reinterpret_cast<unsigned long long>(at) % sizeof(Part) == 0;
   }
 
-  // Those behind the end are 0.
+  // Loads the elements; those behind the row's end are 0.
   __device__ __forceinline__ void load(const T* from, Compute (&value)[N]) const {
     const bool aligned = is_aligned(from);
 #pragma unroll
@@ -182,7 +183,7 @@ __device__ __forceinline__ void fetch(const Block& block, const Values& values, 
   for (int e = 0; e < N; ++e) value[e] = same;
 }
 
-// Adds N terms to a reduction's; `folds`: those of most_near steps are there.
+// Adds N terms to a reduction's total; `folds`: the total has the terms of most_near steps.
 template <Function FUNCTION, int N>
 __device__ __forceinline__ void reduce(const Values& values, int place, Compute (&term)[N], bool folds) {
   Compute near = combined<FUNCTION>(values.place(place), combined_all<FUNCTION>(term));
@@ -257,9 +258,10 @@ __device__ __forceinline__ void run(const Block& block, const Values& values, co
 }
 
 // `team`: threads per row, a power of two up to 32 or whole warps. The program's words are numbers up to
-// `row_words`, instructions of a row's own values up to `element_words`, and those of elements. Of 4 bits
-// each: the reductions' functions, and the sweeps that end with them, in order. Behind the last sweep for
-// reductions there is one for results, which walks the row if some are there for each of its elements.
+// `row_words`, instructions of a row's own values up to `element_words`, and then those of elements.
+// `functions` and `sweeps_of` have 4 bits for each reduction, in order: its function, and the sweep that ends
+// with it. Behind the last sweep for reductions there is one for results, which walks the row if a result has
+// a value for each of its elements.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(rows_base)(ROWS_PARAMETERS, int team, int row_words, int element_words, int words, int reductions,
                      long long functions, long long sweeps_of, int sweeps, int walks, int places,

@@ -59,7 +59,7 @@ Work cluster_work(const Problem& problem, const Config& config) {
                            .overlaps_previous = config[START] == "overlapped"}}};
 }
 
-// Small blocks wait for less.
+// Tries small blocks first: they wait for less.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   if (suited(problem, device) != Suited::cluster) return std::nullopt;
   const std::int64_t vector = usual_vector(problem);

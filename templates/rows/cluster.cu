@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows with a row in the registers of a cluster of blocks, which send each other their totals: for rows that
-// no block holds. What is computed, the arrays' kinds and the element type are compiled in.
+// rows/cluster: a row is in the registers of a cluster of blocks, which send each other their totals. For
+// rows that no single block holds. The expression, the arrays' kinds and the element type are compiled in.
 
 #include "common/cluster.cuh"
 #include "common/hinted_access.cuh"
@@ -15,12 +15,13 @@ constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::
 #include "common/overlap.inl"
 #include "rows/held.inl"
 
-// What is loaded before the reductions. An overlapped kernel is short, and its loads cannot pass its stores.
+// The arrays that are loaded before the reductions. An overlapped kernel is short, and its loads cannot pass
+// its stores.
 constexpr int FIRST = MATRICES | (overlapped ? PER_COLUMN : EARLY);
 using ClusterHeld = Held<ITEMS, BLOCK * CLUSTER, false>;
 constexpr int warps = BLOCK / 32;
 
-// `totals` have a place for each block, of each pass. The first wait is for the blocks to have started.
+// `totals` has a place for each block, in each pass. The first wait makes sure that the blocks have started.
 template <int PASS>
 __device__ __forceinline__ void reduce_row(const ClusterHeld& held, const Place& place, Row& row, int rank,
                                            int vector, Compute (&shared)[2][1][MOST][warps],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expression as C++: functions of one element and one row, of one fixed statement per operation. No
-// character of the expression's text is in them.
+// Writes the expression as C++: functions of one element and one row, with one fixed statement per operation.
+// No character of the expression's text is in them.
 
 #include <algorithm>
 
@@ -35,7 +35,7 @@ class Writer {
  private:
   static std::size_t at(int place) { return static_cast<std::size_t>(place); }
 
-  // Arrays and results by a bit for each.
+  // The constants that have a bit for each array or result.
   std::string masks() const {
     int matrices = 0, per_column = 0, early = 0, per_row = 0, scalars = 0, wide = 0;
     for (std::size_t k = 0; k < shape_.inputs.size(); ++k) {
@@ -89,7 +89,7 @@ class Writer {
     return text + ")";
   }
 
-  // What varies along the row, of what the nodes at `roots` depend on.
+  // The statements for values that vary along the row, among those that the nodes at `roots` depend on.
   std::string locals(const std::vector<int>& roots) const {
     std::string text;
     for (const int place : shape_.needed(roots)) {
@@ -99,7 +99,8 @@ class Writer {
     return text;
   }
 
-  // A row's values that can be computed after so many passes, from what is there already.
+  // The statements for a row's values that can be computed after `passes` passes, from values that exist
+  // already.
   std::string row_values(int passes) const {
     std::string text;
     for (int i = 0; i < static_cast<int>(e_.nodes.size()); ++i) {
@@ -174,7 +175,7 @@ class Writer {
   const Shape& shape_;
   const Expression& e_;
   DType compute_;
-  std::vector<char> divides_;  // by node: whether what varies is divided by it, which does not
+  std::vector<char> divides_;  // by node: whether it is the same along a row and divides what varies
 };
 
 }  // namespace

@@ -88,7 +88,7 @@ Status rows(Dispatcher& dispatcher, const std::string& expression, ElementName t
   std::vector<RowsLayout> layouts;
   std::array<void*, rows_op::most_inputs + rows_op::most_outputs> arguments = {};
   for (const RowsInput& input : inputs) {
-    // Inputs are only read; a list of pointers of both kinds has to be one of void*.
+    // Inputs are only read, but a list of pointers to inputs and results must hold void*.
     if (layouts.size() < rows_op::most_inputs) arguments[layouts.size()] = const_cast<void*>(input.data);
     layouts.push_back(input.layout);
   }

@@ -20,7 +20,7 @@ constexpr int most_inputs = 6;
 constexpr int most_outputs = 4;
 constexpr std::size_t most_reductions = 16;
 
-// As in the base's program (base.cu).
+// The functions of reductions, numbered as in the base's program (base.cu).
 enum class Function { sum, mean, prod, max, min };
 constexpr auto names_of(Function) {
   return std::to_array<std::string_view>({"sum", "mean", "prod", "max", "min"});
@@ -29,7 +29,7 @@ constexpr auto names_of(Function) {
 struct Reduction {
   Function function = Function::sum;
   int argument = -1;  ///< place of the node that is reduced
-  int result = -1;    ///< place of the node, an input, that stands for what comes out
+  int result = -1;    ///< place of the node, an input, that stands for the reduced value
 };
 
 struct Output {
@@ -37,8 +37,8 @@ struct Output {
   int value = -1;  ///< place of a node
 };
 
-/// Nodes stand behind their operands, and a reduction's result behind its argument. An input's number from
-/// most_inputs on is that of a reduction.
+/// A parsed text. Nodes stand behind their operands, and a reduction's result behind its argument. An input's
+/// number from most_inputs on is the number of a reduction.
 struct Expression {
   std::vector<Node> nodes;
   std::vector<Reduction> reductions;
@@ -50,13 +50,14 @@ inline bool is_array(const Node& node) {
   return node.operation == Operation::input && node.input < most_inputs;
 }
 
-/// How an array is read: an element for each, one for each column, one for each row, or one for all.
+/// How an array is read: one element for each element of a row, one for each column, one for each row, or one
+/// for all.
 enum class InputKind { matrix, per_column, per_row, scalar };
 constexpr auto names_of(InputKind) {
   return std::to_array<std::string_view>({"matrix", "per_column", "per_row", "scalar"});
 }
 
-/// By node, for inputs of these kinds: 1 where its value differs along a row, else 0.
+/// For each node, with inputs of these kinds: 1 if its value differs along a row, else 0.
 std::vector<char> variation(const Expression& expression, std::span<const InputKind> inputs);
 
 /// A name for a frequent expression.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of a row that a thread holds in registers. Needs Compute and what the expression's code has with
-// it, T, VECTOR, ALIGNED, load_hint and store_hint.
+// Vectors of a row that a thread holds in registers, for the tuned kernels. Needs Compute and the rest of the
+// expression's code, T, VECTOR, ALIGNED, load_hint and store_hint.
 
-// Whether rows may begin within a vector. The first and the last are then written in parts, but read whole
-// with what other rows have there.
+// True if rows may begin within a vector. A row's first and last vectors are then written in parts, but read
+// whole, with the elements that other rows have there.
 constexpr bool shifted = VECTOR > ALIGNED;
 
 __device__ __forceinline__ constexpr bool has(int mask, int k) { return (mask >> k & 1) != 0; }
 
-// Where a row's elements are; its first vector begins `shift` elements before it.
+// The places of a row's elements; its first vector begins `shift` elements before it.
 struct Place {
   const T* from[INPUTS];
   T* to[OUTPUTS];
@@ -53,7 +53,8 @@ __device__ __forceinline__ Row row_of(const Place& place) {
 
 using Loaded = Vector<T, VECTOR>;
 
-// The vector at element `at` of a row; what is outside may be anything. CHECKED: some of it may be.
+// Loads the vector at element `at` of a row; elements outside the row may have any value. CHECKED: some
+// elements may be outside.
 template <bool CHECKED>
 __device__ __forceinline__ Loaded load_part(const T* from, int at, int columns, int readable, bool is_aligned,
                                             bool is_kept) {
@@ -70,8 +71,8 @@ __device__ __forceinline__ Loaded load_part(const T* from, int at, int columns, 
   return vector;
 }
 
-// N vectors, STEP apart. ALL: any may be partly or wholly outside; else only the first and the last two, as a
-// row's own may be that N just reaches.
+// N vectors, STEP apart. ALL: any vector may be partly or wholly outside the row. Otherwise only the first
+// and the last two may be, since N vectors just reach the row's end.
 template <int N, int STEP, bool ALL>
 struct Held {
   Loaded vector[INPUTS][N];
@@ -83,7 +84,7 @@ struct Held {
     return (first + item * STEP) * VECTOR - shift;
   }
 
-  // Vectors from number `first` on. `mask`: which arrays.
+  // Loads vectors from number `first` on, of the arrays in MASK.
   template <int MASK>
   __device__ __forceinline__ void load(const Place& place, int first) {
 #pragma unroll
@@ -109,7 +110,7 @@ struct Held {
       x[k] = has(MATRICES | PER_COLUMN, k) ? to_float(vector[k][item].element[e]) : Compute(0);
   }
 
-  // Adds to what `total` has; IS_FIRST: it has nothing.
+  // Adds terms to `total`; IS_FIRST: it has none yet.
   template <int PASS, bool IS_FIRST>
   __device__ __forceinline__ void reduce(const Row& row, int first, int shift, int columns,
                                          Compute (&total)[Pass<PASS>::count]) const {
@@ -182,7 +183,7 @@ __device__ __forceinline__ void store_row(const Place& place, const Row& row) {
     if (!has(WIDE, k)) *place.to[k] = from_float<T>(y[k]);
 }
 
-// What LANES neighbouring threads, a power of two up to a warp, have in all; each gets it.
+// Reduces the totals of LANES neighbouring threads, a power of two up to a warp; each thread gets the result.
 template <int PASS, int LANES, int ROWS>
 __device__ __forceinline__ void reduce_lanes(Compute (&total)[ROWS][Pass<PASS>::count]) {
 #pragma unroll
@@ -197,7 +198,7 @@ __device__ __forceinline__ void reduce_lanes(Compute (&total)[ROWS][Pass<PASS>::
   }
 }
 
-// The least power of two from `count` on.
+// The least power of two that is at least `count`.
 __device__ __forceinline__ constexpr int power_of_two(int count) {
   int power = 1;
   while (power < count) power *= 2;
@@ -216,8 +217,8 @@ __device__ __forceinline__ constexpr int most_of_a_pass() {
 }
 constexpr int MOST = most_of_a_pass<0>();
 
-// What WARPS neighbouring warps have in all; each thread gets it. `shared` has a place for each warp of the
-// block, `warp` the number of this one there.
+// Reduces the totals of WARPS neighbouring warps; each thread gets the result. `shared` has a place for each
+// warp of the block, `warp` is this warp's number there.
 template <int PASS, int WARPS, int ROWS, int BLOCK_WARPS>
 __device__ __forceinline__ void reduce_warps(Compute (&total)[ROWS][Pass<PASS>::count], int warp,
                                              Compute (&shared)[ROWS][MOST][BLOCK_WARPS]) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows: results computed from the elements of matrices and from reductions over each row, as
-// y = exp(x - max(x)) / sum(exp(x - max(x))).
+// The op `rows`: results computed from the elements of matrices and from reductions over each row, such as y
+// = exp(x - max(x)) / sum(exp(x - max(x))).
 
 #include "templates/rows/op.h"
 
@@ -40,9 +40,9 @@ double operations(const Problem& problem) {
   return each * static_cast<double>(shape.rows) * static_cast<double>(shape.columns);
 }
 
-// Odd sizes, sizes of 1, rows with a gap, and none. The arrays' kinds stay.
+// Problems with odd sizes, sizes of 1, rows with a gap, and no rows. The arrays' kinds stay.
 std::vector<Problem> companions(const Problem& problem) {
-  const Shape own = shape_of(problem);  // check() asks for those of others
+  const Shape own = shape_of(problem);  // a copy, since check() asks for other problems' shapes
   std::vector<Problem> found;
   const auto add = [&](std::int64_t rows, std::int64_t columns, std::int64_t gap) {
     Problem other = problem;

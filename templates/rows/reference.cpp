@@ -15,7 +15,7 @@ using elementwise_op::BoundedNodes;
 using elementwise_op::BoundedValue;
 using elementwise_op::infinity;
 
-// What a row's terms come to.
+// The total of a row's terms, with the error that is permitted.
 class Total {
  public:
   explicit Total(Function function) : function_(function) {}
@@ -50,7 +50,7 @@ class Total {
       }
       case Function::prod: {
         const auto value = static_cast<double>(product_);
-        // Of any terms: they may be multiplied in any order.
+        // Products of any of the terms must be in range, since terms may be multiplied in any order.
         const double range = is_double ? 1020 : 125;
         if (unknown_ || rise_ > range || fall_ < -range) return {value, infinity};
         if (!std::isfinite(value)) return {value, 0};
@@ -74,7 +74,7 @@ class Total {
     const auto value = static_cast<double>(sum_);
     if (unknown_) return {value, infinity};
     if (!std::isfinite(value)) return {value, 0};
-    // So many roundings of at most the sum of the sizes, which must be in range.
+    // Each rounding is of at most the sum of the sizes, which must be in range.
     return {value, error_of(bounded.rounded({size_, error_}, roundings(count_) / 2))};
   }
 
@@ -125,7 +125,7 @@ class RowEvaluator {
 
   const Shape& shape() const { return shape_; }
 
-  /// All reductions, and what follows from them.
+  /// Computes all reductions of a row, and the values that follow from them.
   void reduce(std::int64_t row) {
     row_values(row, 0);
     for (int pass = 0; pass < shape_.passes; ++pass) {
@@ -145,7 +145,7 @@ class RowEvaluator {
     }
   }
 
-  /// What varies, of these nodes, for so many columns.
+  /// Evaluates those of the nodes that vary along the row, for `size` columns from `begin` on.
   void evaluate(const std::vector<int>& nodes, std::int64_t row, std::int64_t begin, std::int64_t size) {
     for (const int i : nodes) {
       if (!shape_.varies_along_row(i)) continue;
@@ -181,7 +181,7 @@ class RowEvaluator {
     }
   }
 
-  // Those that can be computed after so many passes, but for the reductions.
+  // Computes the row's values that can be computed after `passes` passes, but for the reductions.
   void row_values(std::int64_t row, int passes) {
     for (int i = 0; i < static_cast<int>(e_.nodes.size()); ++i) {
       const Node& node = e_.nodes[at(i)];
@@ -206,9 +206,9 @@ class RowEvaluator {
 
 }  // namespace
 
-// The trees of a thread's vector, of a warp, of a block and of a cluster, and a thread's vectors one after
-// the other; where it walks along a row, one rounding for each 256 elements at least. Never more than one
-// after the other has.
+// A term passes the trees of a thread's vector, of a warp, of a block and of a cluster, and a thread's
+// vectors one after the other. Where a thread walks along a row, there is one more rounding for every 256
+// elements or more. Never more roundings than if terms were added one after the other.
 double roundings(double terms) { return std::min(terms + 1, 40 + terms / 256); }
 
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int output,

@@ -66,9 +66,9 @@ Work registers_work(const Problem& problem, const Config& config) {
                            .overlaps_previous = config[START] == "overlapped"}}};
 }
 
-// A few neighbouring threads have a short row, and 4 to 14 elements each; threads of long rows have up to 8
-// vectors. Short rows that begin within vectors have narrower ones: each warp would write some in parts.
-// Vectors of 8 elements are chains of conversions, which take longer than further accesses.
+// A few neighbouring threads share a short row, with 4 to 14 elements each; threads of long rows have up to 8
+// vectors. Short rows that begin within vectors get narrower ones, since each warp would write some vectors
+// in parts. Vectors of 8 elements make chains of conversions, which take longer than more accesses.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   if (suited(problem, device) != Suited::registers) return std::nullopt;
   const Shape& shape = shape_of(problem);
@@ -101,7 +101,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t items = least_items(problem, *team, vector);
   const std::int64_t block = vector == 8 && items == 1 && *team <= 8 ? 256 : 128;
   const std::int64_t side_by_side = std::max<std::int64_t>(1, block / *team);
-  // Of blocks of 768 threads there is room for two.
+  // There is room for two blocks of 768 threads.
   const bool are_two = *team == 768 && vector <= shape.aligned && holds_row(problem, *team, vector, 96);
   const std::int64_t resident_warps =
       are_two ? 48 : usual_resident_warps(problem, vector, *team * side_by_side);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows with a row in the registers of a team of threads: each element is read once. What is computed, the
-// arrays' kinds and the element type are compiled in.
+// rows/registers: a row is in the registers of a team of threads, so that each element is read once. The
+// expression, the arrays' kinds and the element type are compiled in.
 
 #include "common/hinted_access.cuh"
 #include "common/resident_blocks.cuh"
@@ -14,7 +14,8 @@ constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::
 #include "common/overlap.inl"
 #include "rows/held.inl"
 
-// What is loaded before the reductions. An overlapped kernel is short, and its loads cannot pass its stores.
+// The arrays that are loaded before the reductions. An overlapped kernel is short, and its loads cannot pass
+// its stores.
 constexpr int FIRST = MATRICES | (overlapped ? PER_COLUMN : EARLY);
 constexpr int BLOCK = TEAM * TEAMS;
 constexpr int width = TEAM < 32 ? TEAM : 32;  // lanes of a team
@@ -32,7 +33,7 @@ __device__ __forceinline__ void reduce_rows(const TeamHeld (&held)[ROWS], const 
     for (int n = 0; n < ROWS; ++n)
       held[n].template reduce<PASS, true>(row[n], thread, place[n].shift, place[n].columns, total[n]);
     reduce_lanes<PASS, width, ROWS>(total);
-    // The next pass's totals do not meet those that a slower warp still reads.
+    // The next pass's totals have another place, since a slower warp may still read these.
     if constexpr (warps > 1)
       reduce_warps<PASS, warps, ROWS, block_warps>(total, static_cast<int>(threadIdx.x) / 32,
                                                    shared[PASS % 2]);
@@ -42,7 +43,7 @@ __device__ __forceinline__ void reduce_rows(const TeamHeld (&held)[ROWS], const 
   }
 }
 
-// A team has ROWS rows, TEAMS apart, under way at once.
+// A team works on ROWS rows at once, which are TEAMS apart.
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(rows_registers)(ROWS_PARAMETERS_OF(InputPointer<T>, InOutPointer<T>)) {
   __shared__ Compute shared[2][ROWS][MOST][block_warps];

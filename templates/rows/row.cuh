@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the code of an expression is made of beside elementwise's operations: reductions and divisors of a
-// row, and the kernels' parameters.
+// The functions that the code of an expression calls besides elementwise's operations, for reductions and
+// divisors of a row; and the kernels' parameters.
 #pragma once
 
 #include "common/functions.cuh"
@@ -37,7 +37,7 @@ template <typename X>
 __device__ __forceinline__ X min_of_none() {
   return infinity<X>();
 }
-// NaN where either is.
+// The result is NaN if either operand is.
 template <typename X>
 __device__ __forceinline__ X max(X x, X y) {
   return maximum(x, y);
@@ -50,7 +50,7 @@ __device__ __forceinline__ X min(X x, X y) {
 __device__ __forceinline__ float fused(float x, float y, float z) { return ::fmaf(x, y, z); }
 __device__ __forceinline__ double fused(double x, double y, double z) { return ::fma(x, y, z); }
 
-// total / columns, by way of the inverse and a correction.
+// Returns total / columns, computed with the inverse and a correction.
 template <typename X>
 __device__ __forceinline__ X mean(X total, X columns, X inverse) {
   const X near = total * inverse;
@@ -58,8 +58,8 @@ __device__ __forceinline__ X mean(X total, X columns, X inverse) {
   return rest - rest == 0 ? fused(rest, inverse, near) : near;  // infinite totals have no rest
 }
 
-// A divisor of many: what is divided is multiplied by the inverse, which is that of the divisor times a power
-// of two where the divisor or its inverse has no full precision.
+// A divisor of many values, which are multiplied by its inverse. If the divisor or its inverse has no full
+// precision, the inverse is that of the divisor times a power of two.
 template <typename X>
 struct Divisor {
   X inverse, scale;
@@ -73,15 +73,15 @@ struct Divisor {
   __device__ __forceinline__ X divides(X x) const { return product(x * inverse, scale); }
 
  private:
-  // Not to be fused with what follows.
+  // A product that is not fused with the operation behind it.
   static __device__ __forceinline__ float product(float x, float y) { return __fmul_rn(x, y); }
   static __device__ __forceinline__ double product(double x, double y) { return __dmul_rn(x, y); }
 };
 
 }  // namespace rows
 
-// The arrays, results (of some bytes that fit their type), and what lies from one row of a matrix to the
-// next.
+// The parameters: arrays, results (of some bytes that fit their type), the strides from one row of a matrix
+// to the next, and sizes.
 #define ROWS_PARAMETERS_OF(Input, Output)                                                                 \
   Input x0, Input x1, Input x2, Input x3, Input x4, Input x5, Output y0, Output y1, Output y2, Output y3, \
       long long stride0, long long stride1, long long stride2, long long stride3, long long stride4,      \

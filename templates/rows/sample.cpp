@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems such as users have: the rows of attention, of layers' activations, of tables.
+// Draws problems such as users have: the rows of attention, of layers' activations, of tables.
 
 #include "generator/sample.h"
 

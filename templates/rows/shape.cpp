@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem's arrays, what varies along its rows, and what is not allowed.
+// Finds a problem's arrays, the values that vary along its rows, and what is not allowed in it.
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ InputLayout layout_of(const std::string& text, std::int64_t columns) {
   return {kind, text == dense ? columns : stride_in(text)};
 }
 
-// Whether the layout of a problem as a person may write it is the dense one in other words.
+// True if the layout, as a person may write it, is the dense one in other words.
 bool is_without_gaps(const std::string& layout, const Problem& given) {
   const auto is = [&](const char* parameter, std::int64_t number) {
     const Value* const value = given.find(parameter);
@@ -137,14 +137,14 @@ const Shape& shape_of(const Problem& problem) {
   return problem.derived(+[](const Problem& its) { return Shape(its); });
 }
 
-// Names of arrays become x0, x1, … and words the expressions that they stand for; a distance of rows that
-// the columns are, or that no second row has, is none.
+// Renames arrays to x0, x1, … and replaces words by the expressions that they stand for. Leaves out a
+// distance of rows that equals the columns, or that no second row uses.
 Problem rewritten(const Problem& given) {
   const Value* const value = given.find("expression");
   const auto* const text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
   if (text == nullptr) return given;
   const ParseResult parsed = parse(*text);
-  if (!parsed.error.empty()) return {{"expression", *value}};  // which is refused
+  if (!parsed.error.empty()) return {{"expression", *value}};  // this is refused
   Problem result;
   const std::vector<std::string>& names = parsed.expression.inputs;
   for (const auto& [name, its] : given.entries()) {

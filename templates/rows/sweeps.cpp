@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows/sweeps: a block per row, which reads several times what it cannot keep.
+// rows/sweeps: a block per row, which reads the elements that it cannot keep several times.
 
 #include <algorithm>
 
@@ -10,7 +10,8 @@ namespace {
 
 constexpr CategoricalAxis KEEP("KEEP");
 
-// Tiles of a row that fit shared memory beside those of as many other blocks as RESIDENT_WARPS asks for.
+// The tiles of a row that fit into shared memory, next to those of as many other blocks as RESIDENT_WARPS
+// asks for.
 struct KeptTiles {
   std::int64_t tiles, bytes, of;
 };
@@ -22,7 +23,7 @@ KeptTiles kept_tiles(const Problem& problem, const Config& config, const DeviceF
   const std::int64_t taken = std::int64_t{2} * 8 * warps * static_cast<std::int64_t>(most);
   const std::int64_t blocks = std::max<std::int64_t>(1, config[RESIDENT_WARPS] / warps);
   std::int64_t room = device.max_shared_bytes_per_block;
-  // Of each block 1 KiB is the system's.
+  // The system takes 1 KiB for each block.
   if (device.shared_bytes_per_multiprocessor > 0)
     room = std::min(room, device.shared_bytes_per_multiprocessor / blocks - 1024);
   const std::int64_t tile_bytes = matrices_of(problem) * tile * bytes(dtype_of(problem));
@@ -77,11 +78,12 @@ Work sweeps_work(const Problem& problem, const Config& config, const DeviceFacts
   return {.steps = {std::move(launch)}};
 }
 
-// A large block for each multiprocessor: what few rows have is still in the second-level cache in the next
-// pass. Two for rows that are a few more than multiprocessors, or that shared memory keeps.
+// Takes a large block for each multiprocessor: the elements of few rows are still in the second-level cache
+// in the next pass. Takes two blocks if there are a few more rows than multiprocessors, or if shared memory
+// keeps the rows.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t vector = usual_vector(problem);
-  // Also where a device has no room for clusters of 16 blocks.
+  // The template is also a guess where a device has no room for clusters of 16 blocks.
   const bool is_second = suited(problem, device) == Suited::cluster && !holds_row(problem, 8192, vector, 128);
   if (suited(problem, device) != Suited::sweeps && !is_second) return std::nullopt;
   const std::int64_t rows = shape_of(problem).rows, full = multiprocessors_to_fill(device);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows with a block per row, which reads it once for each pass and once for the results: for rows of any
-// length. What fits stays in shared memory after the first pass. What is computed, the arrays' kinds and the
-// element type are compiled in.
+// rows/sweeps: a block per row, which reads the row once for each pass and once for the results; for rows of
+// any length. Tiles that fit stay in shared memory after the first pass. The expression, the arrays' kinds
+// and the element type are compiled in.
 
 #include "common/hinted_access.cuh"
 #include "common/resident_blocks.cuh"
@@ -61,7 +61,8 @@ __device__ __forceinline__ void load_tile(Tile& held, const Place& place, int fi
   }
 }
 
-// Every second pass goes backwards: what the one before read last may still be in the caches.
+// Every second pass goes backwards: the elements that the pass before it read last may still be in the
+// caches.
 template <int PASS>
 __device__ __forceinline__ int tile_of(int step, int tiles) {
   return PASS % 2 == 0 ? step : tiles - 1 - step;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows in particular: the language and what it refuses, the typed functions, NaN and infinities, spaces.
+// Tests of rows in particular: the language and what it refuses, the typed functions, NaN and infinities,
+// spaces.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,7 +46,7 @@ TEST(RowsExpression, FindsEachReductionOnceAndItsDepth) {
   EXPECT_EQ(two.extents(0), std::vector<std::int64_t>({2}));
   EXPECT_EQ(two.extents(2), std::vector<std::int64_t>({2, 3}));
   EXPECT_EQ(two.extents(3), std::vector<std::int64_t>({0}));
-  // Of two values max is elementwise's.
+  // With two values max is elementwise's.
   EXPECT_EQ(parse("y = max(x, 0) - max(x)").expression.reductions.size(), 1u);
 }
 
@@ -146,7 +147,7 @@ TEST(RowsExpression, WhatIsWrongIsASentenceWithThePlace) {
   EXPECT_EQ(parse("y = x;").error, "");
 }
 
-// Nothing of the text but its structure is in what the compiler sees: fixed words, and numbers written anew.
+// The compiler sees only the structure of the text: fixed words, and numbers that are written anew.
 TEST(RowsExpression, TheCodeIsWrittenFromTheStructureAlone) {
   const std::string code = rows_op::code(
       problem("expression=\"evil_name = 0.1 * other_name / sum(other_name)\" rows=2 columns=3"));
@@ -176,7 +177,7 @@ TEST(RowsProblem, WhatDoesNotFitIsASentence) {
   EXPECT_NO_THROW(problem("expression=\"y = sum(x)\" rows=4 columns=0"));
 }
 
-// One process makes a problem's companions and their references, another counts what they take.
+// One process makes a problem's companions and their references, another one counts the bytes that they take.
 TEST(RowsProblem, HasTheSameCompanionsEachTime) {
   for (const char* text :
        {"expression=layer_norm rows=9 columns=70 gamma=per_column beta=scalar",
@@ -251,7 +252,7 @@ TEST_F(RowsOnHost, NaNInfinityAndNothingAreNumPys) {
   EXPECT_EQ(computed("y = prod(x)", {}, 2, 2), std::vector<float>({1, 1}));
 }
 
-// The base keeps values that are needed later; of very many a thread has one element at a time.
+// The base keeps values that are needed later. With very many of them a thread takes one element at a time.
 TEST_F(RowsOnHost, ManyValuesMayBeNeededAtOnce) {
   constexpr int each = 14;
   const auto cosines = [](int count, const std::string& of) {
@@ -398,7 +399,8 @@ TEST(RowsSpace, EveryProblemHasAFirstGuess) {
           }
 }
 
-// What fits one block is there; what few rows have, and what is longer, is a cluster's where there are some.
+// A row that fits one block is held by one. Few rows, and longer ones, are for clusters if the device has
+// these.
 TEST(RowsSpace, OneTemplateIsTheFirstGuess) {
   const auto first = [](const char* text, int compute_capability) {
     const std::vector<UntunedVariant> guesses =

@@ -13,7 +13,8 @@ namespace {
 
 Space base_space(const Problem& /*problem*/) { return Space({block_axis()}); }
 
-// Threads of neighbouring lines read neighbouring elements, but of contiguous lines.
+// True if a thread takes a line alone. Threads of neighbouring lines read neighbouring elements, unless the
+// lines are contiguous.
 bool is_alone(const Dims& d) {
   if (d.length < 32 || (d.lines() >= 32768 && (d.inner > 1 || d.length < 64))) return true;
   return d.inner >= 32 && d.lines() * d.length >= std::int64_t{1} << 20;
@@ -27,8 +28,8 @@ Work base_work(const Problem& problem, const Config& config, const DeviceFacts& 
   const bool alone = is_alone(d);
   const bool is_for_warp = d.length <= 1024 || (d.lines() >= 4096 && d.length <= 32768);
   const std::int64_t team = alone ? 1 : is_for_warp ? 32 : block;
-  // Parts that give each multiprocessor 1024 threads, and are worth a second launch. Each adds up the totals
-  // of those before it.
+  // As many parts as give each multiprocessor 1024 threads and are worth a second launch. Each part adds up
+  // the totals of the parts before it.
   const std::int64_t least = alone ? 128 : team * base_items;
   const std::int64_t wanted =
       std::min<std::int64_t>(1024, 1024 * multiprocessors_to_fill(device) / team / d.lines());
@@ -50,7 +51,7 @@ Work base_work(const Problem& problem, const Config& config, const DeviceFacts& 
   };
   if (parts > 1) launch(parts - 1, false);
   launch(parts, true);
-  // Of an expression a total also says whether it is there.
+  // A total of an expression also says whether it exists.
   const bool is_expression = function_of(problem) == own_expression;
   work.workspace_bytes = (parts - 1) * d.lines() * item_bytes(problem) * (is_expression ? 2 : 1);
   return work;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan, the plain kernels: a thread, a warp or a block per line, or per part of a line where lines are few
-// and long. Such a line takes two launches: of each part but the last its total; then the results of each
-// part, behind the totals of those before it. Only the types and an expression are compiled in.
+// scan/base, the plain kernels: a thread, a warp or a block per line, or per part of a line where lines are
+// few and long. Such a line takes two launches: the first computes the total of each part but the last; the
+// second computes the results of each part, behind the totals of the parts before it. Only the types and an
+// expression are compiled in.
 
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
@@ -9,7 +10,7 @@
 #include "scan/scan.cuh"
 constexpr int items = base_items;
 
-// A part of a line; places are in the order of the scan, whatever that is in the memory.
+// A part of a line; places are in the order of the scan, whatever the order in memory is.
 template <typename S>
 struct Part {
   using Item = typename S::Item;
@@ -19,12 +20,12 @@ struct Part {
   long long begin, end;
   int shift;  // 1: an exclusive scan, in which an element counts from the next place on
 
-  // Of the places from `first` on, of which a warp has 32 * items at most.
+  // The number of places from `first` on, at most the 32 * items of a warp.
   __device__ __forceinline__ int left(long long first) const {
     const long long there = end - first;
     return static_cast<int>(there < 0 ? 0 : there < 32 * items ? there : 32 * items);
   }
-  // A thread's places are `apart` from each other.
+  // Loads a thread's places, which are `apart` from each other.
   __device__ __forceinline__ void load(long long first, int apart, Item (&item)[items]) const {
     const T* at = from + (first - shift) * from_step;
     const int there = left(first);
@@ -46,8 +47,9 @@ struct Part {
   }
 };
 
-// By one thread. 32 elements are combined before they are added to what is before them, and again 32 of
-// those, so that a sum has fewer roundings behind it. Returns `carried` with all elements of the part.
+// Scans a part by one thread. 32 elements are combined before they are added to those before them, and 32 of
+// these groups again, so that a sum has fewer roundings behind it. Returns `carried` with all elements of the
+// part.
 template <typename S>
 __device__ __forceinline__ typename S::Item scan_alone(const Part<S>& part, typename S::Item carried,
                                                        bool has_results) {
@@ -71,8 +73,8 @@ __device__ __forceinline__ typename S::Item scan_alone(const Part<S>& part, type
   return S::combine(S::combine(carried, near), own);
 }
 
-// The same by a team of `team` threads, a warp or a block. `totals` has a place for each warp. All teams of a
-// block go through `length` elements, so that all threads of a warp reach the same line.
+// Scans a part by a team of `team` threads, a warp or a block. `totals` has a place for each warp. All teams
+// of a block go through `length` elements, so that all threads of a warp reach the same line.
 template <typename S>
 __device__ __forceinline__ typename S::Item scan_by_team(const Part<S>& part, long long length,
                                                          typename S::Item carried, typename S::Item* totals,
@@ -106,7 +108,7 @@ __device__ __forceinline__ typename S::Item scan_by_team(const Part<S>& part, lo
   return carried;
 }
 
-// What the totals from `first` to `end` come to, which are `apart` from each other.
+// Combines the totals from `first` to `end`, which are `apart` from each other.
 template <typename S>
 __device__ __forceinline__ typename S::Item fold(const typename S::Item* totals, long long apart, int first,
                                                  int end) {
@@ -115,7 +117,7 @@ __device__ __forceinline__ typename S::Item fold(const typename S::Item* totals,
   for (int n = first; n < end; ++n) all = S::combine(all, totals[n * apart]);
   return all;
 }
-// `number` of them, 1024 at most, by one thread or by a warp, in groups of up to 32.
+// These combine `number` totals, 1024 at most, by one thread or by a warp, in groups of up to 32.
 template <typename S>
 __device__ __forceinline__ typename S::Item fold_alone(const typename S::Item* totals, long long apart,
                                                        int number) {
@@ -132,7 +134,7 @@ __device__ __forceinline__ typename S::Item fold_by_warp(const typename S::Item*
   return fold_lanes<S, 32>(fold<S>(totals, apart, first, end), lane);
 }
 
-// Parts are numbered so that neighbours are of neighbouring lines. `team`: threads of a part.
+// Parts are numbered so that neighbouring parts belong to neighbouring lines. `team`: threads of a part.
 template <int which, bool alone>
 __device__ __forceinline__ void scan_parts(const T* x, void* y, void* workspace, unsigned long long* memory,
                                            long long parts, long long lines, long long length,
@@ -172,7 +174,7 @@ __device__ __forceinline__ void scan_parts(const T* x, void* y, void* workspace,
   }
 }
 
-// `function` is the position of its word; sums of another type are of sums and products alone.
+// `function` is the position of its word. Only sums and products have sums of another type.
 template <bool alone>
 __device__ __forceinline__ void scan_function(const T* x, void* y, void* workspace,
                                               unsigned long long* memory, long long parts, long long lines,
@@ -197,8 +199,8 @@ __device__ __forceinline__ void scan_function(const T* x, void* y, void* workspa
   }
 }
 
-// `parts`: of all lines together. The workspace has their totals, which are written where there are no
-// results.
+// `parts`: the parts of all lines together. The workspace has their totals, which a launch without results
+// writes.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(scan_base)(const T* x, void* y, void* workspace, long long parts, long long lines, long long length,
                      long long part_length, long long inner, long long outer_stride, long long stride,

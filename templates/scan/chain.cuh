@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the blocks of a launch pass on what a line has before their tiles, in one order of combining whatever
-// the order in which they come. It has no kernel.
+// How the blocks of a launch pass on a line's total before their tiles. The order of combining is fixed,
+// whatever the order in which the blocks come. This file has no kernel.
 //
 // A line is cut into tiles; FAN tiles are a group, FAN groups a section. A tile posts its total as soon as it
-// is known, the last tile of a group the group's, and the last of a section what the line has before the next
-// section. What is before a tile is, always in this order: what is before its section, the groups before its
-// own there, the tiles before it in its group. So the chain from block to block has one link per section.
+// is known. The last tile of a group posts the group's total, and the last tile of a section the line's total
+// before the next section. The total before a tile is always combined in this order: the total before its
+// section, the groups before its own in the section, the tiles before it in its group. So the chain from
+// block to block has one link per section.
 //
 // Blocks wait only for tiles of lower numbers, and a block takes its number from a counter when it runs: so
-// what it waits for is done by blocks that run already.
+// the blocks that it waits for run already.
 #pragma once
 
 #include "scan/scan.cuh"
@@ -27,7 +28,7 @@ struct Message {
     for (int w = 0; w < words; ++w) to[w * stride] = 1ull << 32 | halves[w];
   }
 
-  // Whether it has arrived.
+  // Reads the number; returns true if it has arrived.
   static __device__ __forceinline__ bool read(unsigned long long* slot, int stride, Item& item) {
     unsigned halves[words];
     volatile unsigned long long* const from = slot;
@@ -43,7 +44,7 @@ struct Message {
   }
 };
 
-// Of an expression's items, which are all there when they are sent, the numbers.
+// The message of an expression's item is its number: an item exists whenever it is sent.
 template <typename Number>
 struct Message<Optional<Number>> {
   static constexpr int words = Message<Number>::words;
@@ -58,7 +59,8 @@ struct Message<Optional<Number>> {
   }
 };
 
-// The number of the next tile of `tiles`, for one thread of a block; after the last one it is 0 again.
+// Takes the number of the next tile of `tiles`, for one thread of a block; after the last one the ticket is 0
+// again.
 __device__ __forceinline__ unsigned next_tile(unsigned* ticket, unsigned tiles) {
   return atomicInc(ticket, tiles - 1);
 }
@@ -69,8 +71,9 @@ struct Chain {
   using Item = typename S::Item;
   static constexpr int levels = 3;
 
-  // `counters` are the ticket and those of all lines, `messages` those of all lines; all zero before and
-  // after the launch. Each message is of `columns` numbers. Of a line of one tile nothing is there, or read.
+  // `counters` are the ticket and the counters of all lines, `messages` the messages of all lines; all are
+  // zero before and after the launch. Each message has `columns` numbers. A line of one tile has no messages,
+  // and reads none.
   __device__ __forceinline__ Chain(unsigned* counters, unsigned long long* messages, unsigned line,
                                    unsigned tiles, unsigned tile, int columns)
       : tiles_(tiles), tile_(tile), columns_(columns) {
@@ -84,7 +87,8 @@ struct Chain {
     const bool ends_group = tile % FAN == FAN - 1;
     const bool ends_section = ends_group && group_ % FAN == FAN - 1;
     const bool ends_line = tile + 1 == tiles;
-    // What is posted is read: what nobody reads could arrive after its place was made zero.
+    // Only messages that are read are posted: a message that nothing reads could arrive after its place was
+    // made zero.
     posts_tile = !ends_line && !ends_group;
     posts_group = !ends_line && ends_group && !ends_section;
     posts_section = !ends_line && ends_section;
@@ -96,12 +100,12 @@ struct Chain {
   __device__ __forceinline__ void post_group(int column, const Item& total) {
     post(tiles_ + group_, column, total);
   }
-  // What the line has before the next section.
+  // Posts the line's total before the next section.
   __device__ __forceinline__ void post_section(int column, const Item& total) {
     post(tiles_ + groups_ + section_ + 1, column, total);
   }
 
-  // Level 0: the tiles before this one in its group; 1: the groups before that in its section; 2: what is
+  // Level 0: the tiles before this one in its group; 1: the groups before that in its section; 2: the total
   // before the section.
   __device__ __forceinline__ int count(int level) const {
     if (level == 0) return static_cast<int>(tile_ % FAN);
@@ -114,8 +118,8 @@ struct Chain {
     return tiles_ + groups_ + section_;
   }
 
-  // The totals of levels FIRST to LAST in every lane; each waits for one message of each, all under way at
-  // once.
+  // Finds the totals of levels FIRST to LAST, in every lane. Each lane waits for one message of each level,
+  // all under way at once.
   template <int FIRST, int LAST>
   __device__ __forceinline__ void wait_as_warp(int column, int lane, Item (&found)[levels]) {
     static_assert(FAN <= 32, "a lane for each message");
@@ -134,7 +138,7 @@ struct Chain {
     for (int level = FIRST; level <= LAST; ++level) found[level] = fold_lanes<S, 32>(found[level], lane);
   }
 
-  // The same by one thread.
+  // Finds the total of one level, by one thread.
   __device__ __forceinline__ Item wait_alone(int level, int column) {
     constexpr int at_once = FAN < 8 ? FAN : 8;  // loads under way
     const int number = count(level);
@@ -158,8 +162,8 @@ struct Chain {
     return total;
   }
 
-  // By one thread, once its block has read all that it waits for: whether it is the last of its group, and
-  // of its section, to do so, and has to clear what they have read.
+  // For one thread, once its block has read all that it waits for. Says whether the block is the last of its
+  // group, and of its section, to do so, and has to clear what they have read.
   __device__ __forceinline__ int leave() {
     const unsigned group_end = (group_ + 1) * FAN < tiles_ ? (group_ + 1) * FAN : tiles_;
     const unsigned of_group = group_end - group_ * FAN;
@@ -169,7 +173,7 @@ struct Chain {
     return atomicInc(counters_ + groups_ + section_, of_section - 1) == of_section - 1 ? 2 : 1;
   }
 
-  // By all threads of the block, with what leave() said.
+  // Clears messages by all threads of the block; `what` is the result of leave().
   __device__ __forceinline__ void clear(int what, int thread, int threads) {
     if (what >= 1) clear(0, FAN, tiles_ - group_ * FAN, thread, threads);
     if (what == 2) {

@@ -6,7 +6,7 @@
 namespace tunesmith::scan_op {
 namespace {
 
-// Tiles of columns of all outer positions: lines of tiles.
+// The lines of tiles that lie beside each other across the columns of an outer position.
 std::int64_t across(const Dims& d, const Config& config) {
   return ceil_divide(d.inner, config[BLOCK_X] * config[VECTOR]);
 }
@@ -88,8 +88,8 @@ Work columns_work(const Problem& problem, const Config& config) {
           .zeroed_bytes = space.bytes};
 }
 
-// A short length in one tile, of one thread where there are enough columns, else with blocks so narrow that
-// there are some; of a long one 64 bytes for a thread.
+// Takes a short length in one tile: by one thread if there are enough columns, else by blocks so narrow that
+// there are enough of them. With a long length a thread has 64 bytes.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (d.stride == d.inner && suits_narrow(problem)) return std::nullopt;
@@ -98,13 +98,14 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const auto blocks = [&] { return d.outer * ceil_divide(d.inner, width * vector); };
   if (d.length <= 32) {
     const bool are_many = d.lines() >= 32768;
-    // Where many threads of a block would have no column the base has a thread for each: 28 us instead of 44
-    // for 44100 x 8 x 36 floats.
+    // Where many threads of a block would have no column, the base is better, which has a thread for each: 28
+    // us instead of 44 for 44100 x 8 x 36 floats.
     if (are_many && (d.inner < 32 || (d.length <= 16 && 3 * round_up(d.inner, 32) > 4 * d.inner)))
       return std::nullopt;
     if (are_many || (d.length <= 16 && d.inner >= 32)) {
       while (items < d.length) items *= 2;
-      // Wide blocks, of which few threads have no column; of few columns all the same so many blocks.
+      // Takes wide blocks of which few threads have no column; with few columns, as wide as leave enough
+      // blocks.
       const auto has_few_idle = [&](std::int64_t wide) {
         return 16 * round_up(d.inner, wide) <= 17 * round_up(d.inner, 32);
       };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan across rows: a thread has ITEMS neighbouring rows of VECTOR columns, a block's threads lie side by
-// side along the columns and BLOCK_Y deep along the length, and blocks pass on what their columns have before
-// their tiles. The types, the function and the kind are compiled in.
+// scan/columns: a thread has ITEMS neighbouring rows of VECTOR columns. A block's threads lie side by side
+// along the columns and BLOCK_Y deep along the length. Blocks pass on the totals that their columns have
+// before their tiles. The types, the function and the kind are compiled in.
 
 #include "common/resident_blocks.cuh"
 #include "scan/chain.cuh"
@@ -15,7 +15,7 @@ constexpr int columns = BLOCK_X * VECTOR;  // of a block
 constexpr int rows = BLOCK_Y * ITEMS;      // of a tile
 constexpr int threads = BLOCK_X * BLOCK_Y;
 
-// A line of tiles is `columns` columns of one outer position; there are `across` beside each other.
+// A line of tiles is `columns` columns of one outer position; `across` lines lie beside each other.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(scan_columns)(const T* __restrict__ x, S::Output* __restrict__ y, void* counters, void* messages,
                         int lines, int across, int tiles, long long length, long long inner,
@@ -58,11 +58,12 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   }
 
   // Here and in messages a block's columns are in the order of v and x, so that neighbouring threads have
-  // neighbouring numbers. Each thread has a column's level; the first `columns` of them those of level 0.
+  // neighbouring numbers. Each thread waits for one level of a column; the first `columns` threads wait for
+  // level 0.
   LineChain chain(counts, static_cast<unsigned long long*>(messages), line, static_cast<unsigned>(tiles),
                   tile, columns);
   Item of_tile[(columns + threads - 1) / threads];
-  // A thread that has all of its columns needs nobody.
+  // A thread that has all of its columns needs no other thread.
   const bool is_alone = BLOCK_Y == 1 && tiles == 1;
   int clears = 0;
   if (!is_alone) {

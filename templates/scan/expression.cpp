@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan's expressions: what is allowed, their C++, and their reference.
+// scan's expressions: the checks of what is allowed, their C++, and their reference.
 
 #include <algorithm>
 #include <array>
@@ -19,15 +19,15 @@ using elementwise_op::Expression;
 using elementwise_op::Node;
 using elementwise_op::Operation;
 
-// Infinity where one of them is no number.
+// The distance of two numbers; infinity if only one of them is a number.
 double apart(double x, double y) {
   if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
   return std::isnan(x - y) ? elementwise_op::infinity : std::abs(x - y);
 }
 
-// What the expression makes of pairs of numbers. The error of its own roundings is that of elementwise; those
-// of a and b come to what it makes of numbers that are off by them. (To follow them through the operations
-// would count them once for each time that a and b occur.)
+// Applies the expression to pairs of numbers. The error of its own roundings is elementwise's. The effect of
+// the errors of a and b is found by applying it to numbers that are off by these errors. (Following the
+// errors through the operations would count them once for each time that a and b occur.)
 class Pairs {
  public:
   Pairs(const Expression& expression, DType dtype)
@@ -62,7 +62,7 @@ class Pairs {
     for (std::size_t k = 0; k < a.size(); ++k) a[k] = {made[k].value, made[k].error + errors[k]};
   }
 
-  // Of numbers that are off by so many times their errors.
+  // Applies the expression to numbers that are off by `a_off` and `b_off` times their errors.
   std::vector<BoundedValue> applied(std::span<const BoundedValue> a, int a_off,
                                     std::span<const BoundedValue> b, int b_off) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -90,7 +90,7 @@ class Pairs {
   std::vector<std::vector<BoundedValue>> values_;
 };
 
-// Runs one after the other, then likewise what is before each run.
+// Scans runs, one element after the other, then in the same way the totals before each run.
 void scan(std::vector<BoundedValue>& line, Pairs& pairs) {
   constexpr std::size_t run = 32;
   const std::size_t runs = (line.size() + run - 1) / run;
@@ -117,10 +117,10 @@ void scan(std::vector<BoundedValue>& line, Pairs& pairs) {
   std::copy(carried.begin(), carried.end(), line.begin() + run);
 }
 
-// So many times what the order above may be off by other orders may.
+// Other orders of combining may be off by this many times the error of the order above.
 constexpr double slack = 16;
 
-// Numbers that every type has, of which some cancel.
+// Numbers that every type has; some of them cancel.
 const std::array<double, 7>& numbers_of(DType dtype) {
   static constexpr std::array<double, 7> reals = {-4, -0.75, 0.25, 0.5, 1.25, 3, 10};
   static constexpr std::array<double, 7> wholes = {-5, -1, 0, 2, 3, 7, 12};
@@ -138,7 +138,7 @@ std::vector<double> applied(const Expression& expression, DType dtype, const std
   return value;
 }
 
-// Of which numbers (a, b) first and c make the expression other than a and (b, c) first.
+// Says for which numbers a, b, c combining (a, b) first differs from combining (b, c) first.
 std::string refuses_association(const Expression& expression, DType dtype) {
   const bool whole = is_whole(dtype);
   const auto& numbers = numbers_of(dtype);
@@ -156,7 +156,7 @@ std::string refuses_association(const Expression& expression, DType dtype) {
   const std::vector<double> ab = of_all(of[0], of[1]), bc = of_all(of[1], of[2]);
   const std::vector<double> left = of_all(ab, of[2]), right = of_all(of[0], bc);
   for (std::size_t k = 0; k < left.size(); ++k) {
-    // What is no number, or has lost its digits on the way, says nothing.
+    // A result that is no number, or has lost its digits on the way, says nothing.
     const double size = std::max({std::abs(left[k]), std::abs(right[k]), std::abs(ab[k]), std::abs(bc[k])});
     if (!std::isfinite(size) || (whole && size > 0x1p53)) continue;
     if (std::abs(left[k] - right[k]) <= (whole ? 0 : 1e-6 * std::max(1.0, size))) continue;
@@ -177,7 +177,7 @@ std::string refuses_function(const Expression& expression, DType dtype) {
   return "It has " + std::to_string(expression.inputs) + " inputs; allowed are 2, a and b.";
 }
 
-// That it changes nothing behind it.
+// Says which number the identity changes: it must not change a number behind it.
 std::string refuses_identity(const Expression& expression, DType dtype, double identity) {
   const auto& numbers = numbers_of(dtype);
   const std::vector<double> own(numbers.begin(), numbers.end());
@@ -200,7 +200,7 @@ std::string identity_as_stored(const std::string& text) {
   if (const auto whole = parsed_number<std::int64_t>(text); whole && !(*whole == 0 && text.starts_with('-')))
     return std::to_string(*whole);
   const auto number = parsed_number<double>(text);
-  return number ? ShortestText(*number).string() : text;  // "none", or what is refused
+  return number ? ShortestText(*number).string() : text;  // "none", or a text that is refused
 }
 
 double identity_of(const Problem& problem) {

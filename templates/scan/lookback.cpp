@@ -74,8 +74,8 @@ struct Tile {
   std::int64_t elements() const { return block * items * vector; }
 };
 
-// The smallest of which a line has one group, so that no block waits for what another has found. Those that
-// were the fastest of their size.
+// The smallest tile with which a line has one group, so that no block waits for the result of another. The
+// candidates are those that were the fastest of their size.
 std::optional<Tile> tile_of_group(const Problem& problem, const DeviceFacts& device, std::int64_t vector) {
   const Dims d(problem);
   const bool is_large = item_bytes(problem) == 8;
@@ -92,7 +92,7 @@ std::optional<Tile> tile_of_group(const Problem& problem, const DeviceFacts& dev
   return std::nullopt;
 }
 
-// The smallest that all multiprocessors have at once, or as large as registers hold.
+// The smallest tile with which all multiprocessors hold all tiles at once, or one as large as registers hold.
 Tile tile_of_device(const Problem& problem, const DeviceFacts& device, std::int64_t vector) {
   const Dims d(problem);
   const std::int64_t multiprocessors = multiprocessors_to_fill(device);
@@ -102,7 +102,7 @@ Tile tile_of_device(const Problem& problem, const DeviceFacts& device, std::int6
   for (const std::int64_t items : {4, 8, 12, 16}) {
     for (std::int64_t threads = bytes(dtype_of(problem)) == 2 ? 256 : 128; threads <= 512; threads *= 2) {
       const Tile tile{threads, items, vector};
-      // Of 8-byte items two blocks of 256 threads have the registers of one of 512.
+      // With 8-byte items two blocks of 256 threads have the registers of one of 512.
       const std::int64_t at_once = is_large && threads <= 256 ? 2 * multiprocessors : multiprocessors;
       const bool takes_turns =
           d.outer * ceil_divide(d.length, tile.elements()) > at_once && d.length >= 16 * tile.elements();
@@ -113,13 +113,13 @@ Tile tile_of_device(const Problem& problem, const DeviceFacts& device, std::int6
   return best;
 }
 
-// Where rows would leave multiprocessors idle.
+// A guess for problems with which `rows` would leave multiprocessors idle.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (d.length < 8192 || d.outer >= 4 * multiprocessors_to_fill(device) || suits_summing(problem, device))
     return std::nullopt;
   const std::int64_t vector = usual_vector(problem);
-  // Of integers that are summed as longer ones whole loads of 16 bytes, while tiles are small.
+  // Integers that are summed as longer ones take whole loads of 16 bytes while tiles are small.
   const bool has_larger_sums = is_whole(dtype_of(problem)) && bytes(dtype_of(problem)) == 4 &&
                                item_bytes(problem) == 8 && (d.outer == 1 || d.length % 4 == 0) &&
                                (d.outer == 1 || d.outer_stride % 4 == 0);

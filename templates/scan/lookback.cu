@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan along contiguous elements with several blocks per line, which pass on what a line has before their
-// tiles: for few, long lines. The types, the function and the kind are compiled in.
+// scan/lookback, along contiguous elements with several blocks per line, which pass on the line's total
+// before their tiles; for few, long lines. The types, the function and the kind are compiled in.
 
 #include "common/resident_blocks.cuh"
 #include "common/shared_layout.cuh"
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WAR
   __syncthreads();
   const unsigned number = shared_number;
   const unsigned tile = number / static_cast<unsigned>(lines), line = number % static_cast<unsigned>(lines);
-  // In the memory's order.
+  // The places in the memory's order.
   const long long place = reverse ? tiles - 1 - static_cast<long long>(tile) : tile;
   const int warp_place = reverse ? warps - 1 - warp : warp;
   const long long first = place * tile_elements + warp_place * WarpStretch::elements;
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WAR
       passed[0] = found[0];
     }
   };
-  // The stretch is scanned meanwhile, unless others wait for what this warp finds.
+  // The stretch is scanned meanwhile, unless other blocks wait for the total that this warp finds.
   const bool waits_first = posts_early && warp == 0 && chain.posts_group;
   if constexpr (posts_early) {
     if (waits_first) wait_in_group();

@@ -12,13 +12,13 @@ namespace {
 constexpr std::int64_t fan = narrow_fan, most_inner = narrow_most_inner;
 constexpr CategoricalAxis HELD("HELD");
 
-// Threads deep along the length; a tile's first element is aligned to a load.
+// The number of threads along the length; a tile's first element is aligned to a load.
 std::int64_t segments_of(const Dims& d, const Config& c) {
   const std::int64_t segments = c[BLOCK] / d.inner;
   return segments - segments % c[VECTOR];
 }
 
-// What threads exchange, and a tile.
+// The bytes of shared memory: the data that threads exchange, and a tile.
 std::int64_t shared_bytes(const Problem& problem, const Dims& d, const Config& c) {
   const std::int64_t item = item_bytes(problem) * (function_of(problem) == own_expression ? 2 : 1);
   const std::int64_t elements = segments_of(d, c) * c[ITEMS] * d.inner;  // of a tile
@@ -95,11 +95,11 @@ Work narrow_work(const Problem& problem, const Config& config) {
           .zeroed_bytes = space.bytes};
 }
 
-// Where loads along a row would be short.
+// A guess for problems with which loads along a row would be short.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   if (!suits_narrow(problem)) return std::nullopt;
-  // Tiles so large that each has a multiprocessor of its own; where even the largest have not, they take
+  // Tiles are so large that each has a multiprocessor of its own; if even the largest have not, they take
   // turns.
   const bool is_large = std::max(bytes(dtype_of(problem)), item_bytes(problem)) == 8;
   std::int64_t block = 256, items = 9;
@@ -116,7 +116,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                         (d.outer > 1 && (d.outer_stride % vector != 0 || d.length * d.inner % vector != 0))))
     vector /= 2;
   if (takes_turns() && bytes(dtype_of(problem)) == 4 && item_bytes(problem) == 4) {
-    // One wave of the largest tiles: 2^20 rows of 7 floats take 26.0 us, and 28.7 where tiles take turns.
+    // Takes one wave of the largest tiles if possible: 2^20 rows of 7 floats take 26.0 us, and 28.7 where
+    // tiles take turns.
     const std::optional<Config> largest =
         narrow_space(problem).first({{std::string(BLOCK.name), std::int64_t{1024}},
                                      {std::string(ITEMS.name), std::int64_t{56}},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan of rows of a few elements that lie one behind the other: a tile is moved between global and shared
-// memory as one stretch; there a thread has ITEMS neighbouring rows of one column. It keeps them in
-// registers, or reads them again when it knows what is before them. Blocks pass on what their columns have
-// before their tiles. The types, the function and the kind are compiled in.
+// scan/narrow, of rows of a few elements that lie one behind the other. A tile is moved between global and
+// shared memory as one stretch; there a thread has ITEMS neighbouring rows of one column. The thread keeps
+// them in registers, or reads them again when it knows the total before them. Blocks pass on the totals that
+// their columns have before their tiles. The types, the function and the kind are compiled in.
 
 #include "common/async_copy.cuh"
 #include "common/resident_blocks.cuh"
@@ -24,7 +24,7 @@ constexpr bool rereads = HELD == Held::shared;
 constexpr int copied = rereads ? VECTOR : 16 / static_cast<int>(sizeof(T));  // elements, where it is compiled
 constexpr int at_once = 8;  // elements that a thread reads before it combines them
 
-// What a block's threads exchange, before the tile in dynamic shared memory.
+// The data that a block's threads exchange; it lies before the tile in dynamic shared memory.
 struct Exchanged {
   Item totals[BLOCK];  // of the threads; then what the tile has before each
   Item of_tile[most_inner];
@@ -35,8 +35,9 @@ struct Exchanged {
 static_assert(sizeof(Exchanged) <= narrow_exchanged(BLOCK, static_cast<int>(sizeof(Item))),
               "as the layout has it");
 
-// A line of tiles is one outer position; a tile has `segments` x ITEMS rows. Dynamic shared memory: a tile as
-// elements, and again as results; behind the elements where they are read again and have another size.
+// A line of tiles is one outer position; a tile has `segments` x ITEMS rows. Dynamic shared memory has the
+// tile as elements, and again as results, which lie behind the elements if these are read again and have
+// another size.
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(scan_narrow)(const T* __restrict__ x, Output* __restrict__ y, void* counters, void* messages,
                        int lines, int tiles, long long length, int inner, long long outer_stride,
@@ -90,7 +91,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WAR
   const int row = reverse ? rows - 1 - segment * ITEMS : segment * ITEMS;  // the first of the thread's
   const int step = reverse ? -inner : inner;
   const int place = row * inner + column;
-  // Of the thread's rows those of the memory: in the order of the scan the last ones may lack, or the first.
+  // The thread's rows that exist in memory: of its ITEMS rows in the order of the scan, the last ones may be
+  // missing, or in a reverse scan the first ones.
   const int end = segment < segments ? there - row : 0, begin = segment < segments ? row - there + 1 : ITEMS;
   const auto is_there = [&](int i) { return (reverse ? i >= begin : i < end) && (!rereads || i < ITEMS); };
   const auto element = [&](int i) { return is_there(i) ? S::item(staged[place + i * step]) : S::none(); };
@@ -117,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WAR
 
   LineChain chain(counts, static_cast<unsigned long long*>(messages), line, static_cast<unsigned>(tiles),
                   tile, inner);
-  // A warp has a column: what its segments come to, and what is before the tile.
+  // A warp has a column: it finds the total of its segments, and the total before the tile.
   for (int c = warp; c < inner; c += warps) {
     Item total = S::none();
     for (int s = lane; s - lane < segments; s += 32) {

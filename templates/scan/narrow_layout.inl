@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan/narrow in shared memory: what a block's threads exchange, then a tile as elements, and again as
-// results, behind the elements where these are read again and have another size. In bytes.
+// The layout of scan/narrow's shared memory, in bytes, for kernel and template: the data that a block's
+// threads exchange, then a tile as elements, and again as results, which lie behind the elements if these are
+// read again and have another size.
 
 constexpr LayoutSize narrow_fan = 32, narrow_most_inner = 64;
 
-// The totals of the threads, four rows of items, and 8 bytes.
+// The exchanged data: the totals of the threads, four rows of items, and 8 bytes.
 LAYOUT_FUNCTION LayoutSize narrow_exchanged(LayoutSize block, LayoutSize item_bytes) {
   return round_up((block + 4 * narrow_most_inner) * item_bytes + 8, 16);
 }
-// Behind what is exchanged, for a tile of so many elements.
+// Where the results begin behind the exchanged data, for a tile of `elements` elements.
 LAYOUT_FUNCTION LayoutSize narrow_results_at(LayoutSize elements, LayoutSize element_bytes,
                                              LayoutSize output_bytes, bool rereads) {
   return rereads && element_bytes != output_bytes ? round_up(elements * element_bytes, 16) : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan: sums, products, maxima, minima or logical ors and ands of all elements up to each one, along an axis
-// of an array. An array is seen as outer x length x inner, with strides for the first two; the scan is along
-// `length`.
+// The op `scan`: sums, products, maxima, minima or logical ors and ands of all elements up to each one, along
+// an axis of an array. An array is seen as outer x length x inner, with strides for the first two; the scan
+// is along `length`.
 
 #include "templates/scan/op.h"
 
@@ -103,14 +103,14 @@ std::vector<Parameter> parameters() {
 
 std::vector<std::int64_t> input_extents(const Problem& problem) { return {Dims(problem).span()}; }
 
-// Of the elements that are scanned: strides skip some, and windows overlap.
+// The bytes of the elements that are scanned: strides skip some elements, and windows overlap.
 double moved(const Problem& problem) {
   return axis_elements(problem) *
          static_cast<double>(bytes(dtype_of(problem)) + bytes(output_dtype(problem)));
 }
 
-// Three numbers whose sums grow, so that one that is left out is seen; a product of many elements stays a
-// number only near 1, and one of odd integers is never 0.
+// The bounds of three numbers whose sums grow, so that a left-out one is seen. A product of many elements
+// stays a number only near 1, and a product of odd integers is never 0.
 std::pair<double, double> usual_bounds(const Problem& problem) {
   const DType dtype = dtype_of(problem);
   const Function function = function_of(problem);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the op scan share: the shape of a problem, the types, and the axes and rules that several
-// of its templates have.
+// Declarations that the files of the op scan share: the shape of a problem, the types, and the axes and rules
+// of several templates.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ constexpr auto names_of(ScanKind /*type*/) { return scan_kind_names; }
 namespace scan_op {
 
 using Function = ScanFunction;  // by the numbers of the kernels (scan.cuh)
-/// Of a problem that has an expression in place of a function.
+/// The function of a problem that has an expression instead.
 inline constexpr Function own_expression{scan_function_names.size()};
 
 Function function_of(const Problem& problem);
@@ -33,32 +33,32 @@ bool is_wide(const Problem& problem);  ///< computed and written as f64
 
 using Dims = StridedAxis;
 
-/// Of a problem that has one. Lasts as long as the problem.
+/// The expression of a problem that has one. It lasts as long as the problem.
 const elementwise_op::Expression& expression_of(const Problem& problem);
 /// The text of one number, however it is written.
 std::string identity_as_stored(const std::string& text);
-/// What an exclusive scan of an expression begins with.
+/// The first result of an exclusive scan of an expression.
 double identity_of(const Problem& problem);
-/// Why the expression, with its dtype and identity, is not allowed, as a sentence; empty if it is.
+/// Says why the expression, with its dtype and identity, is not allowed, as a sentence; empty if it is.
 std::string refuses_expression(const Problem& problem);
-/// The expression as C++ (scan.cuh), or that there is none.
+/// The expression as C++ (scan.cuh), or code that says that there is none.
 std::string preamble(const Problem& problem);
 
 DType output_dtype(const Problem& problem);
-std::int64_t item_bytes(const Problem& problem);  ///< of what a kernel adds in
+std::int64_t item_bytes(const Problem& problem);  ///< of the type that a kernel adds in
 
-/// A floating-point element of a line has at most so many roundings behind it: each template's own number,
-/// which its rules keep.
+/// The most roundings behind a floating-point element of a line of `elements` elements: one number for all
+/// templates, which their rules keep.
 double roundings(double elements);
-/// Of a loop that carries a sum from tile to tile, so many elements per tile.
+/// Says why tiles of `tile` elements are too small for a loop that carries a sum from tile to tile.
 std::string refuses_small_tiles(std::int64_t length, std::int64_t tile);
 
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int output,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error);
 
-/// The reference of one line of an expression, in the order of the scan: what the elements up to each one
-/// come to.
+/// The reference of one line of an expression, in the order of the scan: the combination of all elements up
+/// to each one.
 void scan_expression(const Problem& problem, std::span<const double> line, std::span<double> value,
                      std::span<double> permitted_error);
 
@@ -68,7 +68,7 @@ Template rows();
 Template columns();
 Template narrow();
 
-// ---- what the tuned templates share
+// ---- shared by the tuned templates
 
 inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
 inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
@@ -80,25 +80,25 @@ Axis vector_axis(const Problem& problem, std::int64_t most_bytes);
 Rule store_rule(const Problem& problem);
 Rule register_rule(const Problem& problem, const std::function<std::int64_t(const Config&)>& threads);
 
-/// Without measurements: whether rows are so short that `narrow`, if it serves them, is better than
-/// `columns`.
+/// True if rows are so short that `narrow`, if it serves them, is better than `columns`. Decided without
+/// measurements, as all choices below.
 bool suits_narrow(const Problem& problem);
-/// Likewise: elements per access, at most 16 bytes of x and of y, as far as lines lie so; of `rows` each line
-/// has to be of whole accesses.
+/// The elements per access: at most 16 bytes of x and of y, as far as lines are aligned. With `rows` each
+/// line must consist of whole accesses.
 std::int64_t usual_vector(const Problem& problem, bool rows = false);
-/// Likewise: streaming where the output has more than a few blocks' tiles, or where the input is more than
-/// the second-level cache holds.
+/// The hints for stores and loads: streaming if the output has more than a few blocks' tiles, or if the input
+/// is more than the second-level cache holds.
 std::string usual_store(const Problem& problem, std::int64_t vector);
 std::string usual_load(const Problem& problem, const DeviceFacts& device);
 
-/// What addresses are multiples of, with vectors and without.
+/// The bytes that addresses are multiples of, with vectors and without.
 std::int64_t vector_bytes(const Problem& problem, const Config& config);
 std::int64_t element_bytes(const Problem& problem);
 
-/// What every tuned kernel compiles in.
+/// The parameters that every tuned kernel compiles in.
 std::vector<std::string> all_but_sizes();
 
-/// Without timings: true if `rows` beats `lookback`, i.e. for few, short lines.
+/// True if `rows` beats `lookback`, i.e. for few, short lines. Decided without timings.
 bool suits_summing(const Problem& problem, const DeviceFacts& device);
 
 /// The workspace of a launch whose blocks pass sums on along lines of `tiles` tiles, `columns` beside each

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Of a floating-point type: the roundings of its sums and of its elements, and its range as powers of two.
+// A floating-point type: the roundings of its sums and of its elements, and its range as powers of two.
 struct Format {
   double unit, element_unit, largest;
   double least_exponent, most_exponent;  // of the type that is computed in
@@ -25,11 +25,11 @@ Format format_of(DType dtype) {
   return {0x1p-24, 0, std::numeric_limits<float>::max(), -125, 126, 0x1p-150};
 }
 
-// What a line's elements up to a position come to.
+// The combination of a line's elements up to a position.
 struct State {
-  double value = 0;           // of a sum its upper half
+  double value = 0;           // for a sum, its upper half
   long double product = 1;    // of doubles, so that its own roundings count for little
-  double low = 0;             // of a sum its lower half
+  double low = 0;             // for a sum, its lower half
   double size = 0;            // the sum of magnitudes
   double rise = 0, fall = 0;  // exponents of the largest and smallest products that end here
   bool leaves = false;        // a product of neighbours has left the type's range
@@ -84,7 +84,7 @@ class Line {
     }
   }
 
-  // Of `count` elements.
+  // The result of `count` elements, and the permitted error.
   void result(const State& state, std::int64_t count, double& value, double& permitted) const {
     permitted = 0;
     value = state.value;
@@ -101,7 +101,7 @@ class Line {
       return;
     }
     if (!std::isfinite(value)) return;
-    // Each multiplication of a tree counts, but of additions only those above an element.
+    // Each multiplication of a tree counts, but only those additions that are above an element.
     const auto terms = static_cast<double>(count);
     const double error =
         is_sum ? format_.unit * roundings(terms) * state.size : format_.unit * (terms + 1) * std::abs(value);
@@ -130,9 +130,9 @@ class Line {
 
 }  // namespace
 
-// The additions of a tile's tree, of the tiles before it and of their groups; and where a loop or a chain
-// carries a sum on, one for each 1024 elements at least. Never more than one after the other has, and one for
-// the reference's own rounding.
+// An element passes the additions of a tile's tree, of the tiles before it and of their groups. Where a loop
+// or a chain carries a sum on, there is one more for every 1024 elements or more. Never more than if elements
+// were added one after the other, and one for the reference's own rounding.
 double roundings(double elements) { return std::min(elements + 1, 256 + elements / 1024); }
 
 std::string refuses_small_tiles(std::int64_t length, std::int64_t tile) {
@@ -143,7 +143,7 @@ std::string refuses_small_tiles(std::int64_t length, std::int64_t tile) {
 
 namespace {
 
-// One line after the other, each as far as it is asked for.
+// Computes one line after the other, each as far as it is asked for.
 void expression_reference(const Problem& problem, const std::vector<double>& x, std::int64_t begin,
                           std::int64_t end, std::span<double> value, std::span<double> permitted_error) {
   const Dims d(problem);

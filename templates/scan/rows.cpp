@@ -20,7 +20,7 @@ std::string refuses(const Problem& problem) {
 std::int64_t tile_of(const Config& c) { return c[TEAM] * c[ITEMS] * c[VECTOR]; }
 std::int64_t tiles_of(const Dims& d, const Config& c) { return ceil_divide(d.length, tile_of(c)); }
 
-// A thread adds so many elements at most to what is before a tile, one after the other.
+// The most elements before a tile that a thread adds up, one after the other.
 constexpr std::int64_t most_summed = 128;
 
 std::int64_t blocks_of(const Dims& d, const Config& c) {
@@ -80,8 +80,8 @@ Work rows_work(const Problem& problem, const Config& config) {
                                          d.outer_stride, int32(tiles_of(d, config))}}}};
 }
 
-// Small teams where they are enough threads; else a line in one tile if a team of up to a block can have it
-// so.
+// Takes small teams if these are enough threads; else a line in one tile if a team of up to a block can hold
+// it.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const bool sums = suits_summing(problem, device);
@@ -101,7 +101,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const auto is_part = [&] { return team * vector * items < d.length; };
   if (d.length > 32 && d.length <= 512 &&
       8 * d.outer >= std::int64_t{1024} * multiprocessors_to_fill(device)) {
-    // Of tiles that leave as few threads without elements the larger ones.
+    // Takes the larger of the tiles that leave equally few threads without elements.
     team = 8;
     const auto rounded = [&](std::int64_t number) { return round_up(d.length, team * vector * number); };
     for (const std::int64_t number : {2, 4})
@@ -109,7 +109,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   } else {
     while (team < 32 && is_part()) team *= 2;
     while (items < (vector > 1 ? 2 : 4) && is_part()) items *= 2;
-    // One line's loads are under way at once: the fewer threads, the fewer wait for each other.
+    // One line's loads are under way at once; with fewer threads, fewer wait for each other.
     while (team < 128 && is_part()) team *= 2;
     while (items < 4 && d.outer < multiprocessors_to_fill(device) && is_part()) items *= 2;
     while (team < 256 && is_part()) team *= 2;

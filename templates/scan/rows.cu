@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan along contiguous elements with a team of threads per line, which carries what the line has so far from
-// tile to tile: for many lines. The types, the function and the kind are compiled in.
+// scan/rows, along contiguous elements with a team of threads per line, which carries the line's total so far
+// from tile to tile; for many lines. The types, the function and the kind are compiled in.
 
 #include "common/resident_blocks.cuh"
 #include "scan/scan.cuh"
@@ -18,7 +18,7 @@ constexpr End line_end = TAIL == Tail::element ? End::element : End::vector;
 using LaneStretch = Stretch<S, T, width, ITEMS, VECTOR, reverse>;
 constexpr int tile_elements = warps * LaneStretch::elements;
 
-// What a thread of the block has of the elements from `from` to `end`, in any order.
+// The sum of a thread's share of the elements from `from` to `end`, in any order.
 __device__ __forceinline__ Item summed(const T* from, const T* end, int thread) {
   constexpr int at_once = VECTOR < 4 ? 16 / VECTOR : 4;
   Item sum = S::none();
@@ -44,7 +44,8 @@ __device__ __forceinline__ Item summed(const T* from, const T* end, int thread) 
   return sum;
 }
 
-// A line has `tiles` tiles. A team has ROWS lines, `teams` apart, under way at once; or a block has one tile.
+// A line has `tiles` tiles. A team works on ROWS lines at once, which are `teams` apart; or a block has one
+// tile.
 extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WARPS, BLOCK))
     ENTRY(scan_rows)(const T* __restrict__ x, S::Output* __restrict__ y, long long lines, long long length,
                      long long outer_stride, int tiles) {
@@ -64,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_blocks(RESIDENT_WAR
   for (int r = 0; r < ROWS; ++r) carried[r] = S::none();
   int turn = 0;
   for (int tile = first_tile; tile < end_tile; ++tile) {
-    // In the memory's order.
+    // The places in the memory's order.
     const long long tile_first = static_cast<long long>(reverse ? tiles - 1 - tile : tile) * tile_elements;
     const long long first = tile_first + (reverse ? warps - 1 - warp : warp) * LaneStretch::elements;
     const long long rest = length - first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan's functions, and how the elements of a tile are scanned by the threads of a warp. It has no kernel.
+// scan's functions, and how the threads of a warp scan the elements of a tile. This file has no kernel.
 #pragma once
 
 #include "common/float16.cuh"
@@ -7,7 +7,7 @@
 #include "common/hinted_access.cuh"
 #include "common/vector.cuh"
 
-// What sums and products of T are computed in; integers wrap.
+// The type in which sums and products of T are computed; integers wrap.
 template <typename T, bool wide>
 struct WideType {
   using type = double;
@@ -24,7 +24,7 @@ template <>
 struct WideType<unsigned char, false> {
   using type = unsigned long long;
 };
-// What its elements are compared in.
+// The type in which elements of T are compared.
 template <typename T>
 struct CompareType {
   using type = compute_type<T>;
@@ -33,7 +33,7 @@ template <>
 struct CompareType<unsigned char> {
   using type = int;
 };
-// What its sums and products are stored as.
+// The type in which sums and products of T are stored.
 template <typename T, bool wide>
 struct ResultType {
   using type = typename WideType<T, wide>::type;
@@ -64,7 +64,7 @@ __device__ __forceinline__ long long times(long long a, long long b) {
   return static_cast<long long>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b));
 }
 
-// The least and the greatest number of an element's type, as what it is compared in.
+// The least and the greatest number of an element's type, in the type in which it is compared.
 __device__ __forceinline__ void limits(const float&, float& least, float& greatest) {
   greatest = __int_as_float(0x7f800000);
   least = -greatest;
@@ -92,8 +92,8 @@ __device__ __forceinline__ void limits(const unsigned char&, int& least, int& gr
   greatest = 255;
 }
 
-// An Item is what is combined: associative, with none() as its identity. In the order of the function's
-// words; wide: sums and products are doubles.
+// The functions, in the order of their words. combine() combines Items: it is associative, with none() as its
+// identity. wide: sums and products are doubles.
 template <int function, typename T, bool wide>
 struct Scan;
 template <typename T, bool wide>
@@ -147,10 +147,11 @@ struct Scan<4, T, wide> : Logical<false, T> {};
 template <typename T, bool wide>
 struct Scan<5, T, wide> : Logical<true, T> {};
 
-// What a problem's expression makes of two numbers, and what an exclusive scan begins with: generated.
+// The generated code of a problem's expression: its value for two numbers, and the first result of an
+// exclusive scan.
 template <typename Number>
 struct Expression;
-// Either a number or nothing, so that an expression needs no number that changes nothing.
+// Either a number or nothing, so that an expression needs no identity.
 template <typename Number>
 struct Optional {
   Number value;
@@ -172,7 +173,7 @@ struct Scan<6, T, wide> {
   }
 };
 
-// Streaming stores are of 4 bytes at least.
+// Stores a vector. Streaming stores have at least 4 bytes.
 template <bool streams, int N, typename Element>
 __device__ __forceinline__ void store_whole(Element* to, const Vector<Element, N>& vector) {
   if constexpr (streams && sizeof(vector) >= 4) {
@@ -201,7 +202,7 @@ __device__ __forceinline__ Optional<Number> from_lane(const Optional<Number>& it
   return {from_lane(item.value, lane, width), from_lane(item.is_there, lane, width)};
 }
 
-// The items of lanes up to each one, of WIDTH lanes each.
+// Combines the items of the lanes up to each one, in groups of WIDTH lanes.
 template <typename S, int WIDTH>
 __device__ __forceinline__ typename S::Item scan_lanes(typename S::Item item, int lane) {
 #pragma unroll
@@ -212,7 +213,7 @@ __device__ __forceinline__ typename S::Item scan_lanes(typename S::Item item, in
   return item;
 }
 
-// All items of WIDTH lanes, in each of them.
+// Combines all items of WIDTH lanes; each lane gets the result.
 template <typename S, int WIDTH>
 __device__ __forceinline__ typename S::Item fold_lanes(typename S::Item item, int lane) {
   return from_lane(scan_lanes<S, WIDTH>(item, lane), WIDTH - 1, WIDTH);
@@ -233,14 +234,14 @@ struct Stretch {
   Item item[ITEMS][VECTOR];  // after scan() what the lane's own vector has up to each element
   Item before[ITEMS];        // after scan() what the stretch has before the lane's vector
 
-  // Where the memory of round i begins, and which of its elements is number v.
+  // The place where the memory of round i begins; and which of its elements is number v.
   static __device__ __forceinline__ int place(int i, int lane) {
     const int at = (i * WIDTH + lane) * VECTOR;
     return REVERSE ? elements - VECTOR - at : at;
   }
   static constexpr __device__ __forceinline__ int element(int v) { return REVERSE ? VECTOR - 1 - v : v; }
 
-  // `left` elements of the line are at `from` and behind it.
+  // Loads the stretch; `left` elements of the line are at `from` and behind it.
   template <Hint HINT, End END>
   __device__ __forceinline__ void load(const T* from, int lane, int left) {
 #pragma unroll
@@ -256,7 +257,7 @@ struct Stretch {
     }
   }
 
-  // The same as scan() returns, combined in another order, before scan() takes its time.
+  // Returns the same as scan(), combined in another order, before scan() takes its time.
   template <End END>
   __device__ __forceinline__ Item total(int lane, int left) const {
     Item all = S::none();
@@ -270,7 +271,8 @@ struct Stretch {
     return fold_lanes<S, WIDTH>(all, lane);
   }
 
-  // Returns all of the stretch, of which `left` elements were loaded. Every lane of the warp takes part.
+  // Scans the stretch, of which `left` elements were loaded, and returns its total. Every lane of the warp
+  // takes part.
   template <End END>
   __device__ __forceinline__ Item scan(int lane, int left) {
     Item up_to[ITEMS];
@@ -295,7 +297,7 @@ struct Stretch {
     return all;
   }
 
-  // `carried` is what the line has before the stretch.
+  // Stores the results. `carried` is the line's total before the stretch.
   template <bool exclusive, bool streams, End END>
   __device__ __forceinline__ void store(Output* to, int lane, int left, Item carried) const {
 #pragma unroll

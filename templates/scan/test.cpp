@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan in particular: NumPy's numbers and rules, strides, what is refused, workspaces, the spaces.
+// Tests of scan in particular: NumPy's numbers and rules, strides, what is refused, workspaces, the spaces.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -184,7 +184,7 @@ TEST_F(ScanOnHost, ExpressionsAreCombinedInOrder) {
   };
   using Reals = std::vector<float>;
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  // The last that is a number, from either side: the order counts.
+  // The expression takes the last value that is a number, from either side: the order counts.
   const char* const filled = "b == b ? b : a";
   EXPECT_EQ(scanned_by(filled, Reals{1, nan, nan, 4, nan}), Reals({1, 1, 1, 4, 4}));
   EXPECT_EQ(scanned_by(filled, Reals{1, nan, nan, 4, 5}, std::nullopt, true), Reals({1, 4, 4, 4, 5}));
@@ -226,7 +226,7 @@ TEST_F(ScanOnHost, ExpressionsThatCannotBeScannedAreRefused) {
     EXPECT_EQ(refusal(("length=4 expression=\"" + std::string(allowed) + "\"").c_str()), "") << allowed;
 }
 
-// As C++ writes an identity, as Python does, and as people may.
+// An identity as C++ writes it, as Python does, and as people may.
 TEST(ScanProblem, AnIdentityIsOneNumberHoweverItIsWritten) {
   const auto stored = [](const std::string& type, const std::string& identity) {
     return problem("length=4 expression=\"a + b\" kind=exclusive dtype=" + type + " identity=" + identity)
@@ -267,10 +267,10 @@ struct Case {
   const char* config;
 };
 
-// Lines of so many tiles that groups and sections are passed on, and several lines whose tiles take turns.
+// Lines with so many tiles that groups and sections are passed on, and several lines whose tiles take turns.
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
-      // Base: parts by blocks, of which a lane adds up several before its own, and by threads.
+      // Base: parts by blocks, in which a lane adds up several totals before its own, and parts by threads.
       {"base", "length=150001", "BLOCK=128"},
       {"base", "outer=2 length=40001 dtype=i32 kind=exclusive direction=reverse", "BLOCK=256"},
       {"base", "length=9001 inner=3 expression=\"b == b ? b : a\" dtype=f64 kind=exclusive identity=0",
@@ -306,8 +306,8 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-// One variant on the host, launched twice on a workspace that is zero: bits of the output, and that the
-// workspace is zero again.
+// Launches one variant twice on the host, on a workspace that is zero. Returns the bits of the output, and
+// checks that the workspace is zero again.
 std::string run(Device& device, Executable& executable, const Work& work, const Problem& of,
                 const std::string& x, bool reverse) {
   const std::int64_t y_bytes = elements(op().arguments[1], of) * bytes(op().arguments[1].dtype(of));
@@ -330,8 +330,8 @@ std::string run(Device& device, Executable& executable, const Work& work, const 
   return y;
 }
 
-// Integers, whose sum in any order is exact: an element left out or taken twice is seen. Fractions, whose sum
-// has other bits in another order: blocks that come in another order give the same.
+// Sums of integers are exact in any order, so that an element left out or taken twice is seen. Sums of
+// fractions have other bits in another order, so blocks that come in another order must give the same bits.
 TEST(ScanVariants, GiveTheSameBitsInAnyOrderOfBlocksAndLeaveTheWorkspaceZeroed) {
   const std::unique_ptr<Device> device = make_host_device();
   for (const Case& which : cases()) {
@@ -358,7 +358,7 @@ TEST(ScanVariants, GiveTheSameBitsInAnyOrderOfBlocksAndLeaveTheWorkspaceZeroed) 
   }
 }
 
-// Where a sum that is carried from element to element in f32 is off by a hundredth.
+// A sum that is carried from element to element in f32 is off by a hundredth here.
 TEST(ScanVariants, LongSumsAreMoreAccurateThanOneAfterTheOther) {
   const Problem wanted = problem("length=1000000");
   const std::vector<std::vector<double>> inputs = {std::vector<double>(1000000, 0x1.99999ap-4), {}};
@@ -475,7 +475,7 @@ TEST(ScanSpace, RulesAreSaid) {
   expect_rules(op(), cases);
 }
 
-// NumPy's x[1:] is served too: single elements need no more than an array of theirs has.
+// NumPy's x[1:] is served too: single elements need no more alignment than an array of them has.
 TEST(ScanSpace, SingleElementsNeedNoAlignment) {
   for (const auto& [text, bytes] : std::vector<std::pair<std::string, std::int64_t>>{
            {"length=9001 dtype=i32", 4}, {"length=9001 dtype=u8", 1}, {"length=9001 function=any", 1}}) {

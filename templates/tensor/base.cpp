@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops as they are written, with extents, strides and function known at launch: what serves every
-// problem.
+// The template `base`: the loops as they are written, with extents, strides and function known at launch. It
+// serves every problem.
 
 #include <bit>
 #include <numeric>
@@ -24,7 +24,7 @@ bool is_plain_product(const Expression& e) {
   return true;
 }
 
-// As struct Bounds in base.cu. Factors have no more than 22 bits, extents 41.
+// The numbers of struct Bounds in base.cu. Factors have no more than 22 bits, extents 41.
 std::vector<std::int64_t> bounds_of(const Nest& nest) {
   std::vector<std::int64_t> numbers;
   std::size_t left = most_bounds;
@@ -43,7 +43,7 @@ std::vector<std::int64_t> bounds_of(const Nest& nest) {
   return numbers;
 }
 
-// As struct Nest in base.cu: the innermost dimension first, reduced ones before free ones.
+// The numbers of struct Nest in base.cu: the innermost dimension first, reduced ones before free ones.
 std::vector<std::int64_t> numbers_of(const Nest& nest, const std::vector<View>& views) {
   std::vector<std::int64_t> numbers = {nest.outputs(), nest.terms()};
   const auto add = [&](const std::vector<std::int64_t>& each, std::int64_t none) {
@@ -58,8 +58,8 @@ std::vector<std::int64_t> numbers_of(const Nest& nest, const std::vector<View>& 
   return numbers;
 }
 
-// The accesses' arrays and the output, and the nest. An access that is not there reads the first element of
-// the first one's array.
+// The arguments of a launch: the accesses' arrays, the output and the nest. A missing access reads the first
+// element of the first access's array.
 std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction, std::int32_t out_type) {
   std::vector<KernelArgument> arguments;
   std::vector<View> views = nest.inputs;
@@ -74,8 +74,7 @@ std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction, 
   return arguments;
 }
 
-// Behind the words that there are: the function, whose inputs are accesses or, as the last, the reduced
-// value.
+// Appends a function to the words. Its inputs are accesses; the last one may be the reduced value.
 void add_program(std::vector<std::int64_t>& words, const elementwise_op::Expression& function,
                  const std::vector<int>& inputs, DType compute) {
   std::vector<std::int64_t> result(function.nodes.size());

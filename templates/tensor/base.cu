@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor, the plain kernels: the loops as they are written, a thread for each element of the output, which
-// walk it in strides of the grid. Extents, strides and the function are runtime values, so they serve every
+// The template `base`: tensor's loops as they are written. A thread computes elements of the output that are
+// a grid's size apart. Extents, strides and the function are runtime values, so the kernels serve every
 // problem of their dtype. Dimension 0 is the innermost: the reduced ones come first, then the free ones.
 
 #include "common/functions.cuh"
@@ -9,7 +9,7 @@ constexpr int most_dimensions = 12;
 constexpr int most_accesses = 6;
 enum class Reduction { sum, max, min };
 
-// As a launch gives it.
+// The nest of loops as a launch passes it.
 struct Nest {
   long long elements, terms;
   long long extents[most_dimensions];
@@ -17,7 +17,7 @@ struct Nest {
   long long starts[most_accesses], inputs[most_accesses][most_dimensions];
 };
 
-// How far the accesses are from their arrays' first elements, and where the dimensions stand.
+// The distances of the accesses from their arrays' first elements, and the places along the dimensions.
 struct Place {
   long long offsets[most_accesses];
   long long at[most_dimensions];
@@ -62,12 +62,12 @@ __device__ __forceinline__ Compute reduced(Compute so_far, Compute term, Reducti
   return reduction == Reduction::max ? elementwise::max(so_far, term) : elementwise::min(so_far, term);
 }
 
-// Terms are reduced in runs of 256, and these in runs again: a term of a sum is rounded at most
-// 512 + terms / 65536 times. Added one after the other it would be once for each term behind it.
+// Terms are reduced in runs of 256, and these in runs again: a term of a sum is rounded at most 512 + terms /
+// 65536 times. If terms were added one after the other, a term would be rounded once for each term behind it.
 struct Runs {
   Compute of_terms = 0, of_runs = 0, all = 0;
 
-  // The n-th of all, from 0 on.
+  // Adds the n-th term, counted from 0.
   __device__ __forceinline__ void add(Compute term, long long n, Reduction how) {
     of_terms = n % 256 == 0 ? term : reduced(of_terms, term, how);
     if (n % 256 < 255) return;
@@ -92,7 +92,7 @@ template <typename Out>
 __device__ __forceinline__ void store_as(void* out, long long at, Compute value) {
   static_cast<Out*>(out)[at] = from_float<Out>(static_cast<compute_type<Out>>(value));
 }
-// out_type: 0 is the inputs', the others are numbered as out_dtypes in op.h.
+// out_type: 0 is the inputs' type, the others are numbered as out_dtypes in op.h.
 __device__ __forceinline__ void store(T* out, long long at, Compute value, int out_type) {
   switch (out_type) {
     case 1:
@@ -112,7 +112,7 @@ __device__ __forceinline__ void store(T* out, long long at, Compute value, int o
   }
 }
 
-// A product of the first `factors` accesses, each once.
+// Computes the product of the first `factors` accesses, each taken once.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(tensor_base_product)(const T* x0, const T* x1, const T* x2, const T* x3, const T* x4, const T* x5,
                                T* out, const __grid_constant__ Nest nest, int reduced_rank, int rank,
@@ -141,17 +141,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-// The function as a program, and behind it its finish: each word an operation, in its lowest byte (the
-// preamble's apply() has them; 0 is an access, 1 a number), and in the next three bytes the places of its
-// operands among the words' results; of an access its number, most_accesses for the reduced value. A number's
-// bits are the word behind it.
+// The function as a program, followed by its finish. Each word is an operation. Its lowest byte is the
+// operation's code (the preamble's apply() has them; 0 is an access, 1 a number), the next three bytes are
+// the places of its operands among the words' results. For an access they are its number, most_accesses for
+// the reduced value. A number's bits are the word behind it.
 constexpr int most_words = 40;
 struct Program {
   long long words[most_words];
 };
 
 // A dimension of an access that is out of bounds where its place is not from 0 to extent - 1. The access is
-// in the extent's upper 16 bits; of the strides a word has two.
+// in the extent's upper 16 bits; a word has two strides.
 struct Bound {
   long long start, access_extent;
   long long strides[most_dimensions / 2];
@@ -176,7 +176,7 @@ __device__ __forceinline__ bool is_inside(int access, const Place& place, const 
   return true;
 }
 
-// The elements of the accesses that have a bit.
+// Reads the elements of the accesses whose bit is set.
 __device__ __forceinline__ void read_some(Compute (&read)[most_accesses + 1], int accesses,
                                           const T* const (&inputs)[most_accesses], const Place& place,
                                           const Bounds& bounds, int count) {
@@ -218,7 +218,7 @@ __device__ __forceinline__ Compute value_of(const Program& program, int from, in
   return value;
 }
 
-// reads: the bits of the terms' accesses, and eight bits higher of the finish's.
+// reads: a bit for each access of the terms, and eight bits higher for each access of the finish.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(tensor_base)(const T* x0, const T* x1, const T* x2, const T* x3, const T* x4, const T* x5, T* out,
                        const __grid_constant__ Nest nest, int reduced_rank, int rank, int reduction,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem is stored under names of its own: whoever reads it again has the same text, the same extents and
-// the same layouts, and its kernels compute what the caller's line says. On lines with terms of the factor 0,
-// terms that cancel, negative factors and offsets, which a stored text writes otherwise.
+// Tests that a problem, which is stored under names of its own, keeps its meaning: reading it again gives the
+// same text, the same extents and the same layouts, and its kernels compute what the caller's line says. The
+// lines have terms of the factor 0, terms that cancel, negative factors and offsets, which a stored text
+// writes otherwise.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ struct Read {
   std::vector<std::int64_t> elements;
 };
 
-// A sum, or the largest, of products of arrays A, B, … of integers.
+// A line: a sum, or the largest, of products of arrays A, B, … of integers.
 struct Line {
   std::string outputs, reduced;
   bool is_largest = false;
@@ -137,7 +138,7 @@ Line drawn_line(Random& random) {
                                     static_cast<std::int64_t>(has_room ? among(2) : 0));
       elements *= read.layout.extents.back();
     }
-    // What strides say that lie without gaps is what none say.
+    // Strides without gaps say the same as no strides.
     if (among(2) == 0) read.layout.strides = dense_strides(read.layout.extents);
     read.elements.resize(static_cast<std::size_t>(elements));
     for (std::int64_t& element : read.elements) element = static_cast<std::int64_t>(among(19)) - 9;
@@ -145,7 +146,7 @@ Line drawn_line(Random& random) {
   return line;
 }
 
-// The loops as they are written.
+// The result of the loops as they are written.
 std::vector<std::int64_t> plain_loops(const Line& line) {
   const std::string all = line.outputs + line.reduced;
   std::vector<std::int64_t> result;
@@ -178,12 +179,12 @@ std::vector<std::int64_t> plain_loops(const Line& line) {
   return result;
 }
 
-// What a typed function asks for, and what a command line does.
+// A problem as a typed function asks for it, and as a command line does.
 struct Asked {
   std::vector<TensorLayout> layouts;
   TensorLayout out;
   TensorOptions options;
-  std::string problem;  // as its own names say it
+  std::string problem;  // in the line's own names
 };
 Asked asked(const Line& line) {
   Asked its;
@@ -197,7 +198,7 @@ Asked asked(const Line& line) {
     its.layouts.push_back(layout);
     its.problem += " " + Line::name(r) + "=" + joined(layout.extents) +
                    (layout.strides.empty() ? "" : ":" + joined(layout.strides));
-    if (layout.extents.size() == 1 && layout.strides.empty()) its.problem += ":1";  // else it is a number
+    if (layout.extents.size() == 1 && layout.strides.empty()) its.problem += ":1";  // not to be a number
   }
   for (const char index : line.outputs) its.out.extents.push_back(line.extents.at(index));
   return its;
@@ -251,7 +252,7 @@ TEST(TensorCanonical, LinesWithTermsThatMoveNothingAreComputedAsTheyAreWritten) 
   }
 }
 
-// Whether the stored text numbers the reduced indices otherwise than the line names them.
+// True if the stored text numbers the reduced indices otherwise than the line names them.
 bool is_renumbered(const Line& line) {
   const std::string text = line.text();
   const Expression e = parse(text).expression;
@@ -260,7 +261,7 @@ bool is_renumbered(const Line& line) {
   return false;
 }
 
-// Of kernels that are compiled for a line.
+// The kernels are compiled for a line.
 TEST(TensorCanonical, SoAreTheyByKernelsOfTheirOwn) {
   Dispatcher dispatcher(on_host(Compile::now));
   Random random(7);

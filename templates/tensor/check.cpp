@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a problem that a caller wrote is allowed.
+// Checks whether a problem that a caller wrote is allowed.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ std::string name_of(const Expression& e, int array) {
          (array < 0 ? "" : " (" + e.arrays[static_cast<std::size_t>(array)] + ")");
 }
 
-// Whether no two iterations write one element: each stride is beyond what the smaller ones reach.
+// True if no two iterations write one element: each stride is beyond what the smaller ones reach.
 bool writes_once(const View& output, const Nest& nest) {
   std::int64_t reach = 0;
   for (const std::size_t i : sorted_by(nest.free, [&](std::size_t index) { return output.strides[index]; })) {

@@ -23,7 +23,7 @@ tensor_op::Expression parsed(const std::string& text, const TensorOptions& optio
   return std::move(result.expression);
 }
 
-// Each index's extent, of which those of `extents` are given.
+// The extent of each index; those in `extents` are given.
 std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::Expression& e,
                                      const std::vector<std::vector<std::int64_t>>& shapes,
                                      const TensorExtents& extents) {
@@ -126,7 +126,7 @@ Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementName
   std::array<void*, tensor_op::most_arrays + 1> arguments = {};
   for (const TensorInput& input : inputs) {
     layouts.push_back(input.layout);
-    // Inputs are only read; a list of pointers of both kinds has to be one of void*.
+    // Inputs are only read, but a list of pointers to inputs and outputs must hold void*.
     if (layouts.size() <= tensor_op::most_arrays)
       arguments[layouts.size() - 1] = const_cast<void*>(input.data);
   }

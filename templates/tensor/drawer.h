@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random expressions with 1 to 3 outputs, 1 to 4 reductions, windows, diagonals and 1 to 3 terms, and their
-// extents: for tests, and as problems that nobody thought of.
+// extents. Tests use them, and samples of unusual problems.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class Drawer {
     return text;
   }
 
-  /// One for the last expression, of whole numbers.
+  /// A finish of whole numbers for the last expression.
   std::string finish() {
     std::string read;
     for (std::size_t n = below(outputs_.size() + 1); n > 0; --n)
@@ -64,7 +64,7 @@ class Drawer {
   }
 
  private:
-  // With a text for each #, the last one first.
+  // The text with each # replaced by what next() returns, the last one first.
   static std::string filled(std::string text, const std::function<std::string()>& next) {
     for (std::size_t at = text.size(); at > 0 && (at = text.rfind('#', at - 1)) != std::string::npos;)
       text.replace(at, 1, next());
@@ -96,20 +96,20 @@ class Drawer {
     if (below(8) == 0) text = "2*" + text;
     if (below(5) < 2) {
       const char second = below(3) == 0 ? index() : reductions_[below(reductions_.size())];
-      const std::size_t kind = second == first ? 2 : below(6);  // an index minus itself is none
+      const std::size_t kind = second == first ? 2 : below(6);  // an index minus itself is no index
       text += (kind == 0 ? "-" : kind == 1 ? "+2*" : "+") + std::string(1, second);
       if (kind == 0) offset += extents_[second] - 1;
     }
     return text + (offset > 0 ? "+" + std::to_string(offset) : "");
   }
 
-  // A new one, or one that there is already: six are allowed.
+  // A new access, or an earlier one: six are allowed.
   std::string access() {
     if (accesses_.size() == most_arrays || (!accesses_.empty() && below(4) == 0))
       return accesses_[below(accesses_.size())];
     std::string text;
     for (std::size_t rank = 1 + below(3); rank > 0; --rank) text += (text.empty() ? "" : ",") + dimension();
-    // A window's accesses often look alike: the last one's indices once more.
+    // A window's accesses often look alike, so the last access's indices are used again.
     if (!accesses_.empty() && below(3) == 0) {
       const std::string& last = accesses_[below(accesses_.size())];
       text = last.substr(2, last.size() - 3);

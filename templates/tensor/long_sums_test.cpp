@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long sums of f32 are not added one term after the other: what each template that takes them is off by.
+// Tests that no template adds long sums of f32 one term after the other, by the errors of their sums.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -44,7 +44,7 @@ TEST(TensorLongSums, OfTheBaseAreClose) {
       y[i] = static_cast<float>(random.uniform() + 1);
       right += static_cast<double>(x[i]) * static_cast<double>(y[i]);
     }
-    // The second as a program, which the kernel interprets.
+    // The second expression runs as a program, which the kernel interprets.
     for (const char* const expression : {"s += x[i] * y[i]", "s += x[i] * y[i] * 2"}) {
       float sum = 0;
       ASSERT_TRUE(tensor(dispatcher, expression, ElementType::f32,
@@ -55,7 +55,7 @@ TEST(TensorLongSums, OfTheBaseAreClose) {
   }
 }
 
-// Kernels that are compiled for them, in configs in which a thread adds as much as it may.
+// The kernels are compiled for the problems, in configs in which a thread adds as many terms as it may.
 TEST(TensorLongSums, OfEveryOtherTemplateAreClose) {
   Op op = find_op("tensor");
   op.reference = [reference = op.reference](const Problem& problem, auto arguments, int output,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor: a line of index notation, such as out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j].
+// The op `tensor`: a line of index notation, such as out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j].
 
 #include "templates/tensor/op.h"
 
@@ -14,8 +14,8 @@ namespace {
 
 using namespace tensor_op;
 
-// Odd, prime and small extents, and 1. The arrays are dense then, but strided ones keep their order: a
-// variant that was made for a contiguous index finds it there.
+// Problems with odd, prime and small extents, and with 1. Their arrays are dense, but strided arrays keep the
+// order of their dimensions, so that a variant for a contiguous index finds it there.
 std::vector<Problem> companions(const Problem& problem) {
   static constexpr std::array<std::array<std::int64_t, most_indices>, 3> sizes = {
       {{7, 5, 3, 4, 2, 3, 5, 2, 3, 2, 3, 2},
@@ -29,10 +29,10 @@ std::vector<Problem> companions(const Problem& problem) {
     for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array) {
       const std::string name(argument_name(array));
       if (problem.string(name) == "dense") continue;
-      // The strides of the problem's own order of dimensions, with a gap behind the contiguous one.
+      // The strides are in the problem's order of dimensions, with a gap behind the contiguous one.
       const ArrayLayout layout = array_layout(problem, array);
       std::vector<std::int64_t> least = least_extents(e, array, extents);
-      if (e.is_zero_outside(array))  // which is left at both ends
+      if (e.is_zero_outside(array))  // accesses may leave the array at both ends
         for (std::int64_t& extent : least) extent = std::max<std::int64_t>(extent - 2, 0);
       const std::vector<std::size_t> order =
           sorted_by(least.size(), [&](std::size_t d) { return layout.strides[d]; });
@@ -60,7 +60,8 @@ Parameter array_parameter(std::string name, std::string what) {
           .refuses_text = tensor_op::refuses_layout};
 }
 
-// Not a category for each: of those all binaries would be built in.
+// Says why the text is no output type. The types are not categories, since binaries of every category would
+// be built in.
 std::string refuses_out_dtype(const std::string& text) {
   const auto& all = out_dtypes;
   if (std::find(all.begin(), all.end(), text) != all.end()) return "";
@@ -79,7 +80,7 @@ double operations(const Problem& problem) {
          static_cast<double>(nest_of(problem).outputs() * operations_of(e.finish.function));
 }
 
-// Each element that is read, once, and each that is written.
+// The elements that are read, each once, and those that are written.
 double moved(const Problem& problem) {
   const Expression& e = expression_of(problem);
   const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();

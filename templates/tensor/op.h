@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tensor's templates share. Private to this folder.
+// Functions that tensor's templates share. Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -23,28 +23,28 @@ inline const std::vector<std::string> out_dtypes = {"f32", "f64", "i32", "i64", 
 DType compute_dtype(const Problem& problem);
 DType out_dtype(const Problem& problem);
 
-/// Of a kernel: the types Compute and Out, and how what is computed becomes an element.
+/// A kernel's code for the types Compute and Out, and for the conversion of a computed value to an element.
 std::string types_code(const Problem& problem);
 
-/// Of an argument's memory.
+/// The bytes of an argument's memory.
 std::int64_t array_bytes(const Problem& problem, int argument);
 
-/// Why values that are allowed one by one are not allowed together.
+/// Says why values that are allowed one by one are not allowed together; empty if they are.
 std::string check(const Problem& problem);
 
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int output,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error);
 
-/// As Op::sample.
+/// Draws a problem, as Op::sample.
 void usual_tensors(Random& random, Problem& problem);
 
-/// Of the function and its finish, as the base's kernel reads it.
+/// The words of the program of the function and its finish, as the base's kernel reads it.
 std::size_t program_words(const Expression& expression);
 constexpr std::size_t most_program_words = 40;
 constexpr std::size_t most_bounds = 4;  ///< dimensions of accesses that leave their arrays
 
-/// The least of an axis's values for which `effect` is as for `value`: the one that stands for them all.
+/// The least of an axis's values that has the same `effect` as `value`; it stands for all of these.
 std::int64_t least_alike(std::span<const std::int64_t> values, std::int64_t value, const auto& effect) {
   const auto& its = effect(value);
   std::int64_t least = value;

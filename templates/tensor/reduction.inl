@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How generated kernels reduce terms, and stores of neighbours. Needs Compute and
+// How generated kernels reduce terms and store neighbours. Needs Compute and
 // common/{functions,ordered,vector}.cuh.
 
 template <typename Element>
@@ -21,7 +21,7 @@ __device__ __forceinline__ Number least() {
   }
 }
 
-// How terms are reduced, and what nothing of them is. NaN is larger and smaller than all.
+// The reductions of terms, each with its value for no terms. NaN is larger and smaller than all.
 struct Sum {
   static __device__ __forceinline__ Compute none() { return 0; }
   static __device__ __forceinline__ Compute of(Compute a, Compute b) { return elementwise::add(a, b); }
@@ -37,7 +37,7 @@ struct Min {
   static __device__ __forceinline__ Compute of(Compute a, Compute b) { return minimum(a, b); }
 };
 
-// Neighbours in memory, by accesses as wide as the address allows.
+// Loads and stores of neighbours in memory, as wide as the address allows.
 template <int bytes>
 __device__ __forceinline__ bool is_aligned(const void* address) {
   return reinterpret_cast<unsigned long long>(address) % bytes == 0;
@@ -63,7 +63,7 @@ __device__ __forceinline__ bool store_by(Element* to, const Compute (&values)[co
   }
 }
 
-// Whether they are stored.
+// Stores the values if the address is aligned for one of these widths; returns whether it did.
 template <int count, typename Element>
 __device__ __forceinline__ bool store_run(Element* to, const Compute (&values)[count]) {
   return store_by<16 / sizeof(Element)>(to, values) || store_by<8 / sizeof(Element)>(to, values) ||

@@ -19,10 +19,11 @@ namespace {
 using elementwise_op::BoundedValue;
 using elementwise_op::infinity;
 
-// Beyond so many terms of all elements together, only some elements are compared.
+// If all elements together have more terms than this, only some elements are compared.
 constexpr double most_terms_checked = 0x1p31;
 
-// Where the accesses and, behind them, the places along their bounds are, while terms are stepped through.
+// The offsets of the accesses and, behind them, the places along their bounds, while terms are stepped
+// through.
 class Walk {
  public:
   explicit Walk(const Nest& nest) : nest_(nest) {
@@ -31,8 +32,8 @@ class Walk {
       for (const Bound& bound : view.bounds) add(bound.start, bound.strides);
   }
 
-  // To the first term of an output's element; false where the output has a gap. `order`: the free indices by
-  // falling stride of the output.
+  // Goes to the first term of an element of the output; returns false where the output has a gap. `order`:
+  // the free indices by falling stride of the output.
   bool begin(std::int64_t element, const std::vector<std::size_t>& order) {
     element -= nest_.output.start;
     if (element < 0) return false;
@@ -46,7 +47,7 @@ class Walk {
     return element == 0;
   }
 
-  // The last reduced index is the fastest.
+  // Goes to the next term; the last reduced index is the fastest.
   void step() {
     for (std::size_t i = nest_.rank(); i-- > nest_.free;) {
       move(i, 1);
@@ -151,7 +152,7 @@ double largest_of(DType dtype) {
   }
 }
 
-// Of f64 twice the unit roundoff, since the reference itself computes in double.
+// The unit roundoff; for f64 twice that, since the reference itself computes in double.
 double unit_of(DType compute) { return compute == DType::f64 ? 0x1p-52 : 0x1p-24; }
 
 // Half the least number.
@@ -159,7 +160,7 @@ double least_of(DType dtype) {
   return dtype == DType::f16 ? 0x1p-25 : dtype == DType::f64 ? 0x1p-1074 : 0x1p-149;
 }
 
-// As an element. Integers are cut to those of fewer bits.
+// The value as an element. Integers are cut to fewer bits.
 BoundedValue stored(BoundedValue x, DType compute, DType out) {
   if (is_whole(out)) {
     const auto bits = static_cast<std::int64_t>(x.value);
@@ -178,7 +179,7 @@ BoundedValue stored(BoundedValue x, DType compute, DType out) {
   return x;
 }
 
-// The finish of real numbers, the first of which may be off.
+// The finish of real numbers; the first one may have an error.
 BoundedValue finished(const elementwise_op::Expression& function, DType compute,
                       const std::vector<BoundedValue>& inputs) {
   const elementwise_op::BoundedNodes bounded(function.nodes, compute);
@@ -226,7 +227,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     const auto to = static_cast<std::size_t>(element - begin);
     value[to] = 0;
     permitted_error[to] = infinity;
-    // Some of each block of so many elements, another place in each.
+    // One of each block of `stride` elements is compared, at another place in each block.
     const auto number = static_cast<std::uint64_t>(element);
     if (stride > 1 && number % stride != (number / stride * 0x9e3779b97f4a7c15u >> 20) % stride) continue;
     if (!walk.begin(element, order)) continue;
@@ -286,8 +287,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       permitted_error[to] = last.error;
       continue;
     }
-    // Adding n terms one by one or in any tree: n - 1 roundings of partial sums, each at most the sum of
-    // magnitudes.
+    // Adding n terms, one by one or in any tree, rounds n - 1 partial sums; each of them is at most the sum
+    // of magnitudes.
     double additions = e.reduction == Reduction::sum ? static_cast<double>(terms) - 1 : 0;
     if (distributes) {  // and what a term is made of may be rounded anew in each step
       additions += 1 + 2 * static_cast<double>(e.function.nodes.size());
@@ -301,7 +302,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     double error = result.error + additions * unit * (result.size + result.error);
     error += (static_cast<double>(terms) * static_cast<double>(product.size())) * least_of(compute) *
              (product.size() > 1 ? 1 : 0);
-    // An infinity or a NaN of the inputs comes out as it should; what may overflow on the way may be
+    // An infinity or a NaN of the inputs must come out as such; a result that may overflow on the way may be
     // anything.
     const bool is_known =
         std::isfinite(result.value) ? result.size + error < largest_of(compute) : !result.is_unknown;

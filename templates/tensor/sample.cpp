@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor problems such as users have: products of matrices and tensors, permutations, windows; and as often
-// some that nobody thought of.
+// Draws tensor problems such as users have: products of matrices and tensors, permutations, windows; and as
+// often random expressions.
 
 #include "generator/sample.h"
 
@@ -36,7 +36,7 @@ const std::vector<std::string>& expressions() {
   return list;
 }
 
-// Up to 2^24 outputs of up to 2^14 terms.
+// A random expression with up to 2^24 outputs of up to 2^14 terms.
 void unusual_tensor(Random& random, Problem& problem) {
   Drawer drawer(random.next(), [&](bool is_reduced) { return draw_size(random, 1, is_reduced ? 24 : 4096); });
   const Expression e = parse(drawer.expression()).expression;
@@ -47,7 +47,7 @@ void unusual_tensor(Random& random, Problem& problem) {
 void usual_tensor(Random& random, Problem& problem) {
   const Expression e = parse(draw(random, expressions())).expression;
   problem.set("expression", canonical_text(e));
-  // So many elements for the largest array, spread over its indices; windows are small.
+  // The elements of the largest array are spread over its indices; windows are small.
   std::vector<std::int64_t> extents;
   const double each = 26.0 / static_cast<double>(std::max<std::size_t>(e.free, 2));
   for (std::size_t i = 0; i < e.indices.size(); ++i) {

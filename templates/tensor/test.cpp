@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor's language, its problems, and its typed functions on the host.
+// Tests tensor's language, its problems, and its typed functions on the host.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -29,7 +29,7 @@ std::string canonical(const std::string& text) {
   return parsed.error.empty() ? canonical_text(parsed.expression) : parsed.error;
 }
 
-// Of each text the sentence that refuses it has such a part.
+// Texts, each with a part of the sentence that refuses it.
 using Refusals = std::vector<std::pair<std::string, std::string>>;
 void expect_refusals(const Refusals& cases, const std::function<std::string(const std::string&)>& refusal) {
   for (const auto& [text, expected] : cases) {
@@ -220,7 +220,7 @@ TEST(TensorProblem, ArraysThatMayBeLeftSettleNoExtents) {
   ASSERT_EQ(nest_of(padded).inputs[0].bounds.size(), 1U);
   EXPECT_EQ(nest_of(padded).inputs[0].start, -1);
   EXPECT_TRUE(nest_of(padded).inputs[1].bounds.empty());
-  // Alone along a dimension an index has its extent, unless that is given.
+  // An index that stands alone along a dimension has its extent, unless that is given.
   EXPECT_EQ(complete("expression=\"out[y] = x[y]\" x=9:1 zero_outside=x").string("extents"), "9");
   EXPECT_EQ(complete("expression=\"out[y] = x[y]\" x=9:1 y=12 zero_outside=x").string("extents"), "12");
   EXPECT_EQ(complete("expression=\"out[y] = x[y] * w[y]\" x=9:1 w=7 zero_outside=x").string("extents"), "7");
@@ -298,7 +298,7 @@ TEST(TensorProblem, ContradictionsAreSentences) {
   expect_refusals(cases, refusal);
 }
 
-// Pieces of the language and of others, put behind each other and into expressions.
+// A random text: pieces of the language and of other text, one after the other and inside expressions.
 std::string drawn_text(Random& random) {
   static constexpr std::string_view characters = "yx[](),ijk+-*2= ?:<&/%_#\"\n$\\;{.e0!|";
   static constexpr std::array<std::string_view, 25> words = {
@@ -484,7 +484,7 @@ TEST(TensorOnHost, SumsAreFinished) {
                      {{a.data(), {{2, 2}}}, {x.data(), {{2}}}, {bias.data(), {{2}}}}, out.data(), {{2}},
                      nullptr, {.finish = finish}));
   EXPECT_EQ(out, (std::array<float, 2>{0, 40}));
-  // Of no terms the finish is that of 0.
+  // Without terms the result is the finish of 0.
   ASSERT_TRUE(tensor(dispatcher, line, ElementType::f32,
                      {{nullptr, {{2, 0}}}, {nullptr, {{0}}}, {bias.data(), {{2}}}}, out.data(), {{2}},
                      nullptr, {.finish = finish}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions for tests that people know.
+// Well-known expressions, for tests.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ struct KnownExpression {
   const char* expression;
   const char* extents;
   const char* small;
-  double operations;  // that a first derivation, which did not count signs and bytes, found enough
+  double operations;  // that sufficed in a first derivation, which did not count signs and bytes
   double saved;       // times fewer operations than the loops as written
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread per element, straight from array to array: what serves every problem.
+// The template `base` (base.cu), which serves every problem: one thread per element, directly from array to
+// array.
 
 #include "templates/transpose/op.h"
 

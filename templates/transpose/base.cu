@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// transpose, the plain kernel: one thread per element, straight from array to array. It depends on the
-// element's size alone, so it serves every problem.
+// The plain kernel of transpose: one thread per element, directly from array to array. It depends only on the
+// element's size, so it serves every problem.
 
-// Sixteen bytes are two halves here, so that an alignment of 8, that of a pair of doubles, is enough.
+// Elements of sixteen bytes are two halves here, so that an alignment of 8, which a pair of doubles has, is
+// enough.
 template <int BYTES>
 struct Element {
   T value;
@@ -12,8 +13,8 @@ struct Element<16> {
   unsigned long long low, high;
 };
 
-// Launched with blocks over the input's columns and rows. A grid's y and z are at most 65535; what is beyond
-// them is walked in strides.
+// Launched with blocks over the input's columns and rows. A grid's y and z are at most 65535; larger sizes
+// are walked in strides.
 extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     ENTRY(transpose_base)(const Element<sizeof(T)>* __restrict__ input,
                           Element<sizeof(T)>* __restrict__ output, long long batch, long long height,

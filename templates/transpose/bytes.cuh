@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small elements inside 32-bit registers: words shifted by bytes, and small squares of elements transposed.
+// Small elements inside 32-bit registers, for the tuned kernels of transpose: shifts words by bytes, and
+// transposes small squares of elements.
 #pragma once
 
-// Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
+// Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight bytes.
 __device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, unsigned skipped) {
   return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
 }
 
-// Word i of `to` holds element i of each word of `from`. A word has N elements of 4 / N bytes; with N = 1 it
+// Word i of `to` gets element i of each word of `from`. A word has N elements of 4 / N bytes; with N = 1 it
 // is one element of any size.
 template <typename Word, int N>
 __device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {

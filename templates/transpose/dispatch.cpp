@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The typed functions of tunesmith/transpose.h: they make problems and launch plans of the dispatcher.
 #include <array>
 #include <string>
 #include <string_view>

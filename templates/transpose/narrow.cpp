@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strips through shared memory where one side is short: few long rows, and one stretch in which their
-// elements alternate.
+// The template `narrow` (narrow.cu), for matrices with a short side: strips pass through shared memory. One
+// array has few long rows, the other is one stretch in which their elements alternate.
 
 #include "templates/axes.h"
 #include "templates/transpose/sides.h"
@@ -8,7 +8,7 @@
 namespace tunesmith::transpose_op {
 namespace {
 
-// The rows' and the stretch's elements per access.
+// Elements per access to the rows and to the stretch.
 std::int64_t row_vector(const Sides& s, const Config& c) { return s.tall ? c[VECTOR_OUT] : c[VECTOR_IN]; }
 std::int64_t stretch_vector(const Sides& s, const Config& c) { return s.tall ? c[VECTOR_IN] : c[VECTOR_OUT]; }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// transpose where one side is short: one of the arrays has few long rows, the other is one stretch of memory
-// in which their elements alternate. A block moves STRIP elements of each long row; shared memory holds them
-// in the order of the stretch, so that both sides are read and written whole. TALL: the input is the stretch.
-// Of an element only the size matters.
+// transpose of matrices with a short side: one of the arrays has few long rows, the other is one stretch of
+// memory in which their elements alternate. A block moves STRIP elements of each long row. Shared memory
+// holds them in the order of the stretch, so that both arrays are read and written contiguously. TALL means
+// that the input is the stretch. The kernel depends only on the size of an element.
 
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strips through shared memory where one side is short and the short rows have gaps between them.
+// The template `narrow_pitched` (narrow_pitched.cu), for matrices with a short side whose short rows have
+// gaps between them: strips pass through shared memory.
 
 #include "templates/axes.h"
 #include "templates/transpose/sides.h"

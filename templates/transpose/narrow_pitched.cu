@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// transpose where one side is short and the short rows have gaps between them: strips of the long rows go
-// through shared memory, from or to which short rows are read or written one after the other, element by
-// element, so that each sector of theirs is touched once. TALL: the short rows are the input's. Of an element
-// only the size matters.
+// transpose of matrices with a short side whose short rows have gaps between them. Strips of the long rows
+// pass through shared memory; short rows are read or written one after the other, element by element, so that
+// each of their sectors is touched once. TALL means that the input has the short rows. The kernel depends
+// only on the size of an element.
 
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"

@@ -34,7 +34,8 @@ std::string check(const Problem& problem) {
   return "";
 }
 
-// What the arrays are checked as: types of many different values; sixteen bytes as two numbers.
+// The type by which arrays are checked: it has many different values; an element of sixteen bytes is checked
+// as two numbers.
 DType checked_as(const Problem& problem) {
   switch (bytes(dtype_of(problem))) {
     case 1:
@@ -50,7 +51,7 @@ DType checked_as(const Problem& problem) {
 
 std::int64_t parts(const Problem& problem) { return bytes(dtype_of(problem)) / bytes(checked_as(problem)); }
 
-// Exact; not checked in the gaps between the output's rows.
+// The result is exact. The gaps between the output's rows are not checked.
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
@@ -68,7 +69,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   }
 }
 
-// Squares, and at times rows with gaps.
+// Draws squares often, and sometimes rows with gaps.
 void usual_matrices(Random& random, Problem& problem) {
   if (draw_chance(random, 30)) problem.set("width", problem.integer("height"));
   const auto pitch = [&](std::int64_t row) {
@@ -154,8 +155,8 @@ Op ops_transpose() {
                      "height=7 width=1037 batch=2 input_pitch=1040 output_pitch=0",
                      "height=2064 width=16 batch=2 input_pitch=0 output_pitch=0",
                      "height=5 width=0 batch=1 input_pitch=3 output_pitch=0"},
-      // How near two problems are depends on the vectors that their rows allow more than on their sizes; a
-      // pitch counts only there.
+      // The distance of two problems depends on the vectors that their rows allow more than on their sizes. A
+      // pitch counts only in these vectors.
       .sizes =
           [](const Problem& problem) {
             const Dims d(problem);

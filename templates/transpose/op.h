@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What transpose's templates share. Private to this folder.
+// Declarations that transpose's templates share. They are private to this folder.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Dims {
   std::int64_t input_pitch, output_pitch;  // elements from row to row
 };
 
-// The elements of the widest vector that the size and the pitch of rows are multiples of.
+// The elements of the widest vector that divides both the length and the pitch of rows.
 inline std::int64_t widest_vector(std::int64_t element_bytes, std::int64_t length, std::int64_t pitch) {
   std::int64_t widest = 16 / element_bytes;
   while (length % widest != 0 || pitch % widest != 0) widest /= 2;
@@ -51,7 +51,7 @@ inline constexpr IntegerAxis ROWS("ROWS");
 inline constexpr IntegerAxis VECTOR_IN("VECTOR_IN");
 inline constexpr IntegerAxis VECTOR_OUT("VECTOR_OUT");
 
-// The kernel's arguments of `tiled` and `shifted`, which begin with those of `base`.
+// The kernel arguments of `base`, with which those of `tiled` and `shifted` begin.
 inline std::vector<KernelArgument> kernel_arguments(const Dims& d) {
   return {ArgumentPointer{0}, ArgumentPointer{1}, d.batch, d.height, d.width, d.input_pitch, d.output_pitch};
 }
@@ -63,7 +63,7 @@ inline std::vector<KernelArgument> kernel_arguments(const Dims& d, std::int64_t 
   return arguments;
 }
 
-// One block for each of `blocks` in x; in y and z one for each matrix of the batch.
+// The grid: `blocks` blocks in x, and in y and z one for each matrix of the batch.
 inline Extent grid_of(const Dims& d, std::int64_t blocks) {
   return {blocks, std::min(d.batch, grid_limit), ceil_divide(d.batch, grid_limit)};
 }

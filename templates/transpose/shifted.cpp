@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles through shared memory for rows that begin anywhere: whole sectors are written nevertheless.
+// The template `shifted` (shifted.cu), for rows that begin at any address: tiles pass through shared memory,
+// and whole sectors are written nevertheless.
 
 #include "templates/axes.h"
 #include "templates/shared_layout.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr IntegerAxis WINDOW("WINDOW");
 
-// What an element's size decides.
+// The sizes that follow from an element's size.
 struct Words {
   explicit Words(const Problem& problem) : element(bytes(dtype_of(problem))) {}
 
@@ -20,7 +21,7 @@ struct Words {
   std::int64_t word = std::max<std::int64_t>(element, 4);       // bytes; smaller elements are moved as these
   std::int64_t lanes = std::max<std::int64_t>(4 / element, 1);  // elements of a word
 
-  // Elements that a thread loads of a tile, and threads of a block.
+  // Elements of a tile that a thread loads, and threads of a block.
   std::int64_t thread_elements(const Config& c) const { return c[ROWS] * lanes * lanes; }
   std::int64_t threads(const Config& c) const { return c[TILE_X] * c[TILE_Y] / thread_elements(c); }
 
@@ -97,7 +98,7 @@ Work work(const Problem& problem, const Config& config) {
   const Dims d(problem);
   const Words w(problem);
   if (d.empty()) return {};
-  // A stretch ends up to a window before its tile's end.
+  // A stretch may end up to a window before its tile's end.
   const std::int64_t before = config[WINDOW] / w.element - 1;
   const std::int64_t tiles_x = ceil_divide(d.width, config[TILE_X]);
   const std::int64_t tiles_y = ceil_divide(d.height + before, config[TILE_Y]);

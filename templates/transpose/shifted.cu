@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// transpose of tiles through shared memory for rows that begin anywhere. Elements of 1 and 2 bytes are read
-// as words, two aligned ones shifted into one, and turned in registers. Each row of the output is written in
-// stretches that begin at multiples of WINDOW bytes in memory, so that two blocks never write the same
-// window: a tile's stretch of a row begins up to WINDOW bytes before the tile, for which the tile holds a few
-// more rows of the input. Of an element only the size matters.
+// transpose of tiles through shared memory, for rows that begin at any address. Elements of 1 and 2 bytes are
+// read as words, each shifted together from two aligned words, and transposed in registers. Each row of the
+// output is written in stretches that begin at multiples of WINDOW bytes in memory, so that two blocks never
+// write the same window. A tile's stretch of a row begins up to WINDOW bytes before the tile; for this, the
+// tile holds a few more rows of the input. The kernel depends only on the size of an element.
 
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"
@@ -41,8 +41,8 @@ __device__ __forceinline__ int place_of(int x, int word) {
   return x * row_words + (lanes == 1 ? 0 : x / lanes) + word;
 }
 
-// The word of the elements at `from`, of which `columns` are left in the row; `within`: the two aligned words
-// around them lie in the row.
+// Loads the word of the elements at `from`; `columns` elements are left in the row. `within` tells that the
+// two aligned words around them lie in the row.
 __device__ __forceinline__ Word load_word(const T* from, int columns, bool within) {
   if constexpr (lanes == 1) {
     return load_hinted<load_hint>(reinterpret_cast<const Word*>(from));
@@ -62,7 +62,7 @@ __device__ __forceinline__ Word load_word(const T* from, int columns, bool withi
   }
 }
 
-// What surrounds a tile's corner: columns to its left and right, rows above it (negative) and below.
+// The matrix around a tile's corner: columns to its left and right, rows above it (negative) and below.
 struct Around {
   int left, columns, top, rows;
 };
@@ -88,7 +88,7 @@ __device__ __forceinline__ void put_words(Word* tile, const Word (&loaded)[lanes
   for (int i = 0; i < lanes; ++i) tile[place_of(x + i, word)] = turned[i];
 }
 
-// `input` points to the tile's corner.
+// Loads a tile; `input` points to its corner.
 template <bool INSIDE>
 __device__ __forceinline__ void load_tile(Word* tile, const T* input, long long pitch, const Around& around,
                                           bool aligned) {
@@ -113,7 +113,7 @@ __device__ __forceinline__ void load_tile(Word* tile, const T* input, long long 
       first += groups * lanes * pitch;
     }
   };
-  // In flight together with the others where that takes few registers.
+  // These loads run together with the others if this takes few registers.
   if (lanes == 1 && !aligned) load_before();
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) put_words(tile, loaded[n], x, group + n * groups + more_words);
@@ -126,7 +126,7 @@ __device__ __forceinline__ void load_tile(Word* tile, const T* input, long long 
   }
 }
 
-// `output` points to the tile's corner; its rows are the input's columns.
+// Stores a tile. `output` points to its corner; rows of the output are columns of the input.
 template <bool INSIDE>
 __device__ __forceinline__ void store_tile(const Word* tile, T* output, long long pitch,
                                            const Around& around) {
@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / thre
   around.columns = static_cast<int>(min(width - x, TILE_X + 8ll));
   around.top = -static_cast<int>(min(y, static_cast<long long>(more)));
   around.rows = static_cast<int>(min(height - y, static_cast<long long>(TILE_Y)));
-  // Where all rows of the output begin at a multiple of WINDOW, no stretch begins before its tile.
+  // If all rows of the output begin at a multiple of WINDOW, no stretch begins before its tile.
   const bool aligned = (reinterpret_cast<size_t>(output) | output_pitch * element_bytes) % WINDOW == 0;
   const T* from = input + (b * height + y) * input_pitch + x;
   T* to = output + (b * width + x) * output_pitch + y;

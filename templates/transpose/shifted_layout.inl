@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// transpose/shifted in shared memory: the tile in the output's order, TILE_X rows of words. Neighbouring
-// threads put words into rows `lanes` apart: an odd distance spreads them over the banks. A shifted vector
-// ends with a part of the next word, for which a row has one word more.
+// The shared memory of transpose/shifted: the tile in the output's order, TILE_X rows of words. Neighbouring
+// threads put words into rows `lanes` apart; an odd distance spreads these over the banks. A shifted vector
+// ends with a part of the next word, so a row has one more word.
 
 struct ShiftedLayout {
   LayoutSize more_words;  // before each row of the output's tile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What narrow and narrow_pitched share: a problem with one short side. Private to this folder.
+// A problem with a short side, for the templates narrow and narrow_pitched. It is private to this folder.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace tunesmith::transpose_op {
 
 inline constexpr IntegerAxis STRIP("STRIP");
 
-/// Few long rows of the one array, and of the other many short ones.
+/// The sides of a problem: one array has few long rows, the other one many short rows.
 struct Sides {
   explicit Sides(const Problem& problem) : d(problem), element(bytes(dtype_of(problem))) {}
 
-  /// Why no template of strips takes it; empty if they do.
+  /// The reason why the template `name` does not serve the problem; empty if it does.
   std::string too_wide(const std::string& name) const {
     constexpr std::int64_t most_rows = 32;  // more fill tiles
     if (rows <= most_rows) return "";
@@ -27,14 +27,14 @@ struct Sides {
            " rows or columns, not " + std::to_string(rows) + "; take another template.";
   }
 
-  /// Of a strip, with what is left out.
+  /// Bytes of a strip in shared memory, including skipped banks.
   std::int64_t shared_bytes(std::int64_t strip) const { return strip_place(strip * rows, element) * element; }
 
   Dims d;
   std::int64_t element;  ///< bytes
   bool tall = d.width < d.height;
   std::int64_t rows = std::min(d.width, d.height), length = std::max(d.width, d.height);
-  std::int64_t pitch = tall ? d.output_pitch : d.input_pitch;  ///< of the long rows
+  std::int64_t pitch = tall ? d.output_pitch : d.input_pitch;  ///< the pitch of the long rows
   std::int64_t short_pitch = tall ? d.input_pitch : d.output_pitch;
 };
 

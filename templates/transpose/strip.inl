@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strips of the few long rows of an array, to and from shared memory, where their elements alternate. Needs
-// T, BLOCK, ITEMS, STRIP, element_bytes, load_hint, store_hint, row_vector and common/shared_layout.cuh.
+// Moves strips of the few long rows of an array to and from shared memory, where their elements alternate.
+// Needs T, BLOCK, ITEMS, STRIP, element_bytes, load_hint, store_hint, row_vector and
+// common/shared_layout.cuh.
 
 #include "transpose/strip_layout.inl"
 
@@ -18,7 +19,7 @@ __device__ __forceinline__ void store_to(T* to, const Vector<T, N>& vector) {
   store_hinted<store_hint>(reinterpret_cast<Vector<T, N>*>(to), vector);
 }
 
-// A part of each long row: `x` is the thread's first column of it, of `columns`.
+// A part of each long row, of `columns` columns. `x` is the thread's first column of it.
 struct Strip {
   int x, first_row, rows, columns;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// transpose's contract beyond what every op's tests check: numbers from NumPy, bits of NaN, gaps of a pitch,
-// rows that begin anywhere, bad input, and the typed function.
+// Tests of transpose beyond those of every op: numbers from NumPy, bits of NaN, gaps of a pitch, rows that
+// begin at any address, bad input, and the typed function.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -45,7 +45,7 @@ TEST(Transpose, TheReferenceIsNumpys) {
     EXPECT_EQ(value[i], swapped[i]);
     EXPECT_EQ(permitted[i], 0);
   }
-  // numpy.arange(8).reshape(2, 4)[:, :3].T, in rows of 3: from the second row's gap on.
+  // The part of numpy.arange(8).reshape(2, 4)[:, :3].T, in rows of 3, from the second row's gap on.
   std::vector<double> part(4), part_permitted(4);
   const std::vector<std::vector<double>> rows_of_four = {{0, 1, 2, 3, 4, 5, 6, 7}, {}};
   op().reference(problem("height=2 width=3 input_pitch=4 output_pitch=3"), rows_of_four, 1, 5, 9, part,
@@ -110,7 +110,8 @@ TEST(Transpose, SpacesHoldHundredsToThousandsOfConfigs) {
   }
 }
 
-// What the bodies cannot do is refused with its reason; what is merely unlikely to be fast is legal.
+// Configs that the bodies cannot execute are refused with a reason; configs that are only unlikely to be fast
+// are legal.
 TEST(Transpose, RulesSayWhatTheBodiesCannotDo) {
   const std::array<RuleCase, 11> cases = {{
       {"tiled", "height=64 width=66", "VECTOR_IN=4", "VECTOR_IN must divide the width"},
@@ -130,7 +131,7 @@ TEST(Transpose, RulesSayWhatTheBodiesCannotDo) {
   expect_rules(op(), cases);
 }
 
-// Every grid fits, and the tiles reach every element of the largest arrays.
+// Every grid is within the limits, and the tiles reach every element of the largest arrays.
 TEST(Transpose, TheLargestArraysHaveAGrid) {
   DeviceFacts device;
   device.kind = DeviceKind::cuda;
@@ -150,8 +151,8 @@ TEST(Transpose, TheLargestArraysHaveAGrid) {
   }
 }
 
-// A variant on the host. Pointers lie `shift` elements after a multiple of 64 bytes; the bytes of every
-// element and of every gap are their own.
+// Runs a variant on the host. Pointers are `shift` elements after a multiple of 64 bytes; every element and
+// every gap has bytes of its own.
 
 TEST(Transpose, MovesEveryBitAndLeavesTheGapsAlone) {
   const std::unique_ptr<Device> device = make_host_device();
@@ -204,7 +205,7 @@ TEST(Transpose, MovesEveryBitAndLeavesTheGapsAlone) {
       return static_cast<unsigned char*>(std::align(64, 1, at, space)) + before;
     };
     std::vector<unsigned char> input_memory(batch * height * input_pitch * element + 64 + before);
-    // A NaN with a payload in every floating-point type, between bytes that are all different.
+    // The bytes are all different, with NaN of every floating-point type, with payloads, between them.
     for (std::size_t i = 0; i < input_memory.size(); ++i) {
       input_memory[i] =
           static_cast<unsigned char>(i % 97 < 16 ? 0x7f + (i % 3 == 1 ? 0x80 : 0) : i * 2654435761u >> 13);
@@ -269,12 +270,12 @@ TEST(Transpose, TypedFunctionSaysWhatIsWrong) {
   char* bytes = reinterpret_cast<char*>(values);
   EXPECT_EQ(transpose(dispatcher, static_cast<const void*>(bytes + 4), bytes + 200, shape, 8).code(),
             Status::misaligned_argument);
-  // Sixteen bytes are well aligned at a multiple of eight.
+  // A multiple of eight is a valid alignment for elements of sixteen bytes.
   const std::size_t odd = reinterpret_cast<std::uintptr_t>(values) % 16 == 0 ? 1 : 0;
   EXPECT_TRUE(
       transpose(dispatcher, static_cast<const void*>(values + odd), values + odd + 20, shape, 16).ok());
 
-  // Nothing to do: even null pointers are right.
+  // Nothing is to be done, so even null pointers are valid.
   EXPECT_TRUE(transpose(dispatcher, static_cast<const void*>(nullptr), nullptr, {.width = 4}, 4).ok());
 
   const auto thrown = [&](const TransposeShape& wrong, std::int64_t element_bytes) -> std::string {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles through shared memory, turned in registers so that both sides move vectors: for rows of whole
-// vectors.
+// The template `tiled` (tiled.cu), for rows of whole vectors: tiles pass through shared memory and are
+// transposed in registers, so that both arrays are accessed by vectors.
 
 #include "templates/axes.h"
 #include "templates/shared_layout.h"
@@ -15,13 +15,13 @@ constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 constexpr IntegerAxis TILES("TILES");
 constexpr IntegerAxis TURN("TURN");
 
-// What a thread holds between loading a tile and putting it into shared memory.
+// The loads and elements that a thread holds between loading a tile and putting it into shared memory.
 std::int64_t thread_loads(const Config& c) { return c[TURN] * c[ROWS]; }
 std::int64_t thread_elements(const Config& c) { return thread_loads(c) * c[VECTOR_IN]; }
 
 std::int64_t threads(const Config& c) { return c[TILE_X] * c[TILE_Y] / thread_elements(c); }
 
-// The tile in shared memory, with its padding.
+// Elements of the tile in shared memory, with its padding.
 std::int64_t shared_elements(const Config& c, std::int64_t element_bytes) {
   return tiled_layout(c[TILE_X], c[TILE_Y], c[VECTOR_IN], c[VECTOR_OUT], element_bytes,
                       c[SMEM_LAYOUT] == "padded")
@@ -30,7 +30,8 @@ std::int64_t shared_elements(const Config& c, std::int64_t element_bytes) {
 
 std::vector<Axis> axes(std::int64_t element) {
   const std::vector<Value> vectors = halves(16 / element);
-  // Cells of a whole vector first, but of 4 bytes where elements are small: more take many registers.
+  // Cells of a whole vector come first. For small elements, cells of 4 bytes come first, because larger ones
+  // take many registers.
   std::vector<Value> turns = vectors;
   if (element <= 2) std::rotate(turns.begin(), turns.begin() + 2, turns.end());
   return {

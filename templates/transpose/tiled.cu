@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // transpose of tiles through shared memory. A thread loads TURN vectors of VECTOR_IN elements, one below the
-// other, turns them in registers into VECTOR_IN cells of TURN elements of an output row, and puts those into
-// shared memory; then vectors of VECTOR_OUT elements are stored along the output's rows. Of an element only
-// the size matters.
+// other, transposes them in registers into VECTOR_IN cells of TURN elements of an output row, and puts the
+// cells into shared memory. Then vectors of VECTOR_OUT elements are stored along the output's rows. The
+// kernel depends only on the size of an element.
 
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"
@@ -18,8 +18,8 @@ constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int vectors_x = TILE_X / VECTOR_IN;   // loads per row of the input's tile
 constexpr int vectors_y = TILE_Y / VECTOR_OUT;  // stores per row of the output's tile
 
-// Neighbouring threads load the TURN rows of one VECTOR_OUT, then those of the next vector of the row: the
-// cells of a warp then fill whole banks.
+// Neighbouring threads load the TURN rows of one VECTOR_OUT, then those of the next vector of the row, so
+// that the cells of a warp fill whole banks.
 constexpr int cells = VECTOR_OUT / TURN;
 
 #include "transpose/tiled_layout.inl"
@@ -35,7 +35,7 @@ __device__ __forceinline__ int place_of(int x, int y) {
   return x * TILE_Y + group * pad + y;
 }
 
-// N elements; small ones are packed into words where they fill whole words, since an unpacked byte takes a
+// N elements. Small ones are packed into words if they fill whole words, because an unpacked byte takes a
 // register of its own.
 constexpr int side = 4 / smaller(element_bytes, 4);  // elements of a word
 template <int N, bool PACKED = (side > 1 && N >= side)>
@@ -58,7 +58,7 @@ using Loaded = Pack<VECTOR_IN>;
 using Cell = Pack<TURN>;
 using Stored = Pack<VECTOR_OUT>;
 
-// The corner of the n-th group of rows of thread `threadIdx.x`, in the tile.
+// The corner, in the tile, of the n-th group of rows of thread `threadIdx.x`.
 struct Group {
   int x, y;
 };
@@ -67,8 +67,8 @@ __device__ __forceinline__ Group group_of(int n) {
   return {at / cells % vectors_x * VECTOR_IN, (at / (cells * vectors_x) * cells + at % cells) * TURN};
 }
 
-// INSIDE: the whole tile lies in the matrix, and nothing is tested. A vector lies in it as a whole or not at
-// all, since VECTOR_IN divides the width.
+// Loads a tile. With INSIDE, the whole tile lies in the matrix and nothing is tested. A vector lies wholly
+// inside or wholly outside it, because VECTOR_IN divides the width.
 template <bool INSIDE>
 __device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T* input, long long pitch,
                                           int columns, int rows) {
@@ -87,7 +87,8 @@ __device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T*
   }
 }
 
-// Rows of the input to rows of the output. A template, so that the branch that is not taken need not compile.
+// Turns rows of the input into rows of the output. It is a template so that the branch that is not taken need
+// not compile.
 template <typename In, typename Out>
 __device__ __forceinline__ void turn(const In (&rows)[TURN], Out (&turned)[VECTOR_IN]) {
   if constexpr (side > 1 && TURN >= side && VECTOR_IN >= side) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// transpose/tiled in shared memory: the tile in the output's order, TILE_X rows of TILE_Y elements. Threads
-// of a warp put cells into rows VECTOR_IN apart: a padded tile moves each such group of rows on by a unit, a
-// vector of the output, at least a bank (4 bytes).
+// The shared memory of transpose/tiled: the tile in the output's order, TILE_X rows of TILE_Y elements.
+// Threads of a warp put cells into rows VECTOR_IN apart. In a padded tile, each group of VECTOR_IN rows is
+// shifted by one more unit, which is a vector of the output and at least a bank (4 bytes).
 
 struct TiledLayout {
   LayoutSize unit, pad;  // elements

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU asks of the address of a wide access.
+// Checks the alignment that a GPU requires for the address of a wide access.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic operations. Two variants may run at once on the same memory, so these are real ones.
+// Atomic operations. Two variants may run at the same time on the same memory, so these are truly atomic.
 #pragma once
 
 #include "common/host/watch.h"

@@ -2,8 +2,8 @@
 // A block and its barriers.
 //
 // The threads run in order (or in reverse), each to its first barrier, so that a missing barrier reads poison
-// or old data. As on a GPU, a thread that has returned counts as arrived at every later barrier. Threads that
-// wait at different lines end the launch with an error.
+// or old data. As on a GPU, a thread that has returned counts as arrived at every later barrier. If threads
+// wait at different lines, the launch ends with an error.
 #pragma once
 
 #include "common/host/builtins.h"
@@ -13,12 +13,12 @@
 namespace tunesmith_shim {
 
 static int arrived = 0;           // threads at the barrier that is filling up
-static int votes = 0;             // of them, those with a true predicate
-static int released_arrived = 0;  // the same for the barrier that has just opened
+static int votes = 0;             // the threads among these whose predicate is true
+static int released_arrived = 0;  // `arrived` of the barrier that has just opened
 static int released_votes = 0;
 
-// One block: warp after warp, every thread to its first barrier, then round after round until all have
-// finished.
+// Runs one block: every thread runs to its first barrier, warp after warp; then rounds follow until all
+// threads have finished.
 static int run_block(int threads) {
   int count = 0;
   failure = ok;
@@ -54,7 +54,7 @@ static int run_block(int threads) {
     released_votes = votes;
     arrived = votes = 0;
     int still = 0;
-    int first = 0;  // of the warp
+    int first = 0;  // the warp's first waiting fiber
     for (int n = 0; n < count; ++n) {
       const int f = waiting[n];
       resume(&fibers[f]);
@@ -78,7 +78,7 @@ __attribute__((noinline)) static void barrier(bool predicate, int line) {
 
 }  // namespace tunesmith_shim
 
-// The line is that of the call, also where an optimizer makes one of two calls.
+// The default argument gives the line of the call, even if an optimizer merges two calls.
 inline void __syncthreads(int line = __builtin_LINE()) { tunesmith_shim::barrier(false, line); }
 inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
   tunesmith_shim::barrier(predicate != 0, line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores with a cache hint, which a CPU has no use for.
+// Loads and stores with a cache hint. A CPU ignores the hint.
 #pragma once
 
 #include "common/host/aligned.h"

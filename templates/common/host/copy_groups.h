@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host twin of common/copy_groups.cuh.
+// The host twin of common/copy_groups.cuh: groups of copies that arrive when they are waited for.
 #pragma once
 
 #include "common/host/pending_copies.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a binary exports for each of its kernels; the executable that loads it finds these by name.
+// The functions that a binary exports for each of its kernels. The executable that loads the binary finds
+// them by name.
 #pragma once
 
 #include "common/host/launch.h"
@@ -7,8 +8,8 @@
 
 namespace tunesmith_shim {
 
-// What the export of a kernel's parameters answers for each index, from 0 on: 4 * bytes + kind, and -1 beyond
-// the last. runtime/host_executable.cpp compares that with what a launch gives.
+// The export of a kernel's parameters returns 4 * bytes + kind for each index from 0 on, and -1 beyond the
+// last. runtime/host_executable.cpp compares this with the arguments of a launch.
 constexpr int unknown_kind = 0, pointer_kind = 1, integer_kind = 2, floating_kind = 3;
 template <typename P>
 constexpr int kind(P*) {
@@ -27,7 +28,7 @@ constexpr int kind(unsigned long long*) { return integer_kind; }
 constexpr int kind(float*) { return floating_kind; }
 constexpr int kind(double*) { return floating_kind; }
 
-// Unpacks the parameters, whose types are the kernel's own, and says what they are.
+// Unpacks the parameters, which have the types of the kernel's parameters, and describes these types.
 template <auto Kernel>
 struct Entry;
 template <typename... P, void (*Kernel)(P...)>
@@ -60,7 +61,8 @@ struct Entry<Kernel> {
 }  // namespace tunesmith_shim
 
 #define TUNESMITH_EXPORT extern "C" __attribute__((visibility("default")))
-// Ends the running launch from within a kernel, such as from the handler of a signal that it raised.
+// Ends the running launch from within a kernel, for example from the handler of a signal that the kernel
+// raised.
 TUNESMITH_EXPORT void tunesmith_fail(int code) { tunesmith_shim::fail(code); }
 
 #if defined(TUNESMITH_WATCHED)

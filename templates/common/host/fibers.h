@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block's threads as fibers. A fiber runs one thread after the other until one of them waits, so kernels
-// without barriers pay for no switches. Knows how to start and resume a fiber; warp.h and block.h know when.
+// without barriers pay for no switches. This file starts and resumes fibers; warp.h and block.h decide when.
 #pragma once
 
 #include <stddef.h>
@@ -29,7 +29,7 @@ constexpr int warp_lanes = 32;
 constexpr size_t page = 4096;
 constexpr size_t stack_bytes = 256 * 1024;  // reserved; only what a thread touches becomes memory
 
-// What a launch answers; runtime/host_executable.cpp has the words.
+// The results of a launch. runtime/host_executable.cpp has their messages.
 constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier = 3, trapped = 4;
 [[maybe_unused]] constexpr int broken_assumption = 5;
 constexpr int divergent_warp = 6;
@@ -43,11 +43,11 @@ struct Fiber {
 #endif
   char* stack;   // lowest address, above one page that faults
   uint3 thread;  // threadIdx of the thread that it runs
-  int line;      // of the barrier or collective where it waits; below 0 at __activemask
+  int line;      // the line of the barrier or collective where it waits; below 0 at __activemask
   int warp, lane;
-  unsigned mask;  // of the collective where it waits; 0 at a barrier
+  unsigned mask;  // the mask of the collective where it waits; 0 at a barrier
   bool finished;
-  unsigned long long operand;  // what it gives to the collective
+  unsigned long long operand;  // its operand of the collective
 };
 
 typedef void (*Body)(void* const* arguments);
@@ -58,8 +58,8 @@ static char* stacks = nullptr;
 static Body body = nullptr;
 static void* const* body_arguments = nullptr;
 static uint3 next_thread;     // the next to start
-static int threads_left = 0;  // of the warp, to start
-static int lanes = 0;         // of the warp
+static int threads_left = 0;  // threads of the warp that have not started
+static int lanes = 0;         // the number of lanes of the warp
 static int warp = 0;
 static bool reversed = false;
 static int failure = ok;
@@ -127,7 +127,7 @@ static void advance(uint3* at) {
   }
 }
 
-// Starts threads until one waits; that one is continued by resume() and is then the last.
+// Starts threads until one waits. resume() continues that thread, which is then the fiber's last one.
 TUNESMITH_UNWATCHED static void fiber_main() {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_bytes);
@@ -146,7 +146,7 @@ TUNESMITH_UNWATCHED static void fiber_main() {
   abort();  // a finished fiber is never resumed
 }
 
-// Unwatched: the watch must not end a launch from the scheduler.
+// This function is unwatched because the watch must not end a launch from the scheduler.
 TUNESMITH_UNWATCHED __attribute__((noinline)) static void resume(Fiber* fiber) {
   running = fiber;
   threadIdx = fiber->thread;
@@ -179,7 +179,7 @@ static bool start(Fiber* fiber) {
   fiber->mask = 0;
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(fiber->stack,
-                                stack_bytes);  // it may have been left in the middle of a thread
+                                stack_bytes);  // the fiber may have been left in the middle of a thread
 #endif
 #if defined(TUNESMITH_UCONTEXT)
   getcontext(&fiber->context);
@@ -190,7 +190,8 @@ static bool start(Fiber* fiber) {
 #else
   char* top = fiber->stack + stack_bytes;
 #if defined(__x86_64__)
-  // As after a call: the address to return to lies at a multiple of 16, plus 8 once it is popped.
+  // The stack is as after a call: the return address lies at a multiple of 16, and the stack pointer is 8
+  // above that once it is popped.
   void** frame = reinterpret_cast<void**>(top - 16 - saved_bytes);
   memset(frame, 0, 16 + saved_bytes);
   frame[6] = reinterpret_cast<void*>(fiber_main);

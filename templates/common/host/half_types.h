@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels commonly use of <cuda_fp16.h> and <cuda_bf16.h>: conversions, arithmetic and comparisons of
-// one number and of two. An operation is done in float and rounded once more, which gives the same as
-// rounding once: a float has more than twice the digits (Figueroa 1995).
+// The parts of <cuda_fp16.h> and <cuda_bf16.h> that kernels commonly use: conversions, arithmetic and
+// comparisons of one number and of two. An operation is done in float and rounded once more. The result is
+// the same as with one rounding, because a float has more than twice the digits (Figueroa 1995).
 #pragma once
 
 #include "common/float16.cuh"
 
 namespace tunesmith_shim {
-// The float beside `x` whose last digit is odd where it is not exact, so that rounding it further is rounding
-// x.
+// The float next to `x`. If it is not exact, it is the neighbour whose last digit is odd, so that rounding it
+// further gives the same as rounding x.
 inline float to_odd(double x) {
   const float near = static_cast<float>(x);
   const double back = near;

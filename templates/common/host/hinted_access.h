@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host twin of common/hinted_access.cuh: no hints, at addresses that a GPU would take.
+// The host twin of common/hinted_access.cuh: it ignores hints and checks that a GPU would accept the
+// addresses.
 #pragma once
 
 #include <string.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA's language has beyond C++: qualifiers, fences, and what ends a launch from within a kernel.
+// The parts of CUDA's language beyond C++: qualifiers, fences, and functions that end a launch from within a
+// kernel.
 //
-// Stands after every header of the C library, which uses some of these words itself.
+// It must be included after every header of the C library, which uses some of these names itself.
 #pragma once
 
 #include "common/host/builtins.h"

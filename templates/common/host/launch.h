@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One launch of one kernel: its blocks, one after the other, in the order that is asked for.
+// Launches one kernel: its blocks run one after the other, in the requested order.
 #pragma once
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ void free(void* memory);
 
 namespace tunesmith_shim {
 
-// Which block is the n-th to run: in order, in reverse, or all over the grid.
+// The n-th block to run: in order, in reverse, or scattered over the grid.
 enum class BlockOrder { ascending, descending, scattered };
 static unsigned long long block_at(unsigned long long n, unsigned long long blocks, BlockOrder order) {
   constexpr unsigned long long most_scattered = 1ull << 31;  // so that no product overflows
@@ -54,7 +54,7 @@ static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads, Bl
   return intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size) ? ok : shared_overrun;
 }
 
-// `way` is 1 for threads in reverse, plus 2 where every other 16 bytes of poison have the other sign, plus 4
+// `way` is 1 for threads in reverse, plus 2 if every other 16 bytes of poison have the other sign, plus 4
 // times the BlockOrder, plus 256 times the difference of the poison's bits from a NaN's.
 static int run(Body kernel, void* const* arguments, const long long* grid, const long long* block,
                long long dynamic_bytes, int way) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host twin of common/load_as.cuh: byte by byte, because a host compiler may assume that no element is
-// read as a V; an address that a GPU would refuse ends the launch.
+// The host twin of common/load_as.cuh. It copies byte by byte, because a host compiler may assume that no
+// element is read as a V. An address that a GPU would refuse ends the launch.
 #pragma once
 
 #include <string.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's mathematical functions, by those of the C library. <math.h> is not included: it alone would double
-// the time to compile a variant.
+// CUDA's mathematical functions, implemented by those of the C library. <math.h> is not included because it
+// alone would double the time to compile a variant.
 #pragma once
 
-// As in CUDA, of a signed and an unsigned integer the result is unsigned, and of a number and a NaN the
-// number.
+// As in CUDA, the result for a signed and an unsigned integer is unsigned, and the result for a number and a
+// NaN is the number.
 #define TUNESMITH_MIN_MAX(type, a_type, b_type)                                                          \
   constexpr type min(a_type a, b_type b) { return static_cast<type>(b) < static_cast<type>(a) ? b : a; } \
   constexpr type max(a_type a, b_type b) { return static_cast<type>(a) < static_cast<type>(b) ? b : a; }
@@ -27,7 +27,7 @@ TUNESMITH_MIN_MAX(double, float, double)
 TUNESMITH_MIN_MAX(double, double, float)
 #undef TUNESMITH_MIN_MAX
 
-// What the C library computes under CUDA's names, in double, in float, and chosen by the argument.
+// Functions of the C library that have CUDA's names: in double, in float, and chosen by the argument.
 #define TUNESMITH_MATHS_1(name)    \
   extern "C" double name(double);  \
   extern "C" float name##f(float); \

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host twin of common/matrix_f64.cuh: lanes give each other what they brought, as in a collective.
+// The host twin of common/matrix_f64.cuh: lanes exchange their operands as in a collective.
 #pragma once
 
 #include "common/host/warp.h"
 
 namespace tunesmith_shim {
 
-// The four terms that the lanes from `first` on brought.
+// The four terms of the lanes from `first` on.
 struct FourTerms {
   double term[4];
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from global to shared memory that arrive when their thread waits for them, and not before: until
-// then the target holds poison, so that a missing wait shows. Groups are those of cp.async.
+// Copies from global to shared memory that arrive only when their thread waits for them. Until then the
+// target holds poison, so that a missing wait shows. Groups are those of cp.async.
 #pragma once
 
 #include <stddef.h>
@@ -23,15 +23,15 @@ struct PendingCopy {
   int size;
   int group;
 };
-struct PendingCopies {  // of one fiber
+struct PendingCopies {  // the copies of one fiber
   PendingCopy* copies;
   int count, room;
-  int group;  // that is being filled
+  int group;  // the group that is being filled
   uint3 thread, block;
 };
 static PendingCopies pending_copies[max_threads];
 
-// When the kernel is unloaded.
+// Frees the copies when the kernel is unloaded.
 __attribute__((destructor)) static void free_pending_copies() {
   for (PendingCopies& mine : pending_copies) free(mine.copies);
 }
@@ -48,7 +48,7 @@ TUNESMITH_UNWATCHED inline PendingCopies& pending_of_thread() {
   return mine;
 }
 
-// `from` gives the first `read` bytes, the others are 0.
+// `from` gives the first `read` bytes; the others are 0.
 TUNESMITH_UNWATCHED inline void copy_later(void* to, const void* from, int size, int read) {
   require_alignment(to, static_cast<size_t>(size));
   if (read > 0) require_alignment(from, static_cast<size_t>(size));
@@ -73,7 +73,7 @@ TUNESMITH_UNWATCHED inline void copy_later(void* to, const void* from, int size,
 
 TUNESMITH_UNWATCHED inline void end_copy_group() { ++pending_of_thread().group; }
 
-// Until at most so many of the groups that were ended last have not arrived.
+// Waits until only the last `left` groups, or fewer, have not arrived.
 TUNESMITH_UNWATCHED inline void wait_for_groups(int left) {
   PendingCopies& mine = pending_of_thread();
   int still = 0;

@@ -13,7 +13,7 @@ inline double __fma_rd(double x, double y, double z) {
 #else
 #error "FE_DOWNWARD of this processor is not known here"
 #endif
-  // Volatile: the compiler must neither move the operation nor compute it itself.
+  // The operands are volatile because the compiler must neither move the operation nor compute it itself.
   const int before = fegetround();
   fesetround(downward);
   volatile double a = x;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory: a section of the binary for what kernels declare, and one block of memory between guards for
-// dynamic shared memory. launch.h poisons both before every block.
+// Shared memory: a section of the binary for the variables that kernels declare, and a block of memory
+// between guards for dynamic shared memory. launch.h poisons both before every block.
 #pragma once
 
 #include <stddef.h>
 #include <string.h>
 
-// `used`: the compiler must not conclude from what it sees that nobody writes to it.
+// The attribute `used` keeps the compiler from concluding that the variable is never written.
 #define TUNESMITH_SHARED static __attribute__((section("tunesmith_shared"), used))
 #if defined(TUNESMITH_WATCHED)  // before each, and behind the last, bytes that no thread may touch
 #define TUNESMITH_JOINED_NOW(a, b) a##b
@@ -32,7 +32,8 @@ constexpr size_t guard_bytes = 4096;  // before and after dynamic shared memory
 constexpr unsigned char guard = 0xa5;
 constexpr unsigned char nan_poison = 0xff;  // a NaN in every floating-point type, -1 in every signed one
 
-// What the bytes of shared memory hold before a block, as a launch says: the first 16 and the next, in turn.
+// The bytes of shared memory before a block runs, as a launch sets them: for the first 16 bytes and the next
+// 16, in turn.
 static unsigned char poison[2] = {nan_poison, nan_poison};
 
 static void fill_with_poison(unsigned char* memory, size_t size) {
@@ -43,7 +44,7 @@ static void fill_with_poison(unsigned char* memory, size_t size) {
 
 static void* dynamic_shared = nullptr;
 
-// Of a block, declared in the text; a watched binary has guards among it, and says nothing.
+// The bytes that the text declares for a block. A watched binary has guards between them and gives no number.
 inline long long shared_bytes() {
 #if !defined(TUNESMITH_WATCHED)
   if (__start_tunesmith_shared != nullptr) return __stop_tunesmith_shared - __start_tunesmith_shared;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch from one stack to another, in assembly for x86-64 and AArch64. Elsewhere fibers.h uses ucontext,
-// which costs a system call per switch, for the signal mask.
+// The switch from one stack to another, in assembly for x86-64 and AArch64. On other machines fibers.h uses
+// ucontext, which costs a system call per switch for the signal mask.
 #pragma once
 
 #include <stddef.h>
@@ -75,7 +75,7 @@ tunesmith_switch:
 )");
 #endif
 
-// Saves the callee-saved registers and the stack pointer to *from, continues where `to` was saved.
+// Saves the callee-saved registers and the stack pointer to *from, and continues where `to` was saved.
 extern "C" __attribute__((visibility("hidden"))) void tunesmith_switch(void** from, void* to);
 
 }  // namespace tunesmith_shim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host twin of common/vector.cuh: element by element, because a host compiler may assume that no float is
-// read as a Vector; an address that a GPU would refuse ends the launch.
+// The host twin of common/vector.cuh. It copies element by element, because a host compiler may assume that
+// no float is read as a Vector. An address that a GPU would refuse ends the launch.
 #pragma once
 
 #include "common/host/aligned.h"

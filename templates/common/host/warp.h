@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warps and their collectives (shuffles, votes, matches, reductions).
 //
-// A warp is 32 neighbouring threads, started together. Those that meet at a collective wait until all that
-// its mask names have come to the same line with the same mask, or have returned; what a returned thread, or
-// one that the mask does not name, would have given is all ones. If the warp stands still before that, the
-// launch ends with an error.
+// A warp is 32 neighbouring threads that start together. A thread at a collective waits until all threads
+// that its mask names have come to the same line with the same mask, or have returned. The value of a
+// returned thread, or of one that the mask does not name, is all ones. If no thread of the warp can go on
+// before that, the launch ends with an error.
 #pragma once
 
 #include <string.h>
@@ -17,12 +17,12 @@ namespace tunesmith_shim {
 
 static int meeting = 0;                              // fibers at a collective
 static unsigned met = 0;                             // lanes of the collective that has just taken place
-static unsigned met_votes = 0;                       // of them, those whose operand is not 0
-static unsigned long long met_operands[warp_lanes];  // of all lanes
+static unsigned met_votes = 0;                       // the lanes among these whose operand is not 0
+static unsigned long long met_operands[warp_lanes];  // the operands of all lanes
 
 // Runs one warp, the fibers waiting[first] to waiting[count - 1], until each has finished or waits at a
-// barrier. Returns the new count. Cold, so that it is compiled for size, which is quicker: every variant pays
-// for it.
+// barrier. Returns the new count. It is marked cold so that it is compiled for size, which takes less time:
+// every variant compiles it.
 __attribute__((noinline, cold)) static int settle(int first, int count) {
   while (meeting > 0) {
     unsigned alive = 0;
@@ -36,7 +36,7 @@ __attribute__((noinline, cold)) static int settle(int first, int count) {
         const Fiber& other = fibers[waiting[m]];
         if (other.line == fiber.line && other.mask == fiber.mask) here |= 1u << other.lane;
       }
-      // __activemask takes those who come, so it takes place only when nothing else can.
+      // __activemask takes whichever lanes have come, so it runs only when no other collective can.
       if (fiber.line < 0 ? ready == nullptr : here == (fiber.mask & alive)) {
         ready = &fiber;
         met = here;
@@ -72,7 +72,7 @@ __attribute__((noinline, cold)) static int settle(int first, int count) {
   return count;
 }
 
-// Returns when the lanes of `mask` have met; met, met_votes and met_operands are then theirs.
+// Returns when the lanes of `mask` have met. Then met, met_votes and met_operands belong to these lanes.
 __attribute__((noinline)) static void meet(unsigned mask, unsigned long long operand, int line) {
   if ((mask >> running->lane & 1) == 0) fail(divergent_warp);
   running->line = line;
@@ -84,7 +84,7 @@ __attribute__((noinline)) static void meet(unsigned mask, unsigned long long ope
 
 }  // namespace tunesmith_shim
 
-// The line is that of the call, also where an optimizer makes one of two calls.
+// The default argument gives the line of the call, even if an optimizer merges two calls.
 inline void __syncwarp(unsigned mask = ~0u, int line = __builtin_LINE()) {
   tunesmith_shim::meet(mask, 0, line);
 }
@@ -105,7 +105,7 @@ inline int __all_sync(unsigned mask, int predicate, int line = __builtin_LINE())
 
 namespace tunesmith_shim {
 
-// What an integer is promoted to, as if there were an overload for each arithmetic type.
+// The type to which an integer is promoted, as if there were an overload for each arithmetic type.
 template <typename Number>
 using Promoted = decltype(Number() + Number());
 
@@ -116,7 +116,7 @@ inline unsigned long long operand(Number value) {
   return all;
 }
 
-// What `lane` gave.
+// The value that `lane` gave.
 template <typename Number>
 inline Number given(int lane) {
   Number value;
@@ -126,8 +126,8 @@ inline Number given(int lane) {
 
 }  // namespace tunesmith_shim
 
-// `own` is this lane, `first` and `last` are those of its segment of `width` lanes, `from` is where the value
-// comes from: beyond the segment, from the lane itself.
+// `own` is this lane; `first` and `last` are the first and last lanes of its segment of `width` lanes. The
+// value comes from lane `from`, or from the lane itself if `from` is beyond the segment.
 #define TUNESMITH_SHUFFLE(name, type, from)                                                                \
   template <typename Number>                                                                               \
   inline tunesmith_shim::Promoted<Number> name(unsigned mask, Number value, type by, int width = warpSize, \

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a watched launch tells: each access to memory, barriers, fences, and what the sanitizers of the
-// compiler find. TUNESMITH_WATCHED is defined where the text is compiled with -fsanitize=thread, alignment
-// and signed-integer-overflow; their functions are defined here, and no library of theirs is linked. Without
-// it there is nothing.
+// The reports of a watched launch: each access to memory, barriers, fences, and findings of the compiler's
+// sanitizers. TUNESMITH_WATCHED is defined if the text is compiled with -fsanitize=thread, alignment and
+// signed-integer-overflow. The sanitizers' functions are defined here, and no sanitizer library is linked.
+// Without TUNESMITH_WATCHED, this file does nothing.
 //
-// runtime/watch.h has the same struct, and says what each of its functions is told.
+// runtime/watch.h has the same struct and explains the arguments of its functions.
 #pragma once
 
 #include <stddef.h>
@@ -41,27 +41,27 @@ struct Watch {
   void (*overflow)(void* self, const char* file, int line);
 };
 constexpr int reads = 0, writes = 1, updates = 2, reads_volatile = 3, writes_volatile = 4;
-constexpr int watch_ended = 9;  // what a launch answers that the watch has ended
+constexpr int watch_ended = 9;  // the result of a launch that the watch has ended
 
 static const Watch* watch = nullptr;
-static bool in_thread = false;  // of a block, not in the scheduler
+static bool in_thread = false;  // true in a thread of a block, false in the scheduler
 
 static int thread_number();
 static bool is_on_stack(const void* at);
 static void fail(int code);
 
 TUNESMITH_UNWATCHED static void end_watched() {
-  in_thread = false;  // what ends the launch is not watched itself
+  in_thread = false;  // the code that ends the launch is not watched
   fail(watch_ended);
 }
 
-// noinline, and before the access: the launch may end here.
+// This is noinline and called before the access, because the launch may end here.
 TUNESMITH_UNWATCHED __attribute__((noinline)) static void note(const void* at, long long bytes, int kind) {
   if (watch == nullptr || !in_thread || is_on_stack(at)) return;
   if (watch->access(watch->self, at, bytes, kind, thread_number()) == 0) end_watched();
 }
 
-struct Spot {  // as the sanitizers of GCC and Clang have it
+struct Spot {  // the layout is that of the sanitizers of GCC and Clang
   const char* file;
   unsigned line, column;
 };

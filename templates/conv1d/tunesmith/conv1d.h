@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // numpy.convolve and numpy.correlate of each signal of a batch with one kernel, in all their modes; the
-// kernel may be longer than the signals. With another boundary than zero, scipy.ndimage's convolve1d and
-// correlate1d.
+// kernel may be longer than the signals. With other boundaries than zero, they are scipy.ndimage's convolve1d
+// and correlate1d.
 #pragma once
 
 #include <cstdint>
@@ -28,22 +28,21 @@ struct Conv1dShape {
 
 enum class Conv1dFunction { convolve, correlate };
 
-/// For n samples and k taps the outputs are n + k - 1 (full: every overlap), max(n, k) (same) or
-/// max(n, k) - min(n, k) + 1 (valid: every whole overlap, whatever the boundary). With another boundary than
-/// zero `same` is as scipy.ndimage has it: n outputs, centred as there.
+/// For n samples and k taps the outputs are n + k - 1 (full: every overlap), max(n, k) (same) or max(n, k) -
+/// min(n, k) + 1 (valid: every whole overlap, whatever the boundary). With other boundaries than zero, `same`
+/// has n outputs and centres them as scipy.ndimage does.
 enum class Conv1dMode { full, same, valid };
 
 std::int64_t conv1d_output_length(const Conv1dShape& shape, Conv1dMode mode) noexcept;
 
 /// `signal` is batch x length, `kernel` taps, `output` batch x conv1d_output_length(), each row-major and
 /// contiguous, in memory of the dispatcher's device; `output` overlaps neither. `stream` is a cudaStream_t.
-/// An output's error is at most (n + 1) u sum|kernel signal|, for n = min(length, taps), or taps with another
-/// boundary than zero, and u the dtype's
-/// unit roundoff (2^-24, 2^-53). NaN and infinity in a signal reach the outputs whose window holds them and
-/// no others; those in the kernel do too, but outputs at which such a tap lies outside the signal are
-/// undefined. A batch of 0 does nothing. The first call for a shape plans it; later calls look it up. Throws
-/// where plan() throws (a length or taps of 0, a size that is not allowed); all else, a null, overlapping or
-/// misaligned pointer included, is in the Status.
+/// An output's error is at most (n + 1) u sum|kernel signal|. Here n is min(length, taps), or taps with other
+/// boundaries than zero, and u is the dtype's unit roundoff (2^-24, 2^-53). NaN and infinity in a signal
+/// reach the outputs whose window holds them and no others; those in the kernel do too, but outputs at which
+/// such a tap lies outside the signal are undefined. A batch of 0 does nothing. The first call for a shape
+/// plans it; later calls look it up. Throws where plan() throws (a length or taps of 0, a size that is not
+/// allowed). The Status tells all other errors, including null, overlapping or misaligned pointers.
 Status conv1d(Dispatcher& dispatcher, const float* signal, const float* kernel, float* output,
               const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
               Conv1dFunction function = Conv1dFunction::convolve, void* stream = nullptr);
@@ -51,15 +50,15 @@ Status conv1d(Dispatcher& dispatcher, const double* signal, const double* kernel
               const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
               Conv1dFunction function = Conv1dFunction::convolve, void* stream = nullptr);
 
-/// f16, bf16, u8, u16 or i16: elements of a signal that are narrower than those of kernel and output;
-/// computed as float.
+/// f16, bf16, u8, u16 or i16: types of a signal's elements that are narrower than those of kernel and output.
+/// The computation is in float.
 using Conv1dSignal = ElementType;
 Status conv1d(Dispatcher& dispatcher, ElementName type, const void* signal, const float* kernel,
               float* output, const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
               Conv1dFunction function = Conv1dFunction::convolve, void* stream = nullptr);
 
 /// The plan that conv1d() uses, to launch it many times or to see how it matched. Arguments: signal, kernel,
-/// output. With Boundary::constant launch() takes another `value` as its number.
+/// output. With Boundary::constant, launch() takes another `value` as its number.
 template <typename T>
 Plan conv1d_plan(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
                  Conv1dFunction function = Conv1dFunction::convolve);

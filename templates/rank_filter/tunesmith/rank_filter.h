@@ -15,9 +15,9 @@ inline namespace TUNESMITH_ABI {
 
 using RankFilterBoundary = Boundary;
 
-/// An image of depth x height x width elements, row-major and contiguous, and its window. In a window of one
-/// plane, planes are images apart. Output (z, y, x) has the window that begins at z - window_depth / 2 -
-/// origin_z, and likewise along y and x; it must hold its output's own place.
+/// An image of depth x height x width elements, row-major and contiguous, and its window. If the window has
+/// one plane, each plane is an image of its own. Output (z, y, x) has the window that begins at z -
+/// window_depth / 2 - origin_z, and likewise along y and x; it must hold its output's own place.
 struct RankFilterShape {
   std::int64_t depth = 1;
   std::int64_t height = 1;
@@ -26,12 +26,12 @@ struct RankFilterShape {
   std::int64_t window_height = 1;
   std::int64_t window_width = 1;
   Boundary boundary = Boundary::reflect;
-  double value = 0;  ///< outside, of boundary constant; integers cut it, and clamp it to their range
+  double value = 0;  ///< outside, for Boundary::constant; integer types truncate it, then clamp it to range
   std::int64_t origin_z = 0;
   std::int64_t origin_y = 0;
   std::int64_t origin_x = 0;
-  /// Which places of the window count, row by row with a slash between two, x where one does, as
-  /// ".x./xxx/.x."; of at most 2048 places, not all of them x. "box": all of a window of any size.
+  /// The places of the window that count, marked x, row by row with a slash between two rows: ".x./xxx/.x.".
+  /// At most 2048 places, not all of them x. "box": all places of a window of any size.
   std::string_view footprint = "box";
 };
 
@@ -42,21 +42,21 @@ concept RankFilterElement =
 template <RankFilterElement T>
 inline constexpr std::string_view rank_filter_dtype = ElementName(element_type<T>).text;
 
-/// The elements of a window that count.
+/// The number of elements of a window that count.
 std::int64_t rank_filter_count(const RankFilterShape& shape) noexcept;
 
 /// The plan that rank_filter() uses, to launch it many times or to see how it matched. Arguments: image,
-/// output; a launch takes the value outside as its number. `type` may be f16 or bf16 too.
+/// output. A launch takes the value outside as its number. `type` may also be f16 or bf16.
 Plan rank_filter_plan(Dispatcher& dispatcher, const RankFilterShape& shape, std::int64_t rank,
                       ElementName type = ElementType::f32);
 
-/// The element of rank `rank` from 0, the minimum, to rank_filter_count() - 1, the maximum. Exact: the order
-/// is one of all elements, with -0 before 0 and NaN after all numbers, so that a minimum is NaN only where
-/// all of its window is. `image` and `output` are in memory of the dispatcher's device and do not overlap.
-/// `stream` is a cudaStream_t.
+/// Finds the element of rank `rank` in each window: 0 is the minimum, rank_filter_count() - 1 the maximum.
+/// The result is exact: the order is total, with -0 before 0 and NaN after all numbers, so that a minimum is
+/// NaN only if all elements of its window are. `image` and `output` are in memory of the dispatcher's device
+/// and do not overlap. `stream` is a cudaStream_t.
 ///
-/// Throws where plan() throws: for a size, an origin, a footprint or a rank that is not allowed. All else is
-/// in the Status.
+/// Throws where plan() throws: for a size, an origin, a footprint or a rank that is not allowed. The Status
+/// tells all other errors.
 Status rank_filter(Dispatcher& dispatcher, const void* image, void* output, const RankFilterShape& shape,
                    std::int64_t rank, ElementName type, void* stream = nullptr);
 
@@ -67,7 +67,7 @@ Status rank_filter(Dispatcher& dispatcher, const T* image, T* output, const Rank
                      element_type<T>, stream);
 }
 
-/// Of an even number of elements the upper of the middle two, as SciPy's.
+/// The median of each window. For an even number of elements it is the upper of the middle two, as in SciPy.
 template <RankFilterElement T>
 Status median_filter(Dispatcher& dispatcher, const T* image, T* output, const RankFilterShape& shape,
                      void* stream = nullptr) {

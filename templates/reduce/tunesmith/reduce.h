@@ -24,9 +24,9 @@ struct ReduceShape {
   std::int64_t stride = 0;        ///< elements; 0: inner
 };
 
-/// What a reduction may be told beside its function.
+/// The options of a reduction besides its function.
 struct ReduceOptions {
-  /// Of var, std and mean_var: squares are divided by length - ddof.
+  /// For var, std and mean_var: squares are divided by length - ddof.
   std::int64_t ddof = 0;
   /// Sums and products are computed and written as double: sum and prod of float and integers, mean, var, std
   /// and mean_var of float.
@@ -41,7 +41,7 @@ template <ReduceElement T>
 using ReduceMean = std::conditional_t<std::is_integral_v<T>, double, T>;  ///< of moments and norms too
 
 /// The plan that the functions below use, to launch it many times or to see how it matched. Arguments: x, y.
-/// `type` is that of x: f32, f64, i32 or i64.
+/// `type` is the type of x: f32, f64, i32 or i64.
 Plan reduce_plan(Dispatcher& dispatcher, ElementName type, const ReduceShape& shape,
                  ReduceFunction function = ReduceFunction::sum,
                  ReduceOrder order = ReduceOrder::deterministic, const ReduceOptions& options = {});
@@ -52,14 +52,14 @@ Plan reduce_plan(Dispatcher& dispatcher, const ReduceShape& shape,
   return reduce_plan(dispatcher, element_type<T>, shape, function, order, options);
 }
 
-/// Any function. `y` has the function's own type, as numpy's has: see README.md. `x` and `y` are in memory of
-/// the dispatcher's device and do not overlap. `stream` is a cudaStream_t.
-/// Without a `workspace` the library makes one for each launch that needs one. One of your own saves some
-/// microseconds; give it to Plan::launch() of a reduce_plan() that you keep, since a better plan that comes
-/// later may need a larger one.
+/// Reduces by any function. `y` has the function's own type, as numpy's has: see README.md. `x` and `y` are
+/// in memory of the dispatcher's device and do not overlap. `stream` is a cudaStream_t. Without a `workspace`
+/// the library makes one for each launch that needs one. One of your own saves some microseconds; give it to
+/// Plan::launch() of a reduce_plan() that you keep, since a better plan that comes later may need a larger
+/// one.
 ///
-/// Throws where plan() throws: for a negative size, and for an extreme, or its place, of no elements. All
-/// else, a null, overlapping or misaligned pointer included, is in the Status.
+/// Throws where plan() throws: for a negative size, and for an extreme, or its place, of no elements. The
+/// Status reports all other errors, also a null, overlapping or misaligned pointer.
 template <ReduceElement T>
 Status reduce(Dispatcher& dispatcher, ReduceFunction function, const T* x, void* y, const ReduceShape& shape,
               const ReduceOptions& options = {}, void* stream = nullptr, void* workspace = nullptr) {
@@ -95,8 +95,8 @@ Status reduce_max(Dispatcher& dispatcher, const T* x, T* y, const ReduceShape& s
   return reduce(dispatcher, ReduceFunction::max, x, y, shape, {}, stream, workspace);
 }
 
-/// Where the least or greatest element of each line is first, by its position along the axis; a NaN is before
-/// any number.
+/// The first place of the least or greatest element of each line, by its position along the axis; a NaN is
+/// before any number.
 template <ReduceElement T>
 Status reduce_argmin(Dispatcher& dispatcher, const T* x, std::int64_t* y, const ReduceShape& shape,
                      void* stream = nullptr, void* workspace = nullptr) {
@@ -108,9 +108,9 @@ Status reduce_argmax(Dispatcher& dispatcher, const T* x, std::int64_t* y, const 
   return reduce(dispatcher, ReduceFunction::argmax, x, y, shape, {}, stream, workspace);
 }
 
-/// The squares of what the elements are off their mean, added and divided by length - ddof; std: its root. x
-/// is read once; the error of the squares' sum S is at most 16 u S + 256 u^2 sum x^2 (in float also n 2^-52
-/// times the squares of what the elements are off the first one), u = 2^-24 or 2^-53.
+/// The squares of the elements' differences from their mean, added and divided by length - ddof; std: its
+/// root. x is read once; the error of the squares' sum S is at most 16 u S + 256 u^2 sum x^2 (in float also n
+/// 2^-52 times the squares of the differences from the first element), u = 2^-24 or 2^-53.
 template <ReduceElement T>
 Status reduce_var(Dispatcher& dispatcher, const T* x, ReduceMean<T>* y, const ReduceShape& shape,
                   std::int64_t ddof = 0, void* stream = nullptr, void* workspace = nullptr) {

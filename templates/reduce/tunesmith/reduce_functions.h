@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reduction may compute, by number and by name: for applications and for the op itself.
+// The functions that a reduction may compute, by number and by name: for applications and for the op itself.
 #pragma once
 
 #include <array>
@@ -7,7 +7,8 @@
 
 namespace tunesmith {
 
-/// min_max and mean_var write pairs: y[2 * k] is the minimum or the mean of output k, y[2 * k + 1] the other.
+/// The functions. min_max and mean_var write pairs: y[2 * k] is the minimum or the mean of output k, y[2 * k
+/// + 1] the other.
 enum class ReduceFunction {
   sum,
   min,
@@ -32,8 +33,8 @@ inline constexpr std::array<std::string_view, 18> reduce_function_names = {
     "sum", "min", "max",           "mean", "argmin", "argmax", "var",     "std",     "prod",
     "any", "all", "count_nonzero", "ptp",  "norm1",  "norm2",  "norminf", "min_max", "mean_var"};
 
-/// deterministic: a plan gives the same bits for the same arguments in every run. atomic, for sums only:
-/// blocks add to the output as they end.
+/// The order of additions. deterministic: a plan gives the same bits for the same arguments in every run.
+/// atomic, for sums only: blocks add to the output as they end.
 enum class ReduceOrder { deterministic, atomic };
 inline constexpr std::array<std::string_view, 2> reduce_order_names = {"deterministic", "atomic"};
 

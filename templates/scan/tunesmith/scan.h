@@ -34,7 +34,7 @@ concept ScanElement = OneOf<T, float, double, std::int32_t, std::int64_t, std::u
 template <ScanElement T>
 inline constexpr std::string_view scan_dtype = ElementName(element_type<T>).text;
 
-/// Sums and products of integers wrap beyond 64 bits.
+/// The type of a scan's results. Sums and products of integers wrap beyond 64 bits.
 template <ScanFunction function, ScanElement T>
 using ScanResult = std::conditional_t<
     function == ScanFunction::any || function == ScanFunction::all, bool,
@@ -43,15 +43,16 @@ using ScanResult = std::conditional_t<
                        T, std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>>>;
 
 /// The plan that scan() uses, to launch it many times or to see how it matched. Arguments: x, y. `type` is
-/// that of x; also f16 and bf16. sums_in_double: sums and products of f32 are computed and written as double.
+/// the type of x; f16 and bf16 are allowed too. sums_in_double: sums and products of f32 are computed and
+/// written as double.
 Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction function = ScanFunction::sum,
                ScanKind kind = ScanKind::inclusive, ElementName type = ElementType::f32,
                bool sums_in_double = false);
 
-/// A scan of a function of your own: an expression of a, what is before, and b, what comes next, in C's
-/// operators and functions (elementwise has the list), such as "max(a, b) + log1p(exp(-abs(a - b)))". It has
-/// to be associative: one that is not for a few numbers is refused. `type` is that of x and y, not u8.
-/// exclusive_first: the scan is exclusive, and this its first result.
+/// The plan for a scan of a function of your own: an expression of a, the result so far, and b, the next
+/// element, in C's operators and functions (elementwise has the list), such as "max(a, b) + log1p(exp(-abs(a
+/// - b)))". It must be associative: an expression that is not, for a few numbers, is refused. `type` is that
+/// of x and y, not u8. exclusive_first: the scan is exclusive, and this is its first result.
 Plan scan_expression_plan(Dispatcher& dispatcher, std::string_view expression, const ScanShape& shape,
                           ElementName type = ElementType::f32,
                           std::optional<double> exclusive_first = std::nullopt);
@@ -66,8 +67,8 @@ Plan scan_expression_plan(Dispatcher& dispatcher, std::string_view expression, c
 /// product at most n u times its size, as long as no product of neighbours leaves the type's range. NaN
 /// stays; it counts as true.
 ///
-/// Throws where plan() throws: for a negative size. All else, a null, overlapping or misaligned pointer
-/// included, is in the Status.
+/// Throws where plan() throws: for a negative size. The Status reports all other errors, also a null,
+/// overlapping or misaligned pointer.
 template <ScanFunction function, ScanElement T>
 Status scan(Dispatcher& dispatcher, const T* x, ScanResult<function, T>* y, const ScanShape& shape,
             ScanKind kind = ScanKind::inclusive, void* stream = nullptr, void* workspace = nullptr) {

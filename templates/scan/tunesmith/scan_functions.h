@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scan may compute, by number and by name: for applications and for the op itself.
+// The functions that a scan may compute, by number and by name: for applications and for the op itself.
 #pragma once
 
 #include <array>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The body of contract.cu and contract_any.cu: an output is the sum over K of terms of a row of M and a
-// column of N. Each of the four groups of indices (M moves the first operand and the output, N the second and
-// the output, K is reduced, the batch moves all) is counted through as one number, and an element's address
-// is the sum of what the digits of two groups add; so strides, windows and diagonals make no difference. The
-// extents and strides are arguments, their numbers are compiled in. Needs T, Compute, Out, neutral(),
-// added(), term(), zeros_add_nothing and, for what is stored instead of a sum, finish::apply().
+// column of N. There are four groups of indices: M moves the first operand and the output, N the second and
+// the output, K is reduced, the batch moves all. Each group is counted through as one number, and an
+// element's address is the sum of the offsets that the digits of two groups add; so strides, windows and
+// diagonals make no difference. The extents and strides are arguments, their numbers are compiled in. Needs
+// T, Compute, Out, neutral(), added(), term(), zeros_add_nothing and, for what is stored instead of a sum,
+// finish::apply().
 
 #include "common/async_copy.cuh"
 #include "common/copy_groups.cuh"
@@ -30,12 +31,13 @@ constexpr bool matrices = UNIT == Unit::mma;
 constexpr bool packs_first = PACK == Pack::first || PACK == Pack::both;
 constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
 
-// A thread's rows are pieces of as many neighbours as one access to shared memory takes, and as far apart as
-// all threads' pieces are long; likewise its columns.
+// A thread's rows are pieces. A piece has as many neighbours as one access to shared memory takes, and a
+// thread's pieces are as far apart as the pieces of all threads are long. Its columns are pieces in the same
+// way.
 constexpr int piece_m = matrices ? 1 : alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
 constexpr int piece_n = matrices ? 2 : alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
 
-// What shared memory holds of an element: as it is, or what is computed with.
+// The type of an element in shared memory: that of the array for matrix instructions, else that of the sums.
 template <bool AS_IT_IS, typename As>
 struct HeldType {
   using type = As;
@@ -58,9 +60,10 @@ constexpr Hint store_hint = static_cast<Hint>(STORE);
 using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, 1, threads_m * piece_m, 2>;
 using Second = Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second, SPAN_N, threads_n * piece_n, 4>;
 
-// Shared memory begins with these: of each row of M where it begins in the first operand and in the output,
-// and of each column of N. Where several digits make K, what the terms of each stage add in both operands
-// follows; then as many tiles of both.
+// Shared memory begins with these tables: where each row of M begins in the first operand and in the output,
+// and where each column of N begins in the second operand and in the output. If K has several digits, the
+// offsets that the terms of each stage add in both operands follow. Then come the tiles of both operands, one
+// pair for each stage.
 struct Tables {
   Offset first[TILE_M], out_m[TILE_M], second[TILE_N], out_n[TILE_N];
 };
@@ -69,8 +72,9 @@ struct Terms {
 };
 constexpr int stage_elements = First::elements + Second::elements;
 
-// Where the output's neighbours are joined, of each vector of columns the run of neighbours that it is of
-// comes before the tiles, and the finished sums take the tiles' place: run by run, in each row by row.
+// If the output's neighbours are joined, shared memory has a Run before the tiles for each vector of columns:
+// the run of neighbours that the vector belongs to. The finished sums take the tiles' place, run by run, and
+// row by row within a run.
 struct alignas(INDEX == 32 ? 16 : 8) Run {
   Offset out;            // where the run begins in the output, less its place in shared memory, in elements
   unsigned twice_place;  // that place in vectors, twice: TILE_M times its first in the tile
@@ -94,7 +98,7 @@ static_assert(sizeof(Tables) == terms_at, "as the layout has it");
 static_assert(!counted_terms || stages * sizeof(Terms) == runs_at - terms_at, "as the layout has it");
 static_assert(!joins || vectors_n * sizeof(Run) == tiles_at - runs_at, "as the layout has it");
 
-// Which tile a block has.
+// The tile of a block.
 struct Tile {
   unsigned m, n, batch, split;
 };
@@ -126,8 +130,8 @@ struct Sizes {
   int m, n, k, runs_n;
 };
 
-// All threads fill the tables for rows from `from_m` on and columns from `from_n` on, of vectors the first
-// ones. Those beyond the end read the first ones, and are not stored.
+// All threads fill the tables, for rows from `from_m` on and columns from `from_n` on; of a vector of columns
+// only for the first one. Rows and columns beyond the end read the first one and are not stored.
 constexpr int step_n = smaller(VECTOR_OUT, Second::offset_step);
 __device__ __forceinline__ void fill(Tables& tables, const Digits& digits, const Sizes& sizes,
                                      unsigned from_m, unsigned from_n) {
@@ -145,7 +149,7 @@ __device__ __forceinline__ void fill(Tables& tables, const Digits& digits, const
   }
 }
 
-// For so many stages' terms from the term `from` on.
+// Fills the terms of `stages` stages, from the term `from` on.
 __device__ __forceinline__ void fill(Terms* terms, int stages, const Digits& digits, const Sizes& sizes,
                                      unsigned from) {
   if constexpr (counted_terms) {
@@ -159,12 +163,12 @@ __device__ __forceinline__ void fill(Terms* terms, int stages, const Digits& dig
 
 #include "tensor/contract/out.inl"
 
-// Where a block's j-th sums of the i-th row of all its threads lie among those of all blocks.
+// The place of this thread's j-th sum of its i-th row among the kept sums of all blocks.
 __device__ __forceinline__ long long kept_at(long long block, int i, int j) {
   return ((block * THREAD_M + i) * THREAD_N + j) * threads + static_cast<int>(threadIdx.x);
 }
 
-// Launched with a block for each tile of M and N, each of `splits` parts of K, of `terms_of_split` terms, and
+// The grid has a block for each tile of M and N, each of `splits` parts of K with `terms_of_split` terms, and
 // each place in the batch. With several parts a block leaves its sums to tensor_contract_kept.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(tensor_contract)(InputPointer<T> first, InputPointer<T> second, InOutPointer<Out> out,
@@ -207,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   }
   Sums sums(thread);
 
-  // The t-th tile of K, in a stage.
+  // The terms of the t-th tile of K, in a stage.
   const auto first_terms = [&](int t, int stage) {
     const int its = t * TILE_K;
     return First::Terms{(first_term + its) * first_step, first_step, terms[stage].first, left - its};
@@ -291,8 +295,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   }
 }
 
-// Adds what the parts of K have left, in their order. Launched with THREAD_M blocks for each tile of M and N
-// and each place in the batch.
+// Adds the sums that the parts of K have left, in the order of the parts. The grid has THREAD_M blocks for
+// each tile of M and N and each place in the batch.
 extern "C" __global__ void __launch_bounds__(threads)
     ENTRY(tensor_contract_kept)(InOutPointer<Out> out, InputPointer<Compute> kept, long long out_start, int m,
                                 int n, int runs_n, int tiles_m, int tiles_n, int splits, Extents extents,
@@ -309,7 +313,7 @@ extern "C" __global__ void __launch_bounds__(threads)
   fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
   start();
   __syncthreads();
-  // The block that had the first part; those of the others are `tiles` apart.
+  // The block that had the first part. The blocks of the other parts are `tiles` apart.
   const long long first = static_cast<long long>(tile.batch) * splits * tiles + (at - tile.batch * tiles);
   Compute sum[THREAD_N];
 #pragma unroll

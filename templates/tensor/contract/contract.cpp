@@ -46,7 +46,7 @@ constexpr IntegerAxis WARP_N("WARP_N");
 
 constexpr std::int64_t most_in_group = (std::int64_t{1} << 31) - 65536;
 
-// 1: the first operand is packed, 2: the second.
+// The operands that are packed: bit 0 stands for the first, bit 1 for the second.
 enum class Packs : std::uint8_t { none, first, second, both };
 constexpr auto names_of(Packs) {
   return std::to_array<std::string_view>({"none", "first", "second", "both"});
@@ -58,7 +58,8 @@ bool packs_second(const Config& c) { return packs_of(c) >= 2; }
 
 std::int64_t tile_threads(const Config& c) { return c[TILE_M] / c[THREAD_M] * (c[TILE_N] / c[THREAD_N]); }
 
-// Of an offset: whether 32 reach all elements of each array and all sums of some of a view's strides.
+// The bits of an offset: 32 if they reach every element of each array and every sum of some of a view's
+// strides, else 64.
 std::int64_t index_bits(const Problem& problem) {
   const Nest& nest = nest_of(problem);
   const auto is_near = [&](const View& view) {
@@ -73,7 +74,7 @@ std::int64_t index_bits(const Problem& problem) {
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }  // of doubles
 bool multiplies_matrices(const Config& c) { return c[UNIT] == "mma"; }        // of 16-bit elements
 
-// What shared memory holds of an element.
+// The type of an element in shared memory.
 DType held_dtype(const Problem& problem, const Config& c) {
   return multiplies_matrices(c) ? dtype_of(problem) : compute_dtype(problem);
 }
@@ -82,12 +83,12 @@ bool is_asynchronous(const Problem& problem, const Config& c) {
   return c[STAGES] > 1 && held_dtype(problem, c) == dtype_of(problem);
 }
 
-// Rows begin where the widest vector may.
+// Packs operands so that their rows begin at multiples of the widest vector.
 PackedGroups packed(const Problem& problem, const Groups& groups, bool packs_first, bool packs_second) {
   return {groups, packs_first, packs_second, 16 / bytes(dtype_of(problem))};
 }
 
-// How many blocks a multiprocessor has at once that ask for room for so many warps.
+// The number of blocks that a multiprocessor holds at once if they ask for room for `warps` warps.
 std::int64_t resident_blocks(std::int64_t threads, std::int64_t warps, std::int64_t shared_bytes,
                              const DeviceFacts& device) {
   std::int64_t blocks = std::max<std::int64_t>(1, warps * 32 / threads);
@@ -96,8 +97,8 @@ std::int64_t resident_blocks(std::int64_t threads, std::int64_t warps, std::int6
   return std::max<std::int64_t>(1, blocks);
 }
 
-// Time of all blocks in rounds of `resident` per multiprocessor (one block alone = 1); a partly filled last
-// round is slower.
+// The time of all blocks in rounds of `resident` per multiprocessor (one block alone = 1); a partly filled
+// last round is slower.
 double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& device) {
   const std::int64_t multiprocessors = multiprocessors_to_fill(device), slots = multiprocessors * resident;
   const auto last = static_cast<double>(ceil_divide(blocks % slots, multiprocessors));
@@ -106,8 +107,9 @@ double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& 
   return static_cast<double>(whole) * all + last * 2 * all / (all + last);
 }
 
-// How many parts a long sum of f32 has at least, so that few roundings are behind each term: of so many terms
-// at most, where their sums are few beside the operands.
+// The least number of parts of a long sum of f32, so that each term is rounded few times: a part has at most
+// `longest_part` terms, but there are at most `most_parts` parts. 1 unless the sums of the parts are few
+// compared to the operands.
 constexpr std::int64_t longest_part = 8192, most_parts = 1024;
 std::int64_t least_parts(const Problem& problem, const Groups& groups) {
   if (compute_dtype(problem) != DType::f32 || expression_of(problem).reduction != Reduction::sum) return 1;
@@ -120,22 +122,22 @@ std::int64_t least_parts(const Problem& problem, const Groups& groups) {
 struct Parts {
   std::int64_t splits, terms;
 };
-// With `least` parts, if there are parts at all.
+// Splits K into `split` parts, but into at least `least` unless `split` is 1.
 Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least) {
   const std::int64_t parts = split == 1 ? 1 : std::max(split, least);
   const std::int64_t terms = round_up(ceil_divide(k, parts), tile_k);
   return {ceil_divide(k, terms), terms};
 }
 
-// Of the SPLIT that make as many parts at most.
+// The smallest SPLIT that gives as many parts as `split`.
 constexpr std::array<std::int64_t, 6> splits = {1, 2, 4, 8, 16, 32};
 std::int64_t least_split(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least) {
   return least_alike(splits, split,
                      [=](std::int64_t each) { return parts_of(k, each, tile_k, least).splits; });
 }
 
-// At most `split` parts of K for each of the tiles, and at least half as many, or from `least` to twice as
-// many where that is more: those in which all blocks take the least time.
+// Splits K, for each of the tiles, into at most `split` parts and at least half as many, or into `least` to
+// twice as many where that is more. Takes the number with which all blocks need the least time.
 Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least,
                std::int64_t tiles, std::int64_t resident, const DeviceFacts& device) {
   const std::int64_t given = least_split(k, split, tile_k, least);
@@ -151,7 +153,7 @@ Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int
   return best;
 }
 
-// Of the groups where they are packed.
+// The layout of shared memory. `groups` are those of the operands after packing.
 ContractLayout layout_of(const Problem& problem, const Groups& groups, const Counted& k, std::int64_t splits,
                          const Config& c) {
   const std::int64_t element = bytes(held_dtype(problem, c)), lanes = 16 / element;
@@ -185,7 +187,7 @@ ContractLayout layout_of(const Problem& problem, const Groups& groups, const Cou
        .joins = c[OUT_BY] != "registers" && splits <= 1});
 }
 
-// Whether terms of zeros may be added.
+// True if terms of zeros may be added: they add nothing.
 bool adds_nothing(const Problem& problem) {
   const Expression& expression = expression_of(problem);
   return expression.reduction == Reduction::sum && !product_of(expression.function).empty();
@@ -216,7 +218,7 @@ std::string refuses(const Problem& problem) {
   return "";
 }
 
-// Whether the sum is that of products of the two accesses.
+// True if the sum is that of products of the two accesses.
 bool is_product(const Problem& problem) {
   const Expression& expression = expression_of(problem);
   std::vector<int> factors = product_of(expression.function);
@@ -224,7 +226,8 @@ bool is_product(const Problem& problem) {
   return expression.reduction == Reduction::sum && factors == std::vector{0, 1};
 }
 
-// Those that multiply the type, on a device or its emulation.
+// True if the device has tensor cores that multiply the problem's type, which is one of `types`; the host
+// emulates them.
 bool has_tensor_cores(const Problem& problem, const DeviceFacts& device, std::initializer_list<DType> types) {
   return is_product(problem) && std::find(types.begin(), types.end(), dtype_of(problem)) != types.end() &&
          (device.kind != DeviceKind::cuda || device.compute_capability >= 80);
@@ -236,7 +239,7 @@ bool has_matrices(const Problem& problem, const DeviceFacts& device) {
   return has_tensor_cores(problem, device, {DType::f16, DType::bf16});
 }
 
-// None of a problem that is refused.
+// The properties that the kernel is compiled for; empty for a problem that the template refuses.
 Values ranks(const Problem& problem) {
   const Expression& expression = expression_of(problem);
   const std::size_t finish = expression.finish.accesses.size();
@@ -278,7 +281,7 @@ std::string codes(const Problem& problem) {
          "}\n";
 }
 
-// Elements of the widest loads and stores: of a tile they are a divisor.
+// The elements of the widest load and of the widest store; they divide a tile.
 std::int64_t widest_load(const Problem& problem) {
   return std::min<std::int64_t>(8, 16 / bytes(dtype_of(problem)));
 }
@@ -294,7 +297,7 @@ std::vector<Axis> axes(const Problem& problem) {
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
   const std::vector<Value> of_thread =
       wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12};
-  // First what few combinations are legal of, which a walk then passes by.
+  // The axes with few legal combinations come first, so that a walk through the space skips the rest.
   return {
       {PACK, choices<Packs, Value>(),
        "operands that are first copied into the workspace, their rows side by side"},
@@ -333,7 +336,7 @@ std::vector<Axis> axes(const Problem& problem) {
   };
 }
 
-// How wide accesses may be, by what is packed and how N and K are counted.
+// The widest legal accesses, by the operands that are packed and the order in which N and K are counted.
 class WidthTable {
  public:
   struct Widths {
@@ -349,7 +352,7 @@ class WidthTable {
       const auto width = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
                              std::int64_t limit) {
         if (!counted || counted->size() > most_in_group) return std::int64_t{0};
-        // What is smaller than the widest vector of any array need not be aligned.
+        // An array smaller than the widest vector need not be aligned.
         if (array_bytes(problem, view.array) < 16) limit = 1;
         return widest(groups, *counted, stride, view.start, limit);
       };
@@ -369,20 +372,22 @@ class WidthTable {
     }
   }
 
-  // A walk through the space decides a rule by the axes that it asks for: no more than it needs.
+  // A walk through the space decides a rule from the axes that the rule reads, so these functions read no
+  // more axes than they need.
   bool counts_n(const Config& c) const { return at(c, false).out > 0; }
   Widths of(const Config& c) const {
     Widths its = at(c, false);
     if (its.a_along_k || its.b_along_k) its = at(c, c[ORDER_K] == "second");
-    // Two neighbours of a thread's sums lie side by side.
+    // A matrix instruction gives a thread two neighbouring sums.
     if (multiplies_matrices(c)) its.out = std::min<std::int64_t>(its.out, 2);
-    // Asynchronous copies turn terms into rows one by one, but for tensor cores, for which they leave them.
+    // Asynchronous copies turn terms into rows one element at a time. For tensor cores they leave the terms
+    // where they are.
     const bool turns = c[STAGES] > 1 && !uses_tensor_cores(c) && !multiplies_matrices(c);
     if (turns && its.a_along_k) its.a = 1;
     if (turns && its.b_along_k) its.b = 1;
     return its;
   }
-  std::int64_t packed_elements(const Config& c) const { return elements_[packs_of(c)]; }  // the larger's
+  std::int64_t packed_elements(const Config& c) const { return elements_[packs_of(c)]; }  // the larger one's
 
  private:
   static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
@@ -397,7 +402,7 @@ class WidthTable {
   std::array<std::int64_t, number_of_packs> elements_ = {};
 };
 
-// How long the output's neighbours along N are.
+// The bytes of a run of the output's neighbours along N.
 std::int64_t run_bytes(const Problem& problem, const Groups& groups) {
   const Digit& along = *std::min_element(
       groups.n.begin(), groups.n.end(),
@@ -405,7 +410,8 @@ std::int64_t run_bytes(const Problem& problem, const Groups& groups) {
   return along.extent * bytes(out_dtype(problem));
 }
 
-// Whether an operand's neighbours are terms, or its nearest rows not the output's, or several indices make K.
+// True if packing an operand helps: its neighbours are terms, or its nearest rows are not the output's
+// nearest, or K has several indices.
 bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride) {
   return along_k(groups, rows, stride) || groups.k.size() > 1 ||
          !(ordered(rows, stride, &Digit::out).digits.front() ==
@@ -493,7 +499,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   return rules;
 }
 
-// Whether the sums of so many warps do with what is multiplied, of so many words each.
+// True if the sums and operands of `warps` warps fit into the registers, with `words` words per number.
 bool fits_registers(std::int64_t thread_m, std::int64_t thread_n, std::int64_t words, std::int64_t warps) {
   const std::int64_t numbers = thread_m * thread_n + 2 * (thread_m + thread_n);
   return (numbers * words + 32) * 32 * warps <= 65536 + 2048;
@@ -559,7 +565,7 @@ Space space(const Problem& problem, const DeviceFacts& device) {
   return Space(std::move(its), std::move(rules), worth(groups, widths, problem));
 }
 
-// 2^31 times the next power of two over the extent, rounded up: below 2^32 (nest.inl).
+// 2^31 * (the next power of two / the extent), rounded up. It is below 2^32; nest.inl divides with it.
 std::int32_t multiplier_of(std::int64_t extent) {
   const auto unsigned_extent = static_cast<std::uint64_t>(extent);
   const std::uint64_t numerator = std::bit_ceil(unsigned_extent) << 31;
@@ -567,7 +573,7 @@ std::int32_t multiplier_of(std::int64_t extent) {
       static_cast<std::uint32_t>((numerator + unsigned_extent - 1) / unsigned_extent));
 }
 
-// An array argument: a number of each.
+// An array argument with a number for each element of `all`.
 template <typename Each, typename Number>
 KernelArgument of_each(const std::vector<Each>& all, const Number& number) {
   std::vector<std::invoke_result_t<Number, const Each&>> numbers;
@@ -694,7 +700,8 @@ std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
       config[VECTOR_OUT] * bytes(out_dtype(problem)));
 }
 
-// The most warps whose sums fit into registers, by the name of as many blocks.
+// The most warps whose sums fit into registers. Of the values that give the same number of blocks it is the
+// smallest, which names them all.
 std::int64_t most_resident(std::int64_t thread_m, std::int64_t thread_n, std::int64_t area,
                            std::int64_t words) {
   const std::int64_t threads = area / (thread_m * thread_n);
@@ -706,8 +713,8 @@ std::int64_t most_resident(std::int64_t thread_m, std::int64_t thread_n, std::in
   return name;
 }
 
-// Tiles as large as the sides allow, for the least that is multiplied in vain; parts of K where tiles are
-// few.
+// Chooses tiles as large as the sides allow with the fewest multiplications in vain, and parts of K where
+// tiles are few.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
@@ -723,13 +730,14 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       {256, 48, 8, 12, 4, 0.9},  {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},
       {32, 256, 8, 8, 8, 0.85},  {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},
       {16, 256, 4, 8, 8, 0.6}};
-  // Where storing takes as long as multiplying: many small blocks, some of which store at any time.
+  // For problems in which storing takes as long as multiplying: many small blocks, so that some of them store
+  // at any time.
   static const std::vector<Shape> of_few_words = {
       {64, 64, 8, 8, 8, 0.99},    {32, 128, 8, 8, 16, 1},    {96, 64, 16, 4, 16, 0.9},
       {24, 256, 12, 4, 16, 0.87}, {48, 256, 12, 4, 16, 0.8}, {256, 24, 8, 12, 2, 0.65},
       {256, 48, 8, 12, 4, 0.65},  {16, 128, 8, 4, 16, 0.75}, {128, 32, 8, 4, 8, 0.65},
       {32, 32, 4, 4, 8, 0.4},     {256, 16, 8, 4, 4, 0.5}};
-  // Where M or N is small.
+  // For a small M or N.
   static const std::vector<Shape> of_thin_words = {
       {48, 128, 12, 8, 8, 1.16}, {32, 128, 8, 8, 16, 1.1}, {24, 128, 12, 4, 16, 1},
       {16, 128, 8, 4, 16, 0.85}, {128, 32, 4, 8, 4, 0.95}, {256, 24, 8, 12, 2, 0.8},
@@ -748,8 +756,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       {64, 64, 8, 8, 4, 1.05},  {32, 64, 4, 8, 4, 1},    {64, 64, 4, 4, 4, 0.95},  {64, 128, 4, 8, 4, 0.95},
       {32, 256, 4, 8, 4, 0.95}, {128, 32, 4, 8, 4, 0.8}, {48, 128, 6, 8, 4, 0.85}, {32, 32, 2, 4, 4, 0.5},
       {128, 16, 4, 4, 4, 0.5},  {16, 128, 2, 8, 4, 0.5}};
-  // Runs that leave sectors of 32 bytes half empty are joined with the next ones, best by tiles of whole
-  // runs.
+  // Runs that leave sectors of 32 bytes half empty are joined with the next ones; tiles of whole runs do that
+  // best.
   const std::int64_t run = run_bytes(problem, groups);
   const bool joins = run < 128 && run % 32 != 0;
   const bool few = k <= 64, thin = std::min(m, n) <= 128;
@@ -761,12 +769,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                                                      : of_words;
   // The neighbours of windows are rarely aligned.
   const bool asynchronous = bytes(dtype_of(problem)) >= 4 && (few || !has_windows(expression_of(problem)));
-  // Tiles of K are short where it is, so that few terms are multiplied in vain.
+  // Tiles of K are short where K is short, so that few terms are multiplied in vain.
   const bool short_k = !few && 20 * round_up(k, 16) > 21 * k;
-  // And where copies of single elements turn them, of which code for many takes too many registers.
+  // They are also short where copies of single elements turn an operand: the code for many copies takes too
+  // many registers.
   const bool turned = thin && counted_n(groups, 8);
-  // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
-  // and one where each operand's neighbours are other terms.
+  // Operands are packed where packing takes little time compared to the multiplications, a twentieth to a
+  // tenth. One is also packed where the neighbours of the two operands are different terms.
   const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
   const bool one_order = has_one_order_k(groups);
   const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
@@ -789,10 +798,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     if (in_tensor_cores && area == 128 * sums) return 12;
     return most_resident(shape.thread_m, shape.thread_n, area, wide ? 2 : 1);
   };
-  // Sixteen warps on each multiprocessor multiply at the full rate, or as many as there is room for; parts of
-  // sums are written and read again.
+  // Sixteen warps on each multiprocessor, or as many as there is room for, multiply at the full rate. The
+  // sums of parts are written and read again.
   const double products_per_clock = wide && !in_tensor_cores ? 64 : 128, bytes_per_clock = 13, launch = 2000;
-  // Single elements are copied to turn an operand; of large tiles there are fewer for each product.
+  // An operand is turned by copies of single elements. Large tiles need fewer of them for each product.
   const bool copies_single =
       &shapes == &of_words && ((first_along && !packs_first) || (second_along && !packs_second));
   const Shape* best = nullptr;
@@ -827,7 +836,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       least = clocks;
     }
   }
-  // Longer runs of the operand's neighbours in a tile, where they are not the output's.
+  // A wider tile has longer runs of the operand's neighbours, where these are not the output's.
   Shape shape = *best;
   if (turned && shape.tile_m <= 48 && shape.tile_m <= shape.thread_m * shape.thread_n)  // 256 threads
     shape.tile_n = std::max<std::int64_t>(shape.tile_n, 256);
@@ -840,8 +849,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   values.set(RESIDENT_WARPS.name, resident_warps(shape));
   if (few) values.set(STORE.name, "streaming");
   if (few || thin) values.set(START.name, "overlapped");
-  // Where the operands are more than a second-level cache holds, blocks that run at the same time read as few
-  // rows and columns as they can.
+  // Where the operands exceed a second-level cache, blocks that run at the same time read as few rows and
+  // columns as they can.
   const std::int64_t tiles_m = ceil_divide(m, shape.tile_m), tiles_n = ceil_divide(n, shape.tile_n);
   const std::int64_t operand_bytes = (m + n) * k * size_of(groups.batch) * bytes(dtype_of(problem));
   if (tiles_m > 1 && tiles_n > 1 && operand_bytes > std::int64_t{32} << 20) {
@@ -859,9 +868,9 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const auto packs = static_cast<Packs>((packs_first ? 1 : 0) + (packs_second ? 2 : 0));
   values.set(PACK.name, std::string(name_of(packs)));
   if (few && packed_before) values.set(TRIGGER.name, "early");
-  // Where the output's neighbours leave sectors of 32 bytes half empty.
+  // The output is joined in shared memory where its neighbours leave sectors of 32 bytes half empty.
   if (joins && k <= 256 && split == 1) values.set(OUT_BY.name, "shared");
-  // Runs of about eight neighbours of the output, of which few are beyond its end.
+  // Runs have about eight neighbours of the output, and few of these are beyond its end.
   std::int64_t span_n = 1;
   double least_waste = 0;
   for (const std::int64_t span : {8, 4, 16}) {

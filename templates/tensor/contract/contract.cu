@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor, sums of products of two accesses as products of matrices. The preamble has
-// the types Compute and Out and the finish.
+// The template `contract`: sums of products of two accesses, computed as products of matrices. The preamble
+// has the types Compute and Out and the finish.
 
 constexpr bool zeros_add_nothing = true;  // terms of zeros
 __device__ __forceinline__ Compute neutral() { return 0; }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor, any function of two accesses that is added, or of which the largest or smallest value is taken, as
-// a product of matrices. The preamble has Compute, Out, apply() and the finish.
+// The template `contract_any`: any function of two accesses that is added, or of which the largest or
+// smallest value is taken, computed as a product of matrices. The preamble has Compute, Out, apply() and the
+// finish.
 
-// Terms of zeros.
+// True if terms of zeros add nothing.
 constexpr bool zeros_add_nothing = ZEROS_ADD_NOTHING != 0;
 
 // REDUCTION: 0 adds, 1 takes the largest, 2 the smallest; a NaN is larger and smaller than all.

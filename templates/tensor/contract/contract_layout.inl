@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// contract in shared memory: the tables of places, where several digits make K the terms of each stage, where
-// the output's neighbours are joined their runs, and the stages' tiles of both operands, whose place the
-// finished sums take.
+// The layout of contract's shared memory, for kernel and template: the tables of places; the terms of each
+// stage, if K has several digits; the runs, if the output's neighbours are joined; and the stages' tiles of
+// both operands, whose place the finished sums take.
 
 // A tile of `tile` rows of `tile_k` terms, in elements.
 struct ContractOperandShape {
@@ -27,8 +27,8 @@ LAYOUT_FUNCTION ContractOperandLayout contract_operand_layout(const ContractOper
   at.by_rows = s.along_k && ((s.tensor_cores && s.asynchronous) || s.matrices);
   at.reach = at.skewed ? s.reach + s.reach / (8 * s.lanes) * s.lanes : s.reach;
   const LayoutSize tile = at.skewed ? s.tile + ceil_divide(s.tile, 8 * s.lanes) * s.lanes : s.tile;
-  // Tensor cores' lanes read four rows of each of four terms at once, of 16-bit elements pieces of 16 bytes
-  // at eight pitches, of which an odd number of pieces hits different banks.
+  // The lanes of tensor cores read four rows of each of four doubles at once. Of 16-bit elements they read
+  // eight pieces of 16 bytes, a pitch apart: an odd number of pieces, so that these lie in different banks.
   at.pitch = !padded          ? s.tile
              : s.matrices     ? (s.tile / s.lanes | 1) * s.lanes
              : s.tensor_cores ? round_up(tile + 4, 8) - 4
@@ -60,5 +60,6 @@ LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
   return at;
 }
 
-// Of a block that packs an operand: places along two digits, in lines one element longer; threads.
+// A block that packs an operand: the places that it moves along each of two digits, in lines one element
+// longer, and its threads.
 constexpr LayoutSize contract_pack_side = 32, contract_pack_threads = 256;

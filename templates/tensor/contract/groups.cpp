@@ -17,8 +17,9 @@ std::int64_t nearest(const Group& group, Stride stride) {
   return nearest;
 }
 
-// First a run of `span` neighbours in the output, then the second operand's neighbours, then the other runs,
-// then the rest. Nothing, if these neighbours are the same or there are none.
+// Counts first a run of `span` neighbours in the output, then the second operand's neighbours, then the other
+// runs, then the rest. Returns nothing if the output's and the operand's neighbours are the same or there are
+// none.
 std::optional<Counted> in_runs(const Group& group, std::int64_t span) {
   Group rest = ordered(group, &Digit::out, &Digit::second).digits;
   const auto other = std::min_element(rest.begin(), rest.end(), [&](const Digit& a, const Digit& b) {
@@ -53,7 +54,7 @@ void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t v
     pitch = round_up(pitch, vector);
   }
   packing.elements = pitch;
-  // The nearest in the array is the second, or else the longest.
+  // The second move is the nearest in the array, or the longest if the nearest is the first move.
   auto& moves = packing.moves;
   const auto nearest = std::min_element(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
     return distance_of(a.from) < distance_of(b.from);
@@ -146,7 +147,7 @@ std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, s
     if (vector == 1) return true;
     if (along.*stride != 1 || along.extent % vector != 0 || group.in_runs % vector != 0) return false;
     if (start % vector != 0) return false;
-    std::int64_t neighbours = 0;  // whatever moves by one element moves off, but for the digit itself
+    std::int64_t neighbours = 0;  // the digits that move by one element: `along` alone may
     for (const Group* others : {&groups.m, &groups.n, &groups.k, &groups.batch}) {
       for (const Digit& digit : *others) neighbours += digit.*stride == 1 ? 1 : 0;
       if (is_off(*others, vector)) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The indices of a contraction in groups, and how a kernel counts each. Private to this folder.
+// The indices of a contraction in groups, and the order in which a kernel counts each group. Private to this
+// folder.
 #pragma once
 
 #include <array>
@@ -17,8 +18,8 @@ constexpr std::size_t most_digits = 16;  ///< as in nest.inl
 
 constexpr std::size_t most_finish_accesses = 3;
 
-/// An index of the nest as contract.cu sees it: its extent, and how far it moves the operands and the output,
-/// and what the finish reads.
+/// An index of the nest as contract.cu sees it: its extent, and how far it moves the operands, the output and
+/// the accesses of the finish.
 struct Digit {
   std::int64_t extent = 1, first = 0, second = 0, out = 0;
   std::array<std::int64_t, most_finish_accesses> finish = {};
@@ -30,11 +31,11 @@ using Stride = std::int64_t Digit::*;
 
 std::int64_t size_of(const Group& group);
 
-/// What a stride counts in an order: what does not move at all comes last.
+/// The key of a stride in an order: a stride of 0 comes last.
 std::int64_t distance_of(std::int64_t stride);
 
-/// M: moves the first operand and the output. N: the second and the output, or only the output. K: is
-/// reduced. The batch: moves all. Each has at least one digit.
+/// M moves the first operand and the output, N the second and the output or only the output, the batch all of
+/// them; K is reduced. Each group has at least one digit.
 struct Groups {
   Group m, n, k, batch;
   View first, second, out;
@@ -44,7 +45,7 @@ struct Groups {
 };
 Groups groups_of(const Problem& problem);
 
-/// Whether an operand's nearest elements are neighbours in K.
+/// True if an operand's nearest elements are neighbours in K.
 bool along_k(const Groups& groups, const Group& rows, Stride stride);
 bool first_along_k(const Groups& groups);
 bool second_along_k(const Groups& groups);
@@ -58,30 +59,32 @@ struct Counted {
 };
 Counted ordered(Group group, Stride stride, Stride then);
 
-/// The rows that an operand shares with the output: in the operand's order where its neighbours are there,
-/// else in the output's; those of N also in runs of `span` neighbours in the output, of which the operand's
-/// neighbours come next. Nothing, if there are no such runs.
+/// The rows that an operand shares with the output: in the operand's order if its neighbours are among them,
+/// else in the output's. counted_n() may also count in runs of `span` neighbours in the output, with the
+/// operand's neighbours next; it returns nothing if there are no such runs.
 Counted counted_m(const Groups& groups);
 std::optional<Counted> counted_n(const Groups& groups, std::int64_t span);
 /// The terms, in the order of one of the operands.
 Counted counted_k(const Groups& groups, std::string_view order);
 bool has_one_order_k(const Groups& groups);
 
-/// Up to so many neighbours of the group's first digit lie side by side and aligned wherever the others lead.
+/// The most neighbours of the group's first digit, up to `widest`, that lie side by side and aligned wherever
+/// the other digits lead.
 std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, std::int64_t start,
                     std::int64_t widest);
 
-/// How an index moves an operand in its array and where that is packed.
+/// How far an index moves an operand in its array and in its packed copy.
 struct Move {
   std::int64_t extent = 1, from = 0, to = 0;
 };
 /// An operand that is packed in the workspace: the rows in the output's order, then the terms, then the
 /// batch.
 struct Packing {
-  std::vector<Move> moves;    ///< first the nearest where it is packed, then that in the array
+  std::vector<Move> moves;    ///< first the nearest in the packed copy, then the nearest in the array
   std::int64_t elements = 0;  ///< 0: it is not packed
 };
-/// The groups where operands are packed, and how. Rows begin at multiples of `vector` elements.
+/// The groups after operands are packed, and how they are packed. Rows begin at multiples of `vector`
+/// elements.
 struct PackedGroups {
   Groups groups;
   Packing first = {}, second = {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of a contraction's indices as contract.cu sees them. Needs INDEX, M_RANK, N_RANK, K_RANK,
-// BATCH_RANK and SPAN_N: of the at most 16 digits those of M come first, then those of N, K and the batch, in
-// each group the fastest first. A span, if it is not 1, is a digit more: the first digit is a place in a run
-// of so many of an index, the third says which run.
+// BATCH_RANK and SPAN_N. The digits of M come first, then those of N, K and the batch, at most 16 in all; in
+// each group the fastest comes first. A span other than 1 takes one more digit: the first digit is a place in
+// a run of `span` places of an index, the third says which run.
 
 template <int BITS>
 struct OffsetOf {
@@ -16,7 +16,7 @@ using Offset = typename OffsetOf<INDEX>::type;  // in elements
 constexpr Offset nowhere =
     INDEX == 32 ? static_cast<Offset>(-2147483647 - 1) : static_cast<Offset>(-9223372036854775807ll - 1);
 
-// A number for each digit, as a launch gives them and as they are computed with.
+// A number for each digit, which a launch passes as Number and kernels use as As.
 template <typename Number, typename As = Number>
 struct OfDigits {
   Number number[16];
@@ -25,21 +25,22 @@ struct OfDigits {
 using Extents = OfDigits<int>;
 using Strides = OfDigits<long long, Offset>;
 
-// Of each digit its extent, 2^31 times the next power of two over the extent rounded up, and how far it moves
+// For each digit: its extent; 2^31 * (the next power of two / the extent), rounded up; and how far it moves
 // the two operands and the output.
 struct Digits {
   Extents extents, multipliers;
   Strides first, second, out;
 };
 
-// `at`, below 2^31, by the extent.
+// Divides `at`, which is below 2^31, by the extent.
 __device__ __forceinline__ unsigned divided(unsigned at, int extent, int multiplier) {
   const int shift = 31 + 32 - __clz(extent - 1);
   return static_cast<unsigned>(static_cast<unsigned long long>(at) * static_cast<unsigned>(multiplier) >>
                                shift);
 }
 
-// What a number in a group adds in each array; nowhere, if it is beyond an index that is counted in runs.
+// The offsets that a number in a group adds in each array; `nowhere` if it is beyond an index that is counted
+// in runs.
 struct Place {
   Offset first, second, out;
 };
@@ -49,7 +50,7 @@ struct Counted {
   static constexpr int first = FIRST;
   static constexpr int end = FIRST + RANK + (SPAN > 1 ? 1 : 0);
 
-  // `size` is the numbers of the group, `in_runs` the extent of what is counted in runs.
+  // `size` is the count of the group's numbers, `in_runs` the extent of the index that is counted in runs.
   static __device__ __forceinline__ Place place(const Digits& digits, unsigned at, int size, int in_runs) {
     Place place = {0, 0, 0};
     bool inside = at < static_cast<unsigned>(size);

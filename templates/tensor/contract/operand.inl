@@ -4,7 +4,7 @@
 
 constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Held);
 constexpr int stages = asynchronous ? STAGES : 2;
-// Else a term is so many strides of K's one index.
+// If false, a term's offset is a multiple of the stride of K's one index.
 constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
 constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Held));  // elements of 16 bytes
 
@@ -17,13 +17,14 @@ __device__ __forceinline__ To as_held(T value) {
   }
 }
 
-// TILE rows of TILE_K terms, in shared memory term by term. A copy moves VECTOR neighbours.
-// ALONG_K: they are terms of a row, and so are those of neighbouring threads: eight, and four rows a warp,
-// so that with padding all 32 write to different banks. For tensor cores (of doubles, if they are copied
-// asynchronously) they stay where they are, row by row at a pitch with which their reads hit different banks.
-// Else they are rows of a term; where the rows are counted in runs of SPAN neighbours of the output, eight
-// threads have the rows that are as many apart, and four the neighbours in the run, for which the padding is
-// within a term. REACH: where a thread's next piece of the tile begins.
+// TILE rows of TILE_K terms, stored term by term in shared memory. A copy moves VECTOR neighbours. ALONG_K:
+// the neighbours are terms of a row, and so are those of neighbouring threads. Eight threads have the terms
+// of a row and a warp has four rows, so that with padding all 32 threads write to different banks. Operands
+// of matrix instructions, and those that are copied asynchronously for tensor cores of doubles, stay row by
+// row, at a pitch with which reads hit different banks. Without ALONG_K the neighbours are rows of a term.
+// Where rows are counted in runs of SPAN neighbours of the output, eight threads have rows that are SPAN
+// apart and four threads the neighbours in the run; their padding is within a term. REACH: where a thread's
+// next piece of the tile begins.
 template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int REACH, int ROW_PADDING>
 struct Operand {
   static constexpr ContractOperandLayout layout = contract_operand_layout(
@@ -37,7 +38,7 @@ struct Operand {
   static __device__ __forceinline__ constexpr int place_of(int row, int term) {
     return by_rows ? row * row_pitch + term : place_of(row) + term * pitch;
   }
-  // Between a thread's pieces, neighbouring rows and neighbouring terms.
+  // The distances between a thread's pieces, between neighbouring rows and between neighbouring terms.
   static constexpr int piece_step = by_rows ? REACH * row_pitch : reach;
   static constexpr int row_step = by_rows ? row_pitch : 1, term_step = by_rows ? 1 : pitch;
 
@@ -61,7 +62,8 @@ struct Operand {
     if constexpr (SPAN > 1) return (at % 8 + at / (8 * SPAN) * 8) * SPAN + at / 8 % SPAN;
     return at * (ALONG_K ? 1 : VECTOR);
   }
-  // Where its unit and term are in a tile: so far behind its first, if the mapping turns in whole rounds.
+  // The place of a thread's unit in a tile. It is a constant distance behind the first unit's place if the
+  // mapping repeats in whole rounds.
   static constexpr bool rounds = SPAN == 1 || lanes % (8 * SPAN) == 0;
   static constexpr bool places_rounds = !skewed || row_of(lanes) % (8 * bank_lanes) == 0;
   __device__ __forceinline__ int place_of_unit(int r) const {
@@ -76,7 +78,8 @@ struct Operand {
     return units_k % lanes_k == 0 || unit_k + s * lanes_k < units_k;
   }
 
-  // `row_offsets` holds those of all rows of the tile; `thread` is signed or not, as takes fewer registers.
+  // `row_offsets` holds the offsets of all rows of the tile. `thread` is signed or unsigned, whichever takes
+  // fewer registers.
   template <typename Number>
   __device__ __forceinline__ void share(Number thread, const Offset* row_offsets) {
     unit = static_cast<int>(ALONG_K ? thread / lanes_k : thread % lanes);
@@ -87,15 +90,15 @@ struct Operand {
       offset[r] = idle || !has_unit(r) ? 0 : row_offsets[row_of(unit + r * lanes)];
   }
 
-  // What the terms add: they begin `base` from the operand's start and are `stride` apart, or offsets[term]
-  // from it; `left` of them exist.
+  // The offsets that terms add: they begin `base` from the operand's start and are `stride` apart, or lie
+  // offsets[term] from it; `left` of them exist.
   struct Terms {
     Offset base, stride;
     const Offset* offsets;
     int left;
   };
 
-  // visit(step, unit's number, place in the tile, place in the array, whether that exists).
+  // Calls visit(step, the unit's number, its place in the tile, its place in the array, whether it exists).
   template <bool FULL, typename Visit>
   __device__ __forceinline__ void each(const T* source, const Terms& terms, Visit visit) const {
 #pragma unroll
@@ -127,7 +130,7 @@ struct Operand {
     }
   }
 
-  // The same in two steps, by way of registers.
+  // load() and put() copy in two steps, through registers.
   __device__ __forceinline__ void load(const T* source, const Terms& terms) {
     if (!all_busy && idle) return;
     each<false>(source, terms, [&](int s, int r, int, const T* from, bool exists) {

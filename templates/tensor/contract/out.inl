@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a block's sums come into the output: from registers, or by way of shared memory, where neighbours of
+// How a block's sums get into the output: from registers, or through shared memory, where neighbours of
 // different threads are joined. Needs nest.inl, unit.inl, Tables, Tile, Sizes, Run, OUT_BY.
 
-// Where a thread's columns are in the output.
+// The places of a thread's columns in the output.
 struct Columns {
   Offset at[THREAD_N / VECTOR_OUT];
 };
@@ -13,8 +13,8 @@ __device__ __forceinline__ Columns columns_of(const Tables& tables, const Sums& 
   return columns;
 }
 
-// What a finish reads beside the sum: of each access its begin, and in the digits' strides how far they move
-// the first, the second and the third.
+// The accesses that a finish reads besides the sum: where each begins, and, as the strides of the digits, how
+// far they move the first, the second and the third access.
 struct FinishOperands {
   const T* from[larger(1, FINISH_ACCESSES)];
   Digits digits;
@@ -58,7 +58,7 @@ struct Finish<0> {
 };
 using ItsFinish = Finish<FINISH_ACCESSES>;
 
-// A thread's sums of a row, to where they belong.
+// Stores a thread's sums of a row.
 __device__ __forceinline__ void store_row(Out* out, Offset to_row, const Columns& columns,
                                           const Compute (&sum)[THREAD_N], const ItsFinish& finish,
                                           const Place& row) {
@@ -75,7 +75,7 @@ __device__ __forceinline__ void store_row(Out* out, Offset to_row, const Columns
   }
 }
 
-// The runs of a tile's columns from `from_n` on: neighbours along N's first index, or single ones.
+// Fills the runs of a tile's columns from `from_n` on: neighbours along N's first index, or single vectors.
 __device__ __forceinline__ void fill(Run* runs, const Tables& tables, const Digits& digits, unsigned from_n) {
   if constexpr (joins) {
     const bool neighbours = digits.out[N::first] == 1;
@@ -96,7 +96,7 @@ __device__ __forceinline__ void fill(Run* runs, const Tables& tables, const Digi
   }
 }
 
-// A thread's sums, finished, to where they lie in shared memory.
+// Puts a thread's finished sums into their places in shared memory.
 __device__ __forceinline__ void keep(Out* to, const Run* runs, const Tables& tables, const Sums& sums,
                                      const ItsFinish& finish) {
 #pragma unroll
@@ -120,7 +120,8 @@ __device__ __forceinline__ void keep(Out* to, const Run* runs, const Tables& tab
   }
 }
 
-// What all threads have kept, in its order: neighbours by neighbouring threads. WHOLE: each place exists.
+// Stores the sums that all threads have kept, in the order of the places in shared memory: neighbouring
+// threads store neighbours. WHOLE: each place exists.
 template <bool WHOLE>
 __device__ __forceinline__ void store_joined(Out* out, const Out* kept, const Run* runs,
                                              const Tables& tables) {
@@ -142,7 +143,7 @@ __device__ __forceinline__ void store_joined(Out* out, const Out* kept, const Ru
       const int column = (run.first() + static_cast<int>(twice_place / 2) - row * run.length()) * VECTOR_OUT;
       if (to_row == nowhere || tables.out_n[column] == nowhere) continue;
     }
-    // The row's place in the run comes off, as a run's neighbours are all that `at` moves by.
+    // The row's place in the run is subtracted, since `before` and `thread` already move by it.
     const Offset to = to_row + (run.out + row * run.back);
     store_hinted<store_hint>(reinterpret_cast<Vector<Out, VECTOR_OUT>*>(its_out + to) + before,
                              load_vector<VECTOR_OUT>(its_kept + before * VECTOR_OUT));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a thread multiplies: THREAD_M x THREAD_N sums in registers, rows and columns read from the tiles in
-// vectors. Needs UNIT, TILE_M, TILE_N, TILE_K, THREAD_M, THREAD_N, WARP_N, Compute, added(), term() and
+// How a thread multiplies: THREAD_M x THREAD_N sums in registers, with rows and columns read from the tiles
+// in vectors. Needs UNIT, TILE_M, TILE_N, TILE_K, THREAD_M, THREAD_N, WARP_N, Compute, added(), term() and
 // common/{integer,matrix_f64,vector}.cuh.
 
 struct Sums {
   int m, n;  // the first row and column
   Compute sum[THREAD_M][THREAD_N];
 
-  // Of a warp's threads the lowest bit is a column and the next a row: neighbours and neighbours but one then
-  // read the same rows and columns, and two accesses of 16 bytes pass shared memory at once. Tensor cores
-  // have four lanes along N. (With signed numbers the compiler needs fewer registers.)
+  // The lowest bit of a lane is a column and the next bit a row. Lanes next to each other and lanes two apart
+  // then read the same rows and columns, and two accesses of 16 bytes pass shared memory at once. Tensor
+  // cores have four lanes along N. (With signed numbers the compiler needs fewer registers.)
   __device__ __forceinline__ explicit Sums(int thread) {
     const int warp = thread / 32, lane = thread % 32;
     int lane_m, lane_n;
@@ -36,7 +36,7 @@ struct Sums {
     return n + j / piece_n * threads_n * piece_n + j % piece_n;
   }
 
-  // Pieces that are STRIDE apart, of numbers that are STEP apart.
+  // Reads pieces that are STRIDE apart, of numbers that are STEP apart.
   template <int PIECE, int STRIDE, int STEP = 1, int N>
   static __device__ __forceinline__ void read(Compute (&numbers)[N], const Compute* from) {
 #pragma unroll
@@ -62,8 +62,8 @@ struct Sums {
     }
   }
 
-  // The first `depth` terms of the operands' tiles; all TILE_K of them where a term of zeros adds nothing. Of
-  // TURN terms each is read while the one before is multiplied.
+  // Adds the first `depth` terms of the operands' tiles, or all TILE_K of them where a term of zeros adds
+  // nothing.
   template <typename First, typename Second, typename Element>
   __device__ __forceinline__ void accumulate(const Element* first, const Element* second, int depth) {
     if constexpr (matrices) {
@@ -73,6 +73,8 @@ struct Sums {
     }
   }
 
+  // The same by ordinary multiplications or in tensor cores of doubles. Each of `turn` terms is read while
+  // the term before it is multiplied.
   template <typename First, typename Second>
   __device__ __forceinline__ void accumulate_numbers(const Compute* first, const Compute* second, int depth) {
     if constexpr (tensor_cores) return accumulate_in_tensor_cores<First, Second>(first, second);
@@ -107,8 +109,9 @@ struct Sums {
     }
   }
 
-  // The same by a warp's tensor cores, four terms at a time. Of eight lanes q and four lanes t, a lane brings
-  // term t of its two rows and of the column q, and gets the sums of these rows and two columns.
+  // Adds the same terms in a warp's tensor cores, four at a time. The lanes are eight numbers q times four
+  // numbers t: a lane brings term t of its two rows and of the column q, and gets the sums of these rows and
+  // two columns.
   template <typename First, typename Second>
   __device__ __forceinline__ void accumulate_in_tensor_cores(const Compute* first, const Compute* second) {
     const int lane = static_cast<int>(threadIdx.x) % 32;

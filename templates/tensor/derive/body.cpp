@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of accesses, taken apart and put together.
+// Takes functions of accesses apart and puts them together, for the rewrites.
 
 #include <algorithm>
 

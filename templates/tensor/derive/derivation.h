@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the derivation of forms works on: nests of loops, each known by a number, equal ones by the same, and
-// how they are rewritten. Private to this folder.
+// The data of the derivation of forms: nests of loops, each known by a number, equal ones by the same number,
+// and the rewrites of them. Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace tunesmith::tensor_op {
 using Indices = std::uint32_t;  ///< a set of a nest's indices, one bit each
 constexpr Indices bit(std::size_t index) { return Indices{1} << index; }
 
-/// A function and what it reads: its n-th letter is accesses[n].
+/// A function and the accesses that it reads: its n-th letter is accesses[n].
 struct Body {
   elementwise_op::Expression function;
   std::vector<Access> accesses;
@@ -27,19 +27,20 @@ struct Body {
   int root() const { return static_cast<int>(function.nodes.size()) - 1; }
   bool is_access() const { return function.nodes.size() == 1 && !accesses.empty(); }
   Indices named() const { return named(root()); }
-  Indices named(int root) const;  ///< by the accesses below a node
+  Indices named(int root) const;  ///< the indices that the accesses below a node name
   bool reads(int root) const;     ///< whether there are accesses below a node
 };
 
 Indices named(const Access& access);
 
-/// One of the terms whose sum a function is.
+/// One of the terms of a sum.
 struct Term {
   bool negative = false;
   std::vector<int> factors;  ///< nodes, whose product it is
 };
 
-/// Of the function below a node; a function that is no sum is one term, one that is no product one factor.
+/// The terms of the function below a node. A function that is no sum is one term, a function that is no
+/// product one factor.
 std::vector<Term> terms_of(const elementwise_op::Expression& function, int root);
 
 /// Puts a body together from parts of others.
@@ -48,7 +49,7 @@ class Composer {
   int access(const Access& access);
   int number(std::int64_t whole);
   int part(const Body& from, int root);
-  int product(int left, int right);  ///< either may be -1: the other one alone
+  int product(int left, int right);  ///< one of them may be -1: the product is the other
   int product(const Body& from, std::span<const int> factors, int left = -1);
   int sum(int left, int right, bool negative);
   int negated(int node);
@@ -59,7 +60,7 @@ class Composer {
   std::vector<Access> accesses_;
 };
 
-/// Free indices first. Reads inputs, and arrays that other loops compute.
+/// A nest of loops, free indices first. It reads inputs and arrays that other loops compute.
 struct LoopNest {
   std::vector<std::int64_t> extents;
   std::vector<std::string> names;  ///< for people; loops that differ in names alone are the same
@@ -85,8 +86,9 @@ class LoopsTable {
   std::size_t size() const { return known_.size(); }
   int inputs() const { return inputs_; }
 
-  /// An array for the body's values, `summed` over those indices: over no index that the body does not name,
-  /// and over a sum such as y + j as one index where nothing else names y or j. `around` has the indices.
+  /// An array of the body's values, `summed` over these indices. The array has no index that the body does
+  /// not name; a sum such as y + j is one of its indices if nothing else names y or j. `around` has the
+  /// indices.
   struct Array {
     int loops = 0;
     Access access;  ///< reads it, in the indices of `around`
@@ -102,14 +104,15 @@ class LoopsTable {
   std::deque<LoopNest> known_;  // which stay where they are
 };
 
-/// A way to compute what loops compute: other loops, which read arrays that further loops compute.
+/// Another way to compute the same as loops do: other loops, which read arrays that further loops compute.
 struct Rewrite {
   std::vector<int> arrays;  ///< the numbers of their loops
   int outer = 0;            ///< the number of the other loops
   bool distributes = false;
 };
 
-/// Alone, where it saves and costs nothing, one that the others may build on.
+/// The rewrites of loops. One that saves and costs nothing is returned alone: the other rewrites may build on
+/// it.
 std::vector<Rewrite> rewrites(LoopsTable& table, int loops, May may);
 std::vector<Rewrite> window_rewrites(LoopsTable& table, int loops);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which schedules there are for loops, and what they cost.
+// Finds the schedules of loops, and computes their costs.
 
 #include "templates/tensor/derive/form_search.h"
 
@@ -12,7 +12,7 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-// Whether the loops are over free indices alone and read the array once, at just these of their indices.
+// True if the loops have only free indices and read the array once, at exactly these indices.
 bool reads_as_computed(const LoopNest& loops, int array) {
   if (loops.reduced() != 0) return false;
   const Access* only = nullptr;
@@ -70,7 +70,7 @@ void FormSearch::keep_best(std::vector<Schedule>& schedules, std::size_t most) {
     least = schedule.bytes;
     best.push_back(std::move(schedule));
   }
-  // Of neighbours, the one goes that saves least over its neighbours.
+  // While there are too many, drops the schedule that saves least compared to its neighbours.
   while (best.size() > most) {
     std::size_t least_needed = 1;
     double least_gap = std::numeric_limits<double>::infinity();
@@ -126,7 +126,7 @@ double FormSearch::bytes_of(const Schedule& schedule, const std::vector<int>& fr
   return bytes;
 }
 
-// A schedule for an array, and one that reads it. An array that both compute is computed once.
+// Joins a schedule for an array and one that reads it. An array that both compute is computed once.
 Schedule FormSearch::joined(int array, const Schedule& inner, const Schedule& outer) {
   Schedule schedule = inner;
   const auto append = [&](const Schedule::Part& part) {
@@ -152,7 +152,7 @@ std::size_t FormSearch::readers(const Schedule& schedule, int array) const {
 }
 
 void FormSearch::price(Schedule& schedule) const {
-  for (std::size_t p = schedule.parts.size(); p-- > 0;)  // what nothing reads any more
+  for (std::size_t p = schedule.parts.size(); p-- > 0;)  // drops arrays that nothing reads any more
     if (readers(schedule, table_.inputs() + schedule.parts[p].array) == 0)
       schedule.parts.erase(schedule.parts.begin() + static_cast<std::ptrdiff_t>(p));
   const std::vector<int> from = joins(schedule);

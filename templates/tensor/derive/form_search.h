@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules: in which order loops and the arrays between them are computed, and what that costs. Private to
-// schedules.cpp and forms.cpp.
+// Schedules: the order in which loops and the arrays between them are computed, and its cost. Private to
+// form_search.cpp and forms.cpp.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace tunesmith::tensor_op {
 
-// Loops that are run one after the other.
+// A sequence of loops that run one after the other.
 struct Schedule {
   struct Part {
     int array = 0;  // the number of the loops whose array it is
-    int loops = 0;  // those that are run for it
+    int loops = 0;  // the number of the loops that run for it
   };
-  std::vector<Part> parts;  // each after those that it reads
+  std::vector<Part> parts;  // each after the parts that it reads
   int last = 0;             // loops, for the result
   double operations = 0, bytes = 0;
   std::size_t launches = 1;
@@ -37,16 +37,16 @@ class FormSearch {
 
   const std::vector<Schedule>& schedules(int loops);
 
-  /// Those that none beats, at most so many.
+  /// Keeps the schedules that no other one beats, at most `most` of them.
   static void keep_best(std::vector<Schedule>& schedules, std::size_t most);
 
-  /// For each part, and for the last, the part whose array it takes as it is computed; -1: none.
+  /// For each part and for the last loops: the part whose array is used as it is computed; -1: none.
   std::vector<int> joins(const Schedule& schedule) const;
 
-  /// Of a part, or behind the parts of the last.
+  /// The loops of a part, or, for the step behind the parts, the last loops.
   const LoopNest& loops_of(const Schedule& schedule, std::size_t step) const;
 
-  /// What a step reads and writes, without what a join saves.
+  /// The bytes that a step reads and writes, less what a join saves.
   double bytes_of(const Schedule& schedule, const std::vector<int>& joins, std::size_t step) const;
 
  private:
@@ -60,7 +60,7 @@ class FormSearch {
   May may_;
   double element_bytes_;
   std::unordered_map<int, std::vector<Schedule>> schedules_;
-  std::set<int> open_;  // those that schedules() is at
+  std::set<int> open_;  // the loops whose schedules() call is not finished
 };
 
 }  // namespace tunesmith::tensor_op

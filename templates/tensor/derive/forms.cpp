@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules as forms: their steps as expressions and as loops for people.
+// Turns schedules into forms: their steps as expressions and, for people, as text of loops.
 
 #include "templates/tensor/derive/forms.h"
 
@@ -13,7 +13,7 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-// A schedule's steps as expressions.
+// Writes a schedule's steps as expressions.
 class FormWriter {
  public:
   FormWriter(const Expression& expression, const FormSearch& planner, const Schedule& schedule,
@@ -41,8 +41,8 @@ class FormWriter {
   }
 
  private:
-  // The step after those that it reads, which are written now unless they are already; the one that it joins
-  // is the last of them.
+  // Writes a step after those that it reads, unless these are written already; the step that it joins comes
+  // last of them.
   void write(std::size_t at, const std::vector<std::string>& names) {
     const LoopNest& loops = planner_.loops_of(plan_, at);
     const int joined = from_[at];
@@ -70,7 +70,7 @@ class FormWriter {
       place_[at] = static_cast<int>(form_.steps.size());
       e.output_name = name_of_step(form_.steps.size());
       e.output.dimensions = places_of(loops.free, loops.extents.size());
-      if (at == plan_.parts.size()) step.bytes -= loops.outputs() * element_bytes_;  // which the finish moves
+      if (at == plan_.parts.size()) step.bytes -= loops.outputs() * element_bytes_;  // the finish moves them
     }
     for (Access& access : e.accesses) {
       if (const int part = part_of(access.array); part >= 0)
@@ -79,7 +79,7 @@ class FormWriter {
     add(std::move(step));
   }
 
-  // What the last sums become.
+  // Adds the step that applies the finish to the last sums.
   void finish() {
     const FormStep& sums = form_.steps.back();
     const auto free = static_cast<std::ptrdiff_t>(e_.free);
@@ -108,7 +108,7 @@ class FormWriter {
     e.output = resized(e_.output, e.indices.size());
   }
 
-  // With its arrays counted anew: those that it reads.
+  // Adds a step whose arrays are numbered anew: only those that it reads.
   void add(FormStep step) {
     Expression& e = step.expression;
     for (Access& access : e.accesses) {
@@ -130,7 +130,7 @@ class FormWriter {
     return access;
   }
 
-  // The first indices, of so many.
+  // The places of the first `count` of `indices` indices.
   static std::vector<Affine> places_of(std::size_t count, std::size_t indices) {
     std::vector<Affine> places;
     for (std::size_t i = 0; i < count; ++i) {
@@ -146,7 +146,8 @@ class FormWriter {
     return -1;
   }
 
-  // A step that another one joins has the other's names for the indices that both have.
+  // The names of the indices of a step that another step joins: the other step's names for the indices that
+  // both have.
   std::vector<std::string> names_inside(const LoopNest& loops, int part,
                                         const std::vector<std::string>& outer) const {
     const Schedule::Part& of = plan_.parts[static_cast<std::size_t>(part)];
@@ -184,7 +185,7 @@ class FormWriter {
   const Schedule& plan_;
   std::vector<int> from_;
   double element_bytes_;
-  bool finishes_;           // by one more step
+  bool finishes_;           // whether one more step applies the finish
   std::vector<int> place_;  // of each part among the steps, and of the last
   Form form_;
 };
@@ -204,7 +205,7 @@ LoopNest loops_of(const Expression& expression, const std::vector<std::int64_t>&
   return loops;
 }
 
-// Whether sizes leave room for what is computed from them.
+// True if sizes are small enough that what is computed from them does not overflow.
 bool is_usual(const Expression& expression, const std::vector<std::int64_t>& extents) {
   for (const std::int64_t extent : extents)
     if (extent < 1 || extent > most_elements) return false;
@@ -246,7 +247,7 @@ std::vector<Form> forms(const Expression& expression, const std::vector<std::int
 }
 
 std::size_t cheapest(const std::vector<Form>& forms, double operations_per_byte) {
-  constexpr double launch_bytes = 4e6;  // moved while a kernel starts behind another: some microseconds
+  constexpr double launch_bytes = 4e6;  // bytes moved while a kernel starts behind another: some microseconds
   std::size_t best = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t n = 0; n < forms.size(); ++n) {
@@ -269,10 +270,10 @@ std::size_t cheapest(const std::vector<Form>& forms, double operations_per_byte)
 
 std::string loops_text(const Form& form) {
   std::string lines;
-  std::size_t depth = 0;  // of what is inside the loops around it
+  std::size_t depth = 0;  // how many loops are around a line
   std::vector<std::string> around;
   const auto line = [&](const std::string& words) { lines += std::string(2 * depth, ' ') + words + "\n"; };
-  // One line for all loops over these indices that are not around it already.
+  // Writes one line for all loops over these indices that are not around it already.
   const auto open = [&](const FormStep& step, std::size_t from, std::size_t to) {
     std::string words;
     for (std::size_t i = from; i < to; ++i) {

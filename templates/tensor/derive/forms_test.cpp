@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of an index expression: each computes what its loops compute, and saves what it should.
+// Tests the forms of an index expression: each computes what its loops compute, and saves what it should.
 #include "templates/tensor/derive/forms.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ Expression parsed(const std::string& text, const std::string& finish = "out") {
   return result.expression;
 }
 
-// Of each index, from "y=3 x=4".
+// The extent of each index, from "y=3 x=4".
 std::vector<std::int64_t> extents_in(const Expression& e, const std::string& words) {
   std::map<std::string, std::int64_t> known;
   std::istringstream all(words);
@@ -63,7 +63,7 @@ Array array_of(const std::vector<std::int64_t>& extents) {
   return {extents, std::vector<std::int64_t>(static_cast<std::size_t>(size))};
 }
 
-// What an expression reads, with elements drawn from -4 to 4.
+// The arrays that an expression reads, with elements drawn from -4 to 4.
 std::vector<Array> drawn_inputs(const Expression& e, const std::vector<std::int64_t>& extents,
                                 std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -80,7 +80,7 @@ std::int64_t value(const elementwise_op::Expression& function, const std::vector
   return elementwise_op::evaluate_whole(function, DType::i64, inputs);
 }
 
-// The loops of an expression, as they are written.
+// Runs the loops of an expression as they are written.
 void run(const Expression& e, const std::vector<std::int64_t>& extents, std::vector<Array*> arrays,
          Array& output) {
   std::vector<std::int64_t> indices(extents.size(), 0);
@@ -146,7 +146,7 @@ std::string steps(const Form& form) {
   return all;
 }
 
-// Of whatever it is: every form is right, stays inside the arrays and keeps what is promised of all.
+// For any expression: every form is right, stays inside the arrays and keeps what is promised of all forms.
 void expect_right(const Expression& e, const std::vector<std::int64_t>& extents, const std::vector<Form>& all,
                   May may, std::uint64_t seed) {
   std::vector<Array> inputs = drawn_inputs(e, extents, seed);
@@ -180,7 +180,7 @@ void expect_right(const Expression& e, const std::vector<std::int64_t>& extents,
   EXPECT_FALSE(loops_text(all[best]).empty());
 }
 
-// Each step is what its text says.
+// Each step computes what its text says.
 void expect_readable(const FormStep& step) {
   const Expression& e = step.expression;
   const Expression again = parsed(text(e));
@@ -219,7 +219,7 @@ TEST(TensorForms, OfKnownExpressionsAreRight) {
   }
 }
 
-// More rewrites than are looked at: what is found until then is right, and there is always something.
+// There are more rewrites than are searched: the forms that are found are right, and there is always one.
 TEST(TensorForms, OfManyFactorsAndTermsAreRight) {
   for (const char* const words :
        {"out[y,x,z] += a[y,i,j] * b[x,j,k] * c[z,k,i] * d[i,y] * e[j,x] * f[k,z]",
@@ -255,7 +255,7 @@ TEST(TensorForms, AreNestsOfLoops) {
   EXPECT_EQ(fewest(known_expressions()[9].expression, known_expressions()[9].extents),
             "t0[b,d] += B[b,c] * C[c,d]\n"
             "out[a,d] += A[a,b] * t0[b,d]\n");
-  // Nothing names y: computed once for all. The scale is multiplied after the sum.
+  // No access names y, so the sum is computed once for all y. The scale is multiplied after the sum.
   EXPECT_EQ(fewest("out[y,x] += 3 * a[x,k]", "y=5 x=6 k=7"),
             "t0[x] += a[x,k]\n"
             "  t1[x] = t0[x] * 3\n"
@@ -269,7 +269,7 @@ TEST(TensorForms, AreNestsOfLoops) {
             "t0[y,x] = abs(a[y,x])\n"
             "t1[y,x] max= t0[y+2*i,x]\n"
             "out[y,x] max= t1[y,x-j+8]\n");
-  // What nothing names in a sum counts as often as it is summed.
+  // A term without a summed index counts as often as it is summed.
   EXPECT_EQ(fewest("out[y] += a[y+i] * b[y+i] - c[y,j]", "y=100 i=9 j=8"),
             "t0[y] = a[y] * b[y]\n"
             "t1[y] += t0[y+i]\n"
@@ -285,14 +285,14 @@ TEST(TensorForms, FinishSumsAsTheyAreComputed) {
             "t0[y,x] += g[i] * image[y+i,x]\n"
             "t1[y,x] += h[j] * t0[y,x+j]\n"
             "  out[y,x] = max(t1[y,x] + b[x], 0)\n");
-  // The sums go through no memory: of the finish b and its operations are new.
+  // The sums go through no memory: the finish adds only b and its operations.
   const std::vector<std::int64_t> extents = {40, 50, 9, 9};
   const Form plain = forms(parsed(line), extents, May::distribute)[0];
   const Form finished = forms(parsed(line, "max(out + b[x], 0)"), extents, May::distribute)[0];
   EXPECT_EQ(finished.bytes, plain.bytes + 4 * 50);
   EXPECT_EQ(finished.operations, plain.operations + 2 * 40 * 50);
   EXPECT_EQ(finished.launches(), 1U);
-  // Where nothing is reduced it is part of the function.
+  // Without a reduction the finish is part of the function.
   EXPECT_EQ(fewest("out[y,x] = 2 * a[x,y]", "y=4 x=5", May::reorder, "out - b[y]"),
             "out[y,x] = 2 * a[x,y] - b[y]\n");
 }
@@ -320,7 +320,7 @@ TEST(TensorForms, KeepEachValueUnlessTheyMayDistribute) {
   EXPECT_EQ(fewest("out[y,x] += w[y+i] * (a[y+i,x] - b[x])", "y=40 x=50 i=9", May::reorder),
             "t0[y,x] = w[y] * (a[y,x] - b[x])\n"
             "out[y,x] += t0[y+i,x]\n");
-  // A difference is not taken apart: what cancels in it would be lost.
+  // A difference is not taken apart: values that cancel in it would be lost.
   const std::string difference = "out[y,x] += w[i,k] * (a[y,i] - b[x,k])";
   EXPECT_EQ(forms(parsed(difference), {9, 9, 9, 9}, May::distribute).size(), 1U);
   // (max, +) is no sum of products here.
@@ -344,7 +344,7 @@ TEST(TensorForms, CountEachElementOnce) {
   EXPECT_EQ(halves[0].operations, 41 * 60 * 41 * (10 + 9));
   EXPECT_EQ(halves[1].bytes, 2 * (50 * 60 + 41 * 60 * 41) + 2 * 4 * (50 * 60 * 50));
   EXPECT_EQ(halves[1].operations, 50 * 60 * 50 + 41 * 60 * 41 * 9);
-  // A diagonal has as many elements as its index, and what is joined goes through no memory.
+  // A diagonal has as many elements as its index has values, and a joined step goes through no memory.
   const Expression trace = parsed("t[x] += m[i,i] * w[x]");
   const std::vector<Form> sums = forms(trace, {5, 90}, May::distribute);
   ASSERT_EQ(sums.size(), 2U);
@@ -359,9 +359,9 @@ TEST(TensorForms, NameArraysAsNothingElseIs) {
             "t1[a,d] += C[tt7,d] * ttt0[a,tt7]\n");
 }
 
-// TUNESMITH_TEST_DERIVATIONS: how many; 100,000 take some minutes.
+// TUNESMITH_TEST_DERIVATIONS is the number of expressions; 100,000 take some minutes.
 TEST(TensorForms, OfDrawnExpressionsAreRight) {
-#ifdef __SANITIZE_ADDRESS__  // which makes them fifteen times as slow
+#ifdef __SANITIZE_ADDRESS__  // the sanitizer makes them fifteen times as slow
   constexpr std::uint64_t usual = 200;
 #else
   constexpr std::uint64_t usual = 2000;

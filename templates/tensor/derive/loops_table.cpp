@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nests of loops, each known once, and the arrays between them.
+// The table of nests of loops, each known once, and the arrays between them.
 
 #include <algorithm>
 #include <bit>
@@ -100,7 +100,7 @@ int LoopsTable::number_of(LoopNest loops) {
 LoopsTable::Array LoopsTable::array(const Body& body, const LoopNest& around, Indices summed) {
   const std::size_t count = around.extents.size();
   std::vector<IndexSum> parts;
-  std::vector<std::vector<std::size_t>> part_at;  // of each access's dimensions
+  std::vector<std::vector<std::size_t>> part_at;  // the part for each dimension of each access
   for (const Access& access : body.accesses) {
     std::vector<std::size_t>& places = part_at.emplace_back();
     for (const Affine& dimension : access.dimensions) {

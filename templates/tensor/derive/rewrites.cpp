@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rewrites: for a nest of loops, others that compute the same with an array between them. None introduces
-// a subtraction. Each result has fewer reduced indices, fewer factors or fewer terms, so that rewriting ends.
+// The rewrites of a nest of loops: other nests that compute the same with an array between them. None
+// introduces a subtraction. Each result has fewer reduced indices, fewer factors or fewer terms, so that
+// rewriting ends.
 
 #include <algorithm>
 #include <bit>
@@ -38,8 +39,8 @@ class Rewriter {
     if (outer != number_) result_.push_back({std::move(arrays), outer, true});
   }
 
-  // Where outputs have the same value: an index that nothing names, or y and x in a[y + x] alone. And what is
-  // summed again and again, over an index that nothing names.
+  // Adds the rewrite for outputs that have the same value, because no access names an index, or y and x stand
+  // only in a[y + x]; and for sums over an index that no access names. Returns whether it did.
   bool shared_values() {
     const LoopsTable::Array array = table_.array(body_, loops_, loops_.reduced());
     if (table_[array.loops].outputs() >= loops_.outputs() &&
@@ -52,7 +53,7 @@ class Rewriter {
     return !result_.empty();
   }
 
-  // Some of the factors are multiplied, and summed over the indices that the others do not know, first.
+  // Multiplies some of the factors first, and sums them over the indices that the other factors do not have.
   void products(const Term& term) {
     std::vector<int> factors, numbers;
     for (const int factor : term.factors) (body_.reads(factor) ? factors : numbers).push_back(factor);
@@ -82,7 +83,7 @@ class Rewriter {
       if (term.negative) root = outer.negated(root);
       add({array.loops}, outer.finish(root), loops_.reduced() & ~summed);
     }
-    if (loops_.reduced() == 0 || has_scale) return;  // else what is left after the scale is split
+    if (loops_.reduced() == 0 || has_scale) return;  // else the factors but the scale are split
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
       const std::vector<Term> terms = terms_of(body_.function, term.factors[f]);
       std::vector<int> others = term.factors;
@@ -93,7 +94,7 @@ class Rewriter {
     }
   }
 
-  // Whether each factor shares an index with another one, so that the product is no outer product.
+  // True if each factor shares an index with another one, so that the product is no outer product.
   bool connected(const std::vector<int>& factors) const {
     std::vector<Indices> names(factors.size());
     std::transform(factors.begin(), factors.end(), names.begin(),
@@ -110,7 +111,7 @@ class Rewriter {
     return std::all_of(names.begin(), names.end(), [&](Indices each) { return (each & ~reached) == 0; });
   }
 
-  // c * a + c * b as c * (a + b).
+  // Writes c * a + c * b as c * (a + b).
   bool common_factors(std::vector<Term> terms) {
     std::vector<int> common;
     for (const int factor : std::vector<int>(terms[0].factors)) {
@@ -142,7 +143,7 @@ class Rewriter {
     return all;
   }
 
-  // One term is summed for itself, the rest for itself; both times `factors`.
+  // Sums one term and the rest separately; both are multiplied by `factors`.
   void split(const std::vector<Term>& terms, const std::vector<int>& factors) {
     for (std::size_t t = 0; t < terms.size(); ++t) {
       if (terms.size() == 2 && t == 1) break;  // the same two
@@ -164,7 +165,7 @@ class Rewriter {
           table_[right.loops].outputs() >= outputs)
         continue;
       Composer outer;
-      // A first one that is subtracted would cost a negation.
+      // If the first term is subtracted, the order is swapped: a negation would cost an operation.
       const bool swapped = terms[t].negative && !rest_negative;
       int root = -1;
       std::vector<int> arrays;
@@ -179,8 +180,8 @@ class Rewriter {
     }
   }
 
-  // A product of two factors that has fewer elements than the loops iterations is computed once for all
-  // terms.
+  // Computes a product of two factors once for all terms, if it has fewer elements than the loops have
+  // iterations.
   void shared_products(const std::vector<Term>& terms) {
     struct Pair {
       std::size_t term, first, second;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over a window: of values that stay the same where a reduced index moves with free ones.
+// The rewrites of sums over a window: the values stay the same where a reduced index moves together with free
+// ones.
 
 #include <algorithm>
 #include <bit>
@@ -12,9 +13,10 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-// The free indices' steps that leave every access where it is while `index` steps by 1, with 0 for what is
-// not determined: by elimination, each row a dimension's equation in whole numbers without a common factor.
-// Nothing, if there are none, they are no whole numbers, or numbers grow beyond what is usual.
+// The free indices' steps that leave every access where it is while `index` steps by 1; 0 for a step that is
+// not determined. Found by elimination, with a row of whole numbers without a common factor for each
+// dimension's equation. Returns nothing if there are no such steps, they are no whole numbers, or numbers
+// exceed `most`.
 std::optional<std::vector<std::int64_t>> steps_of(const LoopNest& loops, std::size_t index) {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   using Row = std::vector<std::int64_t>;
@@ -56,8 +58,8 @@ std::optional<std::vector<std::int64_t>> steps_of(const LoopNest& loops, std::si
   return steps;
 }
 
-// LoopNest whose function is constant where a reduced index moves by 1 and free ones by some steps: the value
-// at index i is that at index 0 of shifted free indices, so that the sum over i is a window's.
+// A LoopNest whose function is constant where a reduced index moves by 1 and free ones by some steps: the
+// value at index i is that at index 0 of shifted free indices, so that the sum over i is a window's.
 class Windows {
  public:
   explicit Windows(const LoopNest& loops) : loops_(loops), shifted_(loops) {
@@ -68,7 +70,8 @@ class Windows {
     }
   }
 
-  /// Whether it is so for the index, and shifted reads stay inside of what the loops read.
+  /// Adds the index if the function is constant in this way and shifted reads stay inside what the loops
+  /// read; returns whether it did.
   bool add(std::size_t index) {
     const auto steps = steps_of(loops_, index);
     if (!steps) return false;
@@ -101,7 +104,7 @@ class Windows {
 
   Indices indices() const { return indices_; }
 
-  /// A window over one array, which is summed over the other reduced indices.
+  /// Rewrites the loops as windows over one array, which is summed over the other reduced indices.
   std::optional<Rewrite> rewrite(LoopsTable& table) const {
     const Indices others = loops_.reduced() & ~indices_;
     const LoopsTable::Array array = table.array(shifted_.body, shifted_, others);
@@ -126,7 +129,7 @@ class Windows {
 
   const LoopNest& loops_;
   LoopNest shifted_;
-  std::vector<Affine> back_;  // a shifted index, of the loops' own
+  std::vector<Affine> back_;  // each shifted index, by the loops' own indices
   Indices indices_ = 0;
 };
 

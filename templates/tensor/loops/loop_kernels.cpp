@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a form to kernels: which of its steps are one, their indices, and along which of these a thread has
-// several outputs.
+// Turns a form into kernels: decides which of its steps share a kernel, their indices, and along which of
+// these a thread has several outputs.
 
 #include <algorithm>
 #include <cmath>
@@ -16,9 +16,10 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-constexpr std::int64_t outputs_to_fill = 1 << 14;  // of a kernel that writes each result several times
+constexpr std::int64_t outputs_to_fill = 1 << 14;  // for kernels that write each result several times
 
-// A kernel in the making: indices of all its steps, each once, those that the first step writes in front.
+// Builds a kernel. It has the indices of all its steps, each once, with those that the first step writes in
+// front.
 class KernelBuilder {
  public:
   KernelBuilder(const Problem& problem, const Form& form, std::vector<ArrayLayout>& layouts)
@@ -33,7 +34,8 @@ class KernelBuilder {
     append(step, -1);
   }
 
-  /// Whether the step, which reads the results so far as they are computed, is taken in.
+  /// Takes the step in if it can, and returns whether it did. The step reads the results so far as they are
+  /// computed.
   bool take(std::size_t step, std::size_t before) {
     const FormStep& next = form_.steps[step];
     const int array = array_of_step(next, before);
@@ -45,8 +47,8 @@ class KernelBuilder {
       places[static_cast<std::size_t>(std::find(factors.begin(), factors.end(), 1) - factors.begin())] =
           places_[d];
     }
-    // An index that the results do not have is a loop of the thread: not where its neighbours are the
-    // output's, and not where threads are few.
+    // An index that the results do not have becomes a loop of the thread; not if its neighbours are the
+    // output's, and not if threads are few.
     const std::vector<std::int64_t> strides =
         view_of(next.expression.output, layouts_[step], next.extents, false).strides;
     std::size_t nearest = 0;
@@ -88,7 +90,7 @@ class KernelBuilder {
   }
   std::size_t inputs() const { return expression_of(problem_).arrays.size(); }
 
-  // With strides of the kernel's indices instead of the step's.
+  // The view of an access with strides of the kernel's indices instead of the step's.
   View view(const Access& access, const ArrayLayout& layout, const std::vector<std::int64_t>& extents,
             bool is_zero_outside) const {
     View made = view_of(access, layout, extents, is_zero_outside);
@@ -101,7 +103,7 @@ class KernelBuilder {
     return made;
   }
 
-  // The step's function and accesses; of the array `so_far` it takes the results.
+  // Appends the step's function and accesses; for the array `so_far` it takes the results.
   void append(std::size_t step, int so_far) {
     const FormStep& its = form_.steps[step];
     LoopKernel::Function function{its.expression.function, {}};
@@ -126,11 +128,12 @@ class KernelBuilder {
   std::vector<ArrayLayout>& layouts_;
   LoopKernel kernel_;
   Nest nest_;
-  std::vector<int> places_;  // of the last step's indices
+  std::vector<int> places_;  // the kernel's place of each index of the last step
 };
 
-// What part of its elements a view reads anew where a thread has four outputs along the free index: a quarter
-// where the index does not move it, between where windows overlap. `window`: along which index they do.
+// The part of its elements that a view reads anew where a thread has four outputs along the free index: a
+// quarter if the index does not move the view, between a quarter and all if windows overlap. `window`: the
+// index along which they do.
 double read_anew(const LoopKernel& kernel, const View& view, std::size_t index, int& window) {
   constexpr std::int64_t outputs = 4;
   const Nest& nest = kernel.nest;
@@ -148,7 +151,8 @@ double read_anew(const LoopKernel& kernel, const View& view, std::size_t index, 
     least = part;
     window = static_cast<int>(u);
   }
-  // Neighbours that threads side by side do not have: their sectors are read once.
+  // A thread's outputs are neighbours in the view and threads side by side are not: the outputs' sectors are
+  // read once.
   if (least == 1 && std::abs(step) == 1 && nest.free > 0 && std::abs(view.strides[nest.free - 1]) > 1)
     return 0.5;
   return least;
@@ -166,7 +170,7 @@ void choose_tile(LoopKernel& kernel) {
       std::vector<double> then = now;
       for (std::size_t k = 0; k < then.size(); ++k)
         then[k] *= read_anew(kernel, nest.inputs[k], i, its_window);
-      // Neighbours of one thread are read by wide accesses at best: another index as good is better.
+      // A thread reads its neighbours by wide accesses at best, so another index that is as good is better.
       const bool is_last = i + 1 == nest.free;
       if (is_last && its_window < 0) continue;
       const double sum = std::accumulate(then.begin(), then.end(), 0.0) * (is_last ? 1.5 : 1);
@@ -185,7 +189,7 @@ void choose_tile(LoopKernel& kernel) {
            [&](int i) { return i != kernel.along_y && i + 1 != static_cast<int>(nest.free); });
 }
 
-// Whether intermediate arrays are of a size that a device may have.
+// True if the intermediate arrays are of a size that a device may have.
 bool has_room(const Form& form) {
   return std::all_of(form.steps.begin(), form.steps.end() - 1, [](const FormStep& step) {
     double elements = 1;
@@ -228,13 +232,13 @@ std::shared_ptr<const LoopForms> all_forms(const Problem& problem) {
     LoopForm& its = made->forms.emplace_back();
     if (!has_room(form)) continue;
     its = loop_form(problem, form);
-    if (its.kernels.size() >= most_kernels) {  // one more may add parts
+    if (its.kernels.size() >= most_kernels) {  // one more kernel may add parts
       its = {};
       continue;
     }
     made->usable.push_back(made->forms.size() - 1);
     usable.push_back(form);
-    if (its.kernels.size() > form.launches())  // a step that could join the one before it has its own
+    if (its.kernels.size() > form.launches())  // a step that could join the one before it has its own kernel
       for (FormStep& step : usable.back().steps) step.joined = false;
   }
   std::swap(made->usable.front(), made->usable[cheapest(usable, operations_per_byte)]);
@@ -294,13 +298,13 @@ LoopForm with_parts(LoopForm form, std::int64_t parts) {
   if (each == 0 || ceil_divide(whole, each) == 1) return form;
   const std::int64_t count = ceil_divide(whole, each), outputs = kernel.nest.outputs();
 
-  // The sums of parts, as dense as the results lie.
+  // The sums of parts, dense in the order of the results.
   View partial = {.array = first_intermediate + static_cast<int>(form.elements.size()),
                   .strides = dense_strides(std::span(kernel.nest.extents).first(kernel.nest.free))};
   form.elements.push_back(outputs * count);
 
-  // The kernel that adds them and goes on with them: loops that the result is written along stay; the parts
-  // are what is reduced.
+  // The kernel that adds them and continues with the sums. Loops that the result is written along stay; the
+  // parts are the reduced index.
   LoopKernel sums = kernel;
   for (std::size_t i = sums.nest.rank(); i-- > sums.nest.free;)
     if (!sums.is_serial(i)) sums.nest.erase(i);
@@ -312,8 +316,8 @@ LoopForm with_parts(LoopForm form, std::int64_t parts) {
   sums.nest.inputs.back().strides[sums.nest.free] = outputs;
   sums.along_y = sums.along_z = sums.window = -1;
 
-  // The kernel itself: loops along the output alone go with the results, and the part is one more free index,
-  // the farthest.
+  // The kernel itself. Loops along the output alone move to the other kernel with the results, and the part
+  // is one more free index, the farthest.
   kernel.functions.resize(1);
   kernel.whole = whole;
   Nest& nest = kernel.nest;

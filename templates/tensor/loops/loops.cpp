@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The template `loops`: any expression as loops that are written out for it, in one of its forms.
+// The template `loops`: any expression as loops that are written for it, in one of its forms.
 
 #include "templates/tensor/loops/loops.h"
 
@@ -21,7 +21,7 @@ const LoopForm& form_of(const LoopForms& all, const Config& c) {
 
 constexpr std::array<std::int64_t, 4> splits = {1, 4, 16, 64};
 
-// Each form in parts, for every SPLIT.
+// The forms with their sums in parts, for every SPLIT.
 class FormTable {
  public:
   explicit FormTable(const LoopForms& all) {
@@ -73,8 +73,8 @@ std::vector<Value> axis_values(const std::vector<std::int64_t>& values) {
   return {values.begin(), values.end()};
 }
 
-// The kernel with the most terms decides, of those with several outputs that share what they read if there
-// are any.
+// The kernel with the most terms; if with_y, among those with several outputs that share what they read, if
+// there are any.
 const LoopKernel& longest_kernel(const LoopForm& form, bool with_y = false) {
   const auto terms = [=](const LoopKernel& kernel) {
     double all = with_y && kernel.along_y < 0 ? 0 : 1;
@@ -85,7 +85,7 @@ const LoopKernel& longest_kernel(const LoopForm& form, bool with_y = false) {
                            [&](const LoopKernel& a, const LoopKernel& b) { return terms(a) < terms(b); });
 }
 
-// Whether an operand lies along the index that is summed and not along the output's: threads side by side
+// True if an operand lies along the index that is summed and not along the output's: threads side by side
 // then read neighbours by sharing sums.
 bool reads_along_sums(const LoopKernel& kernel) {
   const Nest& nest = kernel.nest;
@@ -218,7 +218,7 @@ std::string refuses(const Problem& problem) {
   return "This template is for less than 2^36 results; take another template.";
 }
 
-// Whether another template has a better first guess: permute, or contract where both operands are used often.
+// True if another template has a better first guess: permute, or contract where both operands are used often.
 bool is_for_others(const Problem& problem) {
   const Nest& nest = nest_of(problem);
   if (nest.bounds() > 0) return false;
@@ -255,7 +255,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   for (std::size_t i = nest.free; i < nest.rank(); ++i)
     if (!kernel.is_serial(i)) terms *= nest.extents[i];
 
-  // Few outputs, or operands along the sums: threads share sums, and blocks do where even these are few.
+  // With few outputs, or operands that lie along the sums, threads share sums; blocks share them if even
+  // these threads are few.
   std::int64_t outputs = nest.outputs(), lanes = 1, split = 1;
   const int along = kernel.nearest();
   const bool is_small = outputs * terms < std::int64_t{1} << 20;  // then all lies in caches
@@ -271,7 +272,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   split = least_alike(splits, split,
                       [&](std::int64_t parts) { return with_parts(all->forms[form], parts).elements; });
 
-  // Outputs of a thread: as many as leave enough threads, the more the longer the window.
+  // A thread has as many outputs as leave enough threads, and the more the longer the window is.
   const LoopKernel& tiled = longest_kernel(all->forms[form], true);
   const auto its_extent = [&](int index) { return tiled.nest.extent(index); };
   const std::int64_t most_y = lanes > 1                                                  ? 4

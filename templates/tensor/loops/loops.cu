@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor, as loops that are written out for one problem: render puts the kernels, tensor_loops_0 and those
-// behind it, where "generated" is included (loops_text.cpp). Here is what they have in common.
+// The template `loops`: tensor as loops that are written for one problem. render puts the kernels,
+// tensor_loops_0 and those behind it, where "generated" is included (loops_text.cpp). This file has the code
+// that they share.
 
 #include "common/functions.cuh"
 #include "common/ordered.cuh"
@@ -8,13 +9,14 @@
 #include "common/vector.cuh"
 #include "tensor/reduction.inl"
 
-// And not below 0.
+// True if a is below b and not below 0.
 template <typename Number>
 __device__ __forceinline__ bool is_below(Number a, Number b) {
   return a >= 0 && a < b;
 }
 
-// All of `lanes` neighbouring threads get what they have together, in an order that depends on nothing else.
+// Combines the sums of `lanes` neighbouring threads, so that each of them gets the result, in an order that
+// depends on nothing else.
 template <typename How, int lanes, int count>
 __device__ __forceinline__ void combine(Compute (&sum)[count]) {
 #pragma unroll
@@ -25,7 +27,7 @@ __device__ __forceinline__ void combine(Compute (&sum)[count]) {
   }
 }
 
-// Likewise of several warps, by way of shared memory.
+// Combines the sums of threads of several warps in the same way, through shared memory.
 template <typename How, int lanes, int count>
 __device__ __forceinline__ void combine(Compute (&sum)[count], Compute* parts) {
   combine<How, 32>(sum);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that the template `loops` writes for expressions that nobody thought of, on the host: in each form,
-// in configs drawn from the whole space, against the loops in double.
+// Tests the kernels that the template `loops` writes for random expressions, on the host: in each form, in
+// configs drawn from the whole space, against the loops in double.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double most_terms = 1e5;
 
-// With all accesses of the array so much nearer to its begin.
+// The expression with all accesses of the array moved by `by` towards its beginning.
 std::string shifted(std::string words, const std::string& array, std::uint64_t by) {
   for (std::size_t at = 0; (at = words.find(array + "[", at)) != std::string::npos;) {
     at = words.find_first_of(",]", at);
@@ -62,8 +62,8 @@ void check_all(const std::vector<VariantCase>& variants) {
   check_on_host({&op, &find_template(op, "loops")}, variants);
 }
 
-// Each problem in each of its forms: in the first config that a sample of the space has of it. Answers how
-// many have more than one.
+// Checks each problem in each of its forms, in the first config that a sample of the space has of the form.
+// Returns the number of problems with more than one form.
 std::size_t check_forms(const std::vector<Problem>& problems) {
   const Template& tmpl = find_template(find_op("tensor"), "loops");
   std::size_t rewritten = 0;
@@ -83,8 +83,8 @@ std::size_t check_forms(const std::vector<Problem>& problems) {
   return rewritten;
 }
 
-// Long sums, shared by some threads of a warp, by a warp, by several, and in parts; and long windows, in
-// chunks, of a thread's neighbours and of its rows.
+// Long sums are shared by some threads of a warp, by a warp, by several warps, and in parts; long windows are
+// in chunks, of a thread's neighbours and of its rows.
 TEST(TensorLoops, ShareSplitAndChunkLongSums) {
   std::vector<VariantCase> variants;
   const auto add = [&](const std::string& problem, const std::vector<std::string>& configs) {
@@ -106,7 +106,7 @@ TEST(TensorLoops, ShareSplitAndChunkLongSums) {
   add("expression=\"y[i] += x[2*i+j] * w[j]\" i=200 j=37 dtype=f16", {"THREAD_Y=8", "THREAD_Y=4"});
   add("expression=\"y[c,u,v] += x[c,u+i,v+j] * w[c,i,j]\" c=2 u=50 v=40 i=31 j=3 dtype=f16",
       {"THREAD_Y=16", "THREAD_Y=8 UNROLL=64 BLOCK_Y=2"});
-  // Of no terms.
+  // Sums without terms.
   add("expression=\"y[u,v] += x[u+i,v+j] * w[i,j]\" u=6 v=7 i=0 j=3", {"", "UNROLL=64 THREAD_Y=2"});
   add("expression=\"y[v] += x[v+j] * w[j]\" v=7 j=0", {"THREAD_Y=4", "THREAD_Y=1"});
   check_all(variants);
@@ -143,7 +143,7 @@ TEST(TensorLoops, OfKnownExpressionsAreRightInEachForm) {
   EXPECT_GE(check_forms(problems), 10U);
 }
 
-// TUNESMITH_TEST_LOOPS: how many expressions; 2,000 take twenty minutes of a processor.
+// TUNESMITH_TEST_LOOPS is the number of expressions; 2,000 take twenty minutes of a processor.
 TEST(TensorLoops, OfDrawnExpressionsAreRight) {
 #ifdef __SANITIZE_ADDRESS__
   constexpr std::uint64_t usual = 4;
@@ -152,7 +152,7 @@ TEST(TensorLoops, OfDrawnExpressionsAreRight) {
 #endif
   const std::uint64_t drawn = rounds_of("TUNESMITH_TEST_LOOPS", usual);
   std::size_t rewritten = 0;
-  constexpr std::uint64_t batch = 20;  // whose data are kept at once
+  constexpr std::uint64_t batch = 20;  // expressions whose data are kept at once
   for (std::uint64_t first = 1; first <= drawn; first += batch) {
     std::vector<Problem> problems;
     for (std::uint64_t seed = first; seed < std::min(first + batch, drawn + 1); ++seed)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of kernels: loops with the indices' names, in which all extents and strides are numbers.
+// Writes the text of kernels of the template `loops`: loops with the indices' names, in which all extents and
+// strides are numbers.
 
 #include <algorithm>
 #include <cstdlib>
@@ -71,7 +72,7 @@ class KernelText {
   }
 
  private:
-  // A line of code; what begins with # stands at the margin.
+  // Writes a line of code; a line that begins with # stands at the margin.
   template <typename... Words>
   void line(Pattern<sizeof...(Words)> pattern, const Words&... words) {
     const std::string code = filled(pattern, words...);
@@ -102,7 +103,7 @@ class KernelText {
     return k_.reduction == Reduction::sum ? "Sum" : k_.reduction == Reduction::max ? "Max" : "Min";
   }
 
-  // Indices of the free ones: blocks take them in the order x, y, z, and the others.
+  // Writes the places of the free indices: blocks take them in the order x, y, z, and then the others.
   void write_places() {
     line("unsigned tile = blockIdx.x;");
     const std::string thread = m_.lanes > 1 ? filled("threadIdx.x / $", m_.lanes) : "threadIdx.x";
@@ -120,7 +121,8 @@ class KernelText {
       line("const bool is_outside = flat >= $;", m_.x_places);
       line("if (is_outside) flat = 0;");
     }
-    // Of a thread's outputs along an index; the last ones are computed once more, and not written.
+    // Writes the first of a thread's outputs along an index. The last outputs are computed once more, and not
+    // written.
     const auto outputs = [&](int index, const std::string& place, std::int64_t places, std::int64_t each) {
       const std::string its = name(index), first = each > 1 ? filled("$ * $", place, each) : place;
       if (extent(index) % each == 0 && places * each == extent(index)) {
@@ -162,12 +164,12 @@ class KernelText {
   }
 
   using Strides = std::vector<std::int64_t>;
-  // A thread's outputs along both indices.
+  // Adds the place of a thread's output along both tile indices.
   void add_tile(SumText& sum, std::int64_t z, std::int64_t y) const {
     if (m_.thread_z > 1) sum.add(name(k_.along_z) + "1", z);
     if (m_.thread_y > 1) sum.add(name(k_.along_y) + "1", y);
   }
-  // How far `indices` move something of these strides; tile: and a thread's outputs.
+  // The text of how far `indices` move something of these strides; with `tile`, also the thread's outputs.
   std::string moved(const Strides& strides, const std::vector<std::size_t>& indices, bool tile) const {
     SumText sum;
     if (tile) add_tile(sum, along(strides, k_.along_z), along(strides, k_.along_y));
@@ -222,7 +224,7 @@ class KernelText {
   static std::string element(int input, const std::string& place) { return filled("p$[$]", input, place); }
 
   static std::string bound(int input, std::size_t n) { return filled("at$_$", input, n); }
-  // 0 out of bounds. `place`: how far strides move it.
+  // The text of a loaded element, 0 out of bounds. `place`: how far strides move it.
   template <typename Where>
   std::string loaded(int input, const Where& place) const {
     const View& its = view(input);
@@ -235,10 +237,10 @@ class KernelText {
   }
 
   // The elements of a view that a thread's outputs and the terms of the window need, in registers, each once:
-  // how far the two tile indices and the window move in them.
+  // how far the two tile indices and the window move in these registers.
   struct Kept {
     std::int64_t y = 0, z = 0, w = 0, size = 1;
-    std::int64_t run = 0;  // so many with one stride where window and outputs overlap
+    std::int64_t run = 0;  // elements with one stride where window and outputs overlap
   };
   static constexpr std::int64_t most_kept = 96;
 
@@ -275,7 +277,7 @@ class KernelText {
     }
     return its;
   }
-  // Whether they lie side by side in memory, where a thread's outputs do too.
+  // True if these elements lie side by side in memory, as a thread's outputs do.
   bool is_consecutive(const View& view, const Kept& its) const {
     if (!view.bounds.empty() || !k_.has_neighbours() || its.z > 0 || its.size == 1 || its.size > most_kept)
       return false;
@@ -332,7 +334,7 @@ class KernelText {
     }
   }
 
-  // Loops over a thread's outputs.
+  // Opens the loops over a thread's outputs.
   void open_tile() {
     for (const auto& [index, each] :
          {std::pair(k_.along_z, m_.thread_z), std::pair(k_.along_y, m_.thread_y)}) {
@@ -350,10 +352,10 @@ class KernelText {
   struct Loop {
     std::string variable, begin, end;
     std::int64_t step = 1, iterations = 0, unroll = 1;
-    std::vector<std::int64_t> runs = {};  // iterations that are added up for themselves, then such runs
+    std::vector<std::int64_t> runs = {};  // iterations that are added up apart, then runs of such runs
   };
 
-  // The outermost first, behind them that of a window's chunks.
+  // Chooses the loops that are not written out, the outermost first and that of a window's chunks last.
   void choose_loops() {
     for (const std::size_t i : m_.rolled) rolled_.push_back(i);
     if (m_.shared >= 0) rolled_.push_back(static_cast<std::size_t>(m_.shared));
@@ -379,9 +381,9 @@ class KernelText {
   bool has_chunks() const { return has_window() && m_.chunk < extent(k_.window); }
   std::int64_t whole_chunks() const { return extent(k_.window) / m_.chunk; }
 
-  // A long sum of f32 is one of runs of so many terms, and these are added in runs again: few roundings are
-  // behind a term (README.md). Each level takes as many registers as a thread has outputs. The other types
-  // have digits to spare, or are exact.
+  // A long sum of f32 is a sum of runs of `run` terms, and these are added in runs again, so that each term
+  // is rounded few times (README.md). Each level takes as many registers as a thread has outputs. The other
+  // types have digits to spare, or are exact.
   static constexpr std::int64_t run = 256, longest_in_order = 4096;
   void choose_runs() {
     if (!k_.reduces() || k_.reduction != Reduction::sum || compute_ != DType::f32) return;
@@ -427,7 +429,7 @@ class KernelText {
     for_each_sum(filled("$[n] = $::of($[n], $[n])", sums(), how(), sums(), its));
     close(depth_ - 1);
   }
-  // The loops over a loop's runs; the loop itself then has fewer iterations.
+  // Opens the loops over a loop's runs; the loop itself then has fewer iterations.
   void open_runs(Loop& loop) {
     if (loop.runs.empty()) return;
     std::vector<std::int64_t> counts = {loop.iterations};
@@ -466,7 +468,7 @@ class KernelText {
     close(depth_ - 1);
     for (std::size_t level = 0; level < loop.runs.size(); ++level) close_run();
     if (!are_chunks) return;
-    const std::int64_t whole = whole_chunks() * m_.chunk;  // what is left over
+    const std::int64_t whole = whole_chunks() * m_.chunk;  // the terms that are left over
     window_base_ = std::to_string(whole);
     if (whole < extent(k_.window)) write_terms(rolled_, extent(k_.window) - whole);
     window_base_.clear();
@@ -480,7 +482,7 @@ class KernelText {
     if (m_.lanes > 1) line("combine<$, $>(sum$);", how(), m_.lanes, m_.lanes > 32 ? ", parts" : "");
   }
 
-  // Those that are written out, with so many of the window.
+  // Writes the loops that are written out, with `window_terms` terms of the window.
   void write_terms(std::vector<std::size_t> loops, std::int64_t window_terms) {
     const std::size_t depth = depth_;
     window_terms_ = window_terms;
@@ -550,16 +552,16 @@ class KernelText {
   std::vector<Loop> loops_;
   std::int64_t runs_open_ = 0;
   std::map<int, Kept> kept_;       // by input
-  std::int64_t window_terms_ = 0;  // that are written out
-  std::string window_base_;        // the first of them, where they are not all
-  std::string counter_ = "int ";   // of unrolled loops; times a stride it must not overflow
+  std::int64_t window_terms_ = 0;  // terms of the window that are written out
+  std::string window_base_;        // the first of these terms, if they are not all
+  std::string counter_ = "int ";   // type of unrolled loops' counters; counter times stride must not overflow
 };
 
 }  // namespace
 
 LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   const Nest& nest = kernel.nest;
-  // At least 1, to divide by; an empty sum has fewer terms.
+  // At least 1, as it divides; an empty sum has fewer terms.
   const auto extent = [&](int index) { return std::max<std::int64_t>(1, nest.extent(index)); };
   const int nearest = kernel.nearest();
   if (shape.lanes > 1 && nearest >= 0 && 2 * extent(nearest) >= shape.lanes) {
@@ -570,7 +572,7 @@ LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   thread_z = std::min(shape.thread_z, extent(kernel.along_z));
   if (lanes == 1 && !kernel.has_neighbours())
     while (block_y < shape.block_y && block_y * thread_y < extent(kernel.along_y)) block_y *= 2;
-  block_x = std::max<std::int64_t>(1, shape.threads / lanes / block_y);  // rules ask before all of them hold
+  block_x = std::max<std::int64_t>(1, shape.threads / lanes / block_y);  // 0 where another rule does not hold
   has_rows = kernel.has_neighbours() || thread_y * block_y > 1;
   if (has_rows) y_tiles = ceil_divide(extent(kernel.along_y), thread_y * block_y);
   if (kernel.has_neighbours()) x_places = std::exchange(y_tiles, 1);
@@ -584,7 +586,8 @@ LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   x_tiles = ceil_divide(x_places, block_x);
   if (thread_z > 1) z_tiles = ceil_divide(extent(kernel.along_z), thread_z);
   blocks *= x_tiles * y_tiles * z_tiles;
-  // The window first, whose terms share what they read, then the nearest, as long as there is room.
+  // Writes out the window first, since its terms share what they read, then the nearest indices, as long as
+  // there is room.
   std::int64_t room = std::max<std::int64_t>(1, shape.unroll / (thread_y * thread_z));
   if (kernel.window >= 0 && nest.extent(kernel.window) > 0 && kernel.window != shared &&
       kernel.window != kernel.split && room >= 2) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of an index expression, to and from its structure.
+// Reads the text of an index expression into its structure, and writes it again.
 
 #include "templates/tensor/notation/expression.h"
 
@@ -138,7 +138,7 @@ class Parser {
     become(access, 1 + letter);
   }
 
-  // An access, which the scanner is behind, as the n-th letter.
+  // Replaces an access, which the scanner is behind, by the n-th letter.
   void become(const Access& access, std::ptrdiff_t n) {
     const auto from = function_.begin() + static_cast<std::ptrdiff_t>(access.position);
     const auto to = function_.begin() + static_cast<std::ptrdiff_t>(scanner_.position());
@@ -263,7 +263,8 @@ class Parser {
     check(e_.output_name, e_.output);
   }
 
-  // An index whose factors cancel, as in i-i, would multiply a sum by its extent and stand in no text.
+  // Refuses an index whose factors cancel, as in i-i: it would multiply a sum by its extent but stand in no
+  // text.
   void check_indices() const {
     for (std::size_t i = e_.free; i < e_.indices.size(); ++i) {
       if (std::none_of(e_.accesses.begin(), e_.accesses.end(),
@@ -274,8 +275,8 @@ class Parser {
     }
   }
 
-  // Reduced indices in the order in which they first move an access: a stored text leaves terms out whose
-  // factors are 0 or cancel, and names them in this order when it is read again.
+  // Numbers reduced indices in the order in which they first move an access: a stored text leaves out terms
+  // whose factors are 0 or cancel, and names the indices in this order when it is read again.
   void number_reduced() {
     std::vector<std::size_t> order(e_.free);
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -297,14 +298,14 @@ class Parser {
   }
 
   Scanner scanner_;
-  std::string function_;  // the text, what is no function of letters blanked out
+  std::string function_;  // the text; whatever is not part of the function of letters is blank
   Expression e_;
   bool reduces_ = false;
   bool in_finish_ = false;
   bool uses_reduced_ = false;
 };
 
-// How tightly an operation binds in the function's language; calls and values most.
+// An operation's symbol, and how tightly it binds in the function's language; calls and values bind most.
 struct Infix {
   Operation operation;
   std::string_view symbol;
@@ -375,7 +376,7 @@ class Writer {
     return "[" + text + "]";
   }
 
-  // In parentheses where the surroundings bind more tightly than `level`.
+  // The text of a node, in parentheses if the surroundings bind more tightly than `level`.
   std::string written(int place, int level) const {
     const Node& node = nodes_[static_cast<std::size_t>(place)];
     const auto operand = [&](std::size_t n, int of) { return written(node.operands[n], of); };
@@ -415,7 +416,7 @@ class Writer {
   bool of_finish_;
 };
 
-// Under the names of a problem that is stored.
+// The expression with the names that a stored problem has.
 Expression canonical(const Expression& expression) {
   Expression its = expression;
   its.output_name = "out";

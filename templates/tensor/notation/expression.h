@@ -3,10 +3,10 @@
 // of what they read. Pure. Private to this folder.
 //
 // Indices that the output names are free; the others are reduced. An access is, for each of its array's
-// dimensions, a sum of indices with whole factors and a whole number. The function is elementwise's language,
-// in which the n-th access is the n-th of the letters a to f. A finish, a text of its own such as
-// "max(out + bias[o], 0)", says what becomes of the reduced value. No character of a caller's text goes any
-// further: whatever is generated is written from these structures.
+// dimensions, a sum of indices with whole factors and a whole number. The function is written in
+// elementwise's language, in which the n-th access is the n-th of the letters a to f. A finish, a text of its
+// own such as "max(out + bias[o], 0)", says what becomes of the reduced value. No character of a caller's
+// text is passed on: all generated text is written from these structures.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ struct Affine {
 
   bool operator==(const Affine&) const = default;
 
-  /// The index that it is, if it is one and nothing else.
+  /// The index, if the dimension is a single index and nothing else.
   std::optional<std::size_t> index() const;
 };
 
 struct Access {
-  int array = 0;  ///< place in Expression::arrays; of the output -1
+  int array = 0;  ///< place in Expression::arrays; -1: the output
   std::vector<Affine> dimensions;
   std::size_t position = 0;  ///< in the text, for errors
 
@@ -45,10 +45,10 @@ struct Access {
 
 enum class Reduction { sum, max, min };
 
-/// What is written instead of the reduced value: a function of it, its first letter, and of accesses, the
-/// other letters, which free indices alone move.
+/// The value that is written instead of the reduced value: a function of the reduced value, which is the
+/// first letter, and of accesses, the other letters, which only free indices move.
 struct Finish {
-  elementwise_op::Expression function;  ///< of no nodes: the reduced value itself is written
+  elementwise_op::Expression function;  ///< without nodes the reduced value itself is written
   std::vector<int> accesses;            ///< places in Expression::accesses
 
   bool is_there() const { return !function.nodes.empty(); }
@@ -62,7 +62,7 @@ struct Index {
 struct Expression {
   std::vector<Index> indices;  ///< the output's in the order in which it names them, then the reduced ones
                                ///< in the order in which they first move an access (parse())
-  std::size_t free = 0;        ///< so many of them are the output's
+  std::size_t free = 0;        ///< how many of them are the output's
   std::string output_name;
   std::vector<std::string> arrays;  ///< the inputs' names, in the order of first use
   std::vector<std::size_t> ranks;   ///< of each array
@@ -70,7 +70,7 @@ struct Expression {
   std::vector<Access> accesses;  ///< each once, in the order of first use
   Reduction reduction = Reduction::sum;
   elementwise_op::Expression function;  ///< of the elements of the first function.inputs accesses
-  Finish finish;                        ///< the accesses behind those are of it alone
+  Finish finish;                        ///< the accesses behind those belong to it alone
   std::uint32_t zero_outside = 0;  ///< a bit for each array that is 0 out of its bounds; parse() sets none
 
   bool is_reduced(std::size_t index) const { return index >= free; }
@@ -88,32 +88,32 @@ struct ParseResult {
 constexpr std::string_view no_finish = "out";  ///< the finish that is the reduced value
 ParseResult parse(std::string_view text, std::string_view finish = no_finish);
 
-/// The expression with indices named a, b, c, … (the output's first, then as they first move an access) and
-/// arrays x0, x1, …: texts of the same meaning but for names are the same text. parse() of it and of the
-/// finish in these names gives the same expression again.
+/// The expression with indices named a, b, c, … (the output's first, then in the order in which they first
+/// move an access) and arrays x0, x1, …: expressions that differ only in names have the same text. parse() of
+/// the text and of the finish in these names gives the same expression again.
 std::string canonical_text(const Expression& expression);
 std::string canonical_finish(const Expression& expression);
 
-/// Where an access stands, for errors: "at character 12", and of which text.
+/// The place of an access in its text, for errors: "at character 12", and of which text.
 std::string place_of(const Expression& expression, const Access& access);
 
-/// What is written where nothing is reduced: the finish of the function, of the accesses' elements.
+/// The value that is written if nothing is reduced: the finish of the function of the accesses' elements.
 elementwise_op::Expression composed(const Expression& expression);
 
-/// With its own names, for people; parse() of it gives the same expression again, but for the order of
-/// reduced indices.
+/// The text with the expression's own names, for people. parse() of it gives the same expression again, but
+/// for the order of reduced indices.
 std::string text(const Expression& expression);
-std::string text(const Expression& expression, const Access& access);  ///< one that it reads
+std::string text(const Expression& expression, const Access& access);  ///< of one access
 
-/// Whether the reduced index moves along a dimension with another index, as j of x[i+j].
+/// True if the reduced index moves along a dimension with another index, as j of x[i+j].
 bool is_window(const Expression& expression, std::size_t index);
 bool has_windows(const Expression& expression);
 
-/// So many operations and functions one evaluation takes.
+/// The number of operations and functions in one evaluation.
 std::int64_t operations_of(const elementwise_op::Expression& function);
 
-/// The accesses that are multiplied, if the function is a product of accesses and nothing else; in the order
-/// in which they are written, one perhaps several times. Empty otherwise.
+/// The accesses that are multiplied, if the function is a product of accesses and nothing else: in the order
+/// in which they are written, with repetitions. Empty otherwise.
 std::vector<int> product_of(const elementwise_op::Expression& function);
 
 }  // namespace tunesmith::tensor_op

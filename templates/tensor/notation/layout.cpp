@@ -8,7 +8,8 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-// Factors are at most 2^20 and extents 2^40: what is cut off here is beyond every array all the same.
+// Limits a place so that sums of places do not overflow. Factors are at most 2^20 and extents 2^40, so a
+// place beyond the limit is beyond every array anyway.
 std::int64_t cut(std::int64_t place) {
   constexpr std::int64_t most = std::int64_t{1} << 61;
   return std::clamp(place, -most, most);
@@ -98,7 +99,7 @@ Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
   Extents result;
   std::vector<std::string> source(e.indices.size(), "what was given");
   const auto shape_of = [&](const Access& access) { return shapes[static_cast<std::size_t>(access.array)]; };
-  // An array that may be left settles only what no other one does.
+  // The arrays that are zero outside come last: they settle only what no other array does.
   std::vector<const Access*> accesses;
   for (const bool may_be_left : {false, true})
     for (const Access& access : e.accesses)
@@ -128,7 +129,8 @@ Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
       }
     }
   }
-  // Along a dimension with one index that is still open: what fits. Again, as long as that settles some.
+  // An index that alone is still open along a dimension gets the largest extent that fits. This repeats as
+  // long as it settles an index.
   for (bool settled = true; settled;) {
     settled = false;
     std::vector<std::int64_t> fits(e.indices.size(), -1);

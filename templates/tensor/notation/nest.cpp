@@ -102,7 +102,8 @@ const Expression& expression_of(const Problem& problem) { return problem.derived
 const Nest& nest_of(const Problem& problem) { return problem.derived(made); }
 
 Nest fused(const Nest& nest) {
-  // By what moves farthest: the output, and of reduced indices the first access that moves.
+  // Sorts free indices by the stride of the output, reduced indices by that of the first access that they
+  // move.
   const std::vector<std::size_t> order = sorted_by(nest.rank(), [&](std::size_t i) {
     if (!nest.is_reduced(i)) return std::pair(false, -nest.output.strides[i]);
     for (const View& view : nest.inputs)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor problem as a nest of loops: each access reads its array at start + the sum of stride * index. All
-// that kernels and references need of a problem. Pure. Private to this folder.
+// A tensor problem as a nest of loops: each access reads its array at start + the sum of stride * index.
+// Kernels and references need nothing else of a problem. Pure. Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tunesmith::tensor_op {
 
-/// Of an index among those of each; -1: of none, which moves nothing.
+/// The stride of an index; 0 for the index -1, which stands for none.
 inline std::int64_t along(const std::vector<std::int64_t>& strides, int index) {
   return index < 0 ? 0 : strides[static_cast<std::size_t>(index)];
 }
@@ -25,32 +25,32 @@ struct Bound {
   std::vector<std::int64_t> strides;  ///< one for each index of the nest
 };
 
-/// What one access does. Strides are of any sign; start is such that no offset is below 0, within the bounds.
+/// How one access moves. Strides have any sign; start is such that no offset is below 0, within the bounds.
 struct View {
   int array = 0;                      ///< place among the op's arguments: x0 … x5, out
   std::int64_t start = 0;             ///< in elements
-  std::vector<std::int64_t> strides;  ///< in elements, one for each index of the nest; 0: it does not move it
+  std::vector<std::int64_t> strides;  ///< in elements, one for each index of the nest; 0: no movement
   std::vector<Bound> bounds = {};
 
   std::int64_t stride(int index) const { return along(strides, index); }
   std::vector<std::vector<std::int64_t>*> all_strides();  ///< its own and those of its bounds
 };
 
-/// What an access to an array of this layout does, with a stride for each index of these extents.
+/// The view of an access to an array of this layout, with a stride for each index of these extents.
 View view_of(const Access& access, const ArrayLayout& layout, const std::vector<std::int64_t>& extents,
              bool is_zero_outside);
 
-/// Indices of extent 1 are left out. Free indices, which the output moves along, come first.
+/// A nest of loops. Indices of extent 1 are left out. Free indices, which the output moves along, come first.
 struct Nest {
   std::vector<std::int64_t> extents;
   std::vector<std::string>
-      names;  ///< as in the problem's expression; of fused ones all letters, such as "ab"
+      names;  ///< as in the problem's expression; a fused index has all letters, such as "ab"
   std::size_t free = 0;
   std::vector<View> inputs;  ///< one for each access
   View output;
 
   std::size_t rank() const { return extents.size(); }
-  std::int64_t extent(int index) const {  ///< -1: of none
+  std::int64_t extent(int index) const {  ///< -1: no index
     return index < 0 ? 1 : extents[static_cast<std::size_t>(index)];
   }
   bool is_reduced(std::size_t index) const { return index >= free; }
@@ -64,12 +64,13 @@ struct Nest {
   void erase_ones();  ///< all indices of extent 1
 };
 
-/// Of a complete problem of the op. They last as long as the problem.
+/// The expression and the nest of a complete problem of the op. They last as long as the problem.
 const Expression& expression_of(const Problem& problem);
 const Nest& nest_of(const Problem& problem);
 
-/// Free indices by falling stride of the output, then reduced ones by falling stride of the first access that
-/// moves; neighbours that every access steps over as one are one index. The order of sums may change with it.
+/// Sorts free indices by falling stride of the output, then reduced ones by falling stride of the first
+/// access that they move, and makes neighbouring indices that every access steps over as one a single index.
+/// The order of sums may change with it.
 Nest fused(const Nest& nest);
 
 }  // namespace tunesmith::tensor_op

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a caller wrote to a problem.
+// Turns what a caller wrote into a problem of the op.
 
 #include "templates/tensor/notation/problem.h"
 
@@ -46,7 +46,7 @@ void set_zero_outside(Expression& e, std::string_view names) {
 
 namespace {
 
-// What is given as a number, such as one extent, as a text too.
+// A parameter as a text, even if it is given as a number, such as a single extent.
 std::string words_of(const Problem& problem, std::string_view parameter) {
   return word_of(*problem.find(parameter));
 }
@@ -116,7 +116,7 @@ Problem rewritten(const Problem& given) {
   const std::string extents_text = words_of(result, "extents");
   if (!refuses_extents(extents_text).empty()) return result;
   const std::vector<std::int64_t> all = extents_of(extents_text).value();
-  if (all.size() != e.indices.size()) return result;  // which is refused too
+  if (all.size() != e.indices.size()) return result;  // check() refuses this too
   for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array) {
     const std::string name(argument_name(array));
     if (result.has(name))

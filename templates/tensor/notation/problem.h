@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a caller wrote to a problem of the op, and the arrays that a problem
-// has. Private to tensor.
+// Turns what a caller wrote into a problem of the op, and names the arrays that a problem has. Private to
+// tensor.
 #pragma once
 
 #include <array>
@@ -20,15 +20,15 @@ constexpr std::string_view argument_name(int array) {  ///< -1: the output
   return array < 0 ? "out" : array_names[static_cast<std::size_t>(array)];
 }
 
-constexpr const char* same_dtype = "same";  ///< as out_dtype: the inputs'
+constexpr const char* same_dtype = "same";  ///< as out_dtype: the inputs' type
 
-/// Layouts of the inputs and, last, the output, as the problem has them.
+/// The layout of an input or of the output, as the problem has it.
 ArrayLayout array_layout(const Problem& problem, int array);  ///< -1: the output
 
-/// What a caller wrote, with names of their own, as the op's parameters (Op::rewritten).
+/// The op's parameters from what a caller wrote with names of their own (Op::rewritten).
 Problem rewritten(const Problem& given);
 
-/// Takes the names of arrays, joined by commas, or no_arrays. Throws UsageError.
+/// Marks arrays as zero outside: takes their names, joined by commas, or no_arrays. Throws UsageError.
 void set_zero_outside(Expression& expression, std::string_view names);
 constexpr const char* no_arrays = "none";
 std::string zero_outside_text(const Expression& expression);  ///< as a problem stores it

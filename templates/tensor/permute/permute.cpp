@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Permutations of one array, with a function of each element: boxes through shared memory.
+// The template `permute`: permutations of one array, with a function of each element. Boxes of elements pass
+// through shared memory.
 
 #include <algorithm>
 #include <array>
@@ -64,7 +65,7 @@ Choice choice_of(const Config& c) {
           c[STAGING] != "none", c[STAGING] == "async"};
 }
 
-// What a block does, as the kernel computes it.
+// The work of a block, as the kernel computes it.
 struct BlockWork {
   Box box;
   Rows in, out;
@@ -101,7 +102,7 @@ bool is_short(const Permutation& p, const Choice& c, const BlockWork& work) {
   return held * p.input_bytes <= 256 && work.stores.passes <= 32 && (!c.staged || work.loads.passes <= 32);
 }
 
-// Whether a vector that is read is put into shared memory in pieces of words.
+// True if a vector that is read is put into shared memory in pieces of words.
 bool puts_words(const Permutation& p, const Choice& c, const BlockWork& work) {
   const std::int64_t piece = work.places.piece;
   return piece == c.vector_in || (work.in.whole && piece * p.input_bytes % 4 == 0);
@@ -121,8 +122,8 @@ bool is_contiguous(const Permutation& p, bool reads) {
   return (reads ? p.input_strides[p.input_order[0]] : p.output_strides[p.output_order[0]]) == 1;
 }
 
-// The elements of a load or a store where nothing else is chosen: as many as rows begin at multiples of, but
-// a word of four bytes also where rows begin anywhere.
+// The elements of a load or a store if nothing else is chosen: the number at whose multiples rows begin, but
+// at least a word of four bytes, even where rows begin anywhere.
 std::int64_t usual_vector(const Permutation& p, bool reads) {
   if (!is_contiguous(p, reads)) return 1;
   const std::int64_t word = std::max<std::int64_t>(4 / bytes_of(p, reads), 1);
@@ -271,10 +272,10 @@ std::string refuses(const Problem& problem) {
   return "";
 }
 
-// What a block costs one multiprocessor, roughly: configs are compared by it for a first guess. Its
+// The rough cost of a block on one multiprocessor, by which configs are compared for a first guess. The
 // coefficients are fitted to 7,600 times of configs drawn for 111 permutations of 2^11 to 2^27 bytes on an
-// H200; among so many drawn configs of one of them it finds one with 0.89 of the best one's speed in the
-// mean.
+// H200. Among the drawn configs of one permutation the cost finds one with, in the mean, 0.89 of the best
+// one's speed.
 struct Cost {
   double bytes = 0;         // of the sectors that are read and written
   double wavefronts = 0;    // of shared memory
@@ -302,12 +303,12 @@ class SharedAccess {
   }
 
  private:
-  // Five: 16 bytes between words; more where elements become shorter.
+  // A lane touches five words if its 16 bytes begin between words, and more where elements become shorter.
   std::array<std::int32_t, std::size_t{32} * 17> words_;
   std::size_t used_ = 0;
 };
 
-// Where a thread's first vector is, as in the kernel's spot_of().
+// The place of a thread's first vector, as in the kernel's spot_of().
 struct Lane {
   std::int64_t place = 0;  // of its row in shared memory
   std::int64_t first = 0;  // in the row
@@ -348,8 +349,8 @@ std::int64_t place_in_row(const Permutation& p, const BlockWork& work, std::int6
   return place;
 }
 
-// Those of the first warp's first load or store, which moves `piece` elements at once; of a vector's pieces
-// the last stands for the others.
+// The wavefronts of the first warp's first load or store, which moves `piece` elements at once. The last
+// piece of a vector stands for the others.
 double wavefronts(const Permutation& p, const Choice& c, const BlockWork& work, bool reads,
                   std::int64_t piece) {
   const std::int64_t vector = reads ? c.vector_in : c.vector_out;
@@ -375,7 +376,7 @@ double sectors(const Permutation& p, const Rows& rows, bool reads) {
   return count * std::max(1.0, (bytes + 32 - grain) / 32);
 }
 
-// That a thread writes per series, in the mean.
+// The mean number of rows that a thread writes per series.
 double rows_of_series(const BlockWork& work) {
   const int d = work.series.dimension;
   return d < 0 ? 1 : static_cast<double>(work.box.tiles[d]) / static_cast<double>(work.series.starts);
@@ -393,7 +394,7 @@ double instructions(const Choice& c, const BlockWork& work, bool inner_divides, 
   if (c.staged && !gathers) store += 9.2 * vector;
   if (!work.out.whole)
     store += vector * (14.6 + 8.1 * std::min(1.0, 64 / static_cast<double>(work.out.slots)));
-  // To find places in rows of several dimensions.
+  // Finding places in rows of several dimensions costs instructions.
   store += inner_divides ? 4.2 * outer : 5.9 * outer * vector;
   return static_cast<double>(warps) * (each_pass(work.loads, load, 2.9) + each_pass(work.stores, store, 2.3));
 }
@@ -411,9 +412,9 @@ Cost cost_of(const Permutation& p, const Choice& c, const BlockWork& work) {
           .instructions = instructions(c, work, !crosses || inner + 1 >= c.vector_out, gathers)};
 }
 
-// Clocks of all blocks that store series of rows. Its coefficients are fitted to 1,028 times of configs drawn
-// for 13 permutations of 1 and 2 bytes on an H100; among the configs of one of them it finds one with 0.89 of
-// the best one's speed in the mean, and no less than 0.8.
+// The clocks of all blocks that store series of rows. The coefficients are fitted to 1,028 times of configs
+// drawn for 13 permutations of 1 and 2 bytes on an H100. Among the configs of one permutation it finds one
+// with, in the mean, 0.89 of the best one's speed, and no less than 0.8.
 double series_clocks(const Permutation& p, const Choice& c, const BlockWork& work, int multiprocessors) {
   const auto number = [](auto n) { return static_cast<double>(n); };
   const bool words = puts_words(p, c, work);
@@ -431,7 +432,7 @@ double series_clocks(const Permutation& p, const Choice& c, const BlockWork& wor
   const double wavefronts_ =
       loads * wavefronts(p, c, work, true, words ? work.places.piece : 1) +
       number(work.series.passes) * rows * wavefronts(p, c, work, false, gathers ? c.vector_out : 1);
-  // Rows' ends: elements that are stored alone, and sectors of which one block writes a part.
+  // Rows' ends cost extra: elements that are stored alone, and sectors of which one block writes only a part.
   double outputs = number(p.output_bytes);
   for (int d = 0; d < p.rank; ++d) outputs *= number(p.extents[d]);
   const double in_part = 1 - number(grain_of(p, false) * p.output_bytes) / 32;
@@ -447,7 +448,7 @@ double series_clocks(const Permutation& p, const Choice& c, const BlockWork& wor
          620;
 }
 
-// Clocks of all blocks.
+// The clocks of all blocks.
 double clocks(const Permutation& p, const Choice& c, const BlockWork& work, int multiprocessors) {
   if (c.staged && stores_series(p)) return series_clocks(p, c, work, multiprocessors);
   const Cost cost = cost_of(p, c, work);
@@ -462,7 +463,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Permutation p = sides_of(problem).moves;
   const int multiprocessors = multiprocessors_to_fill(device);
   const Choice usual = {64, 64, 512, usual_vector(p, true), usual_vector(p, false), 1, 256};
-  // By their clocks, the best first.
+  // Choices with their clocks; the best come first.
   struct Guess {
     double clocks;
     Choice choice;
@@ -481,7 +482,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   };
   const std::int64_t common = common_vector(p);
   const bool may_be_direct = p.input_order[0] == p.output_order[0], in_series = stores_series(p);
-  // Its clocks and those of series are not of one fit.
+  // The clocks of direct copies and of series come from different fits and cannot be compared.
   const bool stays_direct = in_series && common * p.input_bytes >= 8;
   for (const std::int64_t tile_in : {64, 32, 16, 128}) {
     for (const std::int64_t tile_out : {64, 32, 16, 128}) {
@@ -507,7 +508,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     }
   }
   sort();
-  // Then what changes the box no more. Vectors are words at least.
+  // Then the axes that leave the box as it is. Vectors are at least words.
   const auto is_same_box = [&](const Guess& a, const Guess& b) {
     return a.choice.staged == b.choice.staged && std::equal(a.box.tiles, a.box.tiles + p.rank, b.box.tiles);
   };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor without sums, of one array: a block takes a box, reads it in the order in which the input lies in
-// memory, turns it in shared memory, and writes it in the output's order. Extents and strides are constants:
-// the preamble has them, with the problem's index names.
+// The template `permute`, for problems of one array without sums: a block takes a box, reads it in the order
+// in which the input lies in memory, turns it in shared memory, and writes it in the output's order. Extents
+// and strides are constants: the preamble has them, with the problem's index names.
 //
 // Loads and stores are vectors at multiples of their size, wherever rows begin. A vector that is loaded
-// around a row's end has elements beside the row, which nobody uses; one that is stored there is stored
-// element by element.
+// across a row's end has elements outside the row, which are not used; a vector that is stored across a row's
+// end is stored element by element.
 
 #include "common/async_copy.cuh"
 #include "common/functions.cuh"
@@ -20,7 +20,7 @@ constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint:
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr bool staged = STAGING != Staging::none, copied = STAGING == Staging::async;
 
-// All of it is known when this is compiled.
+// All of it is known at compile time.
 LAYOUT_FUNCTION Permutation make_permutation() {
   Permutation p = {};
   p.rank = RANK;
@@ -63,7 +63,7 @@ LAYOUT_FUNCTION int order_of(int n) {
   return READS ? input_order_of(n) : output_order_of(n);
 }
 
-// Within a box 32 bits reach every element, unless strides are huge.
+// True if 32 bits reach every element of a box; only huge strides need more.
 LAYOUT_FUNCTION bool is_near() {
   long long from = 0, to = 0;
   for (int d = 0; d < RANK; ++d) {
@@ -101,7 +101,7 @@ __device__ __forceinline__ Corner corner_of(long long block) {
   return corner;
 }
 
-// Of those along which a box has several places, the last.
+// The last dimension in the order along which a box has several places; -1 if there is none.
 template <bool READS>
 LAYOUT_FUNCTION int last_of_box() {
   int last = -1;
@@ -123,7 +123,7 @@ __device__ __forceinline__ Spot spot_of(int n, const Corner& corner) {
   constexpr Rows rows = make_rows<READS>();
   constexpr Shares shares = shares_of(rows, BLOCK);
   constexpr int slots = static_cast<int>(rows.slots), count = static_cast<int>(rows.count);
-  // The row is `row` + `fixed`, of which `fixed` is a constant where the loop over n is unrolled.
+  // The row is `row` + `fixed`; `fixed` is a constant where the loop over n is unrolled.
   int row, fixed, slot;
   bool inside;
   if constexpr (shares.steady) {
@@ -152,7 +152,7 @@ __device__ __forceinline__ Spot spot_of(int n, const Corner& corner) {
       row += fixed;
       fixed = 0;
     }
-    // What is left along the last one is its digit: rows beyond it are not inside.
+    // The remaining row number is the digit of the last dimension; rows beyond its end are not inside.
     const bool is_last = d == last_of_box<READS>();
     const int digit = is_last ? row : static_cast<int>(static_cast<unsigned>(row) % size);
     row = static_cast<int>(static_cast<unsigned>(row) / size);
@@ -172,7 +172,8 @@ __device__ __forceinline__ Spot spot_of(int n, const Corner& corner) {
   return spot;
 }
 
-// What is on its way: short elements as whole words, which compilers would else take apart and put together.
+// The type of elements between load and store. Short elements travel as whole words, which compilers would
+// otherwise take apart and put together.
 template <typename Element, int WIDTH, bool WORDS>
 struct HeldAs {
   using Type = Vector<Element, WIDTH>;
@@ -232,7 +233,7 @@ __device__ __forceinline__ void put(T* box, const Spot& spot, const In& vector) 
   }
 }
 
-// A vector that passes no register.
+// Copies a vector into shared memory without a register.
 __device__ __forceinline__ void copy(T* box, const T* corner, const Spot& spot, Offset left) {
   constexpr Rows rows = make_rows<true>();
   constexpr int piece = copied ? static_cast<int>(make_places().piece) : 16 / static_cast<int>(sizeof(T));
@@ -259,8 +260,8 @@ __device__ __forceinline__ Out finished(Element element) {
   }
 }
 
-// The places in shared memory of neighbours in an output row, from that of the row. The innermost dimensions,
-// as many as a vector crosses once at most, are one.
+// The number of innermost dimensions that count as one when the places of a row's neighbours in shared memory
+// are computed: as many as a vector crosses once at most.
 LAYOUT_FUNCTION int count_inner() {
   constexpr Rows rows = make_rows<false>();
   int count = 1;
@@ -277,7 +278,7 @@ LAYOUT_FUNCTION int count_inner_elements() {
 constexpr int inner_size = count_inner_elements();
 constexpr unsigned last_inner_size = tile_of(output_order_of(inner_dimensions - 1)),
                    last_inner_step = place_stride_of(output_order_of(inner_dimensions - 1));
-// Modulo 2^32: of one before a row's first, which nothing reads, it may be anywhere.
+// The place is modulo 2^32: that of an element before a row's first may be anywhere, as nothing reads it.
 template <int BEGIN, int END>
 __device__ __forceinline__ unsigned place_along(unsigned element) {
   unsigned place = 0;
@@ -293,7 +294,8 @@ __device__ __forceinline__ unsigned place_along(unsigned element) {
 __device__ __forceinline__ unsigned outer_place(unsigned outer) {
   return place_along<inner_dimensions, make_rows<false>().dimensions>(outer);
 }
-// Of the n-th element that a thread collects of a vector.
+// The order in which a thread collects a vector's elements: element_of(n) is the n-th. If `turned`, threads
+// begin at different elements.
 constexpr bool turned = turns_vectors(make_permutation(), make_box(), make_places(), VECTOR_OUT);
 __device__ __forceinline__ unsigned turns() { return threadIdx.x % 32 * VECTOR_OUT / 32; }
 __device__ __forceinline__ unsigned element_of(unsigned n) { return turned ? (n + turns()) % VECTOR_OUT : n; }
@@ -301,14 +303,15 @@ __device__ __forceinline__ void places_in_row(int first, int (&places)[VECTOR_OU
   constexpr Rows rows = make_rows<false>();
   constexpr bool is_all = rows.dimensions == inner_dimensions;
   if constexpr (is_all || (!rows.shifted && inner_size % VECTOR_OUT == 0)) {
-    // They do not cross it.
+    // The vector does not cross the end of the inner dimensions.
     const unsigned at = is_all ? first : static_cast<unsigned>(first) % inner_size;
     const unsigned outer = is_all ? 0 : outer_place(static_cast<unsigned>(first) / inner_size);
 #pragma unroll
     for (int n = 0; n < VECTOR_OUT; ++n)
       places[n] = static_cast<int>(outer + place_along<0, inner_dimensions>(at + element_of(n)));
   } else {
-    // They cross it once at most. `first` may be below 0, but by less than a vector.
+    // The vector crosses the end of the inner dimensions at most once. `first` may be below 0, but by less
+    // than a vector.
     const unsigned next = first + inner_size, at = next % inner_size, outer = next / inner_size;
     const unsigned here = outer_place(outer - 1),
                    there = outer_place(outer) - last_inner_size * last_inner_step;
@@ -325,7 +328,7 @@ LAYOUT_FUNCTION bool gathers() {
                          VECTOR_OUT);
 }
 
-// Words of short elements are joined here, for which compilers take more instructions.
+// Joins short elements into words; compilers take more instructions for that.
 template <typename Element>
 __device__ __forceinline__ Stored joined(const Element (&elements)[VECTOR_OUT]) {
   constexpr int bytes = sizeof(Element), words = VECTOR_OUT * bytes / 4;
@@ -362,7 +365,7 @@ __device__ __forceinline__ void store_whole(Out* to, const Held<VECTOR_OUT>& hel
   }
 }
 
-// Elements that were collected from one in the vector's middle on, from the first one on.
+// Turns a vector whose elements were collected from the middle on, so that it begins with the first one.
 template <typename Words>
 __device__ __forceinline__ Words turned_back(const Words& from) {
   constexpr int words = sizeof(Words) / 4;
@@ -375,8 +378,8 @@ __device__ __forceinline__ Words turned_back(const Words& from) {
   return to;
 }
 
-// A vector of the output, whose elements are in shared memory at `places` behind `from`; `first` and `length`
-// as in Spot.
+// Stores a vector of the output. Its elements are in shared memory at `places` behind `from`; `first` and
+// `length` are as in Spot.
 __device__ __forceinline__ void store(Out* to, const T* from, const int (&places)[VECTOR_OUT], int first,
                                       int length) {
   constexpr Rows rows = make_rows<false>();
@@ -407,21 +410,21 @@ __device__ __forceinline__ void store(Out* to, const T* from, const int (&places
 
 constexpr auto inner_output_step = static_cast<Offset>(output_stride_of(output_order_of(0)));
 
-// The box begins in shared memory at `shift`.
+// Stores the vector of a spot. The box begins in shared memory at `shift`.
 __device__ __forceinline__ void store_spot(Out* corner, const Spot& spot, const T* memory, int shift,
                                            const int (&in_row)[VECTOR_OUT]) {
   int places[VECTOR_OUT];
 #pragma unroll
   for (int i = 0; i < VECTOR_OUT; ++i) {
     unsigned place = static_cast<unsigned>(shift + spot.place + in_row[i]);
-    // What is beside the row may be read anywhere.
+    // Elements outside the row are not stored, so any place may be read for them.
     if constexpr (!make_rows<false>().whole) place = min(place, static_cast<unsigned>(make_places().all - 1));
     places[i] = static_cast<int>(place);
   }
   store(corner + (spot.to + spot.first * inner_output_step), memory, places, spot.first, spot.length);
 }
 
-// Vectors of the n-th series of rows that a thread writes.
+// Stores the vectors of the n-th series of rows that a thread writes.
 __device__ __forceinline__ void store_series(int n, const Corner& corner, Out* to, const T* memory,
                                              int shift) {
   constexpr Rows rows = make_rows<false>();
@@ -466,7 +469,7 @@ __device__ __forceinline__ void store_series(int n, const Corner& corner, Out* t
   if (first >= length) return;
   int places[VECTOR_OUT];
   places_in_row(first, places);
-  // What is beside the row is read at its first element.
+  // For elements outside the row the row's first element is read.
 #pragma unroll
   for (int i = 0; i < VECTOR_OUT; ++i)
     if (!rows.whole && static_cast<unsigned>(first) + element_of(i) >= static_cast<unsigned>(length))
@@ -484,7 +487,7 @@ __device__ __forceinline__ void store_series(int n, const Corner& corner, Out* t
   }
 }
 
-// 64 registers suffice where loads take no more than half of them; compilers would take more for addresses.
+// 64 registers suffice where loads take at most half of them; compilers would take more for addresses.
 constexpr int bytes_held = copied ? 0
                                   : static_cast<int>(shares_of(make_rows<staged>(), BLOCK).passes) *
                                         static_cast<int>(sizeof(T)) * (staged ? VECTOR_IN : VECTOR_OUT);
@@ -500,7 +503,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
     constexpr Rows rows = make_rows<true>();
     constexpr Places places = make_places();
     __shared__ __align__(16) T memory[places.all];
-    // A vector lies in shared memory as it does in the array.
+    // A vector has the same alignment in shared memory as in the array.
     const int shift = rows.shifted ? static_cast<int>(corner.from) & (VECTOR_IN - 1) : 0;
     T* const box = memory + shift;
     const long long all_left = input_elements - corner.from;
@@ -533,7 +536,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
         store_series(n, corner, to, memory, shift);
     } else {
       constexpr Shares shares = shares_of(make_rows<false>(), BLOCK);
-      // Whether a thread has the same place in each of its rows.
+      // True if a thread has the same place in each of its rows.
       constexpr bool same = shares.steady && !make_rows<false>().shifted;
       int in_row[VECTOR_OUT];
       if constexpr (same) places_in_row(spot_of<false, VECTOR_OUT>(0, corner).first, in_row);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The box of the iteration space that a block takes, and how it lies in memory: plain C++, which the kernel
-// evaluates when it is compiled and its template in C++ when it makes the grid.
+// The box of the iteration space that a block takes, and its layout in memory. It is plain C++: the kernel
+// evaluates it at compile time, the template in permute.cpp when it makes the grid.
 
 constexpr int most_box_dimensions = 12;
 struct Permutation {
@@ -15,7 +15,8 @@ struct Box {
   long long tiles[most_box_dimensions];
 };
 
-// `need` places or all of an extent, in pieces of about the same size; a multiple, where they are not all.
+// The size of an extent's pieces: the whole extent if it needs no more than `need` places, else about equal
+// pieces of about `need` places, rounded up to a multiple.
 LAYOUT_FUNCTION long long piece_of(long long extent, long long need, long long multiple) {
   if (need >= extent) return extent;
   const long long pieces = (extent + need - 1) / need;
@@ -27,7 +28,8 @@ LAYOUT_FUNCTION int bytes_of(const Permutation& p, bool reads) {
   return reads ? p.input_bytes : p.output_bytes;
 }
 
-// Elements at multiples of which all rows of an array begin: a power of two, at most a sector of 32 bytes.
+// The number of elements at whose multiples all rows of an array begin: a power of two, at most a sector of
+// 32 bytes.
 LAYOUT_FUNCTION long long grain_of(const Permutation& p, bool reads) {
   const long long* const strides = reads ? p.input_strides : p.output_strides;
   const int first = reads ? p.input_order[0] : p.output_order[0];
@@ -39,8 +41,8 @@ LAYOUT_FUNCTION long long grain_of(const Permutation& p, bool reads) {
   return grain;
 }
 
-// Dimensions are taken whole, in the order of rising strides, until `tile_in` elements are read one behind
-// the other, and likewise until `tile_out` are written.
+// Takes whole dimensions, in the order of rising strides, until `tile_in` elements are read one after the
+// other, and in the same way until `tile_out` elements are written.
 LAYOUT_FUNCTION Box box_of(const Permutation& p, long long tile_in, long long tile_out, long long least) {
   Box box = {};
   for (int d = 0; d < p.rank; ++d) box.tiles[d] = 1;
@@ -73,7 +75,8 @@ LAYOUT_FUNCTION Box box_of(const Permutation& p, long long tile_in, long long ti
 }
 
 // The dimension before which rows in shared memory are padded: the first in which the orders differ, along
-// which neighbouring threads gather. -1: none, what both arrays have in common covers the banks.
+// which neighbouring threads gather. -1: none, because the dimensions that both arrays have in common cover
+// the banks.
 LAYOUT_FUNCTION int padded_dimension(const Permutation& p) {
   long long common = p.input_bytes;
   for (int n = 0; n < p.rank && common < 128; ++n) {
@@ -84,7 +87,8 @@ LAYOUT_FUNCTION int padded_dimension(const Permutation& p) {
   return -1;
 }
 
-// A box as rows of one array: elements that lie one behind the other, over as many dimensions as they do.
+// A box as rows of one array. The elements of a row lie one after the other, over as many dimensions as
+// possible.
 struct Rows {
   int dimensions;      // so many of the order's first make a row
   long long elements;  // of a row
@@ -117,8 +121,8 @@ LAYOUT_FUNCTION Rows rows_of(const Permutation& p, const Box& box, bool reads, l
   return rows;
 }
 
-// How the threads of a block share the vectors of its rows: each keeps its place in the row where that
-// leaves few threads without one.
+// How the threads of a block share the vectors of its rows. Each thread keeps its place in the row if that
+// leaves few threads without a vector.
 struct Shares {
   bool steady;
   long long rows;    // that the block takes at once, if steady
@@ -141,7 +145,7 @@ struct Series {
   long long rows;    // of a series, at most
   long long passes;  // vectors' series of a thread
 };
-// Finding places costs more than moving short elements.
+// True if threads store series of rows: finding places costs more than moving short elements.
 LAYOUT_FUNCTION bool stores_series(const Permutation& p) { return p.input_bytes < 4; }
 LAYOUT_FUNCTION Series series_of(const Permutation& p, const Box& box, const Rows& rows, long long vector,
                                  long long block) {
@@ -156,7 +160,7 @@ LAYOUT_FUNCTION Series series_of(const Permutation& p, const Box& box, const Row
   const long long all = rows.slots * rows.count;
   if (series.dimension >= 0) {
     const long long tile = box.tiles[series.dimension];
-    // Each thread has one, where there are enough.
+    // Each thread has a series if there are enough rows.
     while (series.rows > 1 && all / tile * series.starts < block) {
       series.step *= 2;
       series.starts = series.step < tile ? series.step : tile;
@@ -169,8 +173,8 @@ LAYOUT_FUNCTION Series series_of(const Permutation& p, const Box& box, const Row
   return series;
 }
 
-// In shared memory the box lies as it is read. Where rows begin between multiples of a vector they do so in
-// shared memory too: a vector that is read around a row's end is put there as it is.
+// The box lies in shared memory as it is read. Where rows begin between multiples of a vector they do so in
+// shared memory too: a vector that is read across a row's end is put there as it is.
 struct Places {
   long long strides[most_box_dimensions];
   long long piece;  // so many elements of a vector are put there at once
@@ -192,7 +196,7 @@ LAYOUT_FUNCTION Places places_of(const Permutation& p, const Box& box, const Row
     const int d = p.input_order[n];
     if (box.tiles[d] == 1) continue;
     stride = size + (d == padded ? pad : 0) + (rows.shifted ? vector - 1 : 0);
-    // Like the array's modulo a vector.
+    // The stride is the array's, modulo a piece.
     const long long like = rows.shifted ? p.input_strides[d] : 0;
     stride += ((like - stride) % places.piece + places.piece) % places.piece;
     places.strides[d] = stride;
@@ -202,7 +206,7 @@ LAYOUT_FUNCTION Places places_of(const Permutation& p, const Box& box, const Row
   return places;
 }
 
-// Whether a vector of the output lies in one piece, at a multiple of its size, in shared memory too.
+// True if a vector of the output lies in one piece, at a multiple of its size, in shared memory too.
 LAYOUT_FUNCTION bool gathers_vectors(const Permutation& p, const Box& box, const Rows& in, const Rows& out,
                                      const Places& places, long long vector) {
   const int first = p.output_order[0];
@@ -212,8 +216,8 @@ LAYOUT_FUNCTION bool gathers_vectors(const Permutation& p, const Box& box, const
   return true;
 }
 
-// Whether a thread collects a vector's elements from another one on than its neighbours do, and turns the
-// vector then: neighbours in the output that are whole words apart would meet in few banks.
+// True if a thread collects a vector's elements from a different element on than its neighbours, and turns
+// the vector then: otherwise neighbours in the output that are whole words apart would meet in few banks.
 LAYOUT_FUNCTION bool turns_vectors(const Permutation& p, const Box& box, const Places& places,
                                    long long vector) {
   const int first = p.output_order[0];

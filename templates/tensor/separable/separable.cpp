@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The template `separable`: windows along one to three dimensions in one launch, with what is between them in
+// The template `separable`: windows along one to three dimensions in one launch, with intermediate values in
 // shared memory and registers; and windows with a mask.
 
 #include "templates/tensor/separable/separable.h"
@@ -22,9 +22,9 @@ namespace {
 constexpr IntegerAxis BLOCK_X("BLOCK_X"), BLOCK_Y("BLOCK_Y"), OUTPUTS("OUTPUTS"), RUN("RUN"),
     STAGES("STAGES"), VECTOR("VECTOR");
 
-constexpr std::int64_t most_partial_words = 192;  // of sums that a thread keeps in registers
+constexpr std::int64_t most_partial_words = 192;  // words of sums that a thread keeps in registers
 constexpr std::int64_t most_unrolled = 1024;      // operations of a mask, for each output of a thread
-constexpr std::int64_t shortest_row = 9;  // of one window, from which on this template is the first guess
+constexpr std::int64_t shortest_row = 9;          // fewest taps of a single window as a first guess
 
 std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t compute_bytes(const Problem& problem) {
@@ -35,13 +35,13 @@ std::int64_t partial_words(const Problem& problem, const Separable& s, std::int6
          std::max<std::int64_t>(compute_bytes(problem) / 4, 1);
 }
 
-// So many elements of a row of tiles are one access.
+// The number of elements of a row of tiles that one access moves.
 std::int64_t vector_of(const Problem& problem, const Separable& s, const View& view,
                        std::int64_t most_bytes) {
   const std::int64_t size = element_bytes(problem);
   const int array = view.array == output_argument ? -1 : view.array;
   if (view.stride(s.directions[Separable::x].free) != 1) return 1;
-  if (memory(array_layout(problem, array)).value() * size < 16) return 1;  // whose address may be any
+  if (memory(array_layout(problem, array)).value() * size < 16) return 1;  // it may have any address
   std::int64_t vector = most_bytes / size;
   const auto divides = [&](std::int64_t places) { return places % vector == 0; };
   const auto fits = [&] {
@@ -67,12 +67,12 @@ std::int64_t alignment(const Problem& problem, const Separable& s, std::int64_t 
   return vector * element_bytes(problem);
 }
 
-// What a config makes of it.
+// The tiling that a config gives.
 struct Tiling {
   std::int64_t lanes = 0, threads = 0, tile_x = 0, tile_y = 1, run = 0, blocks = 0, shared_bytes = 0;
 };
 
-// The least that is as often in `extent` as `most`.
+// The least part that cuts `extent` into as many parts as `most` does.
 std::int64_t even_part(std::int64_t extent, std::int64_t most) {
   return ceil_divide(extent, ceil_divide(extent, most));
 }
@@ -80,7 +80,7 @@ std::int64_t run_of(const Separable& s, std::int64_t most) {
   return even_part(s.directions[Separable::march].extent, most);
 }
 
-// A row of a mask in shared memory is whole vectors; the rows of one plane, an odd number of them.
+// A row of a mask in shared memory is whole vectors, and the rows of a plane are an odd number of vectors.
 std::int64_t mask_pitch(const Problem& problem, const Separable& s) {
   return round_up(s.directions[Separable::x].taps, 16 / compute_bytes(problem));
 }
@@ -127,8 +127,9 @@ constexpr std::array<std::int64_t, 5> blocks_y = {4, 8, 2, 1, 16};
 constexpr std::array<std::int64_t, 4> blocks_x = {32, 64, 128, 256};
 constexpr std::array<std::int64_t, 3> widths = {16, 8, 4};
 
-// Whether there is but one window, along the output's neighbours. Where a thread then has three vectors of
-// outputs, neighbouring threads' reads of shared memory hit all banks, which else limit many taps.
+// True if there is only one window, along the output's neighbours. If a thread then has three vectors of
+// outputs, neighbouring threads' reads of shared memory hit all banks; with many taps these reads are the
+// limit otherwise.
 bool is_row(const Separable& s) {
   const auto& [x, y, march] = s.directions;
   return x.taps > 1 && !s.has_y() && !s.has_mask() && march.taps == 1;
@@ -224,7 +225,7 @@ Work work(const Problem& problem, const Config& config) {
                            .overlaps_previous = config[START] == "overlapped"}}};
 }
 
-// Writes what separable.cu needs of a problem.
+// Writes the code that separable.cu needs for a problem.
 class Writer {
  public:
   Writer(const Problem& problem, const Config& config)
@@ -268,7 +269,7 @@ class Writer {
   void line(const std::string& words) { text_ += words + "\n"; }
   const View& view(const Access& access) const { return view_of(problem_, access); }
 
-  // How far the indices of a batch move a view, of its number; and its first element.
+  // The offset of a view's first element in a batch: how far the batch's indices move the view.
   SumText batch(const View& view) const {
     SumText place(number(view.start));
     std::int64_t below = 1;
@@ -302,8 +303,8 @@ class Writer {
     line("namespace " + name + " {\n" + elementwise_op::code(body.function, dtype_of(problem_)) + "}");
   }
 
-  // What a body reads: of each access the element where the batch and variables, each along an index, lead;
-  // of what is no array's, `own`.
+  // The text of the values that a body reads: for each access, the element to which the batch and the
+  // variables, each along an index, lead; for accesses to no array, `own`.
   std::string values(const Body& body, const std::vector<std::pair<std::string, int>>& variables,
                      const std::vector<std::string>& own = {}) const {
     std::string all;
@@ -321,7 +322,8 @@ class Writer {
     return all;
   }
 
-  // Those of a direction that has the same as an earlier one are that one's.
+  // Writes the weights of a direction. If they are the same as those of an earlier direction, they are that
+  // one's.
   void write_weight(std::span<const char* const> names, std::size_t place) {
     const Separable::Direction& direction = s_.directions[place];
     const std::string name = names[place];
@@ -388,7 +390,7 @@ class Writer {
   const Nest& nest_;
   const Separable s_;
   const Config& config_;
-  std::array<std::string, 3> weights_;  // what is written of each direction
+  std::array<std::string, 3> weights_;  // the text that is written for each direction
   std::string text_;
 };
 
@@ -431,11 +433,11 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool has_y = s.has_y(), has_mask = s.has_mask();
   const std::int64_t words = std::max<std::int64_t>(compute_bytes(problem) / 4, 1);
   if (x.extent < 16) return std::nullopt;  // most threads would have nothing to do
-  // Neighbours that share nothing of several arrays: loops keep these in registers.
+  // Neighbours that share nothing, of several arrays: loops keep these in registers.
   if (x.taps == 1 && s.element.accesses.size() > 1) return std::nullopt;
   const bool row = is_row(s);
   if (row && x.taps < shortest_row) return std::nullopt;
-  // Registers: unfinished sums and weights.
+  // Registers hold unfinished sums and weights.
   std::int64_t outputs = has_y || element_bytes(problem) < 4 ? 8 : 4;
   if (has_mask || row) outputs = 8;
   while (outputs > 1 && !row &&
@@ -448,7 +450,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                                     : x.extent <= 16 * outputs))
     outputs /= 2;
   if (row && x.taps >= 40 && x.extent >= 4096 && element_bytes(problem) == 4) outputs = 12;
-  // Warps wait for their rows: of sums shared by few threads each adds fewer.
+  // Warps wait for their rows, so if few threads share the sums, each adds fewer.
   const auto threads_of = [&](std::int64_t each) {
     return nest_of(problem).outputs() / (each * run_of(s, 16));
   };
@@ -461,7 +463,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   while (block_y > 1 && y.extent <= outputs * block_y / 2) block_y /= 2;
   const std::int64_t lanes = has_mask ? even_part(ceil_divide(x.extent, outputs), block_x) : block_x;
   if (has_mask) {
-    // So many planes that the fewest of a block's threads are idle, but no more than two warps.
+    // As many planes as leave the fewest of a block's threads idle, but no more than two warps.
     const auto used = [&](std::int64_t planes) {
       return static_cast<double>(lanes * planes) / static_cast<double>(round_up(lanes * planes, 32));
     };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor, windows along one to three dimensions that are reduced one after the other, in one launch. A block
-// has a tile of the output, across x (and y), and marches along the third dimension: a slab of the inputs at
-// a time, with the windows' overhang, arrives in shared memory some steps before it is needed, is reduced
-// along x and y, and is added to each of the sums that it is a part of, which are in registers. With a mask,
-// whose weights are no products of one for each dimension, a slab is a row of each of some planes, and each
-// of the sums adds the row with another row of the mask.
+// The template `separable`: windows along one to three dimensions that are reduced one after the other, in
+// one launch. A block has a tile of the output, across x (and y), and marches along the third dimension. A
+// slab of the inputs at a time, with the windows' overhang, arrives in shared memory some steps before it is
+// needed, is reduced along x and y, and is added to each of the sums that it is a part of; these are in
+// registers. With a mask, whose weights are not products of one weight per dimension, a slab is a row of each
+// of some planes, and each of the sums adds the row with another row of the mask.
 
 #include "common/async_copy.cuh"
 #include "common/copy_groups.cuh"
@@ -33,7 +33,8 @@ struct NoWeight {
 
 struct NoMask {};
 
-// Numbers of the problem, what is read in windows (Inputs) and written (Output), and the functions.
+// The generated code has the numbers of the problem, the types of what is read in windows (Inputs) and
+// written (Output), and the functions.
 #include "generated"
 
 constexpr bool has_y = taps_y > 1, has_mask = masks > 0;
@@ -97,7 +98,7 @@ struct Copier {
   __device__ __forceinline__ void begin(const Sources& from, const Tile& tile) {
     const T* const first =
         View::begin(from, tile.batch) + tile.x * View::x + tile.y * View::y + tile.march * View::march;
-    // Where the tile is whole, vectors may reach beyond the overhang, but not beyond what there is.
+    // In a whole tile, vectors may reach beyond the overhang, but not beyond the array's elements.
     const int columns = at_most(extent_x + (taps_x - 1) - tile.x, pitch), rows = tile.extent_y + taps_y - 1;
 #pragma unroll
     for (int n = 0; n < count; ++n) {
@@ -140,7 +141,7 @@ struct Copiers<List<View...>> : Copier<View>... {
   }
 };
 
-// One direction's weights, of which `taps` begin at `all` in shared memory.
+// One direction's weights: `taps` of them, which begin at `all` in shared memory.
 template <typename Weight, int taps>
 struct Weights {
   static constexpr bool is_kept = weights_kept && !Weight::is_one;
@@ -158,7 +159,7 @@ struct Weights {
     if constexpr (Weight::is_one) return value;
     return elementwise::multiply(is_kept ? kept[n] : all[n], value);
   }
-  /// The sum with the n-th term, with the first one alone.
+  /// The sum with the n-th term added; for the first term, the term alone.
   __device__ __forceinline__ Compute add(Compute sum, int n, Compute value) const {
     return n == 0 ? times(0, value) : How::of(sum, times(n, value));
   }
@@ -170,7 +171,7 @@ __device__ __forceinline__ void share_weights(Compute* to, const Sources& from) 
   for (int n = static_cast<int>(threadIdx.x); n < taps; n += threads) to[n] = Weight::at(from, n);
 }
 
-// Calls use(n, element of what `from` and the neighbours behind it are) for at least the first `count`.
+// Calls use(n, the element of the n-th neighbour from `from` on) for at least the first `count` neighbours.
 template <int count, int wide, typename Use>
 __device__ __forceinline__ void for_neighbours(const T* from, const Use& use) {
 #pragma unroll
@@ -188,8 +189,8 @@ __device__ __forceinline__ void for_neighbours(const T* from, const Use& use) {
   }
 }
 
-// Windows along x, of `count` neighbours from `from` on: `taps` of them from the tap `begin` on, of which the
-// first is the sum's first.
+// Reduces windows along x for `count` neighbours from `from` on: `taps` taps from the tap `begin` on. If
+// `first`, the first of these begins the sum.
 template <int count, int taps, bool first, typename Weights>
 __device__ __forceinline__ void reduce_taps(Compute (&sum)[count], const T* from, const Weights& weights,
                                             int begin) {
@@ -207,7 +208,7 @@ __device__ __forceinline__ void reduce_taps(Compute (&sum)[count], const T* from
     }
   });
 }
-// Long windows are not written out as a whole, but in pieces.
+// Long windows are not written out as a whole but in pieces.
 template <int count, typename Weights>
 __device__ __forceinline__ void reduce_x(Compute (&sum)[count], const T* from, const Weights& weights) {
   constexpr int piece = 32;
@@ -259,8 +260,8 @@ __device__ __forceinline__ void share_mask(Compute* to, const Sources& from, con
   }
 }
 
-// Adds the row at `from`, with each row of the mask, to the sum of which it is that part; what no output of
-// the run needs is left out where a row is much to compute.
+// Adds the row at `from`, with each row of the mask, to the sum that it is that part of. Sums that no output
+// of the run needs are left out where a row takes much computing.
 template <typename Mask>
 __device__ __forceinline__ void reduce_mask(Compute (&partial)[taps_march][OUTPUTS], const T* from,
                                             const MaskRows& mask, int step, int extent) {
@@ -342,7 +343,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   MaskRows mask;
   if constexpr (has_mask) mask.begin(shared_weights + (masks > 1 ? plane * mask_elements : 0));
 
-  // Of the outputs that the last steps began: the first is complete, the second lacks one step.
+  // The sums of the outputs that the last steps began: the first is complete, the second lacks one step.
   Compute partial[taps_march][OUTPUTS];
 #pragma unroll
   for (int k = 0; k < taps_march; ++k) {
@@ -352,7 +353,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   const Place x = tile.x + thread_x * (has_y ? 1 : OUTPUTS), y = tile.y + plane * (has_y ? OUTPUTS : 1);
   T* const to = out + Output::batch(tile.batch) + x * Output::x + y * Output::y + tile.march * Output::march;
 
-  // So many of the thread's outputs there are.
+  // The number of the thread's outputs that exist.
   const int room = !has_y ? (thread_y < tile.extent_y ? tile.extent_x - thread_x * OUTPUTS : 0)
                    : thread_x < tile.extent_x ? tile.extent_y - thread_y * OUTPUTS
                                               : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An expression as windows: a value at each place, reduced along one dimension after the other, or, with a
-// mask whose weights depend on both indices of a window, along two at once. What the template `separable`
-// makes of a problem. Private to this folder.
+// mask whose weights depend on both indices of a window, along two at once. The template `separable` works on
+// it. Private to this folder.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ namespace tunesmith::tensor_op {
 constexpr std::int64_t longest_window = 128, longest_lone_window = 1024;
 
 /// result = finish(reduced along x, y, march of weight * weight * weight * element), or with a mask
-/// finish(reduced along x and march of term(element, mask)), where the accesses of element move by as much
-/// with a window's reduced index as with its free one. Indices are the nest's.
+/// finish(reduced along x and march of term(element, mask)). The accesses of element move by as much with a
+/// window's reduced index as with its free one. Indices are the nest's.
 struct Separable {
   std::string why_not;  ///< a sentence; empty: all else is set
 
-  /// In the order in which they are reduced: along the output's neighbours, which may have no window; where
-  /// there are three windows, between; along the one that a block marches along. With a mask y is no window
-  /// but planes that lie beside each other in a block.
+  /// The directions in the order in which they are reduced: x along the output's neighbours, which may have
+  /// no window; y between the others if there are three windows; march along the dimension that a block
+  /// marches along. With a mask, y is no window but the planes that lie beside each other in a block.
   struct Direction {
     int free = -1, reduced = -1;  ///< -1: none
     std::int64_t extent = 1, taps = 1;
@@ -36,7 +36,7 @@ struct Separable {
 
   bool has_y() const { return directions[y].taps > 1; }
   bool has_mask() const { return !mask.function.nodes.empty(); }
-  Body element;  ///< of what is read in windows
+  Body element;  ///< of the accesses that are read in windows
   Body mask;     ///< of the windows' reduced indices, of a batch's and of y's; no nodes: none
   Body term;     ///< of two accesses, to the arrays most_arrays, an element, and most_arrays + 1,
                  ///< the mask's; no nodes: their product
@@ -45,7 +45,7 @@ struct Separable {
 };
 Separable separable_of(const Problem& problem);
 
-/// What an access of the problem's expression reads.
+/// The view of an access of the problem's expression.
 const View& view_of(const Problem& problem, const Access& access);
 
 }  // namespace tunesmith::tensor_op

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// separable in shared memory: of STAGES steps a slab of each input, with the windows' overhang; for three
-// windows what is reduced along x; then the weights, or the masks of planes.
+// The layout of separable's shared memory, for kernel and template: for each of STAGES steps a slab of each
+// input, with the windows' overhang; with three windows, the values reduced along x; then the weights, or the
+// masks of planes.
 
 struct SeparableShape {
   LayoutSize tile_x, tile_y, taps_x, taps_y, taps_march;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of an expression's function is which of a chain of windows.
+// Decides which part of an expression's function plays which role in a chain of windows.
 
 #include <algorithm>
 #include <bit>
@@ -31,7 +31,7 @@ Body only(const Access& access) {
   return composer.finish(composer.access(access));
 }
 
-// Whether an index of the output and a reduced one stand together, as in y+i.
+// True if an index of the output and a reduced one stand together, as in y+i.
 bool is_in_windows(const Expression& e, const Access& access) {
   return std::any_of(access.dimensions.begin(), access.dimensions.end(), [&](const Affine& dimension) {
     const auto first_reduced = dimension.factors.begin() + static_cast<std::ptrdiff_t>(e.free);
@@ -41,7 +41,8 @@ bool is_in_windows(const Expression& e, const Access& access) {
   });
 }
 
-// Of a function of one access in windows and one that is in none: both, and the function of their elements.
+// Splits a function of one access in windows and one that is in none into both accesses and the function of
+// their elements.
 void split(const Expression& e, Separable& result) {
   const Body function = result.element;
   const Access *element = nullptr, *mask = nullptr;
@@ -149,7 +150,7 @@ Separable separable_of(const Problem& problem) {
     return refused("There are windows along " + std::to_string(windows.size()) +
                    " dimensions; this template is for one to three.");
   }
-  // Along one dimension two factors are multiplied as they stand there.
+  // Along one dimension two factors are multiplied in the order in which they are written.
   const bool is_as_written = windows.size() == 1 && terms.front().factors.size() <= 2;
   if (((has_weights && !is_as_written) || regroups) && choice<May>(problem, "may") != May::distribute) {
     return refused(
@@ -157,7 +158,7 @@ Separable separable_of(const Problem& problem) {
         "may=distribute.");
   }
 
-  // Along x lie the output's neighbours; of the other windows a block marches along the outermost.
+  // x is the direction of the output's neighbours; of the other windows, a block marches along the outermost.
   const auto step = [&](int index) { return nest.output.stride(index); };
   std::sort(windows.begin(), windows.end(),
             [&](const auto& a, const auto& b) { return step(a.free) < step(b.free); });
@@ -190,7 +191,7 @@ Separable separable_of(const Problem& problem) {
           "all "
           "over both; take another template.");
     }
-    // Planes that have one mask before others, many before few.
+    // Planes that share one mask come before others, and many planes before few.
     const auto planes = [&](int i) {
       const auto index = static_cast<std::size_t>(i);
       return std::pair((its & bit(index)) == 0, nest.extents[index]);

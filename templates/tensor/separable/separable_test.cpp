@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which expressions are chains of windows, and the kernels of `separable` on the host where tiles, runs and
-// rows end raggedly.
+// Tests which expressions are chains of windows, and the kernels of `separable` on the host where tiles, runs
+// and rows end raggedly.
 #include "templates/tensor/separable/separable.h"
 
 #include <gtest/gtest.h>

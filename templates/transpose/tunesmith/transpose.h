@@ -17,13 +17,13 @@ struct TransposeShape {
   std::int64_t output_pitch = 0;  ///< elements from row to row of the output; 0: height
 };
 
-/// output[b][x][y] = input[b][y][x], exactly. `input` is batch x height x input_pitch, `output` is batch x
-/// width x output_pitch, in memory of the dispatcher's device. They must not overlap, gaps between rows
-/// included; these gaps are neither read nor written. A pointer is a multiple of element_bytes, or of 8 for
+/// Sets output[b][x][y] = input[b][y][x] exactly. `input` is batch x height x input_pitch, `output` is batch
+/// x width x output_pitch, in memory of the dispatcher's device. They must not overlap, including the gaps
+/// between rows; the gaps are neither read nor written. A pointer is a multiple of element_bytes, or of 8 for
 /// elements of 16. If a size is 0, nothing is done. `stream` is a cudaStream_t. The first call for a shape
-/// plans it; later calls look it up. Throws where plan() throws: a size or an element size that is not
-/// allowed, a pitch shorter than a row, arrays of more than 2^40 bytes; all else, a null, overlapping or
-/// misaligned pointer included, is in the Status.
+/// plans it; later calls look it up. Throws where plan() throws: for a size or an element size that is not
+/// allowed, a pitch shorter than a row, or arrays of more than 2^40 bytes. The Status tells all other errors,
+/// including null, overlapping or misaligned pointers.
 Status transpose(Dispatcher& dispatcher, const void* input, void* output, const TransposeShape& shape,
                  std::int64_t element_bytes, void* stream = nullptr);
 
