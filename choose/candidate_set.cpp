@@ -9,7 +9,8 @@
 namespace tunesmith {
 namespace {
 
-// By a table that is known already. What one of them says of its variants is not known of the other's.
+// True if a table that is known already replaces this one. The two tables' times are not compared with each
+// other.
 bool is_replaced(const DeviceTable& table, const std::vector<Candidate>& known) {
   std::size_t anchors = 0;
   std::set<std::string> templates;
@@ -47,7 +48,7 @@ Candidate candidate_of(const WinnersFileRow& row, Candidate::Origin origin) {
   if (!candidate.fault.empty()) return candidate;
   try {
     candidate.problem = complete_problem(find_op(candidate.op), candidate.problem);
-    candidate.problem.forget_derived();  // of many candidates few are looked at
+    candidate.problem.forget_derived();  // only few of many candidates are used
   } catch (const Error& error) {
     candidate.fault = error.what();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comma-separated values as RFC 4180 has them.
+// Comma-separated values (RFC 4180), for timing tables and winners files.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace tunesmith {
 
-/// A field as it stands in a record, in quotes where it needs them.
+/// Writes a field of a record, in quotes if it needs them.
 std::string csv_field(std::string_view text);
 
-/// The fields of a record.
+/// Splits a record into its fields.
 std::vector<std::string> csv_fields(std::string_view record);
 
-/// Takes the first record off the text, with its line break, LF or CRLF; one inside quotes is the field's.
+/// Removes and returns the first record of the text, with its line break, LF or CRLF; a line break inside
+/// quotes belongs to the field.
 std::string_view take_csv_record(std::string_view& text);
 
 }  // namespace tunesmith

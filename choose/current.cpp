@@ -8,10 +8,10 @@
 
 namespace tunesmith {
 
-// A hash takes some tenths of a millisecond.
+// Hashes are kept, because each takes some tenths of a millisecond.
 bool is_current(const Op& op, const Template& tmpl, std::string_view digits) {
   static std::mutex mutex;
-  // Never destroyed: threads of a static dispatcher may ask while the process ends.
+  // Never destroyed, because threads of a static dispatcher may ask while the process ends.
   static auto& hashes = *new std::map<const Template*, std::string>;
   const std::scoped_lock lock(mutex);
   std::string& hash = hashes[&tmpl];

@@ -9,16 +9,17 @@ namespace {
 
 using Kind = LaunchKernel::Kind;
 
-// A base that is expected to take longer than so many times the best (a logarithm) gives way to what a
-// template names without measurements, if that can be had.
+// The slowdown against the best (a logarithm) above which the base gives way to a default that a template
+// names without measurements, if that is available.
 const double too_slow = std::log(2.5);
 
-// Whether a choice may take the place of the one that ranked so, rather than a config that nobody measured.
+// True if a choice may replace one with this match and rank, so that it is preferred to a config without
+// measurements.
 bool is_near(const Choice& choice, Match match, double cautious) {
   return choice.match <= match && choice.cautious <= cautious + (choice.match == Match::exact ? 1 : 0.25);
 }
 
-// The first legal config beside `config` whose pointers need no more alignment than `bytes`.
+// Returns the first legal neighbour of `config` whose pointers need at most an alignment of `bytes`.
 std::optional<Config> narrower(const Template& tmpl, const Problem& problem, const DeviceFacts& device,
                                const Values& config, std::int64_t bytes) {
   for (const Config& neighbour : tmpl.space(problem, device).neighbours(config)) {

@@ -16,7 +16,7 @@ double apart(const Value& a, const Value& b, const Nearness& nearness) {
   return nearness.unequal + std::abs(log2_of(a) - log2_of(b));
 }
 
-// The values on the axes of the space, each the nearest that the axis has.
+// Moves each value to the nearest value of its axis in the space.
 Values on_axes(const Space& space, const Values& values, const Nearness& nearness) {
   Values kept;
   for (const Axis& axis : space.axes()) {

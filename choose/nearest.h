@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A config for where the one that is wanted is not legal.
+// Finds the nearest legal config if the wanted one is not legal. Dispatch and the tuner's search use it.
 #pragma once
 
 #include <optional>
@@ -8,19 +8,20 @@
 
 namespace tunesmith {
 
-/// What counts as near. Two numbers are as far apart as the octaves between them, and `unequal` more.
+/// A measure of distance between configs. Two numbers are as far apart as the octaves between them, plus
+/// `unequal`.
 struct Nearness {
-  int most_axes = 1;      ///< that may change, beside conditional ones: 1, or 2
-  double unequal = 1e-3;  ///< so that 0 and 1 differ too
+  int most_axes = 1;      ///< the number of axes that may change, in addition to conditional ones: 1, or 2
+  double unequal = 1e-3;  ///< makes 0 and 1 differ too
   double other_word = 100;
 };
-/// Of a config that is used without having been measured: as it was, but for one number.
+/// For a config that is used without having been measured: only one number may change.
 inline constexpr Nearness one_number = {};
-/// Of a guess that will be measured. The values may be of an earlier version: those of an axis that is gone
-/// are left out, others are moved onto the axis, and an axis that came later gets a promising value.
+/// For a guess that will be measured. The values may come from an earlier version: values of missing axes are
+/// left out, others are moved onto their axis, and new axes get a promising value.
 inline constexpr Nearness a_guess = {.most_axes = 2, .unequal = 0.1, .other_word = 1};
 
-/// These values where they are legal, else the nearest config that is. Nothing where more axes would have to
+/// Returns these values if they are legal, else the nearest legal config; nothing if more axes would have to
 /// change.
 std::optional<Config> nearest_legal(const Space& space, const Values& values, const Nearness& nearness);
 

@@ -31,14 +31,14 @@ bool replaces_initial_text(const Op& op, const Values& constants) {
   });
 }
 
-// A variant, and what it makes of each problem that it serves.
+// A variant, and its cost on each problem that it serves.
 struct ServingVariant {
   PackedVariant variant;
-  std::vector<std::pair<std::size_t, double>> costs = {};  // by problem: a logarithm of a time
+  std::vector<std::pair<std::size_t, double>> costs = {};  // by problem: the logarithm of a time
 };
 using ServingVariants = std::map<std::string, ServingVariant>;  // by key
 
-// Greedily, what saves most first, beside what costs the problems `cost` without any of them.
+// Chooses variants greedily, the largest saving first. `cost` holds the problems' costs without any of them.
 std::vector<PortfolioVariant> what_saves_most(const ServingVariants& all, std::vector<double> cost,
                                               double least_gain) {
   std::vector<PortfolioVariant> portfolio;
@@ -105,8 +105,8 @@ std::vector<PackedVariant> bases_of(const Op& op) {
       bases.push_back({&op, &base, problem, base_config(op, problem)});
   };
   for (const Problem& problem : with_each_category(op, base.compiled_in)) add(problem);
-  // A category that does not go with the other parameters' initial values has an example. A text of the
-  // example's own in place of an initial one is no other caller's.
+  // A category that does not go with the other parameters' initial values has an example. An example with its
+  // own text instead of an initial one is left out: no other caller has that text.
   for (const std::string& example : op.examples) {
     const Problem problem = complete_problem(op, Problem::parse(example));
     if (!replaces_initial_text(op, compiled_in(op, base, problem))) add(problem);
@@ -119,8 +119,8 @@ std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
                                            std::span<const Problem> problems, bool may_compile,
                                            bool with_numbers) {
   static const double worst = std::log(4.0);  // one problem cannot outvote all others
-  constexpr std::size_t most_choices = 48;    // of a problem
-  std::vector<double> cost;                   // by problem: a logarithm, with what is chosen so far
+  constexpr std::size_t most_choices = 48;    // per problem
+  std::vector<double> cost;                   // by problem: a logarithm, given the variants chosen so far
   ServingVariants all;
   for (const Problem& problem : problems) {
     const std::size_t at = cost.size();
@@ -131,7 +131,7 @@ std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
       const Template& tmpl = find_template(op, candidates[choice->candidate].template_name);
       const Values constants = compiled_in(op, tmpl, problem);
       if (compiles_in_own_text(op, constants) || (!with_numbers && compiles_in_numbers(op, tmpl))) continue;
-      if (&tmpl == &op.templates.front()) {  // always there, and behind it nothing gains
+      if (&tmpl == &op.templates.front()) {  // the base is always there, and later choices gain nothing
         cost.back() = std::min(worst, choice->cautious);
         break;
       }
@@ -141,14 +141,14 @@ std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
       if (++found == most_choices) break;
     }
   }
-  constexpr double least_gain = 0.01;  // in all problems together
+  constexpr double least_gain = 0.01;  // summed over all problems
   return what_saves_most(all, std::move(cost), least_gain);
 }
 
 std::vector<PortfolioVariant> untuned_of(const Op& op, const DeviceFacts& device,
                                          std::span<const Problem> problems) {
-  // No table says what a default saves. Half of the base's time is assumed of the first one, of those behind
-  // it a little less.
+  // No table has the time that a default saves. The first one is assumed to save half of the base's time,
+  // later ones a little less.
   static const double first_saves = std::log(2.0);
   constexpr double less_by_place = 0.9;
   ServingVariants all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variants a library gets as binaries beside the winners: what the build packs, and what an export
-// writes.
+// Chooses the variants that a library gets as binaries in addition to the winners. The build, which packs
+// them, and an export, which writes them, use it.
 #pragma once
 
 #include <cstddef>
@@ -12,39 +12,39 @@
 
 namespace tunesmith {
 
-/// Whether an integer of the problem is compiled in, so that no library can have its binaries for every
-/// problem.
+/// True if an integer of the problem is compiled in, so that no library can hold the binaries for all
+/// problems.
 bool compiles_in_numbers(const Op& op, const Template& tmpl);
 
-/// A complete problem for each combination of the categories (types, functions) of these parameters that the
-/// op allows; what else it has is initial or least.
+/// Returns a complete problem for each allowed combination of these parameters' categories (types,
+/// functions); other parameters have their initial or least values.
 std::vector<Problem> with_each_category(const Op& op, const std::vector<std::string>& names);
 
-/// The op's base for each combination of the categories that it compiles in; sizes do not matter to it.
+/// Returns the op's base for each combination of the categories that it compiles in; it does not depend on
+/// sizes.
 std::vector<PackedVariant> bases_of(const Op& op);
 
 struct PortfolioVariant {
   PackedVariant variant;
-  double gain =
-      0;  ///< the mean over the problems of the logarithm of the time that it saves, beside those before it
+  double gain = 0;  ///< the mean over the problems of the logarithm of the time that it saves, given the
+                    ///< variants before it
 };
 
-/// So that a first call finds a binary: variants that
-/// together lose least on the problems by what is expected of them; greedily, what saves most first, beside
-/// the base, which is always there. None has a text of a user's own compiled in; without `with_numbers`, no
-/// number either.
+/// Returns variants whose binaries let a first call start at once: those that together lose least on the
+/// problems by their expected times, chosen greedily, the largest saving first, given the base, which is
+/// always there. No variant has a user's own text compiled in; without `with_numbers`, no number either.
 std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
                                            std::span<const Candidate> candidates,
                                            std::span<const Problem> problems, bool may_compile,
                                            bool with_numbers = false);
 
-/// What templates name without measurements (`Template::untuned`), with no number and no text of a user's own
-/// compiled in: variants that together serve most of the problems, what serves most first. What comes behind
-/// a template's first default serves where that is not there.
+/// Returns defaults that templates name without measurements (`Template::untuned`), without a number or a
+/// user's own text compiled in: variants that together serve most of the problems, the most useful first.
+/// Later defaults of a problem serve if its first one is not there.
 std::vector<PortfolioVariant> untuned_of(const Op& op, const DeviceFacts& device,
                                          std::span<const Problem> problems);
 
-/// What a dispatcher launches for a problem (launch_set.h), and its base.
+/// Returns the variants that a dispatcher launches for a problem (launch_set.h), and its base.
 std::vector<PackedVariant> launched_of(const Op& op, const Chooser& chooser, const DeviceFacts& device,
                                        const Problem& problem);
 

@@ -21,24 +21,27 @@
 namespace tunesmith {
 namespace {
 
-// The guesses of a search and twice as many further variants.
+// The number of known variants that make a problem well known: the guesses of a search and twice as many
+// further variants.
 constexpr int well_known = 48;
 
-// With fewer times of a problem nobody knows which is the best.
+// The fewest times of a problem from which its best variant can be judged.
 constexpr std::ptrdiff_t fewest_known = 3;
 
 std::ptrdiff_t fewest_of(std::size_t variants) {
   return std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(variants), 1, fewest_known);
 }
 
-constexpr std::size_t digits = 12;  // of a body's hash
+constexpr std::size_t digits = 12;  // digits of a body's hash
 
-// Of a challenger over the portfolio: a difference that is hardly one of the clock.
+// The least gain of a challenger over the portfolio: more than noise of the clock.
 constexpr double least_gain = 0.02;
 
-using Spaces = std::map<const Template*, Space>;  // of one problem, each made once, which takes milliseconds
+using Spaces = std::map<const Template*,
+                        Space>;  // the spaces of one problem, each made once, because that takes milliseconds
 
-// Nothing where the config is not legal any more, or dispatch does not use it.
+// Returns the alignment that the variant needs; nothing if its config is no longer legal, or dispatch does
+// not use it.
 std::optional<std::int64_t> alignment_of(const Op& op, const DeviceFacts& device, const Problem& problem,
                                          const TimingTable::Variant& variant, Spaces& spaces) {
   const Template& tmpl = find_template(op, variant.template_name);
@@ -51,7 +54,7 @@ std::optional<std::int64_t> alignment_of(const Op& op, const DeviceFacts& device
   return alignment_bytes(tmpl, problem, *config);
 }
 
-// False where the op has no such problem any more.
+// Adds an anchor for the problem; returns false if the op no longer has such a problem.
 bool add_problem(TimingTable& table, const Op& op, const std::string& text) {
   try {
     Problem problem = complete_problem(op, Problem::parse(text));
@@ -66,7 +69,7 @@ TimingTable measured_table(const Op& op, const DeviceFacts& device, const std::v
   TimingTable table;
   table.op = op.name;
   const BodyHashes bodies = bodies_of(op);
-  std::map<std::pair<std::string, std::string>, std::size_t> places;  // of variants
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  // the index of each variant
   std::string stored_problem;
   bool is_problem = false;
   Spaces spaces;
@@ -101,7 +104,7 @@ std::ptrdiff_t times_of(const TimingTable::Anchor& anchor) {
   return std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; });
 }
 
-// Of the times that there are; 0: none.
+// Returns the least of the known times; 0 if there is none.
 double least_of(const std::vector<double>& times) {
   double least = 0;
   for (const double us : times)
@@ -109,7 +112,7 @@ double least_of(const std::vector<double>& times) {
   return least;
 }
 
-// Nothing: no variant that is wanted has a time.
+// Returns the fastest wanted variant; nothing if no wanted variant has a time.
 std::optional<std::size_t> fastest_of(const TimingTable::Anchor& anchor,
                                       const std::function<bool(std::size_t variant)>& wanted) {
   std::optional<std::size_t> fastest;
@@ -122,21 +125,21 @@ bool is_same(const TimingTable::Variant& a, const TimingTable::Variant& b) {
   return a.template_name == b.template_name && a.config == b.config;
 }
 
-// Their number: it is not among them.
+// Returns the index of the variant, or the number of variants if it is not among them.
 std::size_t find_variant(const std::vector<TimingTable::Variant>& variants, const TimingTable::Variant& one) {
   const auto found = std::find_if(variants.begin(), variants.end(),
                                   [&](const TimingTable::Variant& other) { return is_same(other, one); });
   return static_cast<std::size_t>(found - variants.begin());
 }
 
-// The anchors on which at least so many variants have a time.
+// Keeps only anchors on which at least `fewest` variants have a time.
 TimingTable known_by(TimingTable table, std::ptrdiff_t fewest) {
   std::erase_if(table.anchors, [&](const TimingTable::Anchor& anchor) { return times_of(anchor) < fewest; });
   return table;
 }
 
-// Of the variants of templates whose binaries can be in the library for any problem: no number is compiled
-// in, and of constants that follow from the problems only few combinations.
+// Returns a predicate that is true for variants of templates whose binaries can be in the library for any
+// problem: no number is compiled in, and constants that follow from the problems have only few combinations.
 std::function<bool(const TimingTable::Variant&)> starting_at_once(const Op& op, const TimingTable& table,
                                                                   const DeviceFacts& device) {
   constexpr std::size_t few = 16;
@@ -153,8 +156,8 @@ std::function<bool(const TimingTable::Variant&)> starting_at_once(const Op& op, 
       [templates](const TimingTable::Variant& variant) { return templates.contains(variant.template_name); };
 }
 
-// Of the variants that start at once those that together lose least against the best of them, on the anchors
-// where at least so many of them are known.
+// Selects, of the variants that start at once, those that together lose least against the best of them, on
+// the anchors where at least `fewest` of them have a time.
 std::vector<std::size_t> portfolio_at_once(const Op& op, const DeviceFacts& device, const TimingTable& table,
                                            std::ptrdiff_t fewest) {
   const auto starts_at_once = starting_at_once(op, table, device);
@@ -170,7 +173,7 @@ std::vector<std::size_t> portfolio_at_once(const Op& op, const DeviceFacts& devi
   return chosen;
 }
 
-// The base too: where it is the fastest, dispatch should know.
+// Selects a portfolio that includes the base: dispatch should know where that is the fastest.
 std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& device,
                                              const TimingTable& table, std::size_t most) {
   std::vector<std::size_t> chosen = portfolio(op, device, known_by(table, fewest_known), most - 1);
@@ -243,7 +246,7 @@ TimingTable challenged(TimingTable table, const Op& op, const DeviceFacts& devic
     }
   };
   const BodyHashes bodies = bodies_of(op);
-  std::map<std::string, double> gains;  // by anchor: of the best that is known
+  std::map<std::string, double> gains;  // by anchor: the gain of the best known variant
   for (const TimingTable::Anchor& anchor : table.anchors)
     gains[anchor.problem.text()] = std::log(least_of(anchor.us) / anchor.best_us);
   for (const BuiltIn& winner : winners) {
@@ -328,7 +331,7 @@ std::vector<TableGap> table_gaps(const TimingTable& table, const Op& op, const D
 
 void fill(TimingTable::Anchor& anchor, const std::vector<double>& us, const TimingTable& table, const Op& op,
           const DeviceFacts& device) {
-  std::vector<double> ratios;  // of what both know
+  std::vector<double> ratios;  // from variants that both have measured
   for (std::size_t v = 0; v < anchor.us.size(); ++v)
     if (anchor.us[v] > 0 && us[v] > 0) ratios.push_back(anchor.us[v] / us[v]);
   if (ratios.empty()) return;
@@ -349,11 +352,13 @@ void fill(TimingTable::Anchor& anchor, const std::vector<double>& us, const Timi
 TimingTable extended(TimingTable table, const Op& op, const DeviceFacts& device,
                      const std::vector<TimeRow>& times) {
   const TimingTable all = measured_table(op, device, times);
-  std::vector<std::size_t> places;  // of the table's variants in all; behind the last: not measured
+  std::vector<std::size_t>
+      places;  // the indices of the table's variants in `all`; past the end: not measured
   for (const TimingTable::Variant& variant : table.variants)
     places.push_back(find_variant(all.variants, variant));
   const auto at_once = starting_at_once(op, table, device);
-  // Where only what starts at once was measured, and other variants serve the problem, the best is not known.
+  // If only variants that start at once were measured and others serve the problem too, the best is not
+  // known.
   const auto knows_the_best = [&](const TimingTable::Anchor& anchor) {
     bool others_serve = false;
     for (std::size_t v = 0; v < table.variants.size(); ++v) {

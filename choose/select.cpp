@@ -14,7 +14,7 @@
 namespace tunesmith {
 namespace {
 
-// The parameters whose values differ, as "mask_height=3 mask_width=3".
+// Returns the parameters whose values differ, such as "mask_height=3 mask_width=3".
 std::string difference(const Values& theirs, const Values& ours) {
   Values differing;
   for (const auto& [name, value] : theirs.entries()) {
@@ -24,7 +24,7 @@ std::string difference(const Values& theirs, const Values& ours) {
   return differing.text();
 }
 
-// The axes whose values are others: "OUT_X=4"; empty where none is.
+// Returns the axes whose values differ, such as "OUT_X=4"; empty if none does.
 std::string changed_axes(const Config& config, const Values& before) {
   std::string changed;
   for (std::size_t axis = 0; axis < config.axes().size(); ++axis) {
@@ -35,13 +35,13 @@ std::string changed_axes(const Config& config, const Values& before) {
   return changed;
 }
 
-// What must be alike for times to be compared.
+// True if the candidates' times may be compared.
 bool comparable(const Candidate& a, const Candidate& b) {
   return same_model(a.device, b.device) && a.conditions == b.conditions;
 }
 
-// How much of a promise that was made on another model of device is kept, as a logarithm: a guess, which only
-// orders devices.
+// Returns the penalty (a logarithm) on an estimate from another model of device: a guess, which only orders
+// devices.
 double penalty_of(const DeviceFacts& theirs, const DeviceFacts& ours) {
   const double size =
       theirs.multiprocessors > 0 && ours.multiprocessors > 0
@@ -50,18 +50,21 @@ double penalty_of(const DeviceFacts& theirs, const DeviceFacts& ours) {
   return 0.1 * (theirs.target != ours.target ? 1 : 0) + 0.1 * size;
 }
 
-// A variant that won one problem was made for it. On 188 problems that nobody tuned (H200) such ones were
-// slower by 1.5 (1 - likeness), as a logarithm, with as large a deviation.
+// The factor of the penalty for a variant that has won one problem only, because it was made for that. On 188
+// problems without tuning (H200) such variants were slower by 1.5 (1 - likeness), as a logarithm, with an
+// equally large deviation.
 constexpr double unproven = 1.5;
-constexpr std::size_t proven_times = 8;  // on so many problems: their times say more
+constexpr std::size_t proven_times = 8;  // with times on this many problems, the times are more reliable
 
-constexpr double adapted_penalty = 0.25;  // a logarithm: a config that nobody measured beside one that was
+constexpr double adapted_penalty =
+    0.25;  // a logarithm: a config without measurements compared with a measured one
 
-// Of a time on this model of device from one on another with as many of the same multiprocessors, as a
-// logarithm: the bandwidths of an H200 and of an H100 differ by 0.36, their clocks by less.
+// The deviation of a time on this model of device if it is taken from another model with as many of the same
+// multiprocessors, as a logarithm: the bandwidths of an H200 and of an H100 differ by 0.36, their clocks by
+// less.
 constexpr double deviation_elsewhere = 0.4;
 
-template <typename Ranked>  // a Choice, or what is known of one before there is one
+template <typename Ranked>  // a Choice, or the data from which one is made
 bool before(const Ranked& a, const Ranked& b, std::span<const Candidate> candidates) {
   const bool left_elsewhere = a.match == Match::other_device && !a.is_linked;
   const bool right_elsewhere = b.match == Match::other_device && !b.is_linked;
@@ -73,7 +76,7 @@ bool before(const Ranked& a, const Ranked& b, std::span<const Candidate> candida
          std::tuple(-b.likeness, right.origin, !right.has_binary, right.median_us);
 }
 
-// Whether it won a problem of another computation.
+// True if the candidate won a problem of another computation.
 bool won_another(const Op& op, const Candidate& one, const Problem& problem) {
   return !one.problem.empty() && !same_computation(op, one.problem, problem);
 }
@@ -84,7 +87,7 @@ Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candid
     : op_(&op), device_(device), candidates_(candidates) {
   struct Comparable {
     const Candidate* first;
-    std::shared_ptr<const Weights> weights;  // of its first table, by whose solution the group speaks
+    std::shared_ptr<const Weights> weights;  // the weights of its first table, whose solution the group uses
     std::vector<std::size_t> members = {};
   };
   std::vector<Comparable> kinds;
@@ -107,7 +110,8 @@ Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candid
     if (!group.same_device) link(group);
 }
 
-// A table knows nothing of a template that is newer than it.
+// Links a group of another device to one of this device, because this device's table knows nothing of a
+// template that is newer than it.
 void Chooser::link(Group& elsewhere) const {
   const auto first_of = [&](const Group& group) -> const Candidate& {
     return candidates_[group.members.front().candidate];
@@ -129,8 +133,8 @@ void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& 
   const bool same = same_model(first.device, device_);
   Group& group = groups_.emplace_back(Group{TimeModel(*op_, weights == nullptr ? Weights() : *weights), same,
                                             same ? 0 : penalty_of(first.device, device_)});
-  std::map<std::string, std::size_t> variants;    // by template and config
-  std::map<const Problem*, std::size_t> anchors;  // a table's candidates share them
+  std::map<std::string, std::size_t> variants;    // variants by template and config
+  std::map<const Problem*, std::size_t> anchors;  // the candidates of a table share them
   for (const std::size_t c : members) {
     const Candidate& one = candidates_[c];
     const auto [variant, is_new] =
@@ -256,7 +260,7 @@ std::optional<std::string> Chooser::complete(const Problem& problem, bool may_co
     return op_->name + " has no template " + candidate.template_name + " in this version.";
   if (auto why = why_not(*tmpl, problem, device_)) return why;
   const Space& space = space_of(*tmpl, problem, spaces);
-  // A width that VECTOR does not divide, a tile that is too large for another mask.
+  // It is not legal, for example, if VECTOR does not divide a width, or a tile is too large for another mask.
   auto config =
       may_compile ? nearest_legal(space, candidate.config, one_number) : space.find(candidate.config);
   if (!config)
@@ -270,7 +274,7 @@ std::optional<std::string> Chooser::complete(const Problem& problem, bool may_co
   }
   if (auto why = exceeds(work, device_)) return why;
   choice.alignment_bytes = alignment_bytes(*tmpl, problem, choice.config);
-  if (candidate.problem.empty()) return std::nullopt;  // it has no binary of its own to speak of
+  if (candidate.problem.empty()) return std::nullopt;  // it has no binary of its own
 
   const std::string constants =
       difference(compiled_in(*op_, *tmpl, candidate.problem), compiled_in(*op_, *tmpl, problem));
@@ -291,7 +295,7 @@ std::optional<std::string> Chooser::complete(const Problem& problem, bool may_co
   return std::nullopt;
 }
 
-// Whether a changed config is that of a candidate, which then speaks for itself.
+// True if a changed config is that of another candidate, which is ranked itself.
 bool Chooser::is_known(const Choice& choice) const {
   return known_.contains(candidates_[choice.candidate].template_name + " " + choice.config.text());
 }
@@ -319,7 +323,7 @@ Selection Chooser::select(const Problem& problem, bool may_compile) const {
   return selection;
 }
 
-// complete(), and what is said of a changed config.
+// Calls complete(), and adjusts the estimates of a changed config.
 std::optional<std::string> Chooser::finish(const Problem& problem, bool may_compile, Choice& choice,
                                            Spaces& spaces) const {
   if (auto why = complete(problem, may_compile, choice, spaces)) return why;
@@ -333,7 +337,7 @@ std::optional<std::string> Chooser::finish(const Problem& problem, bool may_comp
 
 bool Chooser::is_before(const Choice& a, const Choice& b) const { return before(a, b, candidates_); }
 
-// A changed config moves back behind those that rank before it now, and is met there again.
+// A choice whose config was changed moves behind those that now rank before it, and is met there again.
 const Choice* Choices::at(std::size_t i) {
   while (usable_ <= i && usable_ < choices_.size()) {
     const auto next = choices_.begin() + static_cast<std::ptrdiff_t>(usable_);

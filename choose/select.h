@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which known variants should serve a problem, by the time that is expected of them: a pure ranking of
-// candidates. Knows no files, binaries or devices.
+// Ranks the known variants for a problem by their expected times: a pure ranking of candidates for dispatch.
+// Knows no files, binaries or devices.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +26,18 @@ namespace tunesmith {
 struct Choice {
   std::size_t candidate = 0;
   Match match = Match::base;
-  /// What is expected to be lost against the best that tuning would find, as a part of its time; of what was
-  /// measured on this problem, against the best of that.
+  /// The expected loss against the best that tuning would find, as a fraction of its time; for variants
+  /// measured on this problem, the loss against the best measured one.
   double expected_loss = 0;
-  double expected_us = 0;  ///< of one launch on this model of device; 0: not known
-  double cautious = 0;  ///< by which choices are ranked: the logarithm of 1 + loss, more where it is unsure
-  double likeness = 0;  ///< of the problem to the one that it won; 1: the same
-  /// Measured on another model of device, which is so like this one that its time is set beside those of
-  /// this.
+  double expected_us = 0;  ///< time of one launch on this model of device; 0: not known
+  double cautious =
+      0;  ///< the rank of choices: the logarithm of 1 + loss, larger if the estimate is uncertain
+  double likeness = 0;  ///< likeness of the problem to the one that it won; 1: the same
+  /// It was measured on another model of device that is so similar that its time is compared with those of
+  /// this one.
   bool is_linked = false;
-  Config config;  ///< the candidate's, or where that is not legal here, the nearest with one axis changed
-  std::string changed;  ///< that axis: "OUT_X=4"; empty where none is
+  Config config;  ///< the candidate's config or, if that is not legal here, the nearest with one axis changed
+  std::string changed;  ///< the changed axis: "OUT_X=4"; empty if none
   bool must_compile = false;
   std::int64_t alignment_bytes = 1;
 };
@@ -51,47 +52,48 @@ struct Selection {
   std::vector<Refusal> refusals;
 };
 
-/// The candidates of one op, for one device: what the ranking of any problem needs, made once.
+/// Ranks the candidates of one op for one device. It is made once and serves any problem.
 class Chooser {
  public:
-  /// `candidates` must outlive it.
+  /// `candidates` must outlive the Chooser.
   Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates);
 
-  /// All candidates of the op without a fault, the least expected time first; those that were measured on
-  /// another model of device come last, but for portfolio variants of templates that this device's times do
-  /// not know. Legality is not looked at: configs are empty.
+  /// Returns all candidates of the op without a fault, the least expected time first. Those measured on
+  /// another model of device come last, except portfolio variants of templates that this device's times do
+  /// not cover. Legality is not checked: configs are empty.
   std::vector<Choice> rank(const Problem& problem) const;
 
-  /// Completes a choice, or says why it cannot be used: its template or config is not legal for the problem
-  /// or the device, it keeps state between its steps, or it has to be compiled and may not be.
+  /// Completes a choice, or returns why it cannot be used: its template or config is not legal for the
+  /// problem or the device, it keeps state between its steps, or it would have to be compiled and must not
+  /// be.
   std::optional<std::string> complete(const Problem& problem, bool may_compile, Choice& choice) const;
 
-  /// Where the choice's variant was measured, the problems that are most like this one first.
+  /// Returns the problems on which the choice's variant was measured, the most similar to this one first.
   std::vector<TimeModel::MeasuredTime> nearest(const Problem& problem, const Choice& choice,
                                                std::size_t most) const;
 
-  /// rank() and complete() of all; what needed a changed axis loses some of its promise.
+  /// Calls rank(), and complete() for each choice; a choice with a changed axis gets a worse rank.
   Selection select(const Problem& problem, bool may_compile) const;
 
  private:
-  struct Group {  // what may be compared by time
+  struct Group {  // candidates whose times may be compared
     TimeModel model;
     bool same_device = false;
-    double penalty = 0;  // for another device
+    double penalty = 0;  // added if the times come from another device
     struct Member {
       std::size_t candidate, variant;
-      std::optional<std::size_t> row;  // of the problem that it won
+      std::optional<std::size_t> row;  // the model's row of the problem that it won
     };
     std::vector<Member> members = {};
     struct Link {
-      std::size_t own;                       // group: of this device, under the same conditions
-      std::set<std::string> templates = {};  // that it knows
+      std::size_t own;                       // index of the group of this device under the same conditions
+      std::set<std::string> templates = {};  // the templates that this group knows
     };
-    std::optional<Link> link = {};  // of another device, whose times say something of this one's
+    std::optional<Link> link = {};  // set for another device whose times tell something about this one
   };
 
   friend class Choices;
-  using Spaces = std::deque<std::pair<const Template*, Space>>;  // of one problem, made once each
+  using Spaces = std::deque<std::pair<const Template*, Space>>;  // the spaces of one problem, each made once
   const Space& space_of(const Template& tmpl, const Problem& problem, Spaces& spaces) const;
   std::optional<std::string> complete(const Problem& problem, bool may_compile, Choice& choice,
                                       Spaces& spaces) const;
@@ -106,36 +108,37 @@ class Chooser {
   DeviceFacts device_;
   std::span<const Candidate> candidates_;
   std::deque<Group> groups_;
-  std::vector<std::size_t> unusable_;      // with a fault, or of another kind of device
-  std::unordered_set<std::string> known_;  // template and config of those without a fault
+  std::vector<std::size_t> unusable_;      // candidates with a fault, or of another kind of device
+  std::unordered_set<std::string> known_;  // template and config of the candidates without a fault
 };
 
-/// What select() chooses, each completed only when it is reached: mostly the first is enough.
+/// The choices of select(), each completed only when it is reached: mostly the first is enough.
 class Choices {
  public:
   Choices(const Chooser& chooser, const Problem& problem, bool may_compile)
       : chooser_(chooser), problem_(problem), may_compile_(may_compile), choices_(chooser.rank(problem)) {}
 
-  /// The best is 0; null: there are no more. The pointer is good until the next call.
+  /// Returns the i-th choice, from the best (0) on; null: there are no more. The pointer is valid until the
+  /// next call.
   const Choice* at(std::size_t i);
-  /// The first usable one from `i` on for which `wanted` says yes before it is completed and after; what it
-  /// passes over is not completed. `i` is then its place. Null: there is none.
+  /// Returns the first usable choice from `i` on that `wanted` accepts before it is completed and after;
+  /// choices that it rejects before are not completed. Sets `i` to its place. Null: there is none.
   const Choice* find(std::size_t& i, const std::function<bool(const Choice&)>& wanted);
   const Candidate& candidate_of(const Choice& choice) const { return chooser_.candidates_[choice.candidate]; }
-  std::vector<Refusal> refusals;  ///< so far
+  std::vector<Refusal> refusals;  ///< the refusals so far
 
  private:
   const Chooser& chooser_;
   const Problem& problem_;
   bool may_compile_;
   std::vector<Choice> choices_;
-  std::size_t usable_ = 0;  // the first so many are in their places
+  std::size_t usable_ = 0;  // the number of choices at the start that are in their final places
   Chooser::Spaces spaces_;
 };
 
-/// What is launched where no candidate can be used: the default config of a template that is sensible without
-/// measurements and serves the problem on the device. In the op's order: a later one is for where the earlier
-/// are not there. Nothing: only the base is left.
+/// A variant for a problem without a usable candidate: the default config of a template that is sensible
+/// without measurements and serves the problem on the device. untuned() returns them in the op's order; a
+/// later one serves if the earlier ones are not there. Empty: only the base is left.
 struct UntunedVariant {
   const Template* tmpl;
   Config config;

@@ -16,24 +16,24 @@
 namespace tunesmith {
 namespace {
 
-// Grows with each change of the model that gives other factors. In tables it is the weight "model".
+// Incremented with each change of the model that changes factors. In tables it is the weight "model".
 constexpr double model_version = 3;
 
 constexpr float initial_weight = 1.0f / 16;
 constexpr float initial_word_weight = 0.5f;
-constexpr double most_slowdown = 2.1;   // of what is far too slow it does not matter how much
-constexpr double usual_slowdown = 0.4;  // of a variant that was tuned for another problem
-constexpr double usual_count = 2;       // as if that had been seen so often
+constexpr double most_slowdown = 2.1;   // larger slowdowns are cut: beyond this the amount does not matter
+constexpr double usual_slowdown = 0.4;  // the slowdown of a variant that was tuned for another problem
+constexpr double usual_count = 2;       // the usual slowdown counts as if seen this often
 
-// Half of it smooth, half of it with kinks, such as times have where a kernel's tiles begin to fill the
-// device. What is far away counts as 0, without an exponential.
+// The covariance of two points: half of it is smooth, half has kinks, such as times have where a kernel's
+// tiles begin to fill the device. Far points count as 0, without an exponential.
 float covariance(float squared_distance) {
   constexpr float far = 60;
   if (squared_distance >= far) return 0;
   return (std::exp(-squared_distance / 2) + std::exp(-std::sqrt(squared_distance))) / 2;
 }
 
-// Variants side by side, so that their sums become vectors.
+// The number of variants side by side, so that their sums become vectors.
 constexpr std::size_t pack_size = 16;
 using Pack = std::array<float, pack_size>;
 
@@ -75,7 +75,7 @@ TimeModel::TimeModel(const Op& op, const Weights& weights) : op_(&op), given_(we
   if (const auto given = weights.find("noise"); given != weights.end()) noise_ = given->second;
 }
 
-// As coordinates() orders them.
+// Names the features in the order of coordinates().
 void TimeModel::name_features(const Problem& problem) {
   const Values sizes = sizes_of(*op_, problem);
   for (const auto& [name, value] : sizes.entries()) features_.push_back(name);
@@ -141,7 +141,8 @@ std::vector<float> TimeModel::likeness_to_rows(const std::vector<float>& at) con
   return like;
 }
 
-// A table has hundreds of problems, so texts are compared only where all numbers are the same.
+// Finds a problem's row. A table has hundreds of problems, so texts are compared only if all numbers are
+// equal.
 std::optional<std::size_t> TimeModel::find(const Problem& problem, const std::vector<float>& at) const {
   for (std::size_t row = 0; row < at_.size(); ++row)
     if (at_[row] == at && problems_[row] == problem) return row;
@@ -214,7 +215,8 @@ bool TimeModel::any_solved(std::span<const RowValue> known) {
   return std::any_of(known.begin(), known.end(), [](const RowValue& one) { return one.is_solved; });
 }
 
-// Values and means, which do not depend on weights. A mean is of what was solved with it, where there is any.
+// Computes values and means, which do not depend on weights. If some times are already solved, the mean comes
+// from those.
 void TimeModel::begin() {
   const auto mean_of = [&](const std::vector<RowValue>& known, double usual, double count) {
     const bool solved = any_solved(known);
@@ -236,8 +238,8 @@ void TimeModel::begin() {
   }
 }
 
-// Twice the negative logarithm of the probability of all slowdowns, each left out in turn. A part of the rows
-// is enough for a few weights.
+// Returns twice the negative logarithm of the probability of all slowdowns, each left out in turn. A part of
+// the rows is enough for a few weights.
 double TimeModel::surprise() const {
   constexpr std::size_t most_rows = 96;
   double squares = 0;
@@ -290,13 +292,13 @@ Weights TimeModel::fit() {
 }
 
 double TimeModel::cost(const Problem& problem) const {
-  // Microseconds of a launch, of bytes and of operations: a GPU of today by order of magnitude. What is wrong
-  // in it the process over the rows mends, where there are rows near.
+  // The microseconds of a launch, of bytes and of operations on a current GPU, by order of magnitude. The
+  // process over the rows corrects the error if there are rows nearby.
   return 1.5 + bytes_moved(*op_, problem) / 3e6 + op_->flops(problem) / 3e7;
 }
 
-// Factors of what has none. Where others are solved, these only correct them: their values are what the
-// solved ones leave unsaid.
+// Computes missing factors. If other times are solved already, these factors only correct them: their values
+// are the residuals of the solved part.
 void TimeModel::solve_rest(std::vector<RowValue>& known, double mean, std::size_t most,
                            CovarianceFactor& last) const {
   std::vector<RowValue*> rest;
@@ -323,14 +325,14 @@ void TimeModel::solve(std::size_t most, unsigned threads) {
   feature_major();
   begin();
   const auto given = given_.find("spread");
-  std::mutex mutex;  // of the sums
+  std::mutex mutex;  // guards the sums
   double squares = 0;
   double count = 0;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     CovarianceFactor last;
     for (std::size_t i = next++; i <= variants_.size(); i = next++) {
-      if (i == 0) {  // the longest
+      if (i == 0) {  // the longest part comes first
         solve_rest(known_, best_mean_, most, last);
         continue;
       }
@@ -409,9 +411,9 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
     }
     set(v, added, nearest);
   }
-  // What was measured on it, whatever launches were given: the mean, where they were given several numbers.
+  // Times measured on this problem, for any launch numbers: their mean if there are several.
   std::vector<double> count;
-  int same = 0;  // counted without a branch, since mostly there is none
+  int same = 0;  // counted without a branch, because mostly there is none
   for (std::size_t row = 0; row < rows; ++row) same += like[row] == 1 ? 1 : 0;
   for (std::size_t row = 0; same > 0 && row < rows; ++row) {
     if (like[row] != 1 || at_[row] != at || !same_until_launch(*op_, problems_[row], problem)) continue;
@@ -502,7 +504,7 @@ bool is_fitted(const Weights& weights) {
   return model != weights.end() && model->second == model_version;
 }
 
-// 64 bits of all that a solution follows from, in the numbers and texts that it is computed from.
+// Hashes to 64 bits the numbers and texts from which a solution is computed.
 std::uint64_t solution_key(const Op& op, const TimingTable& table) {
   std::uint64_t key = 0;
   const auto add = [&key](std::uint64_t bits) {
@@ -522,7 +524,7 @@ std::uint64_t solution_key(const Op& op, const TimingTable& table) {
   add(table.variants.size());
   for (const TimingTable::Anchor& anchor : table.anchors) {
     const Problem problem = complete_problem(op, anchor.problem);
-    add_text(problem.text());  // anchors of one text are one row of the model
+    add_text(problem.text());  // anchors with the same text are one row of the model
     const Values sizes = sizes_of(op, problem);
     for (const auto& [name, value] : sizes.entries()) {
       add_text(name);

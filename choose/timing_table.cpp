@@ -30,7 +30,7 @@ double number(const std::string& field, const std::string& where) {
   return *value;
 }
 
-// Whether a variant that has a time on the anchor takes pointers of any alignment there.
+// True if a variant with a time on the anchor accepts pointers of any alignment there.
 bool takes_any(const Op& op, const DeviceFacts& device, const TimingTable::Variant& variant,
                const Problem& problem) {
   const Template& tmpl = find_template(op, variant.template_name);
@@ -38,13 +38,15 @@ bool takes_any(const Op& op, const DeviceFacts& device, const TimingTable::Varia
   return config && alignment_bytes(tmpl, problem, *config) <= element_alignment(op, problem);
 }
 
-// The defaults of a user's kernel are its file's, so a table holds them.
+// Returns the op if it is built in, else null. A user's kernel has its defaults in its file, so tables hold
+// all its values.
 const Op* built_in_op(const std::string& name) {
   const Op* op = op_or_null(name);
   return op == nullptr || op->user_kernel != nullptr ? nullptr : op;
 }
 
-// As it is where this version has no such problem: who uses it says so.
+// Adds the op's defaults. Returns the problem unchanged if this version has no such problem; its user reports
+// that.
 Problem with_defaults(const Op& op, Problem problem) {
   try {
     return complete_problem(op, problem);
@@ -111,7 +113,7 @@ TimingTable read_timing_table(std::string_view text, std::string_view where) {
   return table;
 }
 
-// The key, and of each anchor a number for the best time and one for each time.
+// The bytes are the key, and for each anchor a number for the best time and one for each time.
 std::string write_factors(const TimingTable& table) {
   std::string bytes;
   const auto add = [&](const auto& value) {
@@ -158,8 +160,8 @@ void forget_factors(TimingTable& table) {
 std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, const TimingTable& table,
                                    std::size_t most) {
   // A goal is an anchor with a kind of pointer; loss[goal][variant] is a logarithm. Pointers are mostly
-  // aligned, and variants that need no alignment serve both kinds: were both worth the same, there would be
-  // hardly any others.
+  // aligned, and variants that need no alignment serve both kinds: with equal worth of both goals, hardly any
+  // others would be chosen.
   static const double worst = std::log(4.0);
   constexpr double worth_of_any = 0.2;
   std::vector<std::vector<double>> loss;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A variant and the problem that it is for, as several rooms name it.
+// Names of a variant and its problem that several folders share.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace tunesmith {
 
-/// What decides a variant's text, and what it launches.
+/// The data that determine a variant's text and its launch.
 struct VariantSpec {
   const Op& op;
   const Template& tmpl;
@@ -19,10 +19,10 @@ struct VariantSpec {
   std::string config_text = config.text();
 };
 
-/// What decides a source's text for one target.
+/// A key of the data that determine a source's text for one target.
 std::string key_of(const VariantSpec& spec);
 
-/// A variant for a problem that it holds.
+/// A variant and its problem, which the struct owns.
 struct PackedVariant {
   const Op* op = nullptr;
   const Template* tmpl = nullptr;
@@ -31,14 +31,14 @@ struct PackedVariant {
   VariantSpec spec() const { return {*op, *tmpl, problem, config}; }
 };
 
-/// A template and a config, for whatever problem.
+/// A template and a config, for any problem.
 struct NamedVariant {
   std::string template_name, config;
   bool operator==(const NamedVariant&) const = default;
 };
-using VariantLists = std::map<std::string, std::vector<NamedVariant>>;  ///< by the text of a problem
+using VariantLists = std::map<std::string, std::vector<NamedVariant>>;  ///< by the problem's text
 
-/// A winner that the library was built with: a candidate of every run on its op.
+/// A winner that the library was built with; it is a candidate of every run on its op.
 struct BuiltIn {
   std::string op, problem, template_name, config;
 };

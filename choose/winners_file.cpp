@@ -73,7 +73,8 @@ std::vector<std::string> fields_of(const DeviceFacts& device) {
           std::to_string(device.memory_bytes)};
 }
 
-// The device's file; where several have its name, with what tells them apart.
+// Returns the name of the device's file; if several devices have its name, with the facts that distinguish
+// it.
 std::string file_of(const DeviceFacts& device, const std::vector<DeviceFacts>& all) {
   const auto is_other = [&](const DeviceFacts& its) {
     return in_file_name(its.name) == in_file_name(device.name) && !same_model(its, device);
@@ -94,7 +95,7 @@ std::vector<DeviceFacts> devices_of(const std::vector<WinnersFileRow>& rows,
                                     [&](const DeviceFacts& other) { return same_model(other, device); });
     if (known == devices.end()) {
       devices.push_back(device);
-    } else if (known->l2_bytes == 0) {  // from a file that did not know it
+    } else if (known->l2_bytes == 0) {  // the row comes from a file without it
       *known = device;
     }
   };
@@ -107,7 +108,7 @@ std::vector<DeviceFacts> devices_of(const std::vector<WinnersFileRow>& rows,
   return devices;
 }
 
-// The lines behind the header; `name` is for the error's sentence.
+// Returns the lines after the header; `name` is for error messages.
 std::vector<std::vector<std::string>> lines_of(std::string_view text, std::string_view name,
                                                std::string_view header) {
   std::vector<std::vector<std::string>> lines;
@@ -187,7 +188,7 @@ Texts write_solved_winners(const std::vector<WinnersFileRow>& rows, const std::v
 
 namespace {
 
-// With the names of their files.
+// Returns the devices with the names of their files.
 std::vector<std::pair<DeviceFacts, std::string>> devices_in(
     const std::function<std::string(std::string_view name)>& file) {
   std::vector<std::pair<DeviceFacts, std::string>> devices;
@@ -285,7 +286,7 @@ std::vector<Candidate> candidates_of(DeviceTable read) {
   std::vector<std::shared_ptr<const Problem>> problems;
   for (const TimingTable::Anchor& anchor : table.anchors) {
     Problem problem = complete_problem(op, anchor.problem);
-    problem.forget_derived();  // the ranking needs its sizes, once
+    problem.forget_derived();  // the ranking needs its sizes only once
     problems.push_back(std::make_shared<const Problem>(std::move(problem)));
   }
   const auto weights = std::make_shared<const Weights>(table.weights);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// db carry: times of kernels whose text was cleaned since they were measured, and whose machine code was not
-// changed by that. Of a database, or of the folder that the library is built from.
+// db carry: keeps the times of kernels whose text was edited since they were measured and whose machine code
+// did not change. It works on a database, or on the folder that the library is built from.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -47,12 +47,12 @@ struct CarryRequest {
   std::string command;
 };
 
-// The variants of a timing table whose templates have changed. Only the template is recorded of each, so its
-// kernels are those of the table's problems.
+// The variants of a timing table whose templates have changed. The table records only the template of each,
+// so the kernels to compare are those of the table's problems.
 struct TableKernels {
   std::string device;
   TimingTable* table = nullptr;
-  std::vector<std::vector<MeasuredKernel>> of_variant;  // none of a variant whose template has not changed
+  std::vector<std::vector<MeasuredKernel>> of_variant;  // empty for a variant whose template has not changed
 };
 
 class Carrying {
@@ -68,7 +68,7 @@ class Carrying {
     return (request_.op.empty() || request_.op == op) && op_or_null(op) != nullptr;
   }
 
-  // Which kernels of a table to compare: of each variant some, chosen by the hash of their text.
+  // Selects the kernels of a table to compare: some of each variant, chosen by the hash of their text.
   TableKernels kernels_of(TimingTable& table, const DeviceFacts& device) {
     TableKernels found{device.name, &table, {}};
     const Op& op = find_op(table.op);
@@ -79,7 +79,8 @@ class Carrying {
       const auto body = now.find(variant.template_name);
       if (body != now.end() && body->second.starts_with(variant.body)) continue;
       const Template* const tmpl = body == now.end() ? nullptr : &find_template(op, variant.template_name);
-      std::set<std::string> constants;  // what a text follows from, unless it is generated
+      std::set<std::string>
+          constants;  // the compiled-in values, which determine a text unless it is generated
       for (const TimingTable::Anchor& anchor : table.anchors) {
         if (anchor.us[v] <= 0) continue;
         if (tmpl != nullptr && !tmpl->generated &&
@@ -91,7 +92,7 @@ class Carrying {
       std::vector<MeasuredKernel*> all;
       for (MeasuredKernel& kernel : kernels) all.push_back(&kernel);
       render_now(all, threads_);
-      // Each text once, in an order that is none of the problems.
+      // Each text once, in an order that does not depend on the problems.
       std::stable_sort(kernels.begin(), kernels.end(), [](const MeasuredKernel& a, const MeasuredKernel& b) {
         return a.now.hash < b.now.hash;
       });
@@ -115,15 +116,15 @@ class Carrying {
         for (MeasuredKernel& kernel : variant) all.push_back(&kernel);
     compare_code(all, old_text_, threads_, [](const std::string& line) { std::cerr << line << std::endl; });
     for (const MeasuredKernel& kernel : kernels) count(kernel);
-    // A program that renders another text than was measured is not asked about tables, which do not say what
-    // was.
+    // A program that renders another text than the measured one cannot be trusted for tables, which do not
+    // record the measured text.
     std::set<std::pair<std::string, std::string>> refuted;
     for (const MeasuredKernel& kernel : kernels)
       if (kernel.state == State::not_found) refuted.emplace(kernel.op, kernel.template_name);
     for (TableKernels& table : tables) take(table, refuted);
   }
 
-  // What became of the kernels; whether all that changed was carried.
+  // Prints what became of the kernels; returns true if everything that changed was carried.
   bool print() const {
     TextTable table(
         {"op", "template", "unchanged", "carried", "differ", "not compiled", "lost", "no older text"});
@@ -147,13 +148,13 @@ class Carrying {
   void count(const MeasuredKernel& kernel) {
     ++counts_[{kernel.op, kernel.template_name}][kernel.state];
     if (kernel.state == State::unchanged || kernel.state == State::same) return;
-    constexpr std::size_t most = 500;  // of a compiler's words
+    constexpr std::size_t most = 500;  // characters of a compiler's message
     reasons_.try_emplace(std::tuple(kernel.op, kernel.template_name, kernel.state),
                          kernel.op + "/" + kernel.template_name + " " + kernel.config + " for " +
                              kernel.problem + ": " + kernel.why.substr(0, most));
   }
 
-  // Gives the variants of which every kernel that was compared is the same the template of now.
+  // Assigns the current template to variants whose compared kernels are all the same.
   void take(TableKernels& its, const std::set<std::pair<std::string, std::string>>& refuted) {
     const BodyHashes now = bodies_of(find_op(its.table->op));
     for (std::size_t v = 0; v < its.of_variant.size(); ++v) {
@@ -178,10 +179,11 @@ class Carrying {
   OldText old_text_;
   std::size_t threads_;
   std::map<std::pair<std::string, std::string>, std::map<State, std::size_t>> counts_;
-  std::map<std::tuple<std::string, std::string, State>, std::string> reasons_;  // the first of each
+  std::map<std::tuple<std::string, std::string, State>, std::string>
+      reasons_;  // the first reason of each kind
 };
 
-// The older text of a table with the lines of its variants as they are now: all else stays to the byte.
+// Returns the older text of a table with the current lines of its variants: all else stays to the byte.
 std::string with_variants_of(const std::string& now, const std::string& text) {
   static constexpr std::string_view variant = "variant,";
   std::istringstream lines_now(now), lines(text);
@@ -195,7 +197,7 @@ std::string with_variants_of(const std::string& now, const std::string& text) {
   return made;
 }
 
-// Written beside their places first, so that a full disk leaves the folder as it was.
+// Writes temporary files in the same folder first, so that a full disk leaves the folder as it was.
 void replace_files(const std::filesystem::path& folder, const Texts& texts) {
   const auto beside = [&](const std::string& name) { return folder / (name + ".new"); };
   for (const auto& [name, text] : texts) write_file(beside(name), text);

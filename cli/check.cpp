@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tunesmith check`: every check of `tune` on configs in which each value of each axis occurs. It chooses
-// nothing and keeps nothing; tune.h does the work.
+// `tunesmith check`: runs every check of `tune` on configs in which each value of each axis occurs. It
+// chooses nothing and keeps nothing; tune.h does the work.
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@
 namespace tunesmith {
 namespace {
 
-// For a database that nobody reads; it goes with the object.
+// A folder for a temporary database; it is deleted with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -62,7 +62,7 @@ struct CheckRequest {
   TuneOptions options;
   std::vector<std::string> problems;
   std::size_t random = 8;
-  std::string target;  // empty: they are run
+  std::string target;  // empty: the variants are run
 };
 
 struct VariantToCompile {
@@ -71,10 +71,10 @@ struct VariantToCompile {
   std::string fault;  // empty: none
 };
 
-// A config that needs more than the device has is no fault.
+// A config that needs more than the device has is not wrong.
 bool is_wrong(const FailedVariant& failed) { return failed.verdict != Verdict::resource_limit; }
 
-// Of each template and verdict the number, and the first.
+// Lists, for each template and verdict, the number of failures and the first one.
 std::string failures_text(const TunedProblem& problem) {
   std::map<std::pair<std::string, Verdict>, std::vector<const FailedVariant*>> kinds;
   for (const FailedVariant& failed : problem.failed)
@@ -88,7 +88,7 @@ std::string failures_text(const TunedProblem& problem) {
   return text;
 }
 
-// Some examples are there to show that nothing need be done.
+// False for examples without any work: some only show that.
 bool launches_something(const Op& op, const std::string& example) {
   const Problem problem = complete_problem(op, Problem::parse(example));
   return !op.templates.front().work(problem, base_config(op, problem)).steps.empty();
@@ -109,7 +109,8 @@ std::string not_checked_text(const Op& op, const std::vector<Problem>& problems,
   return text;
 }
 
-// The variants that check would run, each text once. `left_out`: how many need more than the target has.
+// Returns the variants that check would run, each text once. `left_out` counts those that need more than the
+// target has.
 std::vector<VariantToCompile> variants_of(const Op& op, const CheckRequest& request,
                                           const DeviceFacts& device, std::size_t& left_out) {
   std::vector<VariantToCompile> variants;
@@ -140,7 +141,7 @@ std::vector<VariantToCompile> variants_of(const Op& op, const CheckRequest& requ
   return variants;
 }
 
-// Without a device: whether the variants compile for a target, and have their kernels.
+// Checks without a device that the variants compile for a target, and have their kernels.
 void compile_for(const CheckRequest& request, int& exit_code) {
   const Op& op = find_op(request.options.op);
   const DeviceFacts device = facts_of_target(request.target);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// db: the file of a database, and others that go into it.
+// db: commands on a database file, and merging of others into it.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -120,7 +120,7 @@ void add_db_commands(CLI::App& app, const std::string& command_line, int& exit_c
     for (const auto& other : request->others)
       if (!std::filesystem::exists(other))
         throw Error("There is no database " + other.string() + " to merge.");
-    // All are looked at before the first is merged: one that is damaged leaves OUT as it is.
+    // All files are checked before the first is merged: a damaged one leaves OUT as it is.
     for (const auto& other : request->others) MergeSource::file(other);
     Store store = Store::open(request->database, Store::Mode::create);
     MergeReport all;

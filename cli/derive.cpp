@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// derive: what an index expression means, and the forms of it that save operations. No device and no
-// database.
+// derive: explains an index expression, and lists the forms of it that save operations. It uses no device and
+// no database.
 #include <algorithm>
 #include <array>
 #include <iostream>
@@ -27,7 +27,7 @@ namespace {
 
 using namespace tensor_op;
 
-// What an H200 computes in f32 while it moves a byte: 55 of 4.2 (10^12 per second).
+// The f32 operations that an H200 computes while it moves a byte: 55 / 4.2 (both in 10^12 per second).
 constexpr double usual_balance = 13;
 
 struct DeriveRequest {
@@ -37,7 +37,7 @@ struct DeriveRequest {
   double balance = usual_balance;
 };
 
-// From "b=8 image=100x100"; a size of its own where nothing is given.
+// Reads extents from "b=8 image=100x100"; an index without one gets a usual size.
 std::vector<std::int64_t> extents_of(const Expression& e, const std::string& words) {
   constexpr std::int64_t usual_extent = 32;
   if (words.empty()) return std::vector<std::int64_t>(e.indices.size(), usual_extent);
@@ -96,7 +96,7 @@ std::size_t count_of(const Access& access, std::size_t index) {
                     [&](const Affine& dimension) { return dimension.factors[index] != 0; }));
 }
 
-// What an index is for an operand; empty: the operand does not name it.
+// Returns the role of an index in an operand; empty if the operand does not use it.
 std::string class_of(const Expression& e, const Access& access, std::size_t index) {
   const std::size_t count = count_of(access, index);
   if (count == 0) return "";

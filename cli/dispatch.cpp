@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// explain and export: what dispatch chooses from the database.
+// explain and export: show and export what dispatch chooses from the database.
 #include <iostream>
 #include <memory>
 #include <string>
@@ -32,8 +32,8 @@ struct ExportRequest {
   StaticRequest what;
 };
 
-// What can be launched before anything is compiled, as an application with default options does at first;
-// none where not even a base is in the library.
+// Returns the plan that can be launched before anything is compiled, as an application with default options
+// first uses it; none if not even a base is in the library.
 Plan ready_plan(DispatcherOptions options, const std::string& op, const Problem& problem) {
   options.compile = Compile::never;
   try {
@@ -68,7 +68,7 @@ void add_dispatch_commands(CLI::App& app) {
   CLI::App* explain =
       app.add_subcommand("explain", "Show which variant dispatch uses for a problem, and why");
   auto asked = std::make_shared<ExplainRequest>();
-  asked->options.compile = Compile::now;  // to say how it ends
+  asked->options.compile = Compile::now;  // to show the final choice
   add_op_option(explain, asked->op, "Name of an op, or the file of a kernel with its description")
       ->required();
   explain->add_option("--problem", asked->problem, "Problem")->required();

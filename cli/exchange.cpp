@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// db import and db export: verdicts in the formats that other tuners read and write.
+// db import and db export: read and write verdicts in the formats of other tuners.
 #include <iostream>
 #include <memory>
 
@@ -15,7 +15,7 @@ namespace {
 struct ExchangeRequest {
   std::filesystem::path database, file;
   std::string format = "t4";
-  std::string op, problem, device;  // of a file that does not say
+  std::string op, problem, device;  // for a file that does not name them
   QueryFilter filter;
 };
 

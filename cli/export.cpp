@@ -67,7 +67,7 @@ void require_current(const Candidate& winner) {
 
 namespace {
 
-// Whether some of its variants are still what was measured.
+// True if some variants of the table are unchanged since they were measured.
 bool is_current(const TimingTable& table) {
   const Op& op = find_op(table.op);
   return std::any_of(table.variants.begin(), table.variants.end(), [&](const TimingTable::Variant& variant) {

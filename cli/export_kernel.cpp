@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the database knows of the op, and is still what the kernel gives.
+// The database's entries on the op that are still valid for the kernel.
 struct Part {
   std::vector<WinnersFileRow> rows;
   std::vector<DeviceTable> tables;
@@ -51,7 +51,7 @@ Part known_of(const std::string& op, const fs::path& database, const std::string
   return part;
 }
 
-// For each target the kernels that a dispatcher may want for what was tuned, each once.
+// For each target, the kernels that a dispatcher may need for the tuned problems, each once.
 using KernelSources = std::map<std::pair<std::string, std::string>, Source>;  // by target and key_of
 
 KernelSources sources_of(const Op& op, const Part& part, const std::vector<Candidate>& candidates) {
@@ -90,12 +90,12 @@ KernelSources sources_of(const Op& op, const Part& part, const std::vector<Candi
   return all;
 }
 
-// Of the database where it has one, else compiled now.
+// Gets binaries from the database, or compiles missing ones.
 class Binaries {
  public:
   explicit Binaries(const fs::path& database) : store_(Store::open(database, Store::Mode::read_only)) {}
 
-  /// Empty, with a note: there is none.
+  /// Returns the binary; empty, with a note, if there is none.
   std::string of(const Source& source, std::vector<std::string>& notes) {
     const auto stored = store_.binary({source.target, source.hash});
     if (stored && is_whole(*stored))
@@ -124,7 +124,7 @@ class Binaries {
   std::map<std::string, std::unique_ptr<Toolchain>> toolchains_;
 };
 
-// Dispatch uses only what nobody else may write.
+// Removes write permission of others, because dispatch uses only files that nobody else may write.
 void keep_to_oneself(const fs::path& path) {
   fs::permissions(path, fs::perms::group_write | fs::perms::others_write, fs::perm_options::remove);
 }

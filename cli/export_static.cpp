@@ -28,7 +28,7 @@
 namespace tunesmith {
 namespace {
 
-// What is known from one source, and is still what the templates give.
+// The entries of one source that are still valid for the templates.
 struct Part {
   std::vector<WinnersFileRow> rows;
   std::vector<DeviceTable> tables;
@@ -53,7 +53,7 @@ Part of_database(const StaticRequest& request) {
   return {winners_of(request.database, filter), tables_of(request.database, filter)};
 }
 
-// Leaves out other ops, and what is stale.
+// Removes other ops and stale entries.
 void keep_current(Part& part, const std::vector<std::string>& asked, StaticReport& report) {
   leave_out_unknown(part.tables, report.notes);
   std::erase_if(part.rows, [&](const WinnersFileRow& row) {
@@ -80,7 +80,7 @@ void make_unique(std::vector<std::string>& words) {
   words.erase(std::unique(words.begin(), words.end()), words.end());
 }
 
-// The models of devices that something is known of, and one without a name for each further target.
+// Returns the device models that something is known of, and a nameless device for each further target.
 std::vector<DeviceFacts> devices_of(const StaticRequest& request, const std::vector<Candidate>& candidates) {
   std::vector<DeviceFacts> devices;
   for (const Candidate& candidate : candidates) {
@@ -104,7 +104,7 @@ std::vector<DeviceFacts> devices_of(const StaticRequest& request, const std::vec
   return devices;
 }
 
-// Collects kernels; each once, whatever the problems that it serves.
+// Collects kernels; each once, even if it serves several problems.
 class Kernels {
  public:
   Kernels(const StaticRequest& request, const std::vector<Candidate>& candidates, const Part& database,
@@ -146,8 +146,7 @@ class Kernels {
   }
 
  private:
-  // Of the device's own tables; where it has none, of all.
-  // The anchors of the device's tables, or where it has none, of all.
+  // Returns the anchors of the device's tables, or of all tables if it has none.
   std::vector<Problem> problems_of_tables(const Op& op, const DeviceFacts& device) const {
     std::vector<Problem> own;
     std::vector<Problem> all;

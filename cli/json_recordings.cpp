@@ -17,12 +17,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of a file from elsewhere, so that reading it takes bounded time and memory. The largest files of the
-// benchmark hub, of 120,000 configs, have a third of these.
-constexpr std::size_t most_bytes = std::size_t{256} << 20;  // not compressed
+// Limits for a file from elsewhere, so that reading it takes bounded time and memory. The largest files of
+// the benchmark hub, with 120,000 configs, reach a third of these.
+constexpr std::size_t most_bytes = std::size_t{256} << 20;  // uncompressed
 constexpr std::size_t most_values = 16'000'000;
 constexpr int most_depth = 64;
-constexpr std::size_t most_names = 1000;  // of an object that is kept: each new one is compared with all
+constexpr std::size_t most_names =
+    1000;  // names of an object that is kept: each new name is compared with all
 
 Verdict verdict_of_invalidity(const std::string& word, const std::string& where) {
   static const std::map<std::string, Verdict> words = {
@@ -75,7 +76,7 @@ std::string text_in(const Json& object, const char* name, const std::string& oth
   return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
 }
 
-// Of an object or a list; an empty one where there is none.
+// Returns a part of an object or list; an empty one if it is missing.
 const Json& part_of(const Json& object, const char* name) {
   static const Json none;
   const auto found = object.find(name);
@@ -88,7 +89,7 @@ double sum_of(const Json& list) {
   return sum;
 }
 
-// Of a unit of time in ms; without one T4's own, which is the millisecond.
+// Returns milliseconds per unit of time; without a unit T4's own, the millisecond.
 double milliseconds(const std::string& unit) {
   if (unit == "s" || unit == "seconds") return 1000;
   if (unit == "us" || unit == "microseconds") return 0.001;
@@ -98,16 +99,15 @@ double milliseconds(const std::string& unit) {
 
 struct Document {
   Json file;
-  std::vector<Json>
-      cache;  // what the objects in its object "cache" hold: as names of one object they would be slow
+  std::vector<Json> cache;  // the contents of its object "cache", which would be slow as names of one object
   bool has_cache = false;
 };
 
-// Nothing where the text is not valid JSON.
+// Parses a text; returns nothing if it is not valid JSON.
 std::optional<Document> parsed(const std::string& text, const std::filesystem::path& path) {
   Document document;
   std::size_t values = 0;
-  std::vector<std::size_t> names(most_depth + 2);  // by depth, of the object that is open
+  std::vector<std::size_t> names(most_depth + 2);  // by depth: the number of names of the open object
   bool in_cache = false;
   const auto refuse = [&](const std::string& what) {
     throw UsageError("The file " + path.string() + " " + what +
@@ -134,7 +134,7 @@ std::optional<Document> parsed(const std::string& text, const std::filesystem::p
   return document;
 }
 
-// Kernel Tuner closes the file only when it is done.
+// Parses a file that may be unclosed: Kernel Tuner closes it only when it is done.
 Document parse(const std::string& text, const std::filesystem::path& path) {
   if (auto document = parsed(text, path)) return std::move(*document);
   const std::string closed = text.substr(0, text.find_last_not_of(" \n\r\t,") + 1) + "}}";
@@ -142,7 +142,8 @@ Document parse(const std::string& text, const std::filesystem::path& path) {
   throw UsageError("The file " + path.string() + " is not valid JSON.");
 }
 
-// A T4 file has names of neither kernel nor device, but room for them in its metadata, where we write them.
+// Reads a T4 file. It names neither kernel nor device, but its metadata has room for them, which our writer
+// uses.
 Recording read_t4(const Json& file, const std::filesystem::path& path, const std::string& name) {
   Recording recording;
   const Json& metadata = part_of(file, "metadata");
@@ -181,7 +182,8 @@ Recording read_t4(const Json& file, const std::filesystem::path& path, const std
   return recording;
 }
 
-// Kernel Tuner writes the size as it was given: a number, a list, or words such as "callable".
+// Returns the problem from Kernel Tuner's size, which is written as it was given: a number, a list, or words
+// such as "callable".
 Values problem_of(const Json& size) {
   Values problem;
   const std::array<const char*, 3> names = {"x", "y", "z"};
@@ -222,7 +224,7 @@ Recording read_kernel_tuner(const Document& document, const std::filesystem::pat
     }
     const auto time = result.find("time");
     if (time == result.end()) throw UsageError(where + " has no time: " + row.config.text() + ".");
-    if (time->is_number() && time->get<double>() < 1e19) {  // older files have 1e20 where it failed
+    if (time->is_number() && time->get<double>() < 1e19) {  // older files have 1e20 for a failure
       row.median_us = 1000 * time->get<double>();
       if (row.median_us <= 0) {
         throw UsageError(where + " has the time " + time->dump() +
@@ -268,7 +270,7 @@ Json t4_of(const Recording& recording) {
 
 }  // namespace
 
-// zlib reads files that are not compressed as they are.
+// zlib reads uncompressed files unchanged.
 std::string unpacked(const std::filesystem::path& path) {
   const std::string name = path.string();
   if (!std::filesystem::exists(path)) throw UsageError("There is no file " + name + ".");

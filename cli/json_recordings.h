@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of other tuners, which are JSON, and mostly compressed: for recordings.cpp. A build without
-// nlohmann-json or zlib has json_recordings_none.cpp, whose functions say so.
+// Reads and writes JSON files of other tuners, mostly compressed, for recordings.cpp. A build without
+// nlohmann-json or zlib uses json_recordings_none.cpp, whose functions report this.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@
 
 namespace tunesmith {
 
-/// The text of a file, which may be compressed (.gz); at most 256 MiB.
+/// Returns the text of a file, which may be compressed (.gz); at most 256 MiB.
 std::string unpacked(const std::filesystem::path& path);
 
-/// Of a T4 results file or a Kernel Tuner cache; `name` is the kernel's where the file has none. Throws
-/// UsageError where it is neither.
+/// Reads a T4 results file or a Kernel Tuner cache; `name` is used as the kernel's name if the file has none.
+/// Throws UsageError if it is neither.
 Recording read_json_recording(const std::filesystem::path& path, const std::string& name);
 
-/// Nothing where it is no T1 file.
+/// Reads a T1 file; returns nothing if it is none.
 std::optional<InputFile> read_t1(const std::filesystem::path& path);
 
 std::string t4_text(const Recording& recording);

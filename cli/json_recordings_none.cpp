@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of json_recordings.cpp, where a package that it needs was not there.
+// Replaces json_recordings.cpp if a package that it needs was missing.
 #include "cli/json_recordings.h"
 #include "generator/error.h"
 #include "runtime/files.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `tunesmith` program: subcommands in, exit codes out. 0: success, 1: something outside the request
-// failed, 2: the request was wrong, 130: interrupted. An error is one sentence on stderr, perhaps followed by
-// the line that it is about.
+// The `tunesmith` program: runs subcommands and returns exit codes. 0: success, 1: something outside the
+// request failed, 2: the request was wrong, 130: interrupted. An error is one sentence on stderr, perhaps
+// followed by the line that it is about.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -29,7 +29,7 @@ int complain(std::string sentence, int exit_code) {
   return exit_code;
 }
 
-// What is wrong with the words, at any level: CLI11 would only say that a subcommand is required.
+// Returns the fault in the words, at any level: CLI11 would only say that a subcommand is required.
 std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   std::string command = "tunesmith";
   const CLI::App* used = &app;
@@ -63,7 +63,7 @@ std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   return what + (what.ends_with('.') ? "" : ".") + help;
 }
 
-// The command line, as the database stores it with the session.
+// Returns the command line as the database stores it with the session.
 std::string joined(int argc, char** argv) {
   std::string command = "tunesmith";
   for (int i = 1; i < argc; ++i) command += " " + tunesmith::shell_word(argv[i]);
@@ -73,7 +73,8 @@ std::string joined(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGCHLD, SIG_DFL);  // a parent may have ignored it, and then no child's end is told
+  std::signal(SIGCHLD,
+              SIG_DFL);  // a parent may have ignored it, and then the ends of children are not reported
   if (argc == 3 && std::string_view(argv[1]) == "worker") return tunesmith::worker_main(argv[2]);
   const tunesmith::PrintableOutput output(std::cout);
   const tunesmith::PrintableOutput errors(std::cerr);

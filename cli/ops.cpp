@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// devices, ops: what can be tuned, and for what. They use no database.
+// devices, ops: list what can be tuned, and for which devices. They use no database.
 #include "generator/ops.h"
 
 #include <iostream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the options of several commands mean.
+// Options that several commands share.
 #include <cerrno>
 #include <cstring>
 #include <fstream>

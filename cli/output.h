@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program prints. Names, reasons and texts may be from files that others wrote: none of them reaches
-// a terminal as a command to it.
+// Output of the program. Names, reasons and texts may come from files that others wrote: none of them reaches
+// a terminal as a command.
 #pragma once
 
 #include <ostream>
@@ -9,8 +9,8 @@
 
 namespace tunesmith {
 
-/// Makes the stream printable (generator/printable.h) for the object's life. Construct it once for each of
-/// std::cout and std::cerr, before anything is printed.
+/// Makes the stream's text printable (generator/printable.h) during the object's life. Construct it once for
+/// each of std::cout and std::cerr, before anything is printed.
 class PrintableOutput {
  public:
   explicit PrintableOutput(std::ostream& out);
@@ -32,11 +32,11 @@ class PrintableOutput {
   Buffer buffer_;
 };
 
-/// Standard output for what programs read (CSV, JSON, SQL, source texts): every byte as it is, unless it goes
-/// to a terminal.
+/// Standard output for text that programs read (CSV, JSON, SQL, source texts): every byte is unchanged,
+/// unless it goes to a terminal.
 std::ostream& exact_output();
 
-/// Standard error for a bar of progress, which is drawn with commands to the terminal.
+/// Standard error for a progress bar, which is drawn with terminal commands.
 std::ostream& progress_output();
 
 }  // namespace tunesmith

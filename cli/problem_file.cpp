@@ -17,7 +17,7 @@ namespace {
 
 constexpr double most_weight = 1e15;
 
-// Of each op and problem's text, where it is among the op's problems.
+// The index of a problem among its op's problems, by op and text.
 using Places = std::map<std::pair<const Op*, std::string>, std::size_t>;
 
 void add(std::vector<ProblemsOfOp>& ops, Places& places, const Op& op, Problem problem, double weight) {
@@ -65,7 +65,7 @@ std::vector<ProblemsOfOp> read_problem_file(const std::filesystem::path& path, c
     try {
       const auto listed = parse_problem_line(line);
       if (!listed) continue;
-      // Larger ones could not be added up.
+      // The sum of larger weights could overflow.
       if (listed->weight > most_weight)
         throw UsageError("The weight is too large; give at most 1e15, as only the weights' ratios count.");
       const Op& op = op_of(*listed, only);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// query: what a database knows.
+// query: shows the contents of a database.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -37,7 +37,7 @@ Cell ratio(const std::optional<double>& slower, double faster) {
   return slower && faster > 0 ? Cell(*slower / faster) : Cell();
 }
 
-// For people, whose tables leave out columns without content.
+// Shows only unusual conditions to people: their tables leave out columns without content.
 Cell where_cold(const std::string& caches) { return caches == "cold" ? Cell(caches) : Cell(); }
 
 Cell where_chained(const std::string& launches) { return launches == "chained" ? Cell(launches) : Cell(); }
@@ -131,7 +131,7 @@ TextTable winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
   return table;
 }
 
-// Of what --history adds.
+// Marks rows that --history adds.
 std::string age_of(const ResultRow& row) { return row.is_stale ? "stale" : row.is_current ? "" : "replaced"; }
 
 TextTable results_table(const std::vector<ResultRow>& rows, bool for_people) {
@@ -258,7 +258,7 @@ TextTable trials_table(const std::vector<StoredTrial>& rows, bool for_people) {
   return table;
 }
 
-// A part of a problem is enough, but its names must be the op's.
+// Checks that the names belong to the op; a part of a problem is enough.
 void check_names(const Op& op, const Values& part) {
   for (const auto& entry : part.entries()) {
     const auto named = [&](const Parameter& parameter) { return parameter.name == entry.first; };
@@ -273,8 +273,8 @@ bool is_of_host(const ResultRow& row) { return row.target == "host"; }
 bool is_of_host(const WinnerRow& row) { return row.device.kind == "host"; }
 bool is_of_host(const StoredTrial& row) { return row.device.kind == "host"; }
 
-// Of one problem, whose times are compared: all that are `ok` and were measured as its winners are, and those
-// that failed.
+// Returns the rows of one problem whose times are comparable: all that are `ok` and were measured under its
+// winners' conditions, and the failures.
 std::vector<ResultRow> ranked(const Store& store, QueryFilter filter) {
   filter.limit = 0;
   if (filter.caches.empty()) filter.caches = "warm";
@@ -309,13 +309,13 @@ std::string counts_text(const std::map<std::string, Count>& counts) {
   return text;
 }
 
-// By how much the best time grows where an axis has its worst value: what it costs to choose that one wrong.
-// And how many variants that rests on, of each value.
+// Shows by how much the best time grows if an axis has its worst value, which is the cost of choosing that
+// axis wrong, and the number of variants behind each value.
 TextTable axes_table(const std::vector<ResultRow>& rows) {
-  using Key = std::pair<std::string, std::string>;     // of template and axis
+  using Key = std::pair<std::string, std::string>;     // template and axis
   std::map<Key, std::map<std::string, double>> best;   // by value
-  std::map<Key, std::map<std::string, Count>> counts;  // likewise
-  std::map<std::string, std::int64_t> variants;        // of a template
+  std::map<Key, std::map<std::string, Count>> counts;  // by value
+  std::map<std::string, std::int64_t> variants;        // by template
   for (const ResultRow& row : rows) {
     const Values config = Values::parse(row.config);
     if (row.median_us) ++variants[row.template_name];
@@ -356,7 +356,7 @@ void run_query(QueryRequest& request) {
   QueryFilter& filter = request.filter;
   const Values part = Values::parse(filter.problem);
   const std::filesystem::path path = database_or_default(request.database);
-  // Kernels that were imported have names of their own, which only their file knows.
+  // Imported kernels have their own names, which only their file knows.
   const bool may_be_imported =
       !filter.op.empty() && op_or_null(filter.op) == nullptr && std::filesystem::exists(path);
   if (!filter.op.empty() && !may_be_imported) check_names(find_op(filter.op), part);

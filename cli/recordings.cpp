@@ -31,7 +31,7 @@ bool ends_with(const std::filesystem::path& path, const std::string& ending) {
   return name.ends_with(ending) || name.ends_with(ending + ".gz");
 }
 
-// A table's field; `where` names its line.
+// Reads a number of a table's field; `where` names its line.
 double number_of(const std::string& field, const char* column, const std::string& where) {
   if (field.empty()) return 0;
   if (const auto value = parsed_number<double>(field); value && std::isfinite(*value) && *value >= 0)
@@ -96,8 +96,7 @@ Recording read_csv(std::string_view text, const std::filesystem::path& path) {
   return recording;
 }
 
-// What is stored as name=value, and printed, must be read back: no name with blanks, "=" or quotes, and no
-// control characters.
+// Refuses names that cannot be read back from name=value: with blanks, "=" or quotes; and control characters.
 void check_names(const Recording& recording, const std::filesystem::path& path) {
   if (recording.rows.empty()) throw UsageError("The file " + path.string() + " holds no results.");
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
@@ -126,7 +125,8 @@ void check_names(const Recording& recording, const std::filesystem::path& path) 
   }
 }
 
-// What a search paid for a variant: later verdicts have its binary from the cache, and finals take longer.
+// The cost that a search paid for a variant: later verdicts have its binary from the cache, and finals take
+// longer.
 class Costs {
  public:
   explicit Costs(const std::vector<ResultRow>& results) {
@@ -168,7 +168,8 @@ RecordedRow row_of(const ResultRow& result, const Costs& costs) {
   return row;
 }
 
-// Times of different caches or launches are different spaces; a failure counts for all of them.
+// Reads a database. Times under different caches or launches are different spaces; a failure counts for all
+// of them.
 std::vector<Recording> read_database(const std::filesystem::path& path, const QueryFilter& filter) {
   const Store store = Store::open(path, Store::Mode::read_only);
   QueryFilter with_history = filter;
@@ -177,7 +178,7 @@ std::vector<Recording> read_database(const std::filesystem::path& path, const Qu
   const Costs costs(results);
   std::erase_if(results, [](const ResultRow& result) { return !result.is_current; });
   std::vector<Recording> spaces;
-  std::vector<std::set<std::string>> configs;  // of each
+  std::vector<std::set<std::string>> configs;  // the configs of each space
   const auto is_of = [](const Recording& space, const ResultRow& result) {
     return space.op == result.op && space.problem == result.problem && space.device == result.device;
   };
@@ -189,7 +190,7 @@ std::vector<Recording> read_database(const std::filesystem::path& path, const Qu
     if (configs[space].insert(result.template_name + " " + result.config).second)
       spaces[space].rows.push_back(row_of(result, costs));
   };
-  for (const ResultRow& result : results) {  // sorted by all that makes a space
+  for (const ResultRow& result : results) {  // sorted by everything that identifies a space
     if (result.verdict != name(Verdict::ok)) continue;
     if (spaces.empty() || !is_of(spaces.back(), result) || spaces.back().caches != result.caches ||
         spaces.back().launches != result.launches)
@@ -251,7 +252,7 @@ std::size_t import_recording(Store& store, const Recording& recording, const std
   std::size_t count = 0;
   store.in_one_commit([&] {
     SessionRow session;
-    // Nothing is known of the device but its name, and no code is compiled for it.
+    // Only the device's name is known, and no code is compiled for it.
     session.device_id =
         store.id_of(DeviceRow{.kind = "cuda", .name = recording.device, .target = "recorded"});
     const std::int64_t problem = store.id_of(ProblemRow{recording.op, recording.problem});

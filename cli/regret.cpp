@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tunesmith regret`: problems that nobody tuned, what dispatch takes for them, and what tuning would have
-// found.
+// `tunesmith regret`: compares, on untuned problems, the choice of dispatch with the result of tuning.
 
 #include <unistd.h>
 
@@ -34,8 +33,8 @@
 namespace tunesmith {
 namespace {
 
-// "5s", "6 variants".
-constexpr double finals_s = 4;  // a ratio is wanted, not a winner to keep
+// Examples: "5s", "6 variants".
+constexpr double finals_s = 4;  // short, because a ratio is wanted, not a winner to keep
 
 struct Request {
   std::string op, device = "auto", budget = "5s";
@@ -48,10 +47,11 @@ struct Request {
 struct Pick {
   std::string match, template_name, config;
   double expected_us = 0, expected_loss = 0;
-  std::vector<std::string> first = {};  // template and config of those that promise most, itself the first
+  std::vector<std::string> first =
+      {};  // template and config of the most promising choices, including the pick as the first
 };
 
-// Drawn ones of which nothing is known.
+// Draws problems that no winner is known for.
 std::vector<Problem> unknown_problems(const Op& op, const std::vector<Candidate>& known,
                                       const Request& request, DeviceKind device_kind) {
   std::set<std::string> tuned;
@@ -96,7 +96,7 @@ Regret regret_of(const TunedProblem& tuned, const Pick& pick) {
   return with_times(std::move(regret), tuned);
 }
 
-// What dispatch chooses from, beside winners.
+// Returns the variants that dispatch chooses from, except winners.
 std::vector<NamedVariant> portfolio_of(const Op& op, const std::vector<Candidate>& candidates) {
   std::vector<NamedVariant> variants;
   for (const Candidate& candidate : candidates) {
@@ -108,7 +108,8 @@ std::vector<NamedVariant> portfolio_of(const Op& op, const std::vector<Candidate
   return variants;
 }
 
-// Measures the variants where they were not in the search: by problem the times, by template and config.
+// Measures the variants on problems where the search did not. Returns times by problem, then by template and
+// config.
 using Times = std::map<std::string, std::map<std::string, double>>;
 Times times_of(const Op& op, const DeviceFacts& device, const std::vector<NamedVariant>& variants,
                TuneOptions options, Progress& progress) {
@@ -125,7 +126,7 @@ Times times_of(const Op& op, const DeviceFacts& device, const std::vector<NamedV
   return times;
 }
 
-// A database that is gone when the command ends.
+// A folder for a database that is deleted when the command ends.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -171,7 +172,7 @@ void run(const Request& request, int& exit_code) {
   for (const Problem& problem : options.problems) {
     const Pick pick = pick_of(chooser, op, device, known, problem);
     options.search.built_in.push_back(
-        {op.name, problem.text(), pick.template_name, pick.config});  // in the finals
+        {op.name, problem.text(), pick.template_name, pick.config});  // so that it takes part in the finals
     picks.emplace(problem.text(), pick);
   }
 
@@ -187,8 +188,8 @@ void run(const Request& request, int& exit_code) {
     Regret& regret = all.emplace_back(regret_of(tuned, pick));
     const auto of_portfolio = times.find(tuned.problem);
     const bool has_portfolio = of_portfolio != times.end();
-    // A pick that was not compiled while the search lasted, of which a slow base may take all, was measured
-    // with the portfolio, or is measured now.
+    // A slow base can use up the whole search. A pick that was not compiled in that time was measured with
+    // the portfolio, or is measured now.
     if (regret.picked_us <= 0 && !result.interrupted) {
       TuneOptions alone = options;
       alone.problems = {complete_problem(op, Problem::parse(tuned.problem))};

@@ -10,7 +10,7 @@
 namespace tunesmith {
 namespace {
 
-constexpr double noise = 1.02;  // of two times of one kernel, loaded anew
+constexpr double noise = 1.02;  // ratio of two times of one kernel that is loaded twice
 constexpr std::size_t most_losers = 10;
 
 double geometric_mean(const std::vector<double>& values) {

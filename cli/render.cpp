@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// render: the source texts of variants. It uses no database.
+// render: prints the source texts of variants. It uses no database.
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -56,7 +56,7 @@ void render_all(const Op& op, const Problem& problem, const RenderRequest& reque
             << '\n';
 }
 
-// The first template, or the named one, that accepts the config.
+// Renders the first template, or the named one, that accepts the config.
 Source render_one(const Op& op, const Problem& problem, const RenderRequest& request,
                   const DeviceFacts& device) {
   const Values given = Values::parse(request.config);

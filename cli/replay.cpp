@@ -67,7 +67,7 @@ std::vector<double> numbers_in(const std::string& text) {
   return numbers;
 }
 
-// As in op.h, also where the op is not one of ours: then the numbers are its sizes.
+// The distance as in op.h. If the op is not one of ours, the numbers in the problem's text are its sizes.
 double apart(const Recording& a, const Recording& b) {
   try {
     const Op& op = find_op(a.op);
@@ -84,7 +84,7 @@ double apart(const Recording& a, const Recording& b) {
   }
 }
 
-// What a run would begin with if the other problems of the op had been tuned before.
+// Returns the guesses that a run would begin with if the other problems of the op had been tuned before.
 std::vector<Point> warm_start(const std::vector<Recording>& recordings, std::size_t which,
                               const RecordedSpace& space) {
   const Recording& own = recordings[which];
@@ -100,7 +100,7 @@ std::vector<Point> warm_start(const std::vector<Recording>& recordings, std::siz
     }
     std::stable_sort(rows.begin(), rows.end(),
                      [](const RecordedRow* a, const RecordedRow* b) { return a->median_us < b->median_us; });
-    // Another device with the same problem is no guess of the same problem.
+    // The same problem on another device does not count as the same problem.
     const double distance = apart(recording, own) + (recording.device == own.device ? 0.01 : 1);
     for (std::size_t place = 0; place < std::min(most_remembered, rows.size()); ++place)
       guesses.push_back({distance, place, rows[place]->template_name, rows[place]->config.text()});
@@ -114,7 +114,7 @@ std::vector<Point> warm_start(const std::vector<Recording>& recordings, std::siz
                    });
 }
 
-// Where the qualities are shown: numbers of verdicts, or seconds.
+// Returns the points at which qualities are shown: numbers of verdicts, or seconds.
 std::vector<double> marks(const Budget& budget, const std::vector<RecordedSpace>& spaces) {
   std::vector<double> at;
   if (budget.seconds) {
@@ -142,7 +142,7 @@ double quality_at(const std::vector<ReplayStep>& steps, double mark, bool by_sec
 
 std::string short_text(double value, int digits) { return printed("%.*f", digits, value); }
 
-// A variant whose binary was in the cache when it was measured has no compile time.
+// Notes variants without a compile time: their binary was in the cache when they were measured.
 void note_unknown_costs(const std::vector<Recording>& recordings) {
   std::size_t all = 0, unknown = 0;
   for (const Recording& recording : recordings) {
@@ -156,7 +156,7 @@ void note_unknown_costs(const std::vector<Recording>& recordings) {
          "here.\n";
 }
 
-// A mean with its standard error; empty where there is none.
+// Writes a mean with its standard error; empty if there is none.
 std::string with_error(const MeanEstimate& value) {
   if (std::isnan(value.mean)) return "";
   return short_text(value.mean, 3) + (std::isnan(value.error) ? "" : " ± " + short_text(value.error, 3));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page is drawn by the Python package; here its command is found and takes this process's place.
+// report: the Python package draws the page; here its command is found and replaces this process.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace tunesmith {
 
 void add_report_command(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("report", "Draw the database as one HTML page");
-  command->set_help_flag();  // Python's answers
+  command->set_help_flag();  // the Python command answers --help
   command->prefix_command();
   command->callback([command] {
-    // A folder of the package's name is no package: one of its modules is asked for.
+    // A folder of the package's name is not the package, so one of its modules is imported.
     if (std::system("python3 -c 'import tunesmith._report' >/dev/null 2>&1 </dev/null") != 0) {
       const std::vector<std::string> words = command->remaining();
       const bool asks_for_help = std::any_of(words.begin(), words.end(), [](const std::string& word) {

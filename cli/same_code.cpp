@@ -31,7 +31,7 @@ struct Rendered {
   std::string compiled_in;
 };
 
-// Throws Error where there is no such kernel.
+// Renders the kernel. Throws Error if it does not exist.
 Rendered rendered(const MeasuredKernel& kernel, const Files* files) {
   const Op& op = find_op(kernel.op);
   const Template& tmpl = find_template(op, kernel.template_name);
@@ -42,7 +42,7 @@ Rendered rendered(const MeasuredKernel& kernel, const Files* files) {
           compiled_in(op, tmpl, problem).text()};
 }
 
-// The texts below templates/ of a checkout.
+// Returns the texts below templates/ of a checkout.
 Files files_in(const std::filesystem::path& folder) {
   static constexpr std::array<std::string_view, 4> kinds = {".cu", ".cuh", ".inl", ".h"};
   Files files;
@@ -64,7 +64,7 @@ std::string output_of(const std::string& command) {
   return ::pclose(pipe) == 0 ? text : throw Error(text);
 }
 
-// "_1f2e3d4c", from the line that render writes behind the constants.
+// Returns the suffix, such as "_1f2e3d4c", from the line that render() writes after the constants.
 std::string suffix_of(const std::string& text) {
   static constexpr std::string_view definition = "#define ENTRY(name) name##";
   const std::size_t at = text.find(definition);
@@ -72,7 +72,7 @@ std::string suffix_of(const std::string& text) {
   return text.substr(at + definition.size(), text.find('\n', at) - at - definition.size());
 }
 
-// The kernels that have the same two texts, which are to be compared.
+// Kernels with the same two texts, which are to be compared.
 using Pair = std::vector<MeasuredKernel*>;
 
 void set(const Pair& pair, State state, const std::string& why, const std::string& binary = "") {
@@ -83,9 +83,10 @@ void set(const Pair& pair, State state, const std::string& why, const std::strin
   }
 }
 
-// NVRTC may order instructions otherwise where a text has one comment more, so one text has several machine
-// codes. So many comments are tried to find one that both texts have, where most kernels of a template have
-// the same: a template whose code has changed would take all of them for each kernel.
+// NVRTC may order instructions differently if a text has one comment more, so one text has several machine
+// codes. This many comments are tried to find a code that both texts have, but only for templates most of
+// whose kernels are the same: otherwise a template whose code has changed would take all tries for each
+// kernel.
 constexpr int most_comments = 40;
 
 Source with_comments(Source source, int count) {
@@ -93,7 +94,7 @@ Source with_comments(Source source, int count) {
   return source;
 }
 
-// Whether one of the texts, with some comments, has the code that the other has without.
+// True if one of the texts, with some comments added, has the code that the other has without.
 bool share_a_code(const Source& before, const Compilation& old_code, const Source& now,
                   const Compilation& code, const Toolchain& toolchain, int comments) {
   for (int count = 1; count <= comments; ++count) {
@@ -154,7 +155,7 @@ OldText old_text_from(const std::filesystem::path& old) {
   if (!std::filesystem::is_regular_file(old))
     throw UsageError("There is no " + old.string() +
                      "; give an older tunesmith program, or a checkout with its templates.");
-  // Without a folder the shell would look for it in PATH.
+  // Without a folder the shell would search for it in PATH.
   return [program = shell_word(std::filesystem::absolute(old).string())](const MeasuredKernel& kernel) {
     return output_of(program + " render " + shell_word(kernel.op) + " --problem " +
                      shell_word(kernel.problem) + " --template " + shell_word(kernel.template_name) +
@@ -189,7 +190,7 @@ void compare_code(std::span<MeasuredKernel* const> kernels, const OldText& old_t
     if (kernel->state != State::differs) continue;
     std::unique_ptr<Toolchain>& toolchain = toolchains[kernel->device.target];
     if (!toolchain) toolchain = make_toolchain(kernel->device.target);
-    // Where it is not known what was measured, the text now tells one kernel from another.
+    // If the measured text is not known, the current text distinguishes the kernels.
     by_texts[kernel->device.target + " " + kernel->hash + " " + kernel->now.hash].push_back(kernel);
   }
 

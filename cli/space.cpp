@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// space: the axes and rules of an op's templates. It uses no database.
+// space: shows the axes and rules of an op's templates. It uses no database.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -17,8 +17,8 @@
 namespace tunesmith {
 namespace {
 
-// A GPU of which only the number of multiprocessors is known. Its compute capability is the newest, so that
-// it runs every template.
+// Makes a GPU for which only the number of multiprocessors is known. Its compute capability is the newest, so
+// that it runs every template.
 DeviceFacts absent_gpu(int multiprocessors) {
   DeviceFacts device = facts_of_capability(90);
   device.name = "a GPU with " + counted(static_cast<std::size_t>(multiprocessors), "multiprocessor");
@@ -26,13 +26,13 @@ DeviceFacts absent_gpu(int multiprocessors) {
   return device;
 }
 
-// A space belongs to a problem; if none is given, it is the op's first example.
+// Returns the problem, or the op's first example if none is given: a space belongs to a problem.
 Problem problem_or_example(const Op& op, const std::string& text) {
   return complete_problem(op,
                           Problem::parse(text.empty() && !op.examples.empty() ? op.examples.front() : text));
 }
 
-// The configs whose launches the device can do; of a large space an estimate.
+// Counts the configs whose launches fit the device; for a large space an estimate.
 ConfigCount fitting(const Space& space, const ConfigCount& legal, const Template& tmpl,
                     const Problem& problem, const DeviceFacts& device) {
   constexpr double most_counted = 1 << 22;

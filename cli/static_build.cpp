@@ -19,7 +19,7 @@ std::string file_of(const StaticKernel& kernel) {
   return (kernel.on_host ? "host/" : "gpu/") + kernel.name + (kernel.on_host ? ".cpp" : ".cu");
 }
 
-// The kernel's text, in which the two halves of its body are includes: many kernels have the same.
+// Returns the kernel's text with the two halves of its body as includes, because many kernels share them.
 std::string shared_text(const StaticKernel& kernel, Texts& files) {
   const std::size_t split = kernel.body.find(constants_line);
   std::string text = kernel.text;
@@ -48,7 +48,7 @@ std::string cmake_list(const std::string& name, const std::vector<std::string>& 
   return text + ")\n";
 }
 
-// As cmake/ops_library.cmake writes it.
+// Writes the table of ops as cmake/ops_library.cmake does.
 std::string ops_cpp(const std::vector<std::string>& ops) {
   std::string declarations;
   std::string calls;
@@ -62,14 +62,14 @@ std::string ops_cpp(const std::vector<std::string>& ops) {
          calls + "};\n  return all;\n}\n}  // namespace tunesmith\n";
 }
 
-// Of an exported op, or of all: "templates/axes.h", "templates/along_axis/strided_axis.h".
+// True for files of an exported op, or of all ops: "templates/axes.h", "templates/along_axis/strided_axis.h".
 bool belongs(const std::string& path, const std::vector<std::string>& ops) {
   const std::string folder = std::next(fs::path(path).begin())->string();
   return !op_sources().contains("templates/" + folder + "/op.cpp") ||
          std::find(ops.begin(), ops.end(), folder) != ops.end();
 }
 
-// One of these is built: CMakeLists.txt knows which.
+// True for files of which only one is built: CMakeLists.txt chooses it.
 bool is_chosen_by_target(const std::string& path) { return path.starts_with("runtime/cuda_"); }
 
 }  // namespace
@@ -114,7 +114,8 @@ void write_static_folder(const StaticFolder& content, const fs::path& folder) {
       cmake_list("tunesmith_ops", content.ops) + cmake_list("tunesmith_sources", sources) +
       cmake_list("tunesmith_tables", tables) + cmake_list("tunesmith_kernels", kernels);
 
-  // In a process with the shared library, or with another export, neither may call the other's functions.
+  // The content names the version, so that in a process with the shared library, or with another export,
+  // neither calls the other's functions.
   std::string all;
   for (const auto& [name, text] : files) all += name + "\n" + text;
   std::string& version = files.at("source/dispatch/include/tunesmith/version.h");
@@ -123,10 +124,11 @@ void write_static_folder(const StaticFolder& content, const fs::path& folder) {
   for (std::size_t at = 0; (at = version.find(mark, at)) != std::string::npos;)
     version.replace(at, mark.size(), name);
 
-  fs::remove(folder / "CMakeLists.txt", error);  // written last: a half-made export is none
+  fs::remove(folder / "CMakeLists.txt",
+             error);  // written last, so that a half-made export is not taken for one
   for (const char* old : {"kernels", "source", "tables"}) fs::remove_all(folder / old, error);
   fs::create_directories(folder, error);
-  write_file(folder / list_file, "");  // by which it is known as an export from now on
+  write_file(folder / list_file, "");  // this file marks the folder as an export from now on
   for (const auto& [name, text] : files) {
     if (name == "CMakeLists.txt") continue;
     fs::create_directories((folder / name).parent_path(), error);

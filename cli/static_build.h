@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of `export --static` as files: what an application's CMake builds. Knows no database and no
+// Writes the folder of `export --static`, which an application's CMake builds. Knows no database and no
 // choices.
 #pragma once
 
@@ -16,27 +16,28 @@ struct StaticKernel {
   bool on_host = false;
   std::string key;  ///< key_of (dispatch/source.h)
   std::string hash;
-  std::string name;                  ///< of its file, without the extension: "conv2d_tiled_0123456789ab"
-  std::string body;                  ///< body_text (generator/render.h)
-  std::string text;                  ///< with the constants in that body
+  std::string name;  ///< the name of its file, without the extension: "conv2d_tiled_0123456789ab"
+  std::string body;  ///< body_text (generator/render.h)
+  std::string text;  ///< the body with its constants
   std::vector<std::string> targets;  ///< sorted
 };
 
 struct StaticFolder {
   std::vector<std::string> ops, targets;
   std::vector<StaticKernel> kernels;
-  Texts tables;  ///< by their packed names
+  Texts tables;  ///< table texts by packed name
 };
 
-/// The library's own C++ files that are not an op's: "dispatch/planner.cpp". Written by the build.
+/// Returns the library's own C++ files that do not belong to an op: "dispatch/planner.cpp". The build writes
+/// it.
 const Files& library_sources();
 
-/// The C++ files of the op folders, and what ops share: "templates/conv2d/op.cpp".
-/// Likewise.
+/// Returns the C++ files of the op folders, and those that ops share: "templates/conv2d/op.cpp". The build
+/// writes it.
 const Files& op_sources();
 
-/// CMakeLists.txt, README.md, LICENSE, kernels/, kernels.csv, tables/ and source/. Throws UsageError where
-/// the folder has something that is not an export.
+/// Writes CMakeLists.txt, README.md, LICENSE, kernels/, kernels.csv, tables/ and source/. Throws UsageError
+/// if the folder has something that is not an export.
 void write_static_folder(const StaticFolder& files, const std::filesystem::path& folder);
 
 }  // namespace tunesmith

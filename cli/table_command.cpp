@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* op_words = "An op, or a .cu file with a description";
 
-// The problems of the options, of one op.
+// Adds the problems of the options, which belong to one op.
 void add_problems(TuneOptions& options, const TuneRequest& request) {
   const Op& op = find_op(options.op);
   for (const std::string& text : request.problems)

@@ -27,13 +27,13 @@ std::string rounded(const Cell& cell) {
   return printed("%.*f", decimals, *number);
 }
 
-// Characters, not bytes, so that columns of UTF-8 line up.
+// Counts characters, not bytes, so that columns of UTF-8 line up.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// Control characters are escaped, those of U+0080 to U+009F too.
+// Writes a JSON string; control characters are escaped, also U+0080 to U+009F.
 std::string json_text(const std::string& text) {
   static constexpr char hex[] = "0123456789abcdef";
   std::string quoted = "\"";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of results, written for people, for scripts and for programs. Knows nothing of what the columns
-// mean.
+// A table of results, written for people, for scripts and for programs. It does not know the meaning of the
+// columns.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ class TextTable {
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.empty(); }
 
-  /// Aligned columns; numbers to four digits; columns without content are left out. Each line begins with
+  /// Writes aligned columns, with numbers to four digits and without empty columns. Each line begins with
   /// `indent` blanks.
   std::string text(std::size_t indent = 0) const;
   std::string csv() const;   ///< RFC 4180
   std::string json() const;  ///< an array of objects
 
-  /// "table", "csv" or "json".
+  /// Writes the table in a format: "table", "csv" or "json".
   std::string as(const std::string& format) const;
 
  private:

@@ -31,7 +31,7 @@ void add(std::vector<Problem>& problems, Problem problem) {
     problems.push_back(std::move(problem));
 }
 
-// Problems that somebody found worth tuning come before drawn ones.
+// Returns the problems of built-in winners, which come before drawn ones: somebody found them worth tuning.
 std::vector<Problem> built_in_problems(const Op& op, const TuneOptions& options, std::size_t most,
                                        const SampleLimits& limits) {
   std::vector<Problem> problems;
@@ -43,9 +43,9 @@ std::vector<Problem> built_in_problems(const Op& op, const TuneOptions& options,
   return problems;
 }
 
-// What an op gets in so many seconds. Around a search stand half a second of inputs and checks (H200); a
-// problem that is only measured takes some 0.3 s, and no table needs more than so many: with 110 searched
-// anchors that were all, each doubling of their number was worth 3 to 5 % of left-out speed.
+// An op's share of the time. Around a search half a second goes to inputs and checks (H200). A problem that
+// is only measured takes some 0.3 s, and no table needs more than this number of them: when all of 110
+// searched anchors were used, each doubling of their number improved left-out speed by 3 to 5 %.
 struct Share {
   std::size_t searched, measured;
   std::string budget;
@@ -60,12 +60,12 @@ Share share_of(double seconds, std::size_t devices) {
           std::to_string(std::lround(1e3 * each)) + "ms"};
 }
 
-// Every other one is cheaper than a search allows: less is learnt of it, in less time.
+// Limits for every other problem, which is cheaper than a search allows: it teaches less, in less time.
 SampleLimits cheaper(const SampleLimits& limits) { return {limits.bytes / 8, limits.flops / 8}; }
 
-// Problems of which only the portfolio is measured; a different seed, so they differ from the searched ones.
-// A few have the constants of one other problem, so that its kernels are compiled once; in turns, so that
-// devices that take turns do not compile the same at the same time.
+// Adds problems on which only the portfolio is measured; the seed differs, so they differ from the searched
+// ones. A few share the constants of one other problem, so that its kernels are compiled once; they take
+// turns, so that devices that take turns do not compile the same at the same time.
 void add_measured(const Op& op, TuneOptions& options, std::size_t count, const std::vector<Problem>& others,
                   const SampleLimits& limits) {
   constexpr std::size_t with_the_same = 3, in_turns = 8;
@@ -91,7 +91,7 @@ std::vector<Problem> problems_of(const Op& op, const TimingTable& table) {
   return problems;
 }
 
-// The device's table with what is worth being measured beside its portfolio.
+// Returns the device's table with variants worth measuring in addition to its portfolio.
 TimingTable table_to_extend(const Op& op, const DeviceFacts& device, const TuneOptions& options,
                             bool with_challengers) {
   TimingTable table = current_table(op, device, options.database);
@@ -190,7 +190,7 @@ void tune_all(const TuneOptions& options, const std::vector<std::string>& names,
     try {
       make_table(asked, share.searched - asked.problems.size(), share.measured, time, progress, exit_code);
     } catch (const UsageError&) {
-      throw;  // about the request, so about every op
+      throw;  // it concerns the request, so every op
     } catch (const std::exception& error) {
       progress.say(asked.op + " failed; tuning goes on with the other ops: " + error.what());
       exit_code = 1;

@@ -31,7 +31,7 @@ struct SearchRequest : TuneRequest {
   std::string shard;
 };
 
-// Of several ops one after the other, the most valuable first; a fault of one does not end the others.
+// Tunes several ops one after the other, the most valuable first; a fault in one does not end the others.
 void tune_each(const TuneOptions& options, const std::vector<ProblemsOfOp>& ops, Progress& progress,
                int& exit_code) {
   const auto began = std::chrono::steady_clock::now();
@@ -60,7 +60,7 @@ void tune_each(const TuneOptions& options, const std::vector<ProblemsOfOp>& ops,
       exit_code = 130;
       return;
     } catch (const UsageError&) {
-      throw;  // about the request, so about every op
+      throw;  // it concerns the request, so every op
     } catch (const std::exception& error) {
       if (ops.size() == 1) throw;
       progress.say(asked.op + " failed; tuning goes on with the other ops: " + error.what());
@@ -79,11 +79,11 @@ void refuse_beside_all(const CLI::App& command) {
   }
 }
 
-// Problems with the weight 0; whether there were any.
+// Removes problems with weight 0, which are tuned already; returns true if there were any.
 bool leave_out_tuned(std::vector<ProblemsOfOp>& listed) {
   std::size_t count = 0;
   for (ProblemsOfOp& of_op : listed) {
-    const auto first = std::find(of_op.weights.begin(), of_op.weights.end(), 0.0);  // they are the last
+    const auto first = std::find(of_op.weights.begin(), of_op.weights.end(), 0.0);  // they come last
     count += static_cast<std::size_t>(of_op.weights.end() - first);
     of_op.weights.erase(first, of_op.weights.end());
     of_op.problems.resize(of_op.weights.size());
@@ -94,7 +94,7 @@ bool leave_out_tuned(std::vector<ProblemsOfOp>& listed) {
   return count > 0;
 }
 
-// Of a TOML file in the op's place: the op and the problems.
+// Reads the op and the problems from a TOML file given in place of the op.
 void read_described(TuneOptions& asked) {
   const std::string file = asked.op;
   const TomlProblems given = read_toml_problems(file);
@@ -107,7 +107,7 @@ void read_described(TuneOptions& asked) {
   }
 }
 
-// Of an op that is named, or of those that a file names.
+// Tunes the problems of the named op, or of the ops that a file names.
 void tune_problems(const TuneRequest& request, TuneOptions asked, const std::string& command,
                    Progress& progress, int& exit_code) {
   const bool has_file = !request.problem_file.empty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that tune, finals and table have in common, and what follows from them.
+// The options that tune, finals and table share, and their conversion to TuneOptions.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -24,13 +24,13 @@ void add_template_option(CLI::App* command, TuneRequest& request);    ///< --tem
 void add_condition_options(CLI::App* command, TuneRequest& request);  ///< --caches, --objective, …
 void add_run_options(CLI::App* command, TuneRequest& request);        ///< --device, --seed, …, --db
 
-/// As the words of the options say it, with what the library knows as guesses and the database. Without
-/// problems and total.
+/// Converts the words of the options, and adds the library's winners and tables as guesses, and the database.
+/// Leaves out problems and total.
 TuneOptions tune_options(const TuneRequest& request);
 
-/// Seconds of an option's text; 0 where there is none. Throws UsageError for what is no time.
+/// Returns the seconds of an option's text; 0 if it is empty. Throws UsageError if it is no time.
 double seconds_of(const std::string& option, const std::string& text);
 
-std::string op_names();  ///< "conv1d, conv2d and transpose"
+std::string op_names();  ///< the names of the ops: "conv1d, conv2d and transpose"
 
 }  // namespace tunesmith

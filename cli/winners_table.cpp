@@ -61,7 +61,7 @@ std::string times_text(const TunedProblem& problem) {
   return table.empty() ? "" : table.text(indent);
 }
 
-// Whom it cannot be told from, and who comes next.
+// Writes the finalists that the winner cannot be distinguished from, and the runner-up.
 std::string set_text(const TunedProblem& problem, const TunedWinner& winner) {
   if (winner.runner_up.empty()) return "";
   std::string text = std::string(address(problem, winner)) + ": ";

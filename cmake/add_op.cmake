@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of the installed package: ops and winners of an application's own, without a checkout.
+# Part of the installed package: builds ops and winners of an application's own, without a checkout.
 include("${CMAKE_CURRENT_LIST_DIR}/ops_library.cmake")
 
-# tunesmith_add_op(TARGET FOLDER... [WINNERS FOLDER] [TARGETS TARGET...]): a static library for applications, Tunesmith's
-# with the ops of these folders (docs/adding_an_op.md), and the program TARGET/tunesmith that tunes and checks them. WINNERS is
-# a folder that `tunesmith export --to` has written: its winners and tables are built in too. TARGETS: what the bases of the ops
-# are compiled for, as in TUNESMITH_TARGETS.
+# tunesmith_add_op(TARGET FOLDER... [WINNERS FOLDER] [TARGETS TARGET...]): makes a static library for
+# applications, Tunesmith's with the ops of these folders (docs/adding_an_op.md), and the program
+# TARGET/tunesmith that tunes and checks them. WINNERS is a folder that `tunesmith export --to` has written:
+# its winners and tables are built in too. TARGETS are the targets for which the ops' bases are compiled, as
+# in TUNESMITH_TARGETS.
 function(tunesmith_add_op target)
   cmake_parse_arguments(PARSE_ARGV 1 asked "" "WINNERS" "TARGETS")
   cmake_path(GET CMAKE_CURRENT_FUNCTION_LIST_DIR PARENT_PATH root)
@@ -30,7 +31,7 @@ function(tunesmith_add_op target)
   endforeach()
   tunesmith_ops_library(${target}_ops ${folders})
 
-  # Their bases and the winners, compiled by a program that knows the ops.
+  # A program that knows the ops compiles their bases and the winners.
   set(generated "${CMAKE_CURRENT_BINARY_DIR}/${target}")
   set(packed "${generated}/packed")
   file(MAKE_DIRECTORY "${generated}")
@@ -64,10 +65,12 @@ function(tunesmith_add_op target)
   add_library(${target} STATIC "${packed}.cpp" ${typed})
   target_include_directories(${target} SYSTEM PRIVATE "${root}" PUBLIC ${includes})
   target_link_libraries(${target} PUBLIC ${target}_ops)
-  # In a process with another such library, or with the shared one, neither may call the other's functions.
+  # Hidden names: in a process with another such library, or with the shared one, neither may call the other's
+  # functions.
   target_compile_definitions(${target} PRIVATE TUNESMITH_HIDDEN)
   set_target_properties(${target} ${target}_ops PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  # Else a linker would take the functions of tunesmith::static, in which they are first used: ops() and application_packed_files().
+  # Without these options a linker would take the functions of tunesmith::static, in which they are first
+  # used: ops() and application_packed_files().
   target_link_options(${target} INTERFACE LINKER:--undefined=_ZN9tunesmith3opsEv
                                           LINKER:--undefined=_ZN9tunesmith24application_packed_filesEv)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where there is no CUDA toolkit: its headers, its static runtime and NVRTC from the wheels nvidia-cuda-runtime, nvidia-cuda-crt and
-# nvidia-cuda-nvrtc (of CUDA 12 nvidia-cuda-runtime-cu12, nvidia-cuda-nvcc-cu12 and nvidia-cuda-nvrtc-cu12) in the site-packages of
-# ${Python_EXECUTABLE}. Defines CUDA::cudart_static, CUDAToolkit_VERSION and TUNESMITH_NVRTC_FOLDER, or nothing.
+# Replaces a missing CUDA toolkit by its headers, its static runtime and NVRTC from the wheels
+# nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-nvrtc (for CUDA 12 nvidia-cuda-runtime-cu12,
+# nvidia-cuda-nvcc-cu12 and nvidia-cuda-nvrtc-cu12) in the site-packages of ${Python_EXECUTABLE}. Defines
+# CUDA::cudart_static, CUDAToolkit_VERSION and TUNESMITH_NVRTC_FOLDER, or nothing.
 find_package(Python 3.10 COMPONENTS Interpreter)
 if(NOT Python_FOUND)
   return()

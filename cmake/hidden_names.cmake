@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# tunesmith_hidden_names(RESULT TARGET EXCEPT): a rule that joins the objects of TARGET, without those whose paths match EXCEPT, in one, RESULT,
-# with which all of Tunesmith's names are hidden in what is linked: those that the objects define, and those of functions that
-# headers define, which the application's own objects hold. Without it a program that links the static library would offer its names
-# to the dynamic linker, and a plugin that links the shared library would call the program's copy.
+# tunesmith_hidden_names(RESULT TARGET EXCEPT): a rule that joins the objects of TARGET, except those whose
+# paths match EXCEPT, into one object RESULT. Everything linked with it hides all of Tunesmith's names: those
+# that the objects define, and those of functions that headers define, which the application's own objects
+# contain. Without it a program that links the static library would offer its names to the dynamic linker, and
+# a plugin that links the shared library would call the program's copy.
 if(CMAKE_SCRIPT_MODE_FILE)
-  # Of several entries of a name the linker takes the most constraining visibility.
+  # If a name has several entries, the linker uses the most constraining visibility.
   execute_process(COMMAND "${NM}" --extern-only --defined-only --format=posix ${OBJECTS} "${NAMES}" OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "(^|\n)[^ \n]*9tunesmith[0-9]+${NAMESPACE}[^ \n]*|(^|\n)tunesmith_[a-z_]+" names "${names}")
   string(REGEX REPLACE "\n" "" names "${names}")
@@ -22,7 +23,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 function(tunesmith_hidden_names result target except)
-  # What an application's compiler may make of the headers: each function that one defines, and what structures have without a word.
+  # A source with everything that an application's compiler may generate from the headers: each function that
+  # one defines, and the implicit members of structs.
   set(text "// Written by the build from the headers that are installed.\n#include <type_traits>\n#include <typeinfo>\n#include <utility>\n")
   set(uses "")
   foreach(folder IN LISTS TUNESMITH_OP_FOLDERS TUNESMITH_FAMILIES ITEMS "${PROJECT_SOURCE_DIR}/dispatch/include")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake --install and cpack: the library, what an application's build needs of it, and the program where it is built.
+# Rules for cmake --install and cpack: the library, the files that an application's build needs, and the
+# program if it is built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 include(cmake/one_unwinder.cmake)
@@ -23,7 +24,7 @@ if(TARGET tunesmith)
   install(TARGETS tunesmith RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT program)
 endif()
 
-# Each package has the licence; that of the program, or an installation of all, has the pages too.
+# Each package has the licence; the program's package, or a full installation, also has the pages.
 foreach(component_and_folder IN ITEMS "library libtunesmith${TUNESMITH_SOVERSION}" "development libtunesmith-dev" "program tunesmith")
   separate_arguments(component_and_folder)
   list(GET component_and_folder 0 component)
@@ -34,7 +35,8 @@ install(FILES README.md CHANGELOG.md CONVENTIONS.md DESTINATION "${CMAKE_INSTALL
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/tunesmith" COMPONENT program FILES_MATCHING PATTERN "*.md"
         PATTERN "*.svg" PATTERN "*.png")
 
-# The component op: what an application's build needs for ops of its own (cmake/add_op.cmake), in the folders of a checkout.
+# The component op: the files that an application's build needs for its own ops (cmake/add_op.cmake), in the
+# folders of a checkout.
 set(source_folder "${CMAKE_INSTALL_DATADIR}/tunesmith")
 if(TARGET tunesmith AND TARGET tunesmith_static)
   add_library(tunesmith_program STATIC $<TARGET_OBJECTS:tunesmith_cli> $<TARGET_OBJECTS:tunesmith_tuner>)
@@ -62,7 +64,7 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config-version.cmake"
         DESTINATION "${package_folder}" COMPONENT development)
 
-# What the static library calls, for pkg-config.
+# The libraries that the static library calls, for pkg-config.
 set(private_libraries "-lsqlite3 -lstdc++ -lm -lpthread -ldl")
 if(TUNESMITH_HAS_CUDA)
   get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)

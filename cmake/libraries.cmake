@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# What applications link: one shared and one static library of the objects of generator/, language/, kernel_file/, db/, runtime/, choose/,
-# templates/ and dispatch/. The shared one needs nothing of an application's build; the static one needs SQLite and, with CUDA, the
-# toolkit's runtime. The shared library exports the interface, the static one hides it.
+# The libraries that applications link: one shared and one static library of the objects of generator/,
+# language/, kernel_file/, db/, runtime/, choose/, templates/ and dispatch/. The shared one needs nothing in
+# an application's build; the static one needs SQLite and, with CUDA, the toolkit's runtime. The shared
+# library exports the interface, the static one hides it.
 include("${CMAKE_CURRENT_LIST_DIR}/hidden_names.cmake")
 set(TUNESMITH_SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 
-# tunesmith_link(LIBRARY): what the parts of the library call.
+# tunesmith_link(LIBRARY): links the libraries that the parts of the library call.
 function(tunesmith_link library)
-  target_link_libraries(${library} PRIVATE SQLite3::SQLite3 Threads::Threads ${CMAKE_DL_LIBS} m # which a linker of C does not add
+  target_link_libraries(${library} PRIVATE SQLite3::SQLite3 Threads::Threads ${CMAKE_DL_LIBS} m # a C linker does not add libm
                         $<$<BOOL:${TUNESMITH_HAS_CUDA}>:CUDA::cudart_static>)
   target_compile_features(${library} PUBLIC cxx_std_20)
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME tunesmith)
 endfunction()
 
-# tunesmith_name_version(LIBRARY VERSION): VERSION, MAJOR.MINOR.PATCH, in the name of a shared library and of its symbols. It
-# exports tunesmith.h and the namespace TUNESMITH_ABI, and no more.
+# tunesmith_name_version(LIBRARY VERSION): puts VERSION (MAJOR.MINOR.PATCH) into the name of a shared library
+# and of its symbols. It exports tunesmith.h and the namespace TUNESMITH_ABI, and no more.
 function(tunesmith_name_version library version)
   string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" so_version "${version}")
   set(map "${CMAKE_CURRENT_BINARY_DIR}/${library}.map")
@@ -57,8 +58,8 @@ if(TARGET tunesmith_shared)
   target_link_options(tunesmith_shared PRIVATE $<$<CONFIG:Release>:LINKER:--strip-all>)
 endif()
 
-# tunesmith_load_files(TARGET): the program, or extension, TARGET loads the shared library for what is packed into it, in place of
-# holding it once more.
+# tunesmith_load_files(TARGET): makes the program or extension TARGET load the shared library for its packed
+# files, instead of containing them once more.
 function(tunesmith_load_files target)
   if(TARGET tunesmith_shared)
     target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/dispatch/loaded_files.cpp")

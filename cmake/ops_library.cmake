@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 include("${CMAKE_CURRENT_LIST_DIR}/texts.cmake")
 
-# tunesmith_ops_library(NAME FOLDER...): a library that holds the ops of the given folders, what ops share and the table `ops()` that
-# names them. A folder NAME/ has op.cpp, which defines `tunesmith::Op tunesmith::ops_NAME()`, its *.cu,
-# what these include as "NAME/*.cuh" and "NAME/*.inl", and perhaps more *.cpp, which also include *_layout.inl; a large one has rooms, NAME/ROOM/, for parts of it. Its dispatch.cpp belongs to the dispatch library, its test.cpp
-# and *_test.cpp to the tests. What ops share is templates/*.h and the folders of templates/ without an op.cpp: common/, and the
-# families' *.h, *.cpp, *.cuh, *.inl and tunesmith/*.h. Of a checkout or, beside the same folders, of an installed package, whose tunesmith::static has
-# what is not the given folders' own.
+# tunesmith_ops_library(NAME FOLDER...): a library of the ops of the given folders, the code that ops share,
+# and the table `ops()` that names the ops. A folder NAME/ has op.cpp, which defines `tunesmith::Op
+# tunesmith::ops_NAME()`, its *.cu, the "NAME/*.cuh" and "NAME/*.inl" that these include, and perhaps more
+# *.cpp, which also include *_layout.inl; a large folder has subfolders NAME/ROOM/ for parts of it. Its
+# dispatch.cpp belongs to the dispatch library, its test.cpp and *_test.cpp to the tests. Ops share
+# templates/*.h and the folders of templates/ without an op.cpp: common/, and the families' *.h, *.cpp, *.cuh,
+# *.inl and tunesmith/*.h. These files come from a checkout or from the same folders of an installed package,
+# whose tunesmith::static has everything but the given folders' own code.
 function(tunesmith_ops_library library)
   cmake_path(GET CMAKE_CURRENT_FUNCTION_LIST_DIR PARENT_PATH root)
   set(declarations "")

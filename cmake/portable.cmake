@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs that run on a machine without this one's libraries (a container, a GPU server): the C++
+# Builds programs that run on a machine without this one's libraries (a container, a GPU server): the C++
 # runtime, SQLite and GoogleTest are linked statically; the C library stays shared.
 option(TUNESMITH_PORTABLE "Link statically what a bare machine may lack" OFF)
 if(TUNESMITH_PORTABLE)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# TUNESMITH_FAST_BUILD: libraries that take longer to compile than to run are optimised little, headers of the standard library and of
-# GoogleTest are parsed once for each library and once for all tests, and sources are compiled a dozen at a time. A missing #include is
-# not found so, and clang-tidy cannot read GCC's precompiled headers: .ci/run compiles what a commit touched as a plain build does.
+# TUNESMITH_FAST_BUILD: libraries that take longer to compile than to run are optimised little, headers of the
+# standard library and of GoogleTest are parsed once for each library and once for all tests, and sources are
+# compiled a dozen at a time. Such a build does not find a missing #include, and clang-tidy cannot read GCC's
+# precompiled headers, so .ci/run compiles the files that a commit touched as a plain build does.
 set(headers <algorithm> <array> <atomic> <chrono> <cmath> <filesystem> <fstream> <functional> <iostream> <map> <memory>
             <mutex> <optional> <set> <span> <sstream> <string> <thread> <utility> <variant> <vector>)
 
-# The targets of a folder and of those below it.
+# Returns the targets of a folder and of the folders below it.
 function(targets_below folder result)
   get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
   get_property(folders DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
@@ -18,12 +19,14 @@ endfunction()
 
 function(precompile target)
   target_precompile_headers(${target} ${ARGN})
-  # The first is for ccache. GCC 12 sees overruns in strings that are none, and tells them of headers that were precompiled.
+  # The first option is for ccache. GCC 12 reports overruns of strings that do not exist, and does so for
+  # precompiled headers.
   target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-stringop-overflow>")
 endfunction()
 
-# A dozen sources of a target as one, in little more than half of the compiler's time, but for ALONE: those whose helpers have the names
-# of others', which the compiler tells as a redefinition.
+# Compiles a dozen sources of a target as one, in little more than half of the time. ALONE lists the
+# exceptions: sources whose helpers have the same names as others', which the compiler reports as a
+# redefinition.
 function(together target)
   cmake_parse_arguments(PARSE_ARGV 1 asked "" "" "ALONE")
   if(TARGET ${target})
@@ -32,8 +35,9 @@ function(together target)
   endif()
 endfunction()
 
-# The same for the templates. Those of one op have helpers of the same names in the op's namespace, so each source of an op goes into
-# another group; sources that use an op's names as their own (op.cpp, joint_histogram) stay alone.
+# Does the same for the templates. The sources of one op have helpers of the same names in the op's namespace,
+# so each source of an op goes into another group; sources that use an op's names as their own (op.cpp,
+# joint_histogram) stay alone.
 function(templates_together)
   set(index 0)
   set(groups 1)
@@ -83,7 +87,8 @@ foreach(name IN ITEMS tunesmith_generator tunesmith_language tunesmith_kernel_fi
   together(${name})
 endforeach()
 templates_together()
-# Those whose helpers have the names of others', and what an application's or a test's own replaces.
+# The exceptions: sources whose helpers have the same names as others', and sources that an application or a
+# test replaces by its own.
 set(typed ${TUNESMITH_OP_FOLDERS})
 list(TRANSFORM typed APPEND /dispatch.cpp)
 set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/query cli/db cli/export_static cli/json_recordings cli/main

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# tunesmith_texts(OUTPUT FUNCTION KEY=PATH...): writes a C++ file that defines FUNCTION(), which gives the texts of these
-# files by their keys. A string literal may be limited to 64 KiB; the files are far below.
+# tunesmith_texts(OUTPUT FUNCTION KEY=PATH...): writes a C++ file that defines FUNCTION(), which returns the
+# texts of these files by their keys. A compiler may limit a string literal to 64 KiB; the files are far
+# below.
 function(tunesmith_texts output function)
   set(texts "")
   foreach(entry IN LISTS ARGN)

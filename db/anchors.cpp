@@ -1,4 +1,4 @@
-// Anchor tables: texts that are written once and replaced by later ones.
+// Stores and reads anchor tables: texts that are written once and replaced by later ones.
 #include <optional>
 #include <span>
 #include <string>
@@ -31,7 +31,7 @@ void Store::put_anchor_table(const AnchorTableRow& a) {
   std::optional<std::vector<std::byte>> factors;
   if (const auto bytes = std::as_bytes(std::span(a.factors)); !bytes.empty())
     factors.emplace(bytes.begin(), bytes.end());
-  // Behind all tables of its kind that its session could know.
+  // The generation places the table after all tables of its kind that its session could know.
   Statement(
       *database_,
       "INSERT INTO anchor_table (session_id, sequence, generation, op, device_id, caches, launches, text, "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carrying: what was measured of a kernel is recorded of another text of it too, which is the same machine
-// code. Rows are added, as merging adds them: the older rows stay and become history.
+// Carries the measurements of a kernel over to another text of it that gives the same machine code. Rows are
+// added, as by merging: the older rows stay and become history.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,8 +17,9 @@ using sqlite::first;
 using sqlite::Statement;
 using sqlite::Transaction;
 
-// Each session that has something to carry gets another one behind all that the file has, in the same order:
-// concurrent ones stay concurrent. temp.carry has what is added to generations, and the words of the command.
+// Each session with rows to carry gets a copy whose generation lies after all of the file, in the same order,
+// so that concurrent sessions stay concurrent. temp.carry holds the number added to generations, and the
+// words of the command.
 constexpr const char* carried_rows_sql = R"(
   CREATE TEMP TABLE carried_row AS
     SELECT m.id AS theirs, m.session_id, c.now AS variant_id FROM main.measurement m

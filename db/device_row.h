@@ -1,4 +1,4 @@
-// A device as a row has it, and as the code that plans for it does.
+// Converts a device between its database row and DeviceFacts, which the planning code uses.
 #pragma once
 
 #include "db/rows.h"
@@ -8,7 +8,7 @@ namespace tunesmith {
 
 DeviceRow row_of(const DeviceFacts& device);
 
-/// Limits that the row does not know are those of its compute capability.
+/// If the row does not know a limit, the limit of its compute capability is used.
 DeviceFacts facts_of(const DeviceRow& row);
 
 }  // namespace tunesmith

@@ -1,5 +1,5 @@
-// y = 2 x, and a fault for each verdict that a variant can get: every_failure.sql is the history of tuning
-// it.
+// Computes y = 2 x with a fault for each verdict that a variant can get: every_failure.sql is the history of
+// tuning it.
 /* tunesmith
 what = "y[i] = 2 x[i], with a fault"
 kernel = "twice"

@@ -1,4 +1,4 @@
-// Opening a database: where it lies, whether it is ours, WAL, the newest schema.
+// Opens a database: finds the file, checks that it is ours, sets WAL and migrates to the newest schema.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +21,8 @@ using sqlite::Database;
 using sqlite::first;
 using sqlite::Transaction;
 
-// Of an absolute path behind an empty authority: //tmp would be taken for one.
+// Returns the file's URI. An absolute path follows an empty authority, because //tmp would be read as an
+// authority.
 std::string uri_of(const fs::path& path, bool immutable) {
   std::string uri = path.is_absolute() ? "file://" : "file:";
   for (const char c : path.string()) {
@@ -46,8 +47,8 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 
 bool may_write(const fs::path& path) { return ::access(path.c_str(), W_OK) == 0; }
 
-// With the folders that lead to it. Nobody else may write them, whatever the umask allows: dispatch would use
-// no file there.
+// Creates the folder and the folders above it. Nobody else may write them, whatever the umask allows:
+// dispatch would use no file there.
 std::error_code make_folder(const fs::path& folder) {
   std::error_code error;
   if (fs::exists(folder, error)) return {};
@@ -59,8 +60,8 @@ std::error_code make_folder(const fs::path& folder) {
   return {};
 }
 
-// The version of the file's schema; 0 if the file is empty. Throws if the file is not ours, before anything
-// in it is changed.
+// Returns the version of the file's schema; 0 if the file is empty. Throws if the file is not ours, before
+// anything in it is changed.
 std::int64_t version_of(const Database& database, schema::Migrations migrations) {
   const auto [version, application_id, objects] = schema::identify(database);
   const std::string name = "The database " + database.name().string();
@@ -112,7 +113,7 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
   const auto kind = fs::status(path, error).type();
   const bool missing = kind == fs::file_type::not_found;
   if (kind == fs::file_type::directory) throw StoreError(name + " is a folder: choose a file.");
-  // A pipe would be waited for, for ever.
+  // Reading a pipe would block for ever.
   for (const char* part : {"", "-wal", "-shm", "-journal"}) {
     const auto other = fs::status(path.string() + part, error).type();
     if (other != fs::file_type::regular && other != fs::file_type::not_found && other != fs::file_type::none)
@@ -139,7 +140,7 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
                      " cannot be written because its folder is read-only: SQLite keeps a log beside the "
                      "file. Make the folder writable, or choose another file.");
   }
-  // If there is no log beside the file and none can be created, then nobody writes: SQLite needs no locks.
+  // If the file has no log and none can be created, nobody writes, and SQLite needs no locks.
   const bool frozen = !writes && !may_write(folder);
   const bool has_log = fs::file_size(path.string() + "-wal", error) > 0 && !error;
   if (frozen && has_log && !fs::exists(path.string() + "-shm", error)) {
@@ -171,15 +172,15 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
     schema::use_own_views(database);
     return store;
   }
-  // So that nothing is added to a damaged file. Takes some 0.1 s for 50 MB, and grows with the size.
+  // The check prevents additions to a damaged file. It takes some 0.1 s for 50 MB, and grows with the size.
   if (first<std::string>(database, "PRAGMA quick_check(1)") != "ok") database.fail(SQLITE_CORRUPT);
   if (options.max_pages > 0) database.exec("PRAGMA max_page_count = " + std::to_string(options.max_pages));
   use_wal(database, options.busy_timeout_ms);
-  // FULL: a commit is on the disk when it returns. It costs milliseconds, a measurement a hundred.
+  // With FULL a commit is on the disk when it returns. It costs milliseconds; a measurement costs a hundred.
   database.exec("PRAGMA synchronous = FULL");
   {
     Transaction transaction(database, Transaction::Kind::write);
-    // Look again, now that no other process can be creating or migrating the file.
+    // Look again: now no other process can be creating or migrating the file.
     if (version_of(database, options.migrations) == 0) database.exec(schema::sql);
     schema::migrate(database, options.migrations);
     transaction.commit();

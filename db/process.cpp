@@ -18,7 +18,7 @@ std::string process_tag(pid_t pid) {
   const std::string id = std::to_string(pid);
   std::ifstream file("/proc/" + id + "/stat");
   const std::string stat{std::istreambuf_iterator<char>(file), {}};
-  const auto name_end = stat.rfind(')');  // the process's name, which may contain anything, ends here
+  const auto name_end = stat.rfind(')');  // the process's name may contain anything and ends here
   if (boot.empty() || space.empty() || name_end == std::string::npos) return {};
   std::istringstream fields(stat.substr(name_end + 1));
   std::string start;
@@ -37,7 +37,7 @@ bool is_dead(const std::string& tag) {
   words >> boot >> space >> pid;
   my_words >> my_boot >> my_space;
   if (!words || my_boot.empty()) return false;
-  if (boot != my_boot) return true;  // this machine has restarted: WAL works on one machine only
+  if (boot != my_boot) return true;  // the machine has restarted; WAL works on one machine only
   return space == my_space && process_tag(pid) != tag;
 }
 

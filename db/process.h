@@ -1,4 +1,4 @@
-// Whether the process that began a session is still alive. Private to db/.
+// Tells if the process that began a session is still alive. Private to db/.
 #pragma once
 
 #include <sys/types.h>
@@ -7,11 +7,12 @@
 
 namespace tunesmith {
 
-// Names a process for good: boot, process namespace, id, start time. An id alone is used again for another
-// process. Empty if /proc does not tell.
+// A permanent name of a process: boot, process namespace, id, start time. An id alone is reused for other
+// processes. Empty if /proc does not tell.
 std::string process_tag(pid_t);
 
-// False where this cannot be known: of a process in another container, for example.
+// True if the process has ended. False if this cannot be known, for example for a process in another
+// container.
 bool is_dead(const std::string& process_tag);
 
 }  // namespace tunesmith

@@ -1,4 +1,4 @@
-// Reading what is known: for the tuner (known, fastest), for dispatch (winners) and for people.
+// Reads the database for the tuner (known, fastest), for dispatch (winners) and for people.
 #include <set>
 #include <sstream>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 using schema::operator>>;
 using sqlite::Statement;
 
-// A WHERE clause over the columns op, device, problem and target of `r`, and its values.
+// A WHERE clause on the columns op, device, problem and target of `r`, and its values.
 struct Where {
   std::string sql = " WHERE true";
   std::vector<std::string> values;
@@ -133,7 +133,7 @@ std::int64_t Store::newest_measurement() const {
   return *sqlite::first<std::int64_t>(*database_, "SELECT ifnull(max(id), 0) FROM measurement");
 }
 
-// Of the newest rows only: + keeps SQLite from walking an index over all of the problem's.
+// Reads only the newest rows: the + keeps SQLite from walking an index over all rows of the problem.
 std::vector<Store::Verdict> Store::verdicts_of_others(std::int64_t session_id, std::int64_t device_id,
                                                       std::int64_t problem_id, const Conditions& conditions,
                                                       std::int64_t after) const {
@@ -183,7 +183,7 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
     where.sql += " AND r.verdict = ?";
     where.values.push_back(filter.verdict);
   }
-  // A failure counts for all.
+  // A failure counts for all caches and launches.
   for (const auto& [column, value] : {std::pair("caches", &filter.caches), {"launches", &filter.launches}}) {
     if (value->empty()) continue;
     where.sql += std::string(" AND (r.verdict <> 'ok' OR r.") + column + " = ?)";
@@ -221,8 +221,8 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
   const bool compared = load == Load::report;
   const bool with_binary = load == Load::dispatch;
   const Where where = where_of(filter);
-  // base_us and worst_us take reading every measurement of a problem, and a binary is large: a reader pays
-  // only for what it asks for.
+  // base_us and worst_us need every measurement of a problem, and a binary is large: so both are read only on
+  // request.
   Statement rows(
       *database_,
       std::string("SELECT ") + schema::device_columns +

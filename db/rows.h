@@ -15,7 +15,7 @@
 
 namespace tunesmith {
 
-// What a tuner writes.
+// Rows that a tuner writes.
 
 struct DeviceRow {
   std::string kind{};  // cuda, host
@@ -24,7 +24,7 @@ struct DeviceRow {
   std::string compute_capability{};  // "9.0"; empty on the host
   std::int64_t sm_count = 0;
   std::int64_t memory_bytes = 0;
-  std::int64_t l2_bytes = 0;  // this and what follows identify no device; 0: not known
+  std::int64_t l2_bytes = 0;  // this and the following fields do not identify a device; 0: not known
   std::int64_t shared_bytes_per_sm = 0;
   std::int64_t max_threads_per_sm = 0;
   std::int64_t max_shared_bytes_per_block = 0;
@@ -62,7 +62,7 @@ struct SessionRow {
   std::string toolchain{};
   std::string driver{};
   std::string host_facts{};
-  std::string device_uuid{};  // which GPU of the model; empty if its driver does not tell
+  std::string device_uuid{};  // the individual GPU; empty if its driver does not tell
 };
 
 struct MeasurementRow {
@@ -87,30 +87,29 @@ struct MeasurementRow {
   std::string toolchain{};
   std::string driver{};
   std::string measured_at{};    // UTC, ISO 8601 with milliseconds; empty: now
-  std::string caches = "warm";  // their state when the kernel is launched: warm, cold
+  std::string caches = "warm";  // the state of the caches at a launch: warm, cold
   std::string launches =
-      "apart";  // of a sample: between ordinary kernels (apart) or behind each other (chained)
-  std::optional<double> low_us{},
-      high_us{};  // 95 % interval of the median over loads; none where there was one load
-  std::optional<std::int64_t> loads{};           // how often the binary was loaded
+      "apart";  // how a sample is launched: between ordinary kernels (apart) or back to back (chained)
+  std::optional<double> low_us{}, high_us{};     // 95 % interval of the median over loads; empty for one load
+  std::optional<std::int64_t> loads{};           // the number of times that the binary was loaded
   std::optional<double> energy_uj{};             // per launch
-  std::optional<std::int64_t> clock_mhz{};       // lowest that was seen
-  std::string throttled{};                       // why the clock was held down, in words
+  std::optional<std::int64_t> clock_mhz{};       // the lowest clock seen
+  std::string throttled{};                       // why the clock was reduced, in words
   std::string stage{};                           // search, finals, table; empty: not known
-  std::optional<double> wall_ms{};               // of loading, checking and timing
-  std::optional<std::int64_t> space_variants{};  // of a base
+  std::optional<double> wall_ms{};               // time of loading, checking and timing
+  std::optional<std::int64_t> space_variants{};  // only for a base: the number of variants in the space
 };
 
-// What the finals that named a winner saw of a finalist.
+// A finalist's result in the finals that named a winner.
 struct FinalistRow {
   std::int64_t measurement_id = 0;
   double ratio = 1;                                 // its time / the winner's, paired over rounds
-  std::optional<double> ratio_low{}, ratio_high{};  // 99 % interval; none: too few rounds
-  bool tied = false;                                // it could not be told from the best
+  std::optional<double> ratio_low{}, ratio_high{};  // 99 % interval; empty: too few rounds
+  bool tied = false;                                // it could not be distinguished from the best
   bool operator==(const FinalistRow&) const = default;
 };
 
-// Of an op on a device: its text and its factors are not read here.
+// The anchor table of an op on a device. db/ does not interpret its text and its factors.
 struct AnchorTableRow {
   std::int64_t session_id = 0;
   std::int64_t device_id = 0;
@@ -118,22 +117,23 @@ struct AnchorTableRow {
   std::string caches = "warm";
   std::string launches = "apart";
   std::string text{};
-  std::string factors{};  // bytes that follow from the text; empty: not found yet
+  std::string factors{};  // bytes computed from the text; empty: not computed yet
 };
 
-// A variant that was tried at a first use.
+// A variant that was tried at the first use of a problem.
 struct TrialRow {
   std::string template_name{}, config{}, source_hash{};
-  std::optional<double> us{};  // of a launch; none: it could not be loaded or launched
-  std::string toolchain{};     // that compiled it; else where its binary was from, in words
+  std::optional<double> us{};  // time of a launch; empty: it could not be loaded or launched
+  std::string toolchain{};     // the toolchain that compiled it; else the origin of its binary, in words
 };
 
-// What an application tried when it first used a problem. No verdict: nothing was compared with a reference.
+// The variants that an application tried when it first used a problem. They have no verdict: nothing was
+// compared with a reference.
 struct FirstUseRow {
   std::int64_t problem_id = 0;
   std::int64_t device_id = 0;
   std::string driver{}, tunesmith_version{};
-  std::vector<TrialRow> trials{};  // the fastest, which is used, first
+  std::vector<TrialRow> trials{};  // the fastest comes first, and is used
 };
 
 struct BinaryRow {
@@ -143,19 +143,19 @@ struct BinaryRow {
   std::vector<std::byte> bytes{};
 };
 
-bool is_whole(const BinaryRow&);  // whether its bytes have its hash
+bool is_whole(const BinaryRow&);  // true if its hash is the hash of its bytes
 
-// What a reader asks for, and gets.
+// Queries and results of readers.
 
-// The newest time of a config on a problem, a device and under conditions that the reader has named.
+// The newest time of a config on a problem and device, under conditions that the reader has named.
 struct TimeRow {
   std::string problem, template_name, body_hash, config;
   double median_us = 0;
 };
 
-using BodyHashes = std::map<std::string, std::string>;  // by template, its body_hash now
+using BodyHashes = std::map<std::string, std::string>;  // the current body_hash by template
 
-// What identifies a kernel across runs.
+// The key of a kernel across runs.
 struct SourceKey {
   std::string target{};
   std::string source_hash{};
@@ -171,19 +171,19 @@ struct KnownVerdict {
   std::string toolchain{};
   std::string driver{};
   std::string measured_at{};
-  std::int64_t loads = 1;  // of the binary, for its time
-  std::string command{};   // its session's
+  std::int64_t loads = 1;  // the number of loads behind its time
+  std::string command{};   // the command of its session
 };
 
-// An empty field matches everything.
+// Selects rows; an empty field matches everything.
 struct QueryFilter {
   std::string op{};
-  std::string device{};   // part of a device's name, in upper or lower case; or its whole target
+  std::string device{};   // a part of a device's name, upper or lower case, or its whole target
   std::string problem{};  // words that must all be in the problem's text: "height=1000 dtype=f32"
   std::string verdict{};
-  std::string caches{};    // of the verdicts that are `ok`
-  std::string launches{};  // of these too
-  bool history = false;    // also measurements that a newer one has replaced, and those of older bodies
+  std::string caches{};    // applies only to verdicts that are `ok`
+  std::string launches{};  // likewise
+  bool history = false;    // true: also replaced measurements and those of older bodies
   std::int64_t limit = 0;  // 0: no limit
 };
 
@@ -192,8 +192,8 @@ struct ResultRow {
   std::int64_t session_id = 0;
   std::string op, device, problem, template_name, config, compiled_in, target, source_hash;
   bool is_base = false;
-  bool is_current = false;  // nothing newer is known of the variant, and it is not stale
-  bool is_stale = false;    // of an older body of its template, or an older text of its config
+  bool is_current = false;  // no newer measurement of the variant exists, and it is not stale
+  bool is_stale = false;    // it belongs to an older body of its template, or an older text of its config
   std::string verdict, reason, caches, launches;
   std::optional<double> median_us, low_us, high_us, min_us, spread, energy_uj, max_error, compile_ms;
   std::optional<std::int64_t> loads, clock_mhz;
@@ -211,17 +211,19 @@ struct WinnerRow {
   VariantRow variant{};
   std::int64_t device_id = 0, problem_id = 0, variant_id = 0, measurement_id = 0;
   std::int64_t alignment_bytes = 0;
-  std::string caches{}, launches{};  // true of all times in this row
-  std::string objective{};           // that it won by: time, energy, edp
+  std::string caches{}, launches{};  // the conditions of all times in this row
+  std::string objective{};           // the objective by which it won: time, energy, edp
   double median_us = 0;
   std::optional<double> low_us{}, high_us{}, spread{}, energy_uj{};
   std::optional<std::int64_t> loads{}, clock_mhz{};
   std::string throttled{};
-  std::int64_t tied = 0;  // finalists that could not be told from the best, itself included; 0: not recorded
-  std::optional<std::string> runner_up{};  // template and config of the finalist behind it
+  std::int64_t tied =
+      0;  // finalists that could not be distinguished from the best, including it; 0: not recorded
+  std::optional<std::string> runner_up{};  // template and config of the next best finalist
   std::optional<double> runner_up_ratio{};
-  std::int64_t other_gpus = 0;  // on which others were named at the same time: their times do not compare
-  bool provisional = false;     // named by no finals: its run was interrupted
+  std::int64_t other_gpus =
+      0;  // other GPUs on which other winners were named at the same time: their times do not compare
+  bool provisional = false;                 // no finals named it: its run was interrupted
   std::optional<double> base_us, worst_us;  // only with Load::report
   std::string newest_verdict{};             // if not ok, it failed when last measured: do not dispatch it
   std::string toolchain, driver, measured_at, since;
@@ -252,11 +254,11 @@ struct StoredTrial {
   ProblemRow problem{};
   TrialRow trial{};
   std::int64_t place = 0;
-  bool is_current = false;       // no later first use of the problem on the device with its driver
-  bool is_tuned = false;         // there is a winner now
-  std::string newest_verdict{};  // of a tuner on the same kernel and problem; empty: none
+  bool is_current = false;       // there is no later first use of the problem on the device with its driver
+  bool is_tuned = false;         // the problem has a winner now
+  std::string newest_verdict{};  // a tuner's verdict on the same kernel and problem; empty: none
   std::string driver{}, tunesmith_version{}, tried_at{};
-  std::string first_use{};  // the same of all that were tried together
+  std::string first_use{};  // equal for all trials of one first use
 };
 
 struct SessionSummary {
@@ -271,8 +273,9 @@ struct StoreStatus {
   int schema_version = 0;
   std::string journal_mode{};
   std::string check{};  // "ok", or what is damaged, one per line: pages, rows, binaries
-  std::vector<std::pair<std::string, std::int64_t>> rows{};      // per table
-  std::vector<std::pair<std::string, std::int64_t>> verdicts{};  // of current measurements; "ok, cold caches"
+  std::vector<std::pair<std::string, std::int64_t>> rows{};  // per table
+  std::vector<std::pair<std::string, std::int64_t>>
+      verdicts{};  // the number of current measurements by verdict, such as "ok, cold caches"
   std::optional<SessionSummary> newest_session{};
   std::vector<std::string> hints{};  // sentences
 };
@@ -282,14 +285,14 @@ struct CarriedKernel {
   StoredKernel before{};
   TemplateRow template_now{};
   VariantRow now{};    // without the template's id
-  BinaryRow binary{};  // without the variant's id; no bytes: none is kept
+  BinaryRow binary{};  // without the variant's id; no bytes: no binary is kept
 };
 struct CarriedTable {
-  std::int64_t id = 0;  // of the table before
+  std::int64_t id = 0;  // the id of the older table
   std::string text{};
 };
 
-// What a writer is told.
+// Results of writing.
 
 struct CarryReport {
   std::int64_t verdicts = 0, winners = 0, tables = 0;
@@ -301,9 +304,10 @@ struct SetWinner {
 };
 
 struct MergeReport {
-  std::int64_t sessions = 0, measurements = 0;  // that were new here
+  std::int64_t sessions = 0, measurements = 0;  // the numbers that were new here
   std::int64_t winners_taken = 0, winners_kept = 0;
-  std::int64_t other_kinds = 0;  // of these, for problems that were tuned here with other caches or launches
+  std::int64_t other_kinds =
+      0;  // their winners for problems that were tuned here with other caches or launches
   MergeReport& operator+=(const MergeReport& m) {
     sessions += m.sessions;
     measurements += m.measurements;

@@ -1,4 +1,4 @@
-// Sessions: one run of a command that measures, from its beginning to its end.
+// Begins and ends sessions. A session is one run of a command that measures.
 #include <unistd.h>
 
 #include <string>

@@ -5,7 +5,7 @@
 namespace tunesmith::sqlite {
 namespace {
 
-// Of a text or a binary that is read.
+// The largest text or binary that is read.
 constexpr int most_read_bytes = 256 << 20;
 
 std::string sentence(int code, const std::filesystem::path& path, const std::string& detail,
@@ -69,7 +69,7 @@ Database::Database(std::filesystem::path name, const std::string& uri, int flags
 }
 
 void Database::distrust() {
-  sqlite3_db_config(handle(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // but for views in `temp`
+  sqlite3_db_config(handle(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // except views in `temp`
   sqlite3_db_config(handle(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, most_read_bytes);
   exec("PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON");
@@ -199,7 +199,7 @@ Transaction::Transaction(Database& database, Kind kind)
 }
 
 Transaction::~Transaction() {
-  // On a full disk SQLite has rolled back already, and reports an error that means nothing here.
+  // On a full disk SQLite has already rolled back and reports an error that can be ignored here.
   if (open_) sqlite3_exec(database_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 

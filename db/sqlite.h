@@ -1,5 +1,5 @@
-// SQLite behind RAII, with its errors turned into sentences. Private to db/; knows nothing of what the tables
-// mean.
+// RAII wrappers of SQLite that turn its errors into sentences. Private to db/; they do not know the meaning
+// of the tables.
 #pragma once
 
 #include <sqlite3.h>
@@ -18,15 +18,15 @@ namespace tunesmith::sqlite {
 
 class Database {
  public:
-  // `name` is what error messages call it; `uri` is what SQLite opens. Foreign keys are off.
+  // `name` names the database in error messages; SQLite opens `uri`. Foreign keys are off.
   Database(std::filesystem::path name, const std::string& uri, int flags, int busy_timeout_ms);
   static Database in_memory(const std::filesystem::path& name);
-  // From here on views and triggers of its own do not run, and what is in it has a limited size.
+  // Disables the file's own views and triggers and limits the size of its contents.
   void distrust();
-  // For reading an older schema from a file that must not change. It is as distrusted as a file that is only
-  // read: its own views and triggers do not run, and what is in it has a limited size.
+  // Returns a copy in memory, to read an older schema from a file that must not change. The copy is
+  // distrusted like a file that is only read (distrust()).
   [[nodiscard]] Database copy_in_memory() const;
-  // The tables of `source`, a database in memory, can be read as `source.TABLE` until `detach_source`.
+  // Makes the tables of `source`, a database in memory, readable as `source.TABLE` until `detach_source`.
   void attach_source(const Database& source);
   void detach_source();
 
@@ -75,7 +75,7 @@ class Statement {
     }
   }
 
-  // Columns are read left to right.
+  // Reads the next column; columns are read left to right.
   Statement& operator>>(std::int64_t& value);
   Statement& operator>>(int& value);
   Statement& operator>>(bool& value);
@@ -115,10 +115,10 @@ std::optional<T> first(const Database& database, std::string_view sql, const Val
   return value;
 }
 
-// The time now as the tables have it: UTC, ISO 8601 with milliseconds.
+// Returns the current time in the form of the tables: UTC, ISO 8601 with milliseconds.
 std::string now(const Database&);
 
-// Rolled back unless committed. Inside another one it is a part of that.
+// A transaction that is rolled back unless it is committed. A nested one becomes part of the outer one.
 class Transaction {
  public:
   enum class Kind {

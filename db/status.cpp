@@ -1,4 +1,4 @@
-// The state of a database, and hints about what a person should do.
+// Reports the state of a database, and hints on what a person should do.
 #include <filesystem>
 #include <string>
 #include <system_error>

@@ -1,4 +1,4 @@
-// Writing what a tuner finds: devices, templates, variants, problems, measurements and binaries.
+// Writes a tuner's results: devices, templates, variants, problems, measurements and binaries.
 #include "db/store.h"
 
 #include <iterator>
@@ -26,7 +26,7 @@ std::optional<std::string> json_of(const std::vector<double>& values) {
   return text + ']';
 }
 
-// The first `keys` values identify the row.
+// Returns the id of a row, which is created if missing. The first `keys` values identify the row.
 template <typename... Values>
 std::int64_t get_or_create(Database& database, const char* select, std::size_t keys, std::string_view insert,
                            const Values&... values) {
@@ -97,7 +97,8 @@ std::int64_t Store::record(const MeasurementRow& m) {
   const auto sequence = *first<std::int64_t>(
       *database_, "SELECT ifnull(max(sequence), 0) + 1 FROM measurement WHERE session_id = ?", m.session_id);
   const auto measured_at = m.measured_at.empty() ? sqlite::now(*database_) : m.measured_at;
-  // Behind all that is known of this kernel, also what a session wrote that began later.
+  // The generation places the row after all known rows of this kernel, also rows of sessions that began
+  // later.
   const auto generation =
       *first<std::int64_t>(*database_,
                            "SELECT max(ifnull((SELECT generation FROM session WHERE id = ?1), 0), "

@@ -1,4 +1,4 @@
-// From one database into another: as SQL text, and by merging.
+// Transfers rows from one database into another: as SQL text, and by merging.
 #include <istream>
 #include <ostream>
 #include <string>
@@ -27,7 +27,7 @@ struct Table {
 constexpr const char* cut_off =
     "The database given as text is cut off: its COMMIT is missing. Nothing was imported from it.";
 
-constexpr Table tables[] = {  // a row refers only to tables before its own
+constexpr Table tables[] = {  // in this order a row refers only to earlier tables
     {"device", "id"},
     {"template", "id"},
     {"variant", "id"},
@@ -41,7 +41,7 @@ constexpr Table tables[] = {  // a row refers only to tables before its own
     {"trial", "id"},
     {"binary", "variant_id"}};
 
-// A column of a table as it is written: a running session becomes an interrupted one.
+// The SQL expression that writes a column of a table: a running session becomes an interrupted one.
 std::string expression(std::string_view table, const std::string& column) {
   if (table == "session" && column == "state") return "iif(state = 'running', 'interrupted', state)";
   if (table == "session" && column == "ended_at") {
@@ -79,14 +79,14 @@ int allow_data_only(void*, int action, const char* first_word, const char* secon
     case SQLITE_CREATE_INDEX:
     case SQLITE_CREATE_VIEW:
     case SQLITE_CREATE_TRIGGER:
-    case SQLITE_REINDEX:  // of an index that is created
+    case SQLITE_REINDEX:  // for an index that is being created
       return SQLITE_OK;
-    case SQLITE_UPDATE:  // of a table that is created
+    case SQLITE_UPDATE:  // for a table that is being created
       return text(first_word) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_PRAGMA:
       return text(first_word) == "user_version" || text(first_word) == "application_id" ? SQLITE_OK
                                                                                         : SQLITE_DENY;
-    case SQLITE_FUNCTION:  // of the checks and indices in schema.sql
+    case SQLITE_FUNCTION:  // for the checks and indices in schema.sql
       for (const char* allowed : {"ifnull", "coalesce", "iif", "glob"})
         if (text(second_word) == allowed) return SQLITE_OK;
       return SQLITE_DENY;
@@ -95,7 +95,7 @@ int allow_data_only(void*, int action, const char* first_word, const char* secon
   }
 }
 
-// No statement that write_text writes takes more than some hundred steps.
+// A statement of write_text takes at most some hundred steps.
 constexpr int most_steps = 1'000'000;
 constexpr std::size_t most_text_bytes = std::size_t{1} << 30;
 
@@ -131,7 +131,7 @@ Database database_of_text(std::istream& in) {
   return source;
 }
 
-// Of configs and problems: what cannot be read would break each reader of the whole file.
+// Checks the texts of configs and problems: an unreadable one would break each reader of the whole file.
 void check_values(const Database& source) {
   Statement texts(
       source,
@@ -158,7 +158,8 @@ void check_source(const Database& source) {
   check_values(source);
 }
 
-// From `source`, attached, into this database, beside the maps of ids that it makes; devices are there.
+// Copies rows from the attached `source` into this database and makes the maps of ids; devices are copied
+// before.
 constexpr const char* copy_rows = R"(
   INSERT INTO template (op, name, body_hash)
   SELECT op, name, body_hash FROM source.template WHERE true ORDER BY id ON CONFLICT DO NOTHING;
@@ -252,7 +253,7 @@ void Store::write_text(std::ostream& out, Blobs blobs) const {
   out << "-- A Tunesmith database as text.\nBEGIN;\n";
   pragma("application_id");
   pragma("user_version");
-  // A migrated table has the same columns in other words: the text always has the words of schema.sql.
+  // A migrated table has the same columns in other words; the text always uses the words of schema.sql.
   const Database newest = schema::empty_database();
   Statement objects(
       newest,
@@ -329,7 +330,7 @@ MergeReport Store::merge(MergeSource given, Blobs blobs) {
   };
   const auto sessions = count("session");
   const auto measurements = count("measurement");
-  // Ids mean nothing in another file: a row's counterpart is the one with the same content.
+  // Ids of another file mean nothing here: a row's counterpart is the row with the same content.
   database_->exec(std::string("INSERT INTO main.device (kind, name, target, compute_capability, sm_count, "
                               "memory_bytes, l2_bytes, shared_bytes_per_sm, max_threads_per_sm, "
                               "max_shared_bytes_per_block) SELECT ") +

@@ -1,4 +1,5 @@
-// What applications tried at first uses: written beside the verdicts, and never mixed with them.
+// Stores and reads the variants that applications tried at first uses. They are kept apart from verdicts and
+// never mixed with them.
 #include <sstream>
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
-// The policy of winners: which measurement dispatch should use, and when a winner is replaced.
+// The policy of winners: chooses the measurement that dispatch should use, and decides when a winner is
+// replaced.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -22,7 +23,7 @@ using sqlite::first;
 using sqlite::Statement;
 using sqlite::Transaction;
 
-// The total order of all that sessions write, the same in every file.
+// The total order of all rows that sessions write, the same in every file.
 struct Place {
   std::int64_t generation = 0;
   std::string session_uid;
@@ -36,7 +37,7 @@ struct Measurement {
   std::string verdict, caches, launches, op, template_name, body_hash;
   double median_us = 0;  // 0 unless the verdict is ok
   std::optional<double> energy_uj;
-  std::string objective;     // by which it is, or is to be, the winner
+  std::string objective;     // the objective by which it is, or may become, the winner
   bool provisional = false;  // as in the table `choice`
 };
 
@@ -60,10 +61,11 @@ Measurement measured(const Database& database, std::int64_t id, std::string_view
   return m;
 }
 
-// Only what is of one kind is compared.
+// Only measurements of one kind are compared.
 auto kind(const Measurement& m) { return std::tie(m.caches, m.launches, m.objective); }
 
-// In what `m` is of another kind than `other`: "with cold caches and for the objective energy".
+// Describes how the kind of `m` differs from that of `other`: "with cold caches and for the objective
+// energy".
 std::string what_differs(const Measurement& m, const Measurement& other) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " and ") + part; };
@@ -73,7 +75,8 @@ std::string what_differs(const Measurement& m, const Measurement& other) {
   return text;
 }
 
-// Less is better. Without its energy a measurement is the worst by an objective that asks for it.
+// The value that the objective minimises. A measurement without energy is the worst if the objective needs
+// the energy.
 double worth(const Measurement& m) {
   if (m.objective == "time") return m.median_us;
   const double energy = m.energy_uj.value_or(std::numeric_limits<double>::infinity());
@@ -99,7 +102,8 @@ std::vector<Measurement> winners_of(const Database& database, std::int64_t probl
   return winners;
 }
 
-// By the newest verdict on its variant. Without a view, as a database from elsewhere may use none.
+// True if the newest verdict that counts for its variant is wrong_result or out_of_bounds. It uses no view,
+// because a database from elsewhere may use none.
 bool found_wrong(const Database& database, const Measurement& m) {
   const auto newest = first<std::string>(
       database,
@@ -125,7 +129,7 @@ Measurement newest_ok(const Database& database, const Measurement& m) {
   return measured(database, *id, m.objective);
 }
 
-// Whether `candidate` is to replace `winner`, if there is one, and why.
+// Decides whether `candidate` replaces `winner`, if there is one, and why.
 SetWinner judge(const Database& database, const Measurement& candidate,
                 const std::optional<Measurement>& winner, bool winner_is_stale) {
   if (candidate.verdict != "ok") {
@@ -170,7 +174,7 @@ SetWinner judge(const Database& database, const Measurement& candidate,
   return {false, by_time ? "It is not faster than the winner." : "It is not better than the winner."};
 }
 
-// Behind all choices on the problem that its session could know.
+// Appends a choice after all choices on the problem that its session could know.
 void append_choice(const Database& database, std::int64_t session, std::int64_t problem, std::int64_t device,
                    std::int64_t alignment_bytes, std::optional<std::int64_t> measurement,
                    std::string_view objective, bool provisional) {
@@ -186,7 +190,7 @@ void append_choice(const Database& database, std::int64_t session, std::int64_t 
       .run();
 }
 
-// A binary is kept for winners; of this problem's past ones it goes, unless another problem needs it.
+// Deletes the binaries of this problem's past winners, unless another problem's winner needs them.
 void drop_binaries(const Database& database, std::int64_t problem, std::int64_t device) {
   Statement(database,
             "DELETE FROM binary WHERE variant_id IN (SELECT m.variant_id FROM choice c "
@@ -201,8 +205,8 @@ struct Choice {
   Place place;
   std::string chosen_at, device_uuid;
   std::int64_t alignment_bytes = 0;
-  std::optional<Measurement> named;  // none: the winner was dropped
-  bool sound = true;                 // not found wrong since
+  std::optional<Measurement> named;  // empty: the winner was dropped
+  bool sound = true;                 // it has not been found wrong since
 };
 
 std::vector<Choice> choices_in_order(const Database& database, std::int64_t problem, std::int64_t device) {
@@ -229,8 +233,8 @@ std::vector<Choice> choices_in_order(const Database& database, std::int64_t prob
   return choices;
 }
 
-// Leaves drops and the choices that may win: of the kind of the last sound one, and none from before another
-// kind was chosen.
+// Keeps drops and the choices that may win: those of the kind of the last sound one, and none from before
+// another kind was chosen.
 void keep_one_kind(std::vector<Choice>& choices) {
   const Choice* last = nullptr;
   for (const Choice& c : choices)
@@ -245,12 +249,13 @@ void keep_one_kind(std::vector<Choice>& choices) {
   });
 }
 
-// Of one alignment, in order: who wins, and beside which concurrent ones.
+// Returns the winner among the choices of one alignment, which are in order, and fills in the concurrent
+// choices that it was compared with.
 const Choice* best_of(const std::vector<const Choice*>& choices, std::vector<const Choice*>& concurrent) {
   std::map<std::string, const Choice*> last_of_session;
   for (const Choice* c : choices)
     if (c->sound) last_of_session[c->place.session_uid] = c;
-  if (last_of_session.empty()) return choices.back();  // found wrong, and nothing has come in its place
+  if (last_of_session.empty()) return choices.back();  // found wrong, and nothing has replaced it
   auto generation = std::numeric_limits<std::int64_t>::min();
   for (const auto& entry : last_of_session) generation = std::max(generation, entry.second->place.generation);
   const Choice* best = nullptr;
@@ -263,7 +268,7 @@ const Choice* best_of(const std::vector<const Choice*>& choices, std::vector<con
   return best;
 }
 
-// The winners that follow from these choices; whether one of them is sound.
+// Writes the winners that follow from these choices; returns true if one of them is sound.
 bool write_winners(const Database& database, std::int64_t problem_id, std::int64_t device_id,
                    std::vector<Choice> choices) {
   keep_one_kind(choices);
@@ -292,7 +297,7 @@ bool write_winners(const Database& database, std::int64_t problem_id, std::int64
 
 }  // namespace
 
-// What interrupted runs had found counts only where finals have named nothing that is sound.
+// A provisional choice of an interrupted run counts only if finals have named no sound winner.
 void schema::refresh_winners(const Database& database, std::int64_t problem_id, std::int64_t device_id) {
   const std::vector<Choice> all = choices_in_order(database, problem_id, device_id);
   std::vector<Choice> of_finals = all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the applications that compare Tunesmith with plain loops share: the command line, the timing, the
+// Shared by the applications that compare Tunesmith with plain loops: the command line, the timing and the
 // report.
 //
 //   NAME [--device auto|cuda|cuda:N|host] [--db FILE]
@@ -25,8 +25,8 @@ inline void require(const tunesmith::Status& status) {
   if (!status) throw std::runtime_error(status.message());
 }
 
-/// The shortest time of three launches, each with the wait for the device; the first launch also initialises
-/// the device. `launch` must give the same result each time it is called.
+/// Returns the shortest time of three launches, each with the wait for the device; the first launch also
+/// initialises the device. `launch` must give the same result each time it is called.
 template <typename Launch>
 double time_us(const tunesmith::Dispatcher& dispatcher, Launch launch) {
   using Clock = std::chrono::steady_clock;
@@ -40,7 +40,7 @@ double time_us(const tunesmith::Dispatcher& dispatcher, Launch launch) {
   return best;
 }
 
-/// Uniform in [low, high), the same on every machine.
+/// Returns values uniform in [low, high), the same on every machine.
 template <typename T>
 std::vector<T> random_values(std::size_t count, double low, double high, unsigned seed) {
   std::mt19937 random(seed);
@@ -57,7 +57,7 @@ class Report {
     std::printf("on %s\n", dispatcher.device().c_str());
   }
 
-  /// `measure` says what `error` and `permitted` measure: "relative error".
+  /// `measure` names the quantity of `error` and `permitted`: "relative error".
   void add(const char* what, const tunesmith::Plan& plan, double us, double error, double permitted,
            const char* measure) {
     const tunesmith::Variant& variant = plan.variant();
@@ -81,12 +81,12 @@ class Report {
   bool agreed_ = true;
 };
 
-/// The larger of two errors; a NaN counts as the largest, so that it is not lost.
+/// Returns the larger of two errors; a NaN counts as the largest, so that it is not lost.
 inline double worse(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
 inline int run_application(int count, char** arguments, void (*run)(tunesmith::Dispatcher&, Report&)) {
-  tunesmith::DispatcherOptions options{.device = "auto",
-                                       .compile = tunesmith::Compile::now};  // what is timed is the best
+  tunesmith::DispatcherOptions options{
+      .device = "auto", .compile = tunesmith::Compile::now};  // so that the best kernel is timed
   for (int i = 1; i < count; i += 2) {
     const std::string word = arguments[i];
     if ((word != "--device" && word != "--db") || i + 1 == count) {

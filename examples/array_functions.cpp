@@ -20,8 +20,8 @@ constexpr std::size_t million = 1000000;
 
 double seen(float value) { return static_cast<double>(value); }
 
-// Runs `function` on f32 arrays of a million elements; those of one element are broadcast. expected(i) is the
-// body of the plain loop.
+// Runs `function` on f32 arrays of a million elements; arrays of one element are broadcast. expected(i) is
+// the body of the plain loop.
 template <typename Expected>
 void compare(Dispatcher& dispatcher, Report& report, const char* what, const std::string& function,
              const std::vector<std::vector<float>>& inputs, double permitted, const Expected& expected) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two image convolutions that are often written by hand with shared memory: 13 x 13 on 200 x 200 as
+// Computes two image convolutions that are often written by hand with shared memory: 13 x 13 on 200 x 200 as
 // scipy.ndimage.convolve(mode="constant") defines it, and 3 x 3 on 1000 x 2000 as torch.nn.Conv2d with
-// padding 1 does. Each is compared with the plain loops.
+// padding 1 does. Each is compared with plain loops.
 #include "application.h"
 #include "tunesmith/conv2d.h"
 
@@ -9,10 +9,10 @@ namespace {
 
 struct Sum {
   double value = 0;
-  double magnitude = 0;  // of the absolute values of its terms
+  double magnitude = 0;  // the sum of the absolute values of its terms
 };
 
-// The plain loops for the output at (i, j).
+// Computes the output at (i, j) by plain loops.
 Sum convolved(const std::vector<float>& image, const std::vector<float>& mask,
               const tunesmith::Conv2dShape& shape, tunesmith::Conv2dMode mode, std::int64_t i,
               std::int64_t j) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The covariance of a convolution layer's output on unreliable hardware: seven nested loops, too slow as they
-// are, as one call, compared with those loops.
+// Computes the covariance of a convolution layer's output on unreliable hardware in one call, and compares it
+// with the original seven nested loops, which are too slow for use.
 #include "application.h"
 #include "tunesmith/conv_covariance.h"
 
@@ -10,7 +10,7 @@ struct Arrays {
   std::vector<float> input, gamma, mu, c;
 };
 
-// The loops, in double; `magnitude` gets the sum of the absolute values of an element's terms.
+// Runs the loops in double; `magnitude` gets the sum of the absolute values of an element's terms.
 void loops(const tunesmith::ConvCovarianceShape& shape, const Arrays& arrays, std::vector<double>& input,
            std::vector<double>& magnitude) {
   const std::int64_t rows = shape.height - shape.mask_height + 1;
@@ -74,7 +74,7 @@ void run(tunesmith::Dispatcher& dispatcher, Report& report) {
     require(conv_covariance(dispatcher, input.data(), gamma.data(), mu.data(), c.data(), shape));
   };
   const double us = time_us(dispatcher, add);
-  input.upload(arrays.input);  // each launch adds to it; the comparison is with one
+  input.upload(arrays.input);  // each launch adds to it; the comparison is with one launch
   add();
   const std::vector<float> result = input.download();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// numpy.convolve(x, k, "valid") of a million samples with 5 taps, compared with the plain loop over each
-// output's terms.
+// Computes numpy.convolve(x, k, "valid") of a million samples with 5 taps, and compares it with plain loops
+// over each output's terms.
 #include "application.h"
 #include "tunesmith/conv1d.h"
 

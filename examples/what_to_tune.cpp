@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An application whose own run says what to tune: it works, prints what it launched and what that is expected
-// to lose, and saves its problems, weighted. Then
+// An application whose own run finds the problems to tune: it works, prints its launches with their expected
+// loss, and saves its problems with weights. Then
 //
 //   what_to_tune app.txt && tunesmith tune --problems app.txt && what_to_tune app.txt
 //
@@ -23,7 +23,7 @@ void require(const tunesmith::Status& status) {
   if (!status) throw std::runtime_error(status.message());
 }
 
-// Some smoothing of an image, its largest value, and the image on its side.
+// Smooths an image, finds its largest value, and transposes the image.
 void work(tunesmith::Dispatcher& dispatcher) {
   const tunesmith::Conv2dShape shape{.height = 90, .width = 130, .mask_height = 5, .mask_width = 5};
   const auto pixels = static_cast<std::size_t>(shape.height * shape.width);
@@ -73,7 +73,7 @@ int main(int count, char** arguments) {
     if (options.device == "auto") options.device = tunesmith::first_device();
     tunesmith::Dispatcher dispatcher(options);
     work(dispatcher);
-    dispatcher.wait_until_ready();  // what a problem begins with is not what it will have
+    dispatcher.wait_until_ready();  // a problem's first kernel may not be its final one
     report(dispatcher);
     dispatcher.save_problems(file);
     std::printf("\nsaved; now: tunesmith tune --problems %s\n", file.c_str());

@@ -22,7 +22,8 @@ std::string_view name(Role role) {
 
 std::int64_t elements(const Argument& argument, const Problem& problem) {
   const std::vector<std::int64_t> extents = argument.extents(problem);
-  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;  // whatever the others are
+  if (std::find(extents.begin(), extents.end(), 0) != extents.end())
+    return 0;  // even if the product of the others would overflow
   std::int64_t count = 1;
   for (const std::int64_t extent : extents) count *= extent;
   return count;

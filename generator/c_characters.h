@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What C++ calls a name and a space, whatever the locale of the process.
+// Character classes of C++ source text (white space, names), the same in every locale. Scanners of kernels
+// and expressions use them.
 #pragma once
 
 namespace tunesmith {

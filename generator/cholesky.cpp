@@ -9,7 +9,8 @@
 namespace tunesmith {
 namespace {
 
-// So many rows at once, side by side: a row above is read once for all of them, and they are a vector.
+// The number of rows that are made together: each row above is read once for all of them, and they form a
+// vector.
 constexpr std::size_t pack_size = 8;
 using Pack = std::array<double, pack_size>;
 
@@ -22,7 +23,7 @@ double product(std::span<const double> a, std::span<const double> b) {
 Cholesky::Cholesky(std::vector<double> lower_triangle, double least_pivot)
     : least_pivot_(least_pivot), lower_(std::move(lower_triangle)) {
   while (triangle_size(size_) < lower_.size()) ++size_;
-  std::vector<Pack> block(size_);  // by column: of the rows that are being made
+  std::vector<Pack> block(size_);  // by column: the entries of the rows that are being made
   for (std::size_t top = 0; top < size_; top += pack_size) {
     const std::size_t rows = std::min(pack_size, size_ - top);
     for (std::size_t j = 0; j < top + rows; ++j) {
@@ -64,7 +65,7 @@ void Cholesky::solve(std::span<double> b) const {
   }
 }
 
-// Column j of L^-1 begins with its diagonal; the sum of its squares is what A^-1 has there.
+// Column j of L^-1 begins with its diagonal entry; the sum of its squares is entry (j, j) of A^-1.
 std::vector<double> Cholesky::inverse_diagonal() const {
   std::vector<double> diagonal(size_);
   std::vector<double> inverse(lower_.size());  // L^-1, row after row

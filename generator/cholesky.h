@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense symmetric positive definite matrices by Cholesky's method: A = L L^T, L lower triangular. Plain
+// Cholesky's method for dense symmetric positive definite matrices: A = L L^T, L lower triangular. Plain
 // loops.
 #pragma once
 
@@ -9,35 +9,35 @@
 
 namespace tunesmith {
 
-/// A lower triangle row after row: 1 + 2 + … + n numbers.
+/// The size of a lower triangle that is stored row after row: 1 + 2 + … + n numbers.
 constexpr std::size_t triangle_size(std::size_t n) { return n * (n + 1) / 2; }
 
 class Cholesky {
  public:
   Cholesky() = default;
-  /// Of the matrix with this lower triangle. A pivot below `least_pivot` counts as that, so that a matrix
-  /// that is singular but for rounding has a factor too. n^3 / 6 products.
+  /// Factors the matrix with this lower triangle. A pivot below `least_pivot` is replaced by it, so that a
+  /// matrix that is singular only by rounding has a factor too. Takes n^3 / 6 products.
   explicit Cholesky(std::vector<double> lower_triangle, double least_pivot = 1e-12);
 
   std::size_t size() const { return size_; }
-  /// Of L: i + 1 numbers.
+  /// Row i of L: i + 1 numbers.
   std::span<const double> row(std::size_t i) const { return {lower_.data() + triangle_size(i), i + 1}; }
 
-  /// A further row and column of A: what stands left of the diagonal, and the diagonal.
+  /// Adds a row and a column to A: `left` holds the entries left of the diagonal.
   void append(std::span<const double> left, double diagonal);
 
-  /// L^-1 b, in the place of b; of its first numbers, if there are fewer than size().
+  /// Replaces b by L^-1 b. If b has fewer than size() numbers, only its first rows are solved.
   void solve_lower(std::span<double> b) const;
-  /// A^-1 b, in the place of b.
+  /// Replaces b by A^-1 b.
   void solve(std::span<double> b) const;
 
-  /// The diagonal of A^-1: n^3 / 6 further products.
+  /// The diagonal of A^-1. Takes n^3 / 6 further products.
   std::vector<double> inverse_diagonal() const;
 
  private:
   std::size_t size_ = 0;
   double least_pivot_ = 1e-12;
-  std::vector<double> lower_;  // of L
+  std::vector<double> lower_;  // the lower triangle of L, row after row
 };
 
 }  // namespace tunesmith

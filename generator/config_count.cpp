@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-// All digits where a double holds them and a reader can take them in.
+// Writes all digits if the number is below `most_digits`, so that a double holds them and a reader can take
+// them in.
 std::string number_text(double number, double most_digits) {
   if (number < most_digits) return printed("%.0f", number);
   const int exponent = static_cast<int>(std::floor(std::log10(number)));

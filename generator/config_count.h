@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many configs a space has: 24 axes may have more than any integer counts.
+// The number of configs of a space, which may exceed any integer with 24 axes. Space (space.h) counts with
+// it.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,9 @@ namespace tunesmith {
 
 struct ConfigCount {
   enum class Kind {
-    exact,     ///< up to 2^53; a rounded number beyond
+    exact,     ///< exact up to 2^53, rounded beyond
     estimate,  ///< from random draws
-    at_least,  ///< so many were seen, and random draws find none
+    at_least,  ///< the walk saw this number, and random draws find no config
   };
   double configs = 0;
   Kind kind = Kind::exact;
@@ -21,7 +22,7 @@ struct ConfigCount {
   std::string text() const;        ///< "4608", "1.0e24", "about 3.1e12", "at least 5000"
 };
 
-/// Of a number that saturated() may have made: the largest is "more than 9.2e18".
+/// Writes a count that may come from saturated(): the largest value is "more than 9.2e18".
 std::string count_text(std::int64_t count);
 
 }  // namespace tunesmith

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What functions make of a value that is asked for often, such as a problem's parsed expression: kept with
-// the value and its copies. Knows nothing of the value.
+// Results that functions derive from a value and that are asked for often, such as a problem's parsed
+// expression. They are stored with the value and its copies; this class does not know the value's type.
 #pragma once
 
 #include <atomic>
@@ -8,9 +8,9 @@
 
 namespace tunesmith {
 
-/// Each result is made when it is first asked for, and never changes. Copies share what there is then and
-/// what is made later. Several threads may ask at the same time. There is no lock, so a fork() finds none
-/// held.
+/// A result is made when it is first asked for, and never changes. Copies share the results that exist and
+/// those made later. Several threads may ask at the same time. There is no lock, so fork() cannot copy a held
+/// one.
 class DerivedData {
  public:
   DerivedData() = default;
@@ -28,21 +28,22 @@ class DerivedData {
     if (shared != nullptr && shared->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete shared;
   }
 
-  /// make(value), known by the function. Lasts as long as one of the copies; it must not contain one.
+  /// Returns make(value); the address of `make` is the key. The result lives as long as one of the copies; it
+  /// must not contain one of them.
   template <typename T, typename Value>
   const T& get(const Value& value, T (*make)(const Value&)) const {
     const auto maker = reinterpret_cast<void (*)()>(make);
     std::atomic<Result*>& first = shared().first;
     for (const Result* its = first.load(std::memory_order_acquire); its != nullptr; its = its->next)
       if (its->maker == maker) return static_cast<const ResultOf<T>*>(its)->result;
-    // Of two threads that make it at the same time each keeps its own: both are right.
+    // If two threads make the result at the same time, each keeps its own: both are right.
     auto* const made = new ResultOf<T>(maker, make(value));
     made->next = first.load(std::memory_order_relaxed);
     while (!first.compare_exchange_weak(made->next, made, std::memory_order_release)) continue;
     return made->result;
   }
 
-  /// What follows from a value tells no values apart.
+  /// Always equal: values that are equal have equal derived results.
   bool operator==(const DerivedData& /*other*/) const { return true; }
 
  private:

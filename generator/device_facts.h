@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a device, and which of its limits a work breaks.
+// The facts of a device, and the check of a work against its limits.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,17 @@
 namespace tunesmith {
 
 enum class DeviceKind { unknown, cuda, host };
-/// "cuda", "host"; empty: unknown.
+/// "cuda" or "host"; empty if the kind is unknown.
 std::string_view to_text(DeviceKind kind);
-/// The inverse; any other word is unknown.
+/// The inverse; returns unknown for any other word.
 DeviceKind device_kind_of(std::string_view word);
 
-/// Bytes of shared memory that each block may have on every GPU; beyond them a kernel asks for dynamic ones.
+/// Bytes of shared memory that a block may have on every GPU; a kernel that needs more uses dynamic shared
+/// memory.
 inline constexpr std::int64_t static_shared_limit = std::int64_t{48} * 1024;
 
-/// What a device allows and is; the model facts that a database row carries. Never an ordinal.
+/// The properties and limits of a device model, as a database row stores them. It never holds a device
+/// number.
 struct DeviceFacts {
   DeviceKind kind = DeviceKind::unknown;
   std::string name;            ///< as the driver or /proc/cpuinfo spells it
@@ -28,7 +30,7 @@ struct DeviceFacts {
   int compute_capability = 0;  ///< 90 for 9.0; 0 on the host
   int multiprocessors = 0;     ///< on the host: processors online
   std::int64_t memory_bytes = 0;
-  std::int64_t l2_bytes = 0;  ///< 0: not known; likewise below
+  std::int64_t l2_bytes = 0;  ///< 0: not known; the same in the fields below
   std::int64_t shared_bytes_per_multiprocessor = 0;
   int max_threads_per_multiprocessor = 0;
   std::int64_t max_threads_per_block = 1024;
@@ -37,16 +39,16 @@ struct DeviceFacts {
   Extent max_grid = {2147483647, 65535, 65535};
 };
 
-/// A GPU of which only the compute capability is known (0: not even that), with the limits that CUDA states
-/// for it; it has no name.
+/// A nameless GPU for which only the compute capability is known (0: not even that), with the limits that
+/// CUDA states for it.
 DeviceFacts facts_of_capability(int compute_capability);
 
-/// What grids and tiles scale with: a CUDA device's multiprocessors. Where none are known, and on the host,
-/// which emulates a GPU, an H200's 132.
+/// The number of multiprocessors that grids and tiles scale with. If a GPU's number is unknown, and on the
+/// host, which emulates a GPU, it is 132, that of an H200.
 int multiprocessors_to_fill(const DeviceFacts& device);
 
-/// Which limit of the device the work breaks, as a sentence, or nothing. `static_shared_bytes` comes from the
-/// binary.
+/// Returns a sentence on the limit of the device that the work breaks, or nothing. `static_shared_bytes`
+/// comes from the binary.
 std::optional<std::string> exceeds(const Work& work, const DeviceFacts& device,
                                    std::int64_t static_shared_bytes = 0);
 

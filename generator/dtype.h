@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of elements, under their names in problems and in CUDA.
+// The types of elements, with their names in problems and in CUDA.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,8 @@
 
 namespace tunesmith {
 
-/// b8 to b128: so many bits, whatever they mean; for ops that only move elements. Their arguments are checked
-/// as arrays of another dtype (Argument::dtype).
-/// boolean, "bool", is a byte that holds 0 or 1.
+/// b8 to b128 are plain bits, for ops that only move elements; checks fill such arguments as arrays of
+/// another dtype (Argument::dtype). boolean ("bool") is a byte that holds 0 or 1.
 enum class DType {
   f32,
   f64,
@@ -35,9 +34,9 @@ enum class DType {
 
 std::string_view name(DType dtype);       ///< "f32"
 std::string_view cuda_type(DType dtype);  ///< "float"
-std::int64_t bytes(DType dtype);          ///< of one element
+std::int64_t bytes(DType dtype);          ///< bytes per element
 bool is_whole(DType dtype);               ///< an integer or bool
 bool is_unsigned(DType dtype);            ///< u8 to u64, bool
-DType dtype_of(const Problem& problem);   ///< of the parameter `dtype`
+DType dtype_of(const Problem& problem);   ///< the value of the parameter `dtype`
 
 }  // namespace tunesmith

@@ -29,7 +29,7 @@ std::uint16_t bits_of(const Float16& format, double value) {
   if (std::isnan(value)) return magnitude(infinity | 1 << (format.fraction_bits - 1));  // quiet
   const int field = static_cast<int>(bits >> 52 & 0x7ffu) - 1023 + format.bias();
   if (field > 2 * format.bias()) return magnitude(infinity);
-  // In units of the last place, which below the smallest normal number has one value.
+  // From here on in units of the last place, which is the same for all denormal numbers.
   const int dropped = 52 - format.fraction_bits + std::max(1 - field, 0);
   if (dropped > 53) return sign;  // less than half a unit
   const std::uint64_t digits = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
@@ -37,7 +37,7 @@ std::uint16_t bits_of(const Float16& format, double value) {
   const std::uint64_t tie = std::uint64_t{1} << (dropped - 1);
   int units = static_cast<int>(digits >> dropped);
   if (rest > tie || (rest == tie && units % 2 == 1)) ++units;
-  // A leading 1 adds 1 to the exponent field; so does what rounding carries there, up to infinity.
+  // The leading 1 adds 1 to the exponent field; a carry of the rounding adds 1 too, up to infinity.
   return magnitude(((std::max(field, 1) - 1) << format.fraction_bits) + units);
 }
 
@@ -59,8 +59,8 @@ double clamp_to(double value, double least, double most) {
   return std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), least, most);
 }
 
-// Calls `use` with a value of the C++ type of the elements, and with how these become doubles and are made of
-// them.
+// Calls `use` with a value of the elements' C++ type, a function from an element to a double, and its
+// inverse.
 template <typename Use>
 void with_type_of(DType dtype, const Use& use) {
   const auto number = [&](auto zero) {
@@ -84,7 +84,7 @@ void with_type_of(DType dtype, const Use& use) {
     case DType::bf16:
       return float16(bfloat16);
     case DType::u8:
-    case DType::boolean:  // what is neither 0 nor 1 is seen
+    case DType::boolean:  // read as a byte, so that a value other than 0 and 1 is seen
       return number(std::uint8_t{});
     case DType::u16:
       return number(std::uint16_t{});

@@ -12,17 +12,18 @@
 namespace tunesmith {
 namespace {
 
-// A step takes 0.1 to 0.3 us, so each of these some tenths of a second at most.
+// A step takes 0.1 to 0.3 us, so each limit is reached within some tenths of a second.
 constexpr std::uint64_t most_counting_steps = std::uint64_t{1} << 22;
 constexpr std::uint64_t most_steps_of_a_group = std::uint64_t{1} << 20;
 constexpr std::size_t most_tries = std::size_t{1} << 20;
 
-constexpr std::size_t for_an_estimate = 1000;  // drawn configs: to some 3 %
-constexpr std::size_t most_first = 4096;       // of what is too rare to be drawn, the first of a walk
+constexpr std::size_t for_an_estimate = 1000;  // drawn configs; the error is about 3 %
+constexpr std::size_t most_first =
+    4096;  // configs from the start of a walk, if they are too rare to be drawn
 
 constexpr std::size_t most_sampled = std::size_t{1} << 21;
 
-// Random::below() is even only where the bound is far below 2^64.
+// Random::below() is uniform only if the bound is far below 2^64.
 constexpr std::uint64_t most_placed = std::uint64_t{1} << 48;
 
 bool has_places(const ConfigCount& count) {
@@ -31,7 +32,8 @@ bool has_places(const ConfigCount& count) {
 
 }  // namespace
 
-// The first places of a shuffle of all, of which only those are kept that have moved.
+// Returns the first places of a shuffle of all numbers below `bound`; `moved` holds only the places that a
+// swap has changed.
 std::vector<std::uint64_t> random_places(std::size_t size, std::uint64_t bound, Random& random) {
   const std::uint64_t taken = std::min<std::uint64_t>(size, bound);
   std::unordered_map<std::uint64_t, std::uint64_t> moved;
@@ -68,11 +70,11 @@ Space::Groups::Groups(const Space& space, Subset subset, const Values& given)
   }
 }
 
-// With every group that has one of these axes.
+// Joins the group at `at` with every group that has one of these axes.
 void Space::Groups::join(std::size_t at, std::uint32_t axes) {
   Group joined = std::move(groups_[at]);
   std::erase_if(groups_, [&](const Group& other) {
-    const bool own = (other.axes & joined.axes) != 0;  // the place that was moved from
+    const bool own = (other.axes & joined.axes) != 0;  // the group that `joined` was moved from
     if (!own && (other.axes & axes) == 0) return false;
     if (own) return true;
     joined.axes |= other.axes;
@@ -83,7 +85,8 @@ void Space::Groups::join(std::size_t at, std::uint32_t axes) {
   groups_.push_back({.axes = joined.axes, .rules = std::move(joined.rules)});
 }
 
-// `work` answers with the axes outside that a rule of the group has read.
+// Calls `work` on each group until no two need to be joined. `work` returns the axes outside the group that
+// one of its rules has read.
 template <typename Work>
 void Space::Groups::for_each(Work work) {
   for (Group& group : groups_) group.is_done = false;
@@ -209,7 +212,7 @@ void Space::Groups::put(const Group& group, const Config& from, Config& to) cons
     if ((group.axes >> axis & 1U) != 0) to.chosen_[axis] = from.chosen_[axis];
 }
 
-// What was found, in its order; when that is used up, any of it.
+// Gives each config the next found values of the group; when they are used up, random ones of them.
 void Space::Groups::put_drawn(const Group& group, std::vector<Config>& configs, Random& random) const {
   for (std::size_t i = 0; i < configs.size(); ++i)
     put(group, group.found[i < group.found.size() ? i : random.below(group.found.size())], configs[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A space as a product: groups of axes that no rule connects, each counted, drawn from and walked apart. For
-// space.cpp alone. Which axes a rule connects is what it reads: groups begin with what the rules read first,
-// and are joined, and begun again, where a rule reads an axis of another.
+// A space as a product of groups of axes that no rule connects; each group is counted, drawn from and walked
+// on its own. Only space.cpp uses it. A rule connects the axes that it reads. Groups begin with the axes that
+// rules read first; if a rule reads an axis of another group, the two are joined and begun again.
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,28 @@
 
 namespace tunesmith {
 
-/// Up to `size` different numbers below `bound`, in random order.
+/// Returns up to `size` different numbers below `bound`, in random order.
 std::vector<std::uint64_t> random_places(std::size_t size, std::uint64_t bound, Random& random);
 
 class Space::Groups {
  public:
-  /// Of the configs that agree with the values; the axes exist.
+  /// Covers the configs that agree with `given`, whose axes exist.
   Groups(const Space& space, Subset subset, const Values& given = {});
 
   ConfigCount count();
-  /// The first in a walk, as that of a product is made of its factors' first ones. Where it is too far off,
-  /// one that is drawn.
+  /// The first config of a walk: it consists of the first configs of all groups. A drawn config if the first
+  /// is too far into the walk.
   std::optional<Config> first();
   /// As Space::sample().
   std::vector<Config> sample(std::size_t size, Random& random);
 
  private:
   struct Group {
-    std::uint32_t axes = 0;               // one bit each
-    std::vector<std::size_t> rules = {};  // ascending: a rule may rely on those before it
+    std::uint32_t axes = 0;               // one bit per axis
+    std::vector<std::size_t> rules = {};  // ascending: a rule may rely on the rules before it
     bool is_done = false;
     ConfigCount count = {};
-    std::vector<Config> found = {};  // of what cannot be counted: some, drawn
+    std::vector<Config> found = {};  // some drawn configs, if the group cannot be counted
   };
 
   template <typename Work>
@@ -56,7 +56,7 @@ class Space::Groups {
   Values given_;
   std::vector<const Rule*> rules_;
   std::vector<Group> groups_;
-  bool is_empty_ = false;  // a rule that reads no axis is broken
+  bool is_empty_ = false;  // true: a rule that reads no axis is broken
 };
 
 }  // namespace tunesmith

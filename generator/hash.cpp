@@ -9,7 +9,7 @@
 namespace tunesmith {
 namespace {
 
-// The first 32 bits of the fractional parts of the cube roots (or square roots) of the first primes.
+// The first 32 bits of the fractional parts of the first primes' cube roots and square roots.
 struct Constants {
   std::array<std::uint32_t, 64> cube{};
   std::array<std::uint32_t, 8> square{};

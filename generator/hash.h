@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4) of a text: the identity of a source.
+// SHA-256 (FIPS 180-4) of a text, which gives a source its identity.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tunesmith {
 
-/// 64 lower-case hexadecimal digits.
+/// Returns 64 lower-case hexadecimal digits.
 std::string sha256(std::string_view text);
 
 }  // namespace tunesmith

@@ -8,7 +8,7 @@
 namespace tunesmith {
 namespace {
 
-// The end of the literal that begins at `at` with a quote, or of the raw string whose R stands before it.
+// Returns the end of the literal whose opening quote is at `at`; `raw`: an R stands before the quote.
 std::size_t end_of_literal(std::string_view text, std::size_t at, bool raw) {
   if (raw) {
     const std::size_t open = text.find('(', at);
@@ -27,8 +27,8 @@ std::size_t end_of_literal(std::string_view text, std::size_t at, bool raw) {
 
 std::string without_comments(std::string_view text) {
   std::string out;
-  bool directive = false;  // a line that begins with #
-  bool apart = false;      // whitespace or a comment since the last token
+  bool directive = false;  // the line begins with #
+  bool apart = false;      // white space or a comment stood since the last token
   const auto put = [&](std::string_view token) {
     const bool line_begins = out.empty() || out.back() == '\n';
     if (apart && !line_begins) out += ' ';
@@ -39,7 +39,7 @@ std::string without_comments(std::string_view text) {
     if (!out.empty() && out.back() != '\n') out += '\n';
     apart = false;
   };
-  bool line_start = true;  // nothing but whitespace in this line so far
+  bool line_start = true;  // only white space in this line so far
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     const std::string_view next = text.substr(at, 2);
@@ -72,7 +72,7 @@ std::string without_comments(std::string_view text) {
     } else {
       line_start = false;
       const bool after_name = !apart && !out.empty() && is_name(out.back());
-      if (c == '"' || (c == '\'' && !after_name)) {  // 1'000'000 is no character
+      if (c == '"' || (c == '\'' && !after_name)) {  // the quotes in 1'000'000 begin no literal
         const bool raw = c == '"' && after_name && out.back() == 'R';
         const std::size_t end = end_of_literal(text, at, raw);
         put(text.substr(at, end - at));

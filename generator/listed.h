@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sentence lists: names or values with commas between them.
+// Lists and counts for sentences: names or values with commas between them.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ inline std::string listed(const std::vector<Value>& values) {
   return text;
 }
 
-/// Of many values the first and the last: "0, 1, 2, …, 999 (1000 values)".
+/// Shortens a list of more than 64 values to the first and the last ones: "0, 1, 2, …, 999 (1000 values)".
 inline std::string listed_in_short(const std::vector<Value>& values) {
   constexpr std::size_t most = 64;
   if (values.size() <= most) return listed(values);
@@ -30,7 +30,7 @@ inline std::string listed_in_short(const std::vector<Value>& values) {
          " (" + std::to_string(values.size()) + " values)";
 }
 
-/// "1 winner", "2 winners".
+/// Returns "1 winner", "2 winners".
 inline std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }

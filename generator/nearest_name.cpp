@@ -8,8 +8,8 @@
 namespace tunesmith {
 namespace {
 
-constexpr std::size_t longest = 64;      // letters of a word that may be meant for a name
-constexpr std::size_t fewest_begun = 3;  // letters of a name's beginning
+constexpr std::size_t longest = 64;      // letters; a longer word is not compared
+constexpr std::size_t fewest_begun = 3;  // letters of a word that is the beginning of a name
 
 std::string lower(std::string_view word) {
   std::string text(word);
@@ -17,8 +17,8 @@ std::string lower(std::string_view word) {
   return text;
 }
 
-// Letters that are added, left out, replaced or swapped with the next (Damerau 1964, optimal string
-// alignment).
+// Counts the letters that are added, left out, replaced or swapped with the next (Damerau 1964, optimal
+// string alignment).
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a wrong word was probably meant to be.
+// Suggestions for misspelt words in error messages.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tunesmith {
 
-/// " Did you mean status?", of the name that is nearest to the word; empty where none is near: some letters
-/// differ or have changed places, or the word is how the name begins.
+/// Returns " Did you mean status?" with the name that is nearest to the word. Empty if none is near. A name
+/// is near if some letters differ or have changed places, or if it begins with the word.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace tunesmith

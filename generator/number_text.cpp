@@ -11,7 +11,7 @@
 namespace tunesmith {
 namespace {
 
-// Never released: a text may be printed while the process ends.
+// The locale is never released, because a text may be printed while the process ends.
 locale_t c_locale() {
   static const locale_t locale = ::newlocale(LC_ALL_MASK, "C", nullptr);
   return locale;
@@ -20,7 +20,7 @@ locale_t c_locale() {
 }  // namespace
 
 std::string printed(const char* pattern, ...) {
-  const locale_t before = ::uselocale(c_locale());  // of this thread alone
+  const locale_t before = ::uselocale(c_locale());  // changes this thread alone
   std::string text(80, '\0');
   for (bool fits = false; !fits;) {
     std::va_list values;

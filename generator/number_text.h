@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as text and back, the same in each locale: an application may have set one with a decimal comma.
+// Numbers as text and back, independent of the locale: an application may have set one with a decimal comma.
 #pragma once
 
 #include <array>
@@ -13,27 +13,29 @@
 
 namespace tunesmith {
 
-/// What printf prints in the "C" locale: a decimal point, no groups.
+/// Formats as printf does in the "C" locale: with a decimal point, without grouping of digits.
 [[gnu::format(printf, 1, 2)]] std::string printed(const char* pattern, ...);
 
-/// The number that the whole text is: decimal, without blanks or a plus; a real one may be "inf" or "nan".
-/// Nothing where it is none, or beyond the type's range. Of int, std::int64_t and double.
+/// Parses the whole text as a decimal number without blanks or a plus sign; a real number may be "inf" or
+/// "nan". Returns nothing for any other text and for numbers beyond the type's range. Defined for int,
+/// std::int64_t and double.
 template <typename Number>
 std::optional<Number> parsed_number(std::string_view text);
 
-/// The number that the text begins with, as parsed_number() reads it, taken off the text.
+/// Parses the number at the start of the text, as parsed_number() does, and removes it from the text.
 template <typename Number>
 std::optional<Number> take_number(std::string_view& text);
 
-/// Whole numbers from 0 on with the separator between them, as "24x64"; of an empty text none. Nothing where
-/// one is no such number.
+/// Parses whole numbers from 0 on with the separator between them, such as "24x64"; an empty text gives an
+/// empty list. Returns nothing if one part is not such a number.
 std::optional<std::vector<std::int64_t>> parsed_numbers(std::string_view text, char separator);
 
-/// The real number that the text begins with: 0 where there is none, and where it is too small; infinite
-/// where it is too large.
+/// Parses the real number at the start of the text. Returns 0 if there is none or it is too small, infinity
+/// if it is too large.
 double nearest_number(const std::string& text);
 
-/// The shortest text that reads back as the same number, in memory of its own: a look-up allocates nothing.
+/// The shortest text that reads back as the same number. The object holds the characters itself, so that a
+/// look-up allocates nothing.
 class ShortestText {
  public:
   ShortestText() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function that may depend on the device: what a template gives as its space and its work.
+// A function that may depend on the device. A template's space and work are such functions.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 namespace tunesmith {
 
-/// A function of a problem (and a config) for a device. A template whose function does not read the device
-/// may leave that argument out; who calls it may not, or gets what holds for a device that nothing is known
-/// of.
+/// Calls a function of a problem (and a config) for a device. A template's function may omit the device
+/// parameter. A caller should pass the device; otherwise the result is the one for a device without known
+/// facts.
 template <typename Result, typename... Arguments>
 class OnDevice {
  public:

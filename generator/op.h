@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an op is: its parameters, arguments, reference and templates, as plain data and pure functions.
+// An op: its parameters, arguments, reference and templates, as plain data and pure functions.
 // An op folder's op.cpp returns one `Op`; everything else (CLI, tests, tuner, dispatch) works from it.
 #pragma once
 
@@ -26,18 +26,18 @@
 
 namespace tunesmith {
 
-/// Reference in double precision of elements [begin, end) of the argument `output`, with the absolute error
-/// that the contract permits for each, infinity where it says nothing of the element (so 0, not a bound
-/// that grew to infinity, where the value is infinite): the op states its accuracy here. `arguments` holds
-/// every argument's initial contents in the order of Op::arguments (outputs empty). Called from several
-/// threads on different ranges.
+/// Computes elements [begin, end) of the argument `output` in double precision, and the absolute error that
+/// the contract permits for each: the op states its accuracy here. The error is infinity only where the
+/// contract promises nothing for the element; where the value is infinite it is 0, not a bound that grew to
+/// infinity. `arguments` holds every argument's initial contents in the order of Op::arguments (outputs
+/// empty). Called from several threads on different ranges.
 using Reference = std::function<void(const Problem&, std::span<const std::vector<double>> arguments,
                                      int output, std::int64_t begin, std::int64_t end,
                                      std::span<double> value, std::span<double> permitted_error)>;
 
 /// Small problems (odd sizes, sizes of 1, masks larger than the image) on which a variant rendered for a
-/// problem must be right too: texts such as "height=1 width=67" over that problem, or a function of it where
-/// they follow from it. They agree with the problem in everything that any template compiles in.
+/// problem must be right too. They are texts such as "height=1 width=67" that override values of the problem,
+/// or a function of it. They agree with the problem in everything that any template compiles in.
 class Companions {
  public:
   Companions() = default;
@@ -59,88 +59,92 @@ struct UserKernel;
 /// File texts by their path below templates/: "conv2d/tiled.cu", "common/vector.cuh".
 using Files = std::map<std::string, std::string, std::less<>>;
 
-/// From the numbers that a launch is given, one for each of the op's parameters that is at_launch, in their
-/// order: what its kernels take (Launch::numbers). Answers a sentence on why they are not allowed, or "";
-/// then it has allocated nothing. Several threads may call it at the same time.
+/// Makes what the kernels take (Launch::numbers) from the numbers that a launch is given: one for each of the
+/// op's at_launch parameters, in their order. Returns a sentence on why the numbers are not allowed, or "";
+/// in that case it has allocated nothing. Several threads may call it at the same time.
 using MakeNumbers = std::function<std::string(std::span<const double> given, LaunchNumbers& made)>;
 
 struct Op {
   std::string name;
   std::string what;  ///< a sentence with the mathematics
   std::vector<Parameter> parameters;
-  /// A problem as a person may write it, perhaps with further names, in the op's parameters and in the one
-  /// way in which it is stored; what is stored stays as it is. Throws UsageError. Null: it is as written.
+  /// Rewrites a problem as a person may write it, perhaps with further names, to the op's parameters in the
+  /// one form in which it is stored; a stored problem stays as it is. Throws UsageError. Null: problems stay
+  /// as written.
   std::function<Problem(const Problem& given)> rewritten = nullptr;
-  /// Why values that are allowed one by one are not allowed together, as a sentence; empty if they are.
-  /// Null: all are.
+  /// Returns a sentence on why values that are allowed one by one are not allowed together; empty if they
+  /// are. Null: all are allowed.
   std::function<std::string(const Problem&)> check = nullptr;
   std::vector<Argument> arguments;
-  /// The first is the base's: it serves every problem and compiles in dtype and other categories at most.
+  /// The first is the template of the base: it serves every problem and compiles in dtype and other
+  /// categories at most.
   std::vector<Template> templates;
-  /// Text between the constants and the body, for code that is generated; a function of what every template
-  /// compiles in. Null: none.
+  /// Makes the text between the constants and the body, for generated code; it depends only on what every
+  /// template compiles in. Null: no such text.
   std::function<std::string(const Problem&)> preamble = nullptr;
   Reference reference;
-  /// Elements of an output, from a multiple of so many on, that a call of the reference computes together in
-  /// less time than one by one, as those of a line along which sums are carried. Null: 1.
+  /// The number of elements of an output, aligned to a multiple of itself, that one call of the reference
+  /// computes faster than one by one, such as a line along which sums are carried. Null: 1.
   std::function<std::int64_t(const Problem&)> reference_unit = nullptr;
-  std::function<double(const Problem&)> flops;  ///< operations that must be done
-  /// Null: each argument's bytes, those of an inout twice (bytes_moved()).
+  std::function<double(const Problem&)> flops;  ///< the number of operations that must be done
+  /// The bytes that must be moved. Null: each argument's bytes, twice for an inout (see bytes_moved()).
   std::function<double(const Problem&)> bytes_moved = nullptr;
   Companions companions = {};
-  /// For a problem whose launches may be given numbers; null for one whose launches take none. Null: none do.
+  /// Returns the MakeNumbers of a problem whose launches may be given numbers; null for a problem whose
+  /// launches take none. Null: no problem's launches take numbers.
   std::function<MakeNumbers(const Problem&)> launch_numbers = nullptr;
-  /// The integers by which two problems are near or far. Null: the integer parameters.
+  /// The integers from which distance() computes how near two problems are. Null: the integer parameters.
   std::function<Values(const Problem&)> sizes = nullptr;
-  /// Problems as text that, between them, reach every template and every corner of the contract; tests run
-  /// them beside random ones.
+  /// Problems as text that together reach every template and every corner of the contract; tests run them in
+  /// addition to random ones.
   std::vector<std::string> examples = {};
-  /// Problems with an array of more than 2^31 elements; run on a GPU, compared in samples.
+  /// Problems with an array of more than 2^31 elements; tests run them on a GPU and compare samples of the
+  /// elements.
   std::vector<std::string> large_examples = {};
-  /// Makes a problem whose parameters were drawn one by one more like those that users have, or sets what
-  /// cannot be drawn so (sample.h). Null: it is as it was drawn. It need not be allowed.
+  /// Makes a randomly drawn problem more like those of users, or sets what cannot be drawn parameter by
+  /// parameter (sample.h). The result need not be allowed. Null: the problem stays as drawn.
   std::function<void(Random&, Problem&)> sample = nullptr;
-  /// Of a user's kernel: the path of its .cu, as it was given, what its bodies are rendered from, and all
-  /// else (kernel_file/user_kernel.h). Empty and null: the program was built with the op.
+  /// Only for a user's kernel, else empty and null: the path of its .cu as it was given, the files that its
+  /// bodies are rendered from, and the rest (kernel_file/user_kernel.h).
   std::string file = {};
   const Files* files = nullptr;
   const UserKernel* user_kernel = nullptr;
 };
 
-/// How a command names the op: by its name, or by the user's file.
+/// The op's name on a command line: its own name, or the user's file.
 const std::string& command_name(const Op& op);
 
-/// The problem with every parameter present, in the op's order. Throws UsageError naming the parameter, the
-/// value and what is allowed.
+/// Returns the problem with every parameter present, in the op's order. Throws UsageError that names the
+/// parameter, the value and what is allowed.
 Problem complete_problem(const Op& op, const Problem& given);
 
-/// The problem without the parameters that complete_problem() gives back.
+/// Returns the problem without the parameters that complete_problem() would restore.
 Problem without_defaults(const Op& op, const Problem& problem);
 
-/// Whether they are the same but for what is at_launch: no choice tells them apart.
+/// True if the problems differ at most in at_launch parameters: dispatch chooses the same for both.
 bool same_until_launch(const Op& op, const Problem& a, const Problem& b);
 
-/// What must be moved: each input read once, each output written once.
+/// The bytes that must be moved: each input read once, each output written once.
 double bytes_moved(const Op& op, const Problem& problem);
 
-/// Throws UsageError naming the op's templates.
+/// Throws UsageError that names the op's templates.
 const Template& find_template(const Op& op, std::string_view name);
 
 /// The part of `problem` that the template compiles in, in the op's order, and the template's constants.
 Values compiled_in(const Op& op, const Template& tmpl, const Problem& problem);
 
-/// What every pointer to an argument's elements is a multiple of anyway.
+/// The alignment in bytes that every pointer to an argument's elements has anyway.
 std::int64_t element_alignment(const Op& op, const Problem& problem);
 
-/// The root of the sum of the squared difference of the log2 of each integer parameter (values below 1 count
-/// as 1), plus 1 for each category that differs.
+/// The square root of the sum of the squared differences of the log2 of each integer in Op::sizes (values
+/// below 1 count as 1), plus 1 for each category that differs.
 double distance(const Op& op, const Problem& a, const Problem& b);
 
-/// Whether both are of one computation (Parameter::is_computation), so that what won one may be good for the
-/// other.
+/// True if both problems are of one computation (Parameter::is_computation), so that the winner for one may
+/// be good for the other.
 bool same_computation(const Op& op, const Problem& a, const Problem& b);
 
-/// First legal config of the first template.
+/// Returns the first legal config of the first template.
 Config base_config(const Op& op, const Problem& problem, const DeviceFacts& device = {});
 
 }  // namespace tunesmith

@@ -23,7 +23,7 @@ Value checked(const Parameter& parameter, const Value& value, const std::string&
       return text;
     if (!parameter.refuses_text)
       throw UsageError(given() + "; allowed are " + listed(parameter.categories) + ".");
-    // The text stands in a comment of the variant, which it must not leave.
+    // The text is written into a comment of the variant and must not end that comment.
     if (std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\\'; })) {
       throw UsageError(given() + "; control characters and backslashes are not allowed in it.");
     }

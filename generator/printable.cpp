@@ -7,7 +7,7 @@
 namespace tunesmith {
 namespace {
 
-// How many bytes of the text's begin are one character of UTF-8; 0: none that can be shown.
+// Returns the number of bytes of the UTF-8 character at the start of the text; 0 if it cannot be shown.
 std::size_t character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

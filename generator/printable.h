@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts from elsewhere on a terminal: names in files that others wrote, what compilers say.
+// Makes texts from outside (names in others' files, compilers' messages) safe to print on a terminal.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace tunesmith {
 
-/// The text with its control characters written as \xNN, so that no terminal takes them for commands. Line
-/// breaks and tabs stay, and so does all other UTF-8; bytes that are none are control characters here.
+/// Returns the text with its control characters written as \xNN, so that no terminal takes them for commands.
+/// Line breaks, tabs and all other UTF-8 stay; bytes that are not UTF-8 are treated as control characters.
 std::string printable(std::string_view text);
 
 }  // namespace tunesmith

@@ -13,15 +13,15 @@
 
 namespace tunesmith {
 
-/// Values with another meaning than a config's, and no config can be given in its place. What the names mean
-/// is the op's; complete_problem() (op.h) looks whether they are there and allowed.
+/// Values of a problem; a type of its own, so that no config can be passed in its place. The op defines the
+/// names; complete_problem() (op.h) checks that they are present and allowed.
 class Problem : private Values {
  public:
   using Values::Values;
   Problem() = default;
   explicit Problem(Values values) : Values(std::move(values)) {}
 
-  /// As Values::parse: "height=1000 width=2000 dtype=f32". Throws UsageError.
+  /// Parses as Values::parse does: "height=1000 width=2000 dtype=f32". Throws UsageError.
   static Problem parse(std::string_view text) { return Problem(Values::parse(text)); }
 
   using Values::empty;
@@ -32,20 +32,19 @@ class Problem : private Values {
   using Values::string;
   using Values::text;
 
-  /// Sets in place, or appends.
+  /// Sets the value of the name, or appends a new entry.
   void set(std::string_view name, Value value) {
     Values::set(name, std::move(value));
     forget_derived();
   }
 
-  /// make(*this), such as the parsed expression: made once, and shared by all copies. A problem whose values
-  /// have been set since makes it anew. Lasts as long as the problem or a copy of it; it must not contain
-  /// one.
+  /// Returns make(*this), such as the parsed expression: it is made once and shared by all copies. After
+  /// set() it is made anew. The result lives as long as the problem or a copy of it; it must not contain one.
   template <typename T>
   const T& derived(T (*make)(const Problem&)) const {
     return derived_.get(*this, make);
   }
-  /// Of a problem that is kept for long: what is needed again is made again.
+  /// Frees the derived results of a problem that is kept for long; they are made again when needed.
   void forget_derived() { derived_ = {}; }
 
   bool operator==(const Problem&) const = default;

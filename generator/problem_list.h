@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem as a line of a file has it, so that what an application writes is what a tuner reads.
+// Reads and writes a problem as a line of a file, so that a tuner can read what an application writes.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,18 @@
 
 namespace tunesmith {
 
-/// Written as "conv2d weight=52.5 height=1000 width=2000".
+/// A line such as "conv2d weight=52.5 height=1000 width=2000".
 struct ListedProblem {
   std::string op = {};  ///< empty: the line names none
-  double weight = 1;    ///< how much it is worth to tune it, as a multiple of others; 0: it is tuned
+  double weight = 1;    ///< the worth of tuning it relative to other problems; 0: it is tuned already
   Problem problem;
 };
 
-/// What stands before a # outside of quotes; nothing if that is blank. Throws UsageError.
+/// Parses the part of the line before a # outside of quotes; returns nothing if that is blank. Throws
+/// UsageError.
 std::optional<ListedProblem> parse_problem_line(std::string_view line);
 
-/// With an op and a weight; without a line feed.
+/// Writes the line with the op and the weight, without a line feed.
 std::string problem_line(const ListedProblem& problem);
 
 }  // namespace tunesmith

@@ -17,7 +17,7 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  /// As if so many values had been taken.
+  /// Advances the state as if `values` numbers had been taken.
   void skip(std::uint64_t values) { state_ += values * 0x9e3779b97f4a7c15u; }
 
   /// 0 <= result < bound; the bias of the modulo is below 2^-32 for the bounds used here.

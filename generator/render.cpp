@@ -16,7 +16,7 @@
 namespace tunesmith {
 namespace {
 
-// SMEM_LAYOUT -> SmemLayout, mode -> Mode.
+// Turns SMEM_LAYOUT into SmemLayout and mode into Mode.
 std::string enum_name(std::string_view name) {
   std::string type;
   bool start = true;
@@ -32,10 +32,10 @@ std::string enum_name(std::string_view name) {
   return type;
 }
 
-// Words that C++ keeps for itself get an underscore: SMEM_ALLOC=static is SmemAlloc::static_ in a body.
+// Appends an underscore to reserved words of C++: SMEM_ALLOC=static is SmemAlloc::static_ in a body.
 std::string enumerator(const std::string& word) {
   using Keywords = std::set<std::string, std::less<>>;
-  // Never destroyed: threads of a static dispatcher may render while the process ends.
+  // Never destroyed, because threads of a static dispatcher may render while the process ends.
   static const auto& keywords = *new Keywords{
       "auto",     "const",    "default", "delete", "do",       "double",  "extern", "float", "for",
       "if",       "int",      "long",    "new",    "or",       "and",     "not",    "xor",   "signed",
@@ -80,7 +80,7 @@ std::vector<Constant> constants_of(const Op& op, const Template& tmpl, const Pro
     const auto parameter = std::find_if(op.parameters.begin(), op.parameters.end(),
                                         [&, n = name](const Parameter& p) { return p.name == n; });
     const bool known = parameter != op.parameters.end();
-    if (known && parameter->refuses_text) continue;  // the preamble's matter
+    if (known && parameter->refuses_text) continue;  // the preamble writes it
     constants.push_back({name, value, known ? parameter->categories : std::vector<std::string>()});
   }
   for (std::size_t at = 0; at < config.axes().size(); ++at) {
@@ -93,7 +93,7 @@ std::vector<Constant> constants_of(const Op& op, const Template& tmpl, const Pro
   return constants;
 }
 
-// What the compiler sees of the constants, whatever the order in which axes and categories are listed.
+// Hashes what the compiler sees: constants and body, independent of the order of axes and categories.
 std::string identity_of(const std::vector<Constant>& constants, std::string_view body) {
   std::vector<std::string> lines;
   for (const Constant& constant : constants) {
@@ -111,7 +111,7 @@ std::string identity_of(const std::vector<Constant>& constants, std::string_view
   return text;
 }
 
-// The file that a line `#include "common/vector.cuh"` names; empty for any other line.
+// Returns the file that a line `#include "common/vector.cuh"` names; empty for any other line.
 std::string included_file(std::string_view line) {
   static constexpr std::string_view directive = "#include \"";
   if (!line.starts_with(directive)) return "";
@@ -119,15 +119,15 @@ std::string included_file(std::string_view line) {
   return std::string(line.substr(0, line.find('"')));
 }
 
-// A line, and where it stands.
+// A line with its file and number.
 struct Line {
   std::string text;
   std::string file;
   int number;  // from 1 on
 };
 
-// A file's lines, with the fragments (*.inl) that it includes, and those that they include, in the places of
-// these lines. `around` are the files that lead to this one.
+// Returns a file's lines with each included fragment (*.inl) in the place of its #include, recursively.
+// `around` holds the files whose fragments led to this one.
 std::vector<Line> with_fragments(const std::string& path, const Files& files,
                                  std::vector<std::string> around = {}) {
   const auto file = files.find(path);
@@ -153,16 +153,16 @@ std::vector<Line> with_fragments(const std::string& path, const Files& files,
   return all;
 }
 
-// Before the lines of a file.
+// Begins the comment line before the lines of each file.
 constexpr std::string_view heading = "// ---- templates/";
 
-// Around the text of a described kernel for the host.
+// Lines around the text of a user's described kernel for the host.
 constexpr std::string_view enclosure = "namespace {", enclosure_end = "}  // namespace";
 
-// The texts that a body includes, once each, dependencies first.
+// The texts that a body includes, each once, dependencies first.
 class Includes {
  public:
-  /// For the host, common/host/NAME.h stands for common/NAME.cuh where there is one.
+  /// With `host`, common/host/NAME.h replaces common/NAME.cuh if it exists.
   Includes(const Files& files, bool host) : files_(files), host_(host) {}
 
   void add(std::string name) {
@@ -176,7 +176,7 @@ class Includes {
     text_ += std::string(heading) + name + "\n" + inner + "\n";
   }
 
-  /// The file's own lines; what it includes is added here.
+  /// Returns the file's own lines and adds the files that it includes.
   std::string without_includes(const std::string& path) {
     std::string own;
     for (const Line& line : with_fragments(path, files_)) {
@@ -199,7 +199,7 @@ class Includes {
   std::string text_;
 };
 
-// By line of the text, from 1 on: where it comes from; nothing for what render writes itself.
+// Returns for each line of the text (from 1 on) its origin; null for a line that render() writes itself.
 std::vector<const Line*> origins(const std::string& text, const Files& files,
                                  std::map<std::string, std::vector<Line>>& kept) {
   std::vector<const Line*> found = {nullptr};
@@ -216,7 +216,8 @@ std::vector<const Line*> origins(const std::string& text, const Files& files,
       next = 0;
       continue;
     }
-    while (from != nullptr && next < from->size() && (*from)[next].text != line) ++next;  // its includes
+    while (from != nullptr && next < from->size() && (*from)[next].text != line)
+      ++next;  // skips its #include lines
     if (from != nullptr && next < from->size())
       found.back() = &(*from)[next++];
     else if (line == enclosure_end && from != nullptr && !from->empty())
@@ -295,8 +296,8 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
       "\n// config: " + config.text() + "\n\n" + body.substr(0, split) + "// ---- what this variant is\n";
   for (const Constant& constant : constants) write(source.text, constant, tmpl);
   source.text += preamble + "#define ENTRY(name) name##" + source.suffix;
-  // In a described kernel any function may have shared arrays. Those of an inline function or a template must
-  // be this text's alone to lie in one section with the others.
+  // Any function of a described kernel may have shared arrays. Those of an inline function or a template must
+  // be local to this text, so that they lie in one section with the others.
   const bool is_enclosed = target == "host" && !tmpl.names_dtype;
   if (is_enclosed) source.text += "\n" + std::string(enclosure);
   std::string rest = body.substr(split + constants_line.size());

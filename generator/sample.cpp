@@ -10,10 +10,10 @@
 namespace tunesmith {
 namespace {
 
-// So many draws for one problem are refused only where the range is nearly exhausted.
+// The number of draws for one problem; all of them fail only if the range is nearly exhausted.
 constexpr int most_attempts = 2000;
 
-// Sides of images and layers, lengths of signals, sizes of vocabularies and tables.
+// Sizes of images, layers, signals, vocabularies and tables.
 constexpr std::array<std::int64_t, 36> familiar = {3,    7,    9,    13,   28,   33,    49,    50,    63,
                                                    77,   96,   100,  120,  127,  197,   224,   240,   299,
                                                    384,  480,  640,  720,  768,  1080,  1280,  1440,  1920,
@@ -21,7 +21,7 @@ constexpr std::array<std::int64_t, 36> familiar = {3,    7,    9,    13,   28,  
 
 std::int64_t power_of_two(double size) { return std::int64_t{1} << std::lround(std::log2(size)); }
 
-// With one or two digits that are not 0.
+// Rounds to a number with one or two digits that are not 0.
 std::int64_t round_decimal(double size, bool two_digits) {
   const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(size)) - (two_digits ? 1 : 0)));
   return static_cast<std::int64_t>(unit) * std::lround(size / unit);
@@ -111,7 +111,7 @@ Problem with_constants_of(const Op& op, const Problem& problem, const Problem& o
     Problem complete = complete_problem(op, mixed);
     if (affordable(op, complete, limits)) return complete;
   } catch (const UsageError&) {
-    // Sizes and constants do not go together.
+    // The sizes and the constants do not go together.
   }
   return problem;
 }

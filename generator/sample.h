@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems drawn at random from an op's usual range, such as users have: what a table of times is measured
-// on, and what a choice is judged by.
+// Draws random problems from an op's usual range, such as users have. Timing tables are measured on them, and
+// choices are judged by them.
 #pragma once
 
 #include <cstddef>
@@ -15,30 +15,32 @@
 
 namespace tunesmith {
 
-/// What a drawn problem may cost, so that many variants of it can be checked and timed: on a GPU up to where
-/// rates do not change any more, on the host, where it is emulated, what takes milliseconds.
+/// The cost limit of a drawn problem, so that many variants of it can be checked and timed: on a GPU up to
+/// the size from which rates stay constant, on the host, which emulates a GPU, some milliseconds.
 struct SampleLimits {
-  double bytes = 0x1p30;  ///< of all arguments together
+  double bytes = 0x1p30;  ///< all arguments together
   double flops = 5e10;
 };
 SampleLimits sample_limits(DeviceKind device_kind);
-bool affordable(const Op& op, const Problem& problem, const SampleLimits& limits);  ///< and not nothing
+bool affordable(const Op& op, const Problem& problem,
+                const SampleLimits& limits);  ///< false also if there is nothing to do
 
-/// So many complete and allowed problems, each once; the first ones of a longer list from the same seed.
-/// Sizes are log-uniform in `Parameter::usual`, as powers of two, round and familiar numbers, multiples, odd
-/// numbers and any. A parameter that has an initial value keeps it about half of the time. Throws Error where
-/// an op's range does not hold so many.
+/// Draws `count` complete and allowed problems, each once; a smaller count with the same seed gives the first
+/// ones of the same list. Sizes are log-uniform in `Parameter::usual`, as powers of two, round and familiar
+/// numbers, multiples, odd numbers and any. A parameter with an initial value keeps it about half of the
+/// time. Throws Error if an op's range holds too few problems.
 std::vector<Problem> sample_problems(const Op& op, std::size_t count, std::uint64_t seed,
                                      const SampleLimits& limits = {});
 
-/// The sizes of `problem` with what variants of the op compile in (a mask, a dtype) from `other`, so that
-/// what was compiled for that serves it too; `problem` as it is where that is not allowed or not affordable.
+/// Returns the sizes of `problem` with the values that variants of the op compile in (a mask, a dtype) from
+/// `other`, so that code compiled for `other` serves it too. Returns `problem` unchanged if the result is not
+/// allowed or not affordable.
 Problem with_constants_of(const Op& op, const Problem& problem, const Problem& other,
                           const SampleLimits& limits = {});
 
-// ---- For Op::sample
+// ---- Helpers for Op::sample
 
-/// Log-uniform from `least` to `most`, as people choose sizes.
+/// Draws log-uniformly from `least` to `most`, as people choose sizes.
 std::int64_t draw_size(Random& random, std::int64_t least, std::int64_t most);
 
 bool draw_chance(Random& random, int percent);

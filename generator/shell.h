@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that are printed to be pasted into a shell.
+// Quotes words of commands that are printed to be pasted into a shell.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace tunesmith {
 
-/// The word as a POSIX shell reads it back: as it is, else in double quotes, else in single ones.
+/// Returns the word in a form that a POSIX shell reads back: unchanged, in double quotes, or in single
+/// quotes.
 inline std::string shell_word(std::string_view word) {
   constexpr std::string_view special_in_double = "\"$`\\!\n";
   const bool is_plain = !word.empty() && word.front() != '~' &&

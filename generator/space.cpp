@@ -16,12 +16,14 @@
 namespace tunesmith {
 namespace {
 
-// Beyond so many points a sample is drawn from the raw points instead of from a list of the legal ones; where
-// a point's number has too many bits for an even draw, axis by axis.
+// Above most_listed points a sample is drawn from the raw points instead of from a list of the legal ones;
+// above most_drawn_by_number, where a point's number has too many bits for a uniform draw, it is drawn axis
+// by axis.
 constexpr std::int64_t most_listed = 1 << 21;
 constexpr std::int64_t most_drawn_by_number = std::int64_t{1} << 48;
 
-// A walk of the whole space is tried for so long, 1 s and some ms, before its groups are walked apart.
+// Limits of steps (about 1 s and some ms) for walks of the whole space; after that its groups are walked
+// separately.
 constexpr std::uint64_t most_listing_steps = std::uint64_t{1} << 22;
 constexpr std::uint64_t most_finding_steps = std::uint64_t{1} << 14;
 
@@ -31,7 +33,8 @@ Rule named_once(const Handle& axis, Name name, const char* why) {
           [name](const Config& c) { return Value(name(c)); }};
 }
 
-// Where the axis is active it is not read, so that a walk need not wait for it.
+// Makes the rule of a conditional axis. Where the axis is active the rule does not read it, so that a walk
+// need not wait for it.
 template <typename Handle, typename Otherwise>
 Rule named_where_inactive(const Handle& axis, Otherwise otherwise, std::function<bool(const Config&)> active,
                           const char* why) {
@@ -84,7 +87,7 @@ Space::Space(std::vector<Axis> axes, std::vector<Rule> must, std::vector<Rule> w
     made->hashes.push_back(hash);
   }
   axes_ = std::move(made);
-  // What cannot run is said before what has another name.
+  // Rules without a name go first, so that "cannot run" is reported before "has another name".
   std::stable_partition(must_.begin(), must_.end(), [](const Rule& rule) { return !rule.name; });
 }
 
@@ -166,7 +169,7 @@ std::vector<Config> Space::sample(std::size_t size, std::uint64_t seed, Subset s
       Config config = this->config(number);
       const bool wanted = holds(must_, config) && (subset == Subset::legal || holds(worth_, config));
       if (wanted && seen.insert(number).second) configs.push_back(std::move(config));
-      // At half this rate all tries would not do.
+      // At less than half the needed rate all tries would not suffice.
       if (tries % 100'000 == 0 && configs.size() * (most_tries / tries) < size / 2) break;
     }
     if (configs.size() == size) return configs;
@@ -189,7 +192,7 @@ std::vector<Config> Space::sample(std::size_t size, std::uint64_t seed, Subset s
   return Groups(*this, subset).sample(size, random);
 }
 
-// Whether one axis has an effect may depend on another that has none.
+// Repeated, because an axis may have an effect only if another conditional axis has a certain value.
 Config Space::named(Config config) const {
   for (std::size_t round = 0; round < must_.size(); ++round) {
     bool changed = false;
@@ -208,7 +211,8 @@ Config Space::named(Config config) const {
   return config;
 }
 
-// Of values that are not on two axes or more there are none, of one that is not on its axis those along it.
+// If one value is not on its axis, the neighbours are those along that axis; if two or more are not, there
+// are none.
 std::vector<Config> Space::neighbours(const Values& values) const {
   Config config;
   config.axes_ = axes_;
@@ -228,7 +232,7 @@ std::vector<Config> Space::neighbours(const Values& values) const {
     }
   }
   std::vector<Config> found;
-  if (named_axes != values.entries().size()) return found;  // something else is no axis
+  if (named_axes != values.entries().size()) return found;  // a name is no axis
   const Config own = config;
   std::set<Config, Config::WalkOrder> seen;
   const auto add = [&](const Config& other) {

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view gpu_prefix = "sm_";
 constexpr std::string_view ptx_prefix = "compute_";
 
-constexpr int oldest = 50;       // 5.0: what came before, CUDA 12 does not compile for
+constexpr int oldest = 50;       // 5.0: CUDA 12 does not compile for earlier ones
 constexpr int too_large = 1000;  // three digits at most
 
 }  // namespace

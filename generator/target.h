@@ -16,17 +16,17 @@ struct Target {
   enum class Kind {
     host,  ///< "host": a shared object
     gpu,   ///< "sm_90a": a binary for GPUs of this compute capability
-    ptx,   ///< "compute_75": PTX, which the driver compiles for any GPU from this compute capability on
+    ptx,   ///< "compute_75": PTX, which the driver compiles for any GPU of this or a later compute capability
   };
   Kind kind = Kind::host;
   int compute_capability = 0;  ///< 90 for 9.0; 0 for the host
-  /// Which further instructions may be used: 'a', those that only this compute capability has; 'f', those of
-  /// its family; 0, none.
+  /// The further instructions that may be used: 'a', those that only this compute capability has; 'f', those
+  /// of its family; 0, none.
   char extension = 0;
 
-  /// Nothing for what is not a target.
+  /// Returns nothing if the word is not a target.
   static std::optional<Target> parse(std::string_view word);
-  /// The one that a GPU of this compute capability is given.
+  /// The target for a GPU of this compute capability.
   static Target of_gpu(int compute_capability);
 
   std::string text() const;

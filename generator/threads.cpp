@@ -13,11 +13,11 @@
 namespace tunesmith {
 namespace {
 
-// A fault of a thread that blocks its signal ends the process without the application's handler, or the
-// host device's.
+// Signals of faults. They must not be blocked: a fault would then end the process without the handler of the
+// application or of the host device.
 constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
-// While it lives the calling thread, and so each thread that it makes, takes no signals of the process.
+// During its lifetime the calling thread, and each thread that it makes, receives no signals of the process.
 class WithoutSignals {
  public:
   WithoutSignals() noexcept {
@@ -34,7 +34,8 @@ class WithoutSignals {
   sigset_t before_{};
 };
 
-// By the thread itself: where a sandbox forbids the call, pthread_create() with such attributes would fail.
+// The thread itself calls it: where a sandbox forbids the call, pthread_create() with such attributes would
+// fail.
 void leave_real_time() noexcept {
   int policy = SCHED_OTHER;
   sched_param parameters{};

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ordered list of name=value pairs: a problem (problem.h), or a config as a person or a file writes it.
-// What the names mean is not known here.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +13,10 @@ namespace tunesmith {
 /// An integer (tile size, image height) or a text (padded, f32).
 using Value = std::variant<std::int64_t, std::string>;
 
-/// The value as it stands in a config or problem text; a text that holds blanks, quotes or nothing is quoted.
+/// Writes the value as in a config or problem text; an empty text, or one with blanks or quotes, is quoted.
 std::string to_text(const Value& value);
 
-/// Behind what is there: the value; or a pair, with a blank before it unless it is the first.
+/// Appends the value; or a pair, preceded by a blank unless `text` is empty.
 void append(std::string& text, const Value& value);
 void append(std::string& text, std::string_view name, const Value& value);
 
@@ -40,11 +38,11 @@ class Values {
   const Value* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  /// The integer or text of that name; Error if it is missing or of the other kind.
+  /// The integer or text of that name. Throws Error if it is missing or of the other kind.
   std::int64_t integer(std::string_view name) const;
   const std::string& string(std::string_view name) const;
 
-  /// Sets in place, or appends.
+  /// Sets the value of the name, or appends a new entry.
   void set(std::string_view name, Value value);
 
   const std::vector<std::pair<std::string, Value>>& entries() const { return entries_; }
@@ -56,7 +54,7 @@ class Values {
   std::vector<std::pair<std::string, Value>> entries_;
 };
 
-/// Of an integer; what is below 1 counts as 1.
+/// The log2 of an integer; values below 1 count as 1.
 double log2_of(const Value& value);
 
 }  // namespace tunesmith

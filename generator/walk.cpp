@@ -40,7 +40,8 @@ void Space::Walk::run(const Visit& visit) {
   below(0, visit);
 }
 
-// False: broken, whatever the axes that are not chosen yet; or it has read an axis outside.
+// Returns false if the rule is broken for all values of the axes that are not chosen yet, or if it has read
+// an axis outside the walk.
 bool Space::Walk::decide(const Rule* rule) {
   config_.missed_ = 0;
   const bool holds = rule->holds(config_);
@@ -54,7 +55,7 @@ bool Space::Walk::decide(const Rule* rule) {
   return true;
 }
 
-// Takes back what decide() has postponed since then.
+// Takes back the postponements that decide() has made since then.
 void Space::Walk::forget_postponed(std::size_t since) {
   for (; postponed_.size() > since; postponed_.pop_back()) waiting_[postponed_.back()].pop_back();
 }
@@ -76,7 +77,7 @@ void Space::Walk::pick(std::span<const std::uint64_t> places,
   });
 }
 
-// All below are legal. Only what counts comes to more than 64 bits hold.
+// Passes a subtree in which all configs are legal. Only a count may exceed 64 bits.
 bool Space::Walk::pass_by(std::size_t depth, const Visit& visit) {
   std::uint64_t leaves = 1;
   double counted = 1;
@@ -98,7 +99,8 @@ bool Space::Walk::pass_by(std::size_t depth, const Visit& visit) {
   return !visit || !places_.empty();
 }
 
-// False: `visit` wants no more, the limit is reached or a rule has read an axis outside.
+// Returns false if `visit` has returned false, the limit is reached or a rule has read an axis outside the
+// walk.
 bool Space::Walk::below(std::size_t depth, const Visit& visit) {
   if (passes_by_ && pending_ == 0) return pass_by(depth, visit);
   const std::uint32_t set_before = config_.set_;
@@ -110,7 +112,7 @@ bool Space::Walk::below(std::size_t depth, const Visit& visit) {
     return more;
   }
   const std::size_t axis = order_[depth];
-  const std::vector<const Rule*>& due = waiting_[axis];  // what they postpone waits for later axes
+  const std::vector<const Rule*>& due = waiting_[axis];  // a rule that they postpone waits for a later axis
   const std::size_t postponed_before = postponed_.size();
   const std::size_t pending_before = pending_;
   for (const std::uint16_t index : indices_[axis]) {

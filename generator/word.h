@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value as the text that it is, or that a person wrote for it.
+// A value as a person wrote it.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace tunesmith {
 
-/// Without the quotes by which to_text() tells a word such as "10" from a number.
+/// Returns the text without the quotes that to_text() puts around a word such as "10" to tell it from a
+/// number.
 inline std::string word_of(const Value& value) {
   const auto* const word = std::get_if<std::string>(&value);
   return word != nullptr ? *word : to_text(value);

@@ -7,7 +7,7 @@
 namespace tunesmith {
 namespace {
 
-// Of one of the numbers, or of a pointer.
+// The bytes of one number of the argument, or of a pointer.
 std::int64_t element_bytes(const KernelArgument& argument) {
   return std::visit(
       []<typename Type>(const Type& /*value*/) -> std::int64_t {

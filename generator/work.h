@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a variant does on a device: its steps, as plain data that every executable can run.
+// The work of a variant on a device: its steps, as plain data that every executable can run.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct Extent {
   std::int64_t z = 1;
 };
 
-/// Rounded up, for values from 0 on: the blocks that so many elements need.
+/// Divides and rounds up, for values from 0 on: the number of blocks that `value` elements need.
 constexpr std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) {
   return (value + divisor - 1) / divisor;
 }
@@ -26,10 +26,10 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return ceil_divide(value, multiple) * multiple;
 }
 
-/// A number that a kernel takes as int.
+/// Converts a number that a kernel takes as int.
 constexpr std::int32_t int32(std::int64_t value) { return static_cast<std::int32_t>(value); }
 
-/// CUDA's limit for a grid's y and z; kernels walk what is beyond it in strides.
+/// CUDA's limit for a grid's y and z; kernels use strided loops for larger extents.
 inline constexpr std::int64_t grid_limit = 65535;
 
 struct ArgumentPointer {
@@ -38,9 +38,9 @@ struct ArgumentPointer {
 struct WorkspacePointer {
   std::int64_t offset_bytes = 0;
 };
-/// What a kernel parameter is filled with. The alternative fixes the kernel parameter's C type: pointer,
-/// pointer, int, long long, float, double; of a vector a struct that has as many int or long long and nothing
-/// else, such as `struct Extents { int height, width, strides[2]; }`.
+/// The value of a kernel parameter. The alternative fixes the parameter's C type: pointer, pointer, int, long
+/// long, float, double; for a vector a struct of as many int or long long and nothing else, such as `struct
+/// Extents { int height, width, strides[2]; }`.
 using KernelArgument = std::variant<ArgumentPointer, WorkspacePointer, std::int32_t, std::int64_t, float,
                                     double, std::vector<std::int32_t>, std::vector<std::int64_t>>;
 
@@ -50,7 +50,7 @@ inline constexpr bool is_array =
 
 std::int64_t argument_bytes(const KernelArgument& argument);
 
-/// What stands in one launch for arguments of its kernels that are of these types.
+/// The numbers that one launch substitutes for arguments of its kernels of these types.
 struct LaunchNumbers {
   static constexpr std::size_t most = 12;
   std::array<double, most> doubles = {};
@@ -63,19 +63,21 @@ struct Launch {
   Extent block = {};
   std::int64_t dynamic_shared_bytes = 0;
   std::vector<KernelArgument> arguments = {};
-  /// Programmatic dependent launch: the kernel may start before its predecessor in the stream has ended, and
-  /// waits for it itself (griddepcontrol.wait) before it touches memory. Needs code for compute
+  /// Programmatic dependent launch: the kernel may start before its predecessor in the stream has ended; it
+  /// waits for the predecessor itself (griddepcontrol.wait) before it touches memory. Needs code for compute
   /// capability 9.0 or later; ignored elsewhere.
   bool overlaps_previous = false;
-  /// Blocks wait for blocks with lower numbers, which a GPU starts first: the host runs them in order only.
+  /// True: blocks wait for blocks with lower numbers, which a GPU starts first; the host must run them in
+  /// order.
   bool waits_for_blocks = false;
-  /// By argument: its place among LaunchNumbers of its type; -1, or behind the end: none. In a launch without
-  /// numbers the argument itself is taken.
+  /// By argument: its place among the LaunchNumbers of its type; -1, or beyond the end of this list: none. A
+  /// launch without numbers uses the argument itself.
   std::vector<int> numbers = {};
 };
 
 /// Copies an argument into a `__constant__` symbol of the module. A work with such a step keeps state in its
-/// module, so two streams must not run it at once; the tuner measures it, dispatch does not choose it.
+/// module, so two streams must not run it at once; the tuner measures such a work, but dispatch does not
+/// choose it.
 struct ConstantCopy {
   std::string symbol;  ///< as in ENTRY(symbol)
   int argument = 0;
@@ -90,20 +92,21 @@ struct Zero {
 
 using Step = std::variant<Launch, ConstantCopy, Zero>;
 
-/// A work without steps has nothing to do: an array of no elements.
+/// The steps of a variant and its workspace. A work without steps has nothing to do, as for an array without
+/// elements.
 struct Work {
   std::vector<Step> steps;
   std::int64_t workspace_bytes = 0;
-  /// The workspace's first so many bytes are zero before the work, and the work leaves them so; what follows
-  /// them may hold anything.
+  /// This many bytes at the start of the workspace are zero before the work, and the work leaves them zero;
+  /// the rest may hold anything.
   std::int64_t zeroed_bytes = 0;
 };
 
-bool reentrant(const Work& work);  ///< no step keeps state in the module
+bool reentrant(const Work& work);  ///< true if no step keeps state in the module
 
-/// Of all parameters of a launch's kernel, each at a multiple of its alignment.
+/// The bytes of all parameters of a launch's kernel, each at a multiple of its alignment.
 std::int64_t parameter_bytes(const Launch& launch);
-/// CUDA grants every kernel so many; some GPUs and versions more.
+/// The bytes that CUDA grants to every kernel's parameters; some GPUs and versions grant more.
 inline constexpr std::int64_t most_parameter_bytes = 4096;
 
 }  // namespace tunesmith

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled with the table of ops, beside ops() and template_files().
+// The build compiles this file into the same library as the generated table of ops, which defines ops() and
+// template_files().
 #include "kernel_file/add.h"
 
 #include <algorithm>

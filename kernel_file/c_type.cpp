@@ -40,7 +40,7 @@ std::optional<DType> found(const std::pair<std::string_view, DType> (&all)[N], s
   return std::nullopt;
 }
 
-// Of the words of C's integers, in whatever order.
+// The dtype of C's integer words in any order, such as "long unsigned int".
 std::optional<DType> integer_of(const std::vector<std::string>& words) {
   int longs = 0, shorts = 0, chars = 0, ints = 0, unsigneds = 0;
   for (const std::string& word : words) {
@@ -71,7 +71,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// What a name of the text stands for, each meaning once: #if may choose one. Empty: the text does not say.
+// Returns the meanings of a name in the text, each once; there may be several, of which #if chooses one.
+// Empty: the text does not define it.
 std::vector<std::string> aliases(std::string_view name, std::string_view text) {
   constexpr std::size_t longest = 200;  // no type has more characters
   std::vector<std::string> meanings;
@@ -121,7 +122,7 @@ std::int64_t CType::alignment() const {
 
 namespace {
 
-// "int, float or double".
+// Lists alternatives: "int, float or double".
 std::string alternatives(const std::vector<std::string>& all) {
   std::string text;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -146,7 +147,7 @@ CType read_type(std::string type, std::string_view text, int depth) {
     if (words.size() > 1) return made;
     const std::string& name = words.front();
     if (!std::all_of(name.begin(), name.end(), is_name)) return made;
-    // The text's own meaning first: it may call a type of its own "half".
+    // The text's own meaning comes first, because it may call a type of its own "half".
     if (const std::vector<std::string> meanings = aliases(name, text); meanings.size() == 1) {
       made.is_pointer_to_pointer |= meanings.front().find('*') != std::string::npos;
       type = meanings.front();

@@ -56,7 +56,7 @@ Template template_of(const Facts& facts, const std::string& path) {
   return tmpl;
 }
 
-// A sentence.
+// Returns a sentence on what results are compared with.
 std::string compared_of(const Description& description, const std::string& path) {
   if (!description.has_reference)
     return "The reference of " + description.name +
@@ -67,10 +67,10 @@ std::string compared_of(const Description& description, const std::string& path)
          " of " + path + ".";
 }
 
-// What decides whether a variant's results are right, beside the text that all variants have in common. Its
-// hash is a constant of every variant, so a verdict counts only where all of it is as it was.
+// Returns the hash of everything that decides whether a variant's results are right, except the text that all
+// variants share. It is a constant of every variant, so a verdict counts only while all of that is unchanged.
 std::string checks_of(const Facts& facts, const UserKernel& made) {
-  constexpr int version = 1;  // one more where the checks themselves judge otherwise than before
+  constexpr int version = 1;  // increased when the checks themselves judge differently
   const Description& description = facts->description;
   std::string text = std::to_string(version) + "\n" + description.checks + "\n";
   if (const auto& function = description.reference_function)
@@ -81,7 +81,7 @@ std::string checks_of(const Facts& facts, const UserKernel& made) {
       text += space_of(facts, problem).complete({}).text();
     }
   } catch (const UsageError&) {
-    // That problem has no config.
+    // The problem has no config.
   }
   return sha256(text).substr(0, 16);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The op that a description (description.h) makes of a user's kernel: data and functions like any other's.
+// Makes an op from a user's kernel and its description (description.h): data and functions as for any other
+// op.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,8 @@
 
 namespace tunesmith {
 
-/// `common`: the files that bodies may include (templates/common). Throws UsageError.
+/// `common`: the files that bodies may include (templates/common). Throws UsageError if the description is
+/// wrong.
 std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Files& common);
 
 }  // namespace tunesmith

@@ -25,10 +25,10 @@ double elements_of(const Facts& facts, const Problem& problem) {
   return all;
 }
 
-// Small numbers around those that tiles and vectors divide.
+// Small sizes at and around multiples of usual tiles and vector widths.
 constexpr std::array<std::int64_t, 20> awkward = {1,  2,  3,  4,  5,  7,  8,   15,  16,  17,
                                                   31, 32, 33, 63, 64, 65, 100, 127, 129, 192};
-constexpr double most_of_a_companion = 1 << 17;  // elements of all arrays; operations a hundred times as many
+constexpr double most_of_a_companion = 1 << 17;  // elements of all arrays; operations: 100 times as many
 constexpr std::size_t drawn_companions = 14;
 constexpr int most_draws = 400;
 
@@ -37,10 +37,11 @@ bool is_small(const Facts& facts, const Problem& problem) {
          flops_of(facts, problem) <= 100 * most_of_a_companion;
 }
 
-// One less, as many and one more than what an axis, or two, may divide; and than two such.
+// Returns the sizes one below, at and one above each tile, and one above two tiles. A tile is a value of an
+// axis or a product of values of two axes.
 std::vector<std::int64_t> around_tiles(const Description& description) {
   constexpr std::int64_t most = 4096;
-  std::map<std::int64_t, std::set<const DescribedAxis*>> axes_of;  // that have the value
+  std::map<std::int64_t, std::set<const DescribedAxis*>> axes_of;  // the axes that have the value
   for (const DescribedAxis& axis : description.axes)
     for (const std::int64_t value : axis.values)
       if (value > 1 && value <= most) axes_of[value].insert(&axis);
@@ -57,7 +58,8 @@ std::vector<std::int64_t> around_tiles(const Description& description) {
   return around;
 }
 
-// Small allowed problems with awkward sizes; the same ones each time. What `fixed` names stays as it is.
+// Returns small allowed problems with awkward sizes, the same ones on each call. Parameters named in `fixed`
+// keep their values.
 std::vector<Problem> drawn(const Facts& facts, const Problem& problem,
                            const std::vector<std::string>& fixed) {
   std::vector<Problem> found;
@@ -74,14 +76,15 @@ std::vector<Problem> drawn(const Facts& facts, const Problem& problem,
     }
     return one;
   };
-  std::size_t count = 0;  // of these parameters
+  std::size_t count = 0;  // the number of these parameters
   of_integers([&](std::size_t n) {
     count = n + 1;
     return std::int64_t{1};
   });
   const auto few = [&] { return awkward[1 + random.below(awkward.size() - 1)]; };
   for (int draw = 0; draw < most_draws && found.size() < drawn_companions; ++draw) {
-    // All ones; each alone at its least; then in turns any small sizes, and one around what the axes divide.
+    // First all sizes are 1; then each alone is at its least; then alternately any small sizes, and one size
+    // around the tiles.
     const auto at = static_cast<std::size_t>(draw);
     const std::size_t chosen = count > 0 ? random.below(count) : 0;
     Problem one = of_integers([&](std::size_t n) -> std::int64_t {
@@ -143,7 +146,7 @@ std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
   return all;
 }
 
-// For `space` and the tests, where the description names none.
+// Returns problems for the command `space` and the tests; generated ones if the description names none.
 std::vector<std::string> examples_of(const Facts& facts) {
   if (!facts->description.examples.empty()) return facts->description.examples;
   Problem problem;

@@ -11,15 +11,16 @@
 namespace tunesmith {
 namespace {
 
-constexpr std::int64_t reference_block = 256;  // of a reference that is launched one thread per element
+constexpr std::int64_t reference_block =
+    256;  // the block of a reference that is launched with one thread per element
 
 struct WorkResult {
   Work work;
-  std::string error;        // why there is none, as a sentence
+  std::string error;        // a sentence on why there is no work
   bool is_mistake = false;  // an expression has no value: it divides by 0 or overflows
 };
 
-// Nothing, with the error: it has no value.
+// Returns the expression's value; nothing, with `made.error` set, if it has none.
 std::optional<std::int64_t> evaluated(const IntegerExpression& expression, const DescriptionFacts& facts,
                                       const std::vector<std::int64_t>& values, const Config& config,
                                       WorkResult& made) {
@@ -130,7 +131,7 @@ WorkResult work_of(const DescriptionFacts& facts, const DescribedLaunch& describ
   return made;
 }
 
-// A rule that cannot be evaluated is broken.
+// Makes a rule of a space. A rule that cannot be evaluated counts as broken.
 Rule rule_of(const Facts& facts, const DescribedRule& rule,
              const std::shared_ptr<const std::vector<std::int64_t>>& values) {
   return {rule.why.c_str(), [facts, &rule, values](const Config& config) {

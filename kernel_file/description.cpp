@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view opening = "/* tunesmith";
 
-// The description that stands in the .cu, on its own lines; nothing: there is none.
+// Returns the description inside the .cu, on its own lines; nothing if there is none.
 std::optional<std::string> inside(std::string_view cu) {
   std::size_t at = 0;
   for (;; ++at) {
@@ -53,7 +53,7 @@ Description DescriptionReader::read(const toml::table& root) {
             {"name", "what", "kernel", "dtype", "type", "flops", "alignment_bytes", "compute_capability",
              "compiled_in", "examples", "companions", "tolerance", "problem", "arrays", "axes", "rules",
              "launch", "reference"});
-  std::vector<std::string> constants;  // that are defined before the text
+  std::vector<std::string> constants;  // constants defined before the text
   if (const toml::table* axes = root["axes"].as_table())
     for (const auto& [name, node] : *axes) constants.emplace_back(name.str());
   if (const toml::array* names = root["compiled_in"].as_array())
@@ -125,7 +125,7 @@ std::string DescriptionReader::canonical(const toml::node& node) {
   return "";
 }
 
-// Not the values of axes and the rules for configs: they say which variants there are, not what is right.
+// Leaves out the values of axes and the rules for configs: they say which variants exist, not what is right.
 std::string DescriptionReader::checks_of(const toml::table& root) {
   std::string text;
   for (const char* key :

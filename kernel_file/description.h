@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of a kernel of a user's own, in TOML: read into plain data. What the fields mean stands in
-// docs/your_own_kernel.md; described_op.h makes an op of it.
+// The description of a user's own kernel: TOML, read into plain data. docs/your_own_kernel.md explains the
+// fields; described_op.h makes an op of it.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,17 @@ struct DescribedRule {
 
 struct DescribedValues {
   Contents contents;  ///< without bounds
-  std::optional<IntegerExpression> least = std::nullopt,
-                                   most = std::nullopt;  ///< of the problem; else `contents` says
+  std::optional<IntegerExpression>
+      least = std::nullopt,
+      most = std::nullopt;  ///< bounds from the problem; if empty, those of `contents`
 };
 
 struct DescribedArray {
   std::string name;
   Role role = Role::input;
   std::vector<IntegerExpression> extents;
-  std::string dtype;  ///< empty: the problem's
-  /// What it holds in checks: on the problem the first, on small ones all. Empty: the usual numbers.
+  std::string dtype;  ///< empty: the dtype of the problem
+  /// Its contents in checks: the first on the problem, all on small problems. Empty: the usual numbers.
   std::vector<DescribedValues> values = {};
 };
 
@@ -47,18 +48,18 @@ struct DescribedArgument {
   Type type = Type::array;
   std::size_t array = 0;
   std::optional<IntegerExpression> expression = std::nullopt;
-  double number = 0;  ///< where there is no expression
+  double number = 0;  ///< used if there is no expression
 };
 
 struct DescribedLaunch {
   std::string kernel;
-  std::vector<IntegerExpression> grid, block;  ///< of the problem and the axes, like all below
+  std::vector<IntegerExpression> grid, block;  ///< expressions of the problem and the axes, like all below
   std::optional<IntegerExpression> shared_bytes = std::nullopt;
   std::vector<DescribedArgument> arguments;
 };
 
 struct Description {
-  std::string name, what, type;       ///< `type`: how the text calls the dtype; empty: not at all
+  std::string name, what, type;       ///< `type`: the text's name for the dtype; empty: it has none
   std::vector<Parameter> parameters;  ///< the last one is dtype
   std::vector<DescribedArray> arrays;
   std::vector<DescribedAxis> axes;
@@ -67,21 +68,22 @@ struct Description {
   std::vector<std::string> compiled_in;
   DescribedLaunch launch, reference;
   bool has_reference = false;
-  std::optional<HostFunction> reference_function = std::nullopt;  ///< the reference is no kernel, but this
+  std::optional<HostFunction> reference_function =
+      std::nullopt;  ///< set: the reference is this function and no kernel
   std::optional<IntegerExpression> flops = std::nullopt, alignment_bytes = std::nullopt;
-  std::int64_t pointer_alignment = 1;  ///< what the types of the kernel's pointers need at least
+  std::int64_t pointer_alignment = 1;  ///< the least alignment that the types of the kernel's pointers need
   int compute_capability = 0;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: not given
   std::vector<std::string> examples, companions;
-  /// Everything of the description that decides whether a result is right, as a text that does not depend on
-  /// its layout.
+  /// The parts of the description that decide whether a result is right, as a text that does not depend on
+  /// layout.
   std::string checks;
 
-  /// The names of expressions: the parameters, dtype_bytes, and then the axes.
+  /// The names that expressions may use: the parameters, dtype_bytes, and then the axes.
   std::vector<ExpressionName> names() const;
 };
 
-/// Throws UsageError, a sentence with file, line, value and what is allowed.
+/// Throws UsageError with a sentence that names file, line, value and what is allowed.
 Description read_description(const KernelFile& text);
 
 }  // namespace tunesmith

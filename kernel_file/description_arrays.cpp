@@ -97,7 +97,7 @@ DescribedValues DescriptionReader::values_of_words(const toml::node& node, const
     std::string_view name;
     Contents::Spread spread;
     std::size_t bounds;
-    bool is_whole;  // of integers alone
+    bool is_whole;  // true: only arrays of integers may have it
   };
   static constexpr Spreading kinds[] = {{"uniform", Contents::uniform, 2, false},
                                         {"few", Contents::few, 2, false},
@@ -143,7 +143,7 @@ DescribedValues DescriptionReader::values_of_words(const toml::node& node, const
   if (kind->is_whole) {
     made.contents.least = 0;
     if (kind->bounds == 1) set_bound(node, bounds[0], made.contents.most, made.most);
-    if (words.starts_with("index")) {  // the last one is one less
+    if (words.starts_with("index")) {  // the largest index is one less than the bound
       made.contents.most = std::max(0.0, made.contents.most - 1);
       if (made.most)
         made.most = IntegerExpression::parse("max(0, " + made.most->text() + " - 1)", problem_names());

@@ -182,7 +182,7 @@ void DescriptionReader::read_function(const toml::table& given, const toml::node
                                    "; a function is called once, on the host. Leave one of them out.");
   }
   const std::string name = text(node, "function");
-  // It may stand in #ifndef TUNESMITH, where a kernel has no use for it.
+  // The function may be inside #ifndef TUNESMITH, because a kernel does not need it.
   std::optional<HostFunction> found;
   if (is_identifier(name)) found = function_of(compiled_.front(), name);
   if (is_identifier(name) && !found) found = function_of(text_.cu, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What read_description() (description.h) does with a parsed text, in parts. Private to kernel_file/.
+// The parts of read_description() (description.h) that work on a parsed text. Private to kernel_file/.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class DescriptionReader : private TomlReader {
  private:
   // description.cpp
   std::string kernel_names() const;
-  // What it reads of device memory beside its arguments has a value.
+  // Requires that all device memory that the kernel reads, except its arguments, has a value.
   void must_be_filled(const toml::node* node, const std::string& kernel) const;
   const DeclaredKernel& kernel_of(const toml::node* node, const std::string& name) const;
   const DeclaredKernel& chosen_kernel(const toml::node* node) const;
@@ -43,34 +43,35 @@ class DescriptionReader : private TomlReader {
   void read_rules(const toml::table& root);
   void read_rest(const toml::table& root);
 
-  // description_arrays.cpp: what a pointer's type says of its array, and what an array holds in checks
+  // description_arrays.cpp: the dtype of an array from its pointer's type, and its contents in checks
   bool is_of_problem(const DeclaredKernel::Parameter& parameter) const;
-  // Why an array of that dtype cannot stand behind the pointer, as the end of a sentence; empty: it can. A
-  // struct's elements are not known, so it may be called whatever the description says.
+  // Returns the end of a sentence on why the pointer cannot take an array of that dtype; empty if it can. The
+  // elements of a struct are not known, so the description may give it any dtype.
   std::string why_not(const DeclaredKernel::Parameter& parameter, const std::string& dtype) const;
-  // Empty: the problem's.
+  // Returns the dtype that the pointer's type gives; empty: the dtype of the problem.
   std::string dtype_of_pointer(const toml::node& node, const std::string& key,
                                const DeclaredKernel::Parameter& parameter) const;
-  // The kernel's pointer that takes the array; null: none does.
+  // Returns the kernel's pointer that takes the array; null if none does.
   const DeclaredKernel::Parameter* pointer_to(const toml::table& root, const DeclaredKernel& kernel,
                                               const std::string& array) const;
-  // Of "index(cols)": a number, or an expression of the problem.
+  // Reads a bound, such as cols in "index(cols)": a number, or an expression of the problem.
   void set_bound(const toml::node& node, std::string_view words, double& number,
                  std::optional<IntegerExpression>& expression) const;
   DescribedValues values_of_words(const toml::node& node, const std::string& key,
                                   const DescribedArray& array) const;
   void read_values(const toml::node& node, const std::string& key, DescribedArray& array) const;
-  // Names only; their extents name parameters, which are not known yet. Dtypes that the kernel's pointers
-  // have need not be given.
+  // Reads only names and dtypes; extents name parameters, which are not known yet. A dtype that the kernel's
+  // pointers have need not be given.
   void read_arrays(const toml::table& root, const DeclaredKernel& kernel, std::vector<std::string>& dtypes);
-  // All texts of a description, but not its names.
+  // Appends all texts of a description, but not its names.
   static void gather(const toml::node& node, std::string& words);
-  // The node in one form, without sentences for people.
+  // Returns the node in a canonical form, without the sentences for people.
   static std::string canonical(const toml::node& node);
   static std::string checks_of(const toml::table& root);
-  // A parameter of the problem without any use is mostly a forgotten argument, or a name written in two ways.
+  // Refuses a parameter of the problem that is never used: it is mostly a forgotten argument, or a name with
+  // two spellings.
   void must_be_used(const toml::table& root) const;
-  // A pointer that promises to be the only one to what is written, and is not.
+  // Refuses a written __restrict__ pointer if another pointer takes the same array.
   void must_be_alone(const toml::table& root, const DeclaredKernel& kernel) const;
   void must_be_given(const toml::table& root) const;
   void parse_extents(const toml::table& root, DescribedArray& array) const;
@@ -81,9 +82,10 @@ class DescriptionReader : private TomlReader {
   void set_categories(Parameter& made, const toml::node& node, const std::string& key) const;
   void set_range(Parameter& made, const toml::node& node, const std::string& key) const;
   void read_axes(const toml::table& root);
-  // Beside its own definitions, in a text that the kernel is made of.
+  // True if the name occurs outside its own definitions in a text of the kernel.
   bool occurs(const std::string& name) const;
-  // Whether the launch tells the kernel the value: as an argument, or in a block whose size it reads.
+  // True if the launch passes the value to the kernel: as an argument, or by a block size that the kernel
+  // reads.
   bool is_told(const toml::table& root, const std::string& name) const;
   void must_occur(const toml::table& root, const toml::node& node, const std::string& key,
                   const std::string& name) const;
@@ -94,19 +96,20 @@ class DescriptionReader : private TomlReader {
   DescribedLaunch launch(const toml::table* given, const std::string& of, const DeclaredKernel& kernel) const;
   void must_fit(const toml::node* node, const std::string& which, const DeclaredKernel::Parameter& parameter,
                 const DescribedArray& array) const;
-  // What fills a kernel's parameter: `words` name an array or are an expression.
+  // Reads the value of a kernel's parameter: `words` name an array or are an expression.
   DescribedArgument argument(const toml::node* node, const DeclaredKernel::Parameter& parameter,
                              const std::string& words, const DeclaredKernel& kernel) const;
   void read_reference(const toml::table& root, const DeclaredKernel& tuned);
-  // A function of the file, which is called once and works on whole arrays.
+  // Reads the reference as a host function of the file, which is called once and works on whole arrays.
   void read_function(const toml::table& given, const toml::node& node);
 
   const KernelFile& text_;
   std::vector<DeclaredKernel> kernels_;
   std::string tuned_kernel_;
   bool dtype_is_given_ = false;
-  std::vector<std::string> compiled_;  // each file without comments, literals and what is never compiled
-  std::string code_;                   // all of them
+  std::vector<std::string>
+      compiled_;      // each file without comments, literals and parts that are never compiled
+  std::string code_;  // all files of `compiled_`
   Description made_;
 };
 

@@ -18,7 +18,8 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 
 }  // namespace
 
-// By precedence climbing. What a quoted word means is known when the other side of == or != is.
+// Parses by precedence climbing. The meaning of a quoted word is known only when the other side of == or !=
+// is.
 class IntegerExpression::Parser {
  public:
   Parser(std::string_view text, const std::vector<ExpressionName>& names) : text_(text), names_(names) {}
@@ -40,7 +41,7 @@ class IntegerExpression::Parser {
  private:
   struct Operand {
     std::size_t node = 0;
-    std::optional<std::string> word;  // that is quoted
+    std::optional<std::string> word;  // the quoted word
     std::size_t at = 0;
   };
   struct Level {
@@ -55,7 +56,7 @@ class IntegerExpression::Parser {
                                      {"+", 5, Operation::add},         {"-", 5, Operation::subtract},
                                      {"*", 6, Operation::multiply},    {"/", 6, Operation::divide},
                                      {"%", 6, Operation::remainder}};
-  static constexpr int comparisons = 4;  // those of 3 and 4 do not follow each other
+  static constexpr int comparisons = 4;  // levels 3 and 4: comparisons cannot be chained
 
   static std::string shown(std::string_view token) { return "\"" + std::string(token) + "\""; }
 
@@ -64,7 +65,7 @@ class IntegerExpression::Parser {
                      std::to_string(start_ + 1) + ".");
   }
 
-  // The next token, left where it is; empty at the end.
+  // Returns the next token without consuming it; empty at the end.
   std::string_view peek() {
     start_ = at_;
     while (start_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[start_])) != 0) ++start_;
@@ -119,7 +120,7 @@ class IntegerExpression::Parser {
            "' where a number is expected; a word is compared by == or != with a parameter that has words");
   }
 
-  // Of `word` in comparison with `other`.
+  // Returns the index of the category `word`, which is compared with `other`.
   std::size_t place_of(const Operand& word, const Operand& other) {
     start_ = word.at;
     const Node* node = other.word ? nullptr : &made_.nodes_[other.node];
@@ -136,7 +137,7 @@ class IntegerExpression::Parser {
     return add({.operation = Operation::number, .value = found - name->categories.begin()});
   }
 
-  // A categorical parameter is compared with nothing else.
+  // Refuses a categorical parameter as a number: it may only be compared with a quoted word.
   void must_not_be_categorical(const Operand& operand) {
     if (operand.word) return must_be_number(operand);
     const Node& node = made_.nodes_[operand.node];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole-number expressions of a description: parsed once into data, evaluated with checks, never run as code
-// of the host.
+// Whole-number expressions of a description: parsed once into data and evaluated with checks, never run as
+// code of the host.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,28 @@
 
 namespace tunesmith {
 
-/// What an expression may name: a value, or, with `categories`, one of them, which it is compared with in
-/// quotes.
+/// A name in an expression: an integer, or, with `categories`, a category that is compared with quoted words.
 struct ExpressionName {
   std::string name;
   std::vector<std::string> categories = {};
 };
 
-/// In 64 bits: + - * / % (rounded to zero), < <= > >= == != ! && || ?:, min and max of two or more,
-/// ceil_div(a, b), numbers, names and 'words'. Comparisons give 1 or 0. What && || ?: do not need is not
-/// evaluated.
+/// Evaluates in 64 bits: + - * / % (rounded to zero), < <= > >= == != ! && || ?:, min and max of two or more,
+/// ceil_div(a, b), numbers, names and 'words'. Comparisons give 1 or 0. Operands that && || ?: do not need
+/// are not evaluated.
 class IntegerExpression {
  public:
   static constexpr std::size_t most_characters = 1000, most_depth = 50;
 
-  /// Throws UsageError: a sentence with the text, the place and what is allowed there.
+  /// Throws UsageError with a sentence that names the text, the place and what is allowed there.
   static IntegerExpression parse(std::string_view text, const std::vector<ExpressionName>& names);
 
-  /// The value of a name, by its place among the names.
+  /// Returns the value of a name, given by its index among the names.
   using Lookup = std::function<std::int64_t(std::size_t name)>;
   struct Result {
     std::int64_t value = 0;
     std::string
-        error;  ///< why there is no value (overflow, a divisor of zero), as a sentence; empty: there is
+        error;  ///< a sentence on why there is no value (overflow, a divisor of zero); empty: there is one
   };
   Result evaluate(const Lookup& lookup) const;
 
@@ -66,7 +65,7 @@ class IntegerExpression {
   };
   struct Node {
     Operation operation = Operation::number;
-    std::int64_t value = 0;           // of a number; of a name its place
+    std::int64_t value = 0;           // a number's value; a name's index
     std::size_t a = 0, b = 0, c = 0;  // operands
   };
   class Parser;

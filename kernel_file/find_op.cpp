@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled with the table of ops, beside ops().
+// The build compiles this file into the same library as the generated table of ops, which defines ops().
 #include "kernel_file/find_op.h"
 
 #include <string>

@@ -17,9 +17,9 @@ namespace {
 
 // A declaration or definition of a kernel in the blanked text.
 struct Declaration {
-  std::size_t begin = 0;  // of its first word
+  std::size_t begin = 0;  // the start of its first word
   std::size_t name = 0, name_end = 0;
-  std::size_t open = 0, close = 0;  // of its parameters: at ( and behind )
+  std::size_t open = 0, close = 0;  // the range of its parameters: at ( and behind )
   bool is_template = false, is_extern = false;
 };
 
@@ -28,7 +28,7 @@ std::vector<Declaration> declarations(std::string_view blank) {
   for (std::size_t at = 0; (at = find_word(blank, "__global__", at)) != std::string_view::npos; ++at) {
     if (in_directive(blank, at)) continue;
     Declaration one;
-    // Back to the end of what is before it.
+    // Go back to the end of the preceding construct.
     std::size_t begin = at;
     while (begin > 0 && blank[begin - 1] != ';' && blank[begin - 1] != '}' && blank[begin - 1] != '{') {
       if (blank[begin - 1] == '\n' && begin > 1 && in_directive(blank, begin - 2)) break;
@@ -38,7 +38,7 @@ std::vector<Declaration> declarations(std::string_view blank) {
     one.begin = skip_space(blank, begin);
     one.is_template = find_word(before, "template") != std::string_view::npos;
     one.is_extern = find_word(before, "extern") != std::string_view::npos;
-    // The last word before a parenthesis that is not an attribute's.
+    // The name is the last word before the parenthesis that is not an attribute's.
     for (std::size_t next = at; next < blank.size();) {
       const std::size_t open = blank.find('(', next);
       const std::size_t stop = blank.find_first_of(";{}", next);
@@ -113,7 +113,7 @@ void blank_out(std::string& text, std::size_t begin, std::size_t end) {
     if (text[at] != '\n') text[at] = ' ';
 }
 
-// The definitions of a constant, as ranges of the blanked text.
+// Returns the definitions of a constant, as ranges of the blanked text.
 std::vector<std::pair<std::size_t, std::size_t>> definitions(const std::string& blank,
                                                              const std::string& name) {
   std::vector<std::pair<std::size_t, std::size_t>> found;
@@ -129,7 +129,7 @@ std::vector<std::pair<std::size_t, std::size_t>> definitions(const std::string& 
       continue;
     }
     const std::size_t next = skip_space(blank, at + name.size());
-    // Back to the end of the statement before, at most one line.
+    // Go back to the end of the previous statement, at most one line.
     const std::size_t last = before.find_last_of(";{}");
     const std::size_t start = begin + (last == std::string_view::npos ? 0 : last + 1);
     const std::string of_this = squeezed(std::string_view(blank).substr(start, at - start));
@@ -187,7 +187,7 @@ bool are_alike(const std::vector<DeclaredKernel::Parameter>& a,
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [&](const DeclaredKernel::Parameter& one, const DeclaredKernel::Parameter& other) {
                       if (with_names) return one.type == other.type && one.name == other.name;
-                      // Of one without a name the last word of the type was taken for it.
+                      // For a parameter without a name, the last word of its type was taken as the name.
                       const auto whole = [](const DeclaredKernel::Parameter& of) {
                         return of.type.empty() ? of.name : of.type + " " + of.name;
                       };
@@ -218,7 +218,7 @@ std::vector<DeclaredKernel> kernels_of(std::string_view text) {
       continue;
     }
     const bool was_defined = defined.contains(kernel.name);
-    // A declaration may leave names out.
+    // A declaration may leave parameter names out.
     if (!are_alike(known->parameters, kernel.parameters, was_defined && is_definition))
       kernel.other_line = known->line;
     if (known->other_line > 0) kernel.other_line = known->other_line;
@@ -299,7 +299,8 @@ ConstantForm form_of(std::string_view text, std::string_view name) {
 
 namespace {
 
-// A line of the preprocessor as its word and what follows: "ifdef", "__CUDA_ARCH__". Empty: no such line.
+// Splits a preprocessor line into its word and the rest: "ifdef", "__CUDA_ARCH__". Returns empty texts for
+// any other line.
 std::pair<std::string, std::string> directive_of(std::string_view blank, std::size_t begin) {
   std::size_t at = skip_space(blank, begin);
   if (at >= line_end(blank, begin) || blank[at] != '#') return {};
@@ -310,14 +311,14 @@ std::pair<std::string, std::string> directive_of(std::string_view blank, std::si
   return {words.substr(first, end - first), words.substr(end)};
 }
 
-// Whether a condition tells the host from the device: what stands in it is for one of them alone.
+// True if a condition tells the host from the device: its lines are for one of them only.
 bool tells_devices_apart(const std::string& condition) {
   return condition.find("__CUDA_ARCH__") != std::string::npos ||
          condition.find("__CUDACC__") != std::string::npos ||
          condition.find("TUNESMITH_HOST") != std::string::npos;
 }
 
-// Declarations of dynamic shared memory.
+// Matches declarations of dynamic shared memory.
 const std::regex& dynamic_shared() {
   static const std::regex form(
       R"(\bextern\s+(?:volatile\s+)?__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s+)?([A-Za-z_][\w: ]*?)\s*([A-Za-z_]\w*)\s*\[\s*\]\s*;)");
@@ -344,10 +345,10 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
   if (options.compiled == nullptr) alone = compiled_texts(given, {}, constants).front();
   const CompiledText& compiled = options.compiled != nullptr ? *options.compiled : alone;
   const std::string& blank = compiled.text;
-  // From the end to the beginning, so that the places before stay.
+  // Edits are applied from the end to the beginning, so that earlier positions stay valid.
   std::vector<std::pair<std::size_t, std::pair<std::size_t, std::string>>> edits;
   static const std::regex include(R"([ \t]*#[ \t]*include[ \t]*(<[^>\n]+>)[^\n]*)");
-  std::vector<bool> conditions;  // of the #if around the line: whether they tell the host from the device
+  std::vector<bool> conditions;  // for each #if around the line: it tells the host from the device
   std::size_t number = 0;
   for (std::size_t begin = 0; begin < text.size(); ++number) {
     const std::size_t end = line_end(text, begin);
@@ -378,7 +379,7 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
     if (named.insert(one.name).second) edits.push_back({one.name, {name.size(), "ENTRY(" + name + ")"}});
   }
   const std::vector<Braces> outer = outer_braces(blank);
-  // On the host the text is in a namespace, where an overload would hide what it overloads.
+  // On the host the text is in a namespace, where an overload would hide the function that it overloads.
   for (const Braces& one : outer) {
     if (!options.is_overload || one.kind != Braces::Kind::function) continue;
     const std::string_view head = std::string_view(blank).substr(one.head, one.open - one.head);
@@ -402,7 +403,7 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
       return !one.is_transparent() && one.holds(place);
     });
     edits.push_back({place, {whole.size(), (is_at_file_scope ? "" : declared) + lines}});
-    // At file scope: each function that names it declares it itself.
+    // For a declaration at file scope, each function that names the array gets its own declaration.
     for (const Braces& one : outer) {
       if (!is_at_file_scope || one.kind != Braces::Kind::function || one.open < place) continue;
       const std::string_view head = std::string_view(blank).substr(one.head, one.open - one.head);
@@ -412,7 +413,7 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
         edits.push_back({one.open + 1, {0, " " + declared}});
     }
   }
-  // static __shared__: the host's word for shared memory is static already.
+  // `static __shared__`: the host's macro for shared memory already contains static.
   static const std::regex static_shared(
       R"(\bstatic(\s+(?:volatile\s+)?)__shared__\b|\b__shared__(\s+)static\b)");
   for (std::sregex_iterator at(blank.begin(), blank.end(), static_shared), none; at != none; ++at) {
@@ -424,7 +425,7 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
       edits.push_back(
           {place + static_cast<std::size_t>(at->length()) - length, {length, std::string(length, ' ')}});
   }
-  // Kernels in a namespace are known outside of it too; one without a name gets one.
+  // A kernel in a namespace is made known outside of it too; a namespace without a name gets one.
   for (const Declaration& one : declarations(blank)) {
     const std::size_t behind = skip_space(blank, one.close);
     std::string path;

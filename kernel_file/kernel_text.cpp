@@ -17,7 +17,7 @@
 namespace tunesmith {
 namespace {
 
-// The headers that NVRTC and the host have no need of: what device code uses of them is known without.
+// Headers that NVRTC and the host do not need: device code gets their contents without them.
 constexpr std::array<std::string_view, 20> known_without = {"<cuda_runtime.h>",
                                                             "<cuda.h>",
                                                             "<cuda_runtime_api.h>",
@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 20> known_without = {"<cuda_runtime.h>",
                                                             "<cstdint>",
                                                             "<stddef.h>"};
 
-// What a host function may need; a kernel has none of it.
+// Headers that a host function may need and a kernel never does.
 constexpr std::array<std::string_view, 20> known_on_host = {
     "<algorithm>", "<array>",  "<complex>", "<cstddef>", "<cstring>", "<deque>",  "<functional>",
     "<limits>",    "<list>",   "<map>",     "<memory>",  "<numeric>", "<random>", "<set>",
@@ -50,14 +50,14 @@ bool is_known_header(const std::string& header) {
          std::find(known_on_host.begin(), known_on_host.end(), header) != known_on_host.end();
 }
 
-// Those of which the host has what kernels use.
+// True for headers whose device functions the host emulates.
 bool is_emulated(const std::string& header) {
   static const std::set<std::string> emulated = {"<cuda_fp16.h>", "<cuda_bf16.h>", "<cuda_pipeline.h>",
                                                  "<cuda_pipeline_primitives.h>", "<math_constants.h>"};
   return emulated.contains(header);
 }
 
-// A constant: whether the header is there for the target.
+// Returns the name of a constant that tells if the header exists for the target.
 std::string presence_of(const std::string& header) {
   std::string name = "tunesmith_has";
   for (const char c : header)
@@ -65,7 +65,7 @@ std::string presence_of(const std::string& header) {
   return name;
 }
 
-// Not of the CUDA toolkit: of C++, of C beside what is known without, or of the system.
+// True for headers outside the CUDA toolkit: those of C++, of the system, and of C except the known ones.
 bool is_foreign(const std::string& header) {
   static const std::set<std::string> of_c = {
       "<ctype.h>",   "<errno.h>",   "<inttypes.h>", "<iostream.h>", "<locale.h>", "<malloc.h>",  "<memory.h>",
@@ -75,7 +75,8 @@ bool is_foreign(const std::string& header) {
          of_c.contains(header);
 }
 
-// Where the file includes it, so that the compiler names that line.
+// Returns the text that replaces the #include of the header: a check in the same line, so that the compiler
+// names that line.
 std::string in_place_of(const std::string& header) {
   if (is_emulated(header)) return "";
   const std::string guard = "write #ifndef TUNESMITH around what only your own program needs.\");";
@@ -88,8 +89,8 @@ std::string in_place_of(const std::string& header) {
          guard;
 }
 
-// What nvcc knows by headers of the system that it includes itself, where the code uses it without defining
-// it.
+// Defines names that nvcc gets from system headers that it includes itself, if the code uses them without
+// defining them.
 std::string names_of_system(std::string_view code) {
   struct Name {
     std::string_view name, meaning;
@@ -119,8 +120,8 @@ std::string names_of_system(std::string_view code) {
   return text;
 }
 
-// Whether a function with these parameters is a further one of a name that CUDA has: of a vector from other
-// parts, or of vectors what CUDA has of numbers.
+// True if a function with these parameters adds an overload to a name that CUDA has: make_ of a vector from
+// other parts, or a function on vectors that CUDA has for numbers.
 bool is_overload(const std::string& name, const std::vector<DeclaredKernel::Parameter>& parameters,
                  std::string_view code) {
   static const std::regex makes(R"(make_(u?(char|short|int|long|longlong)|float|double)([1-4]))");
@@ -161,8 +162,8 @@ std::string includes_text(const std::string& lines, std::string_view code) {
   return text;
 }
 
-// The function alone, in its lines, with the headers that a host has; and what calls it with the addresses of
-// its arguments.
+// Returns the function alone, on its original lines, with the headers that a host has, and a wrapper that
+// calls it with the addresses of its arguments.
 std::string function_text(const HostFunction& function, const std::string& cu, const std::string& file,
                           const std::string& includes) {
   std::string text = "#define TUNESMITH 1\n#include <cmath>\n#include <cstddef>\n#include <cstdint>\n";
@@ -244,7 +245,7 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
           const auto found = std::find_if(made.file.included.begin(), made.file.included.end(),
                                           [&](const auto& one) { return one.first == name; });
           if (name.empty() || name.starts_with("common/")) continue;
-          // What is inlined there would be missing where it is compiled.
+          // A fragment inlined in a part that is never compiled would be missing where it is compiled.
           if (at < of_file.lines.size() && of_file.lines[at] == Truth::no) {
             line.clear();
             continue;
@@ -281,7 +282,7 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
   for (const auto& [name, text] : common)
     if (name.starts_with("common/")) made.files.emplace(name, text);
   made.files[folder + "includes.h"] = includes_text(includes, code);
-  // Behind the last line, so that the lines before keep their numbers; render moves it to the top.
+  // Appended after the last line, so that the lines before keep their numbers; render() moves it to the top.
   made.files[main] += "#include \"" + folder + "includes.h\"\n#include \"common/shared.cuh\"\n";
 }
 

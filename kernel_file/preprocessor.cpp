@@ -15,8 +15,8 @@
 namespace tunesmith {
 namespace {
 
-constexpr int most_depth = 32;  // of files that include files, and of macros that name macros
-constexpr int most_visits = 8;  // of a file that is included again and again
+constexpr int most_depth = 32;                   // depth of nested includes, and of macros that name macros
+constexpr int most_visits = 8;                   // visits of one file that is included repeatedly
 constexpr std::size_t most_of_condition = 4096;  // characters
 
 Truth both(Truth a, Truth b) { return std::min(a, b); }
@@ -25,10 +25,10 @@ Truth opposite(Truth a) { return a == Truth::maybe ? a : a == Truth::yes ? Truth
 
 struct Macro {
   Truth is_defined = Truth::no;
-  std::optional<std::string> value = std::nullopt;  // nothing: not known, or it has parameters
+  std::optional<std::string> value = std::nullopt;  // empty: not known, or the macro has parameters
 };
 
-// Names that nobody defines in the texts, and that a compiler or a header may define.
+// True for names that the texts do not define, but a compiler or a header may.
 bool may_be_defined(std::string_view name) {
   static const std::set<std::string_view> known = {"INFINITY", "NAN",   "NULL", "NDEBUG", "EOF", "assert",
                                                    "WIN32",    "linux", "unix", "min",    "max"};
@@ -68,7 +68,7 @@ class Macros {
   std::map<std::string, Macro> macros_;
 };
 
-// The value of a condition's expression; nothing: it depends on what is not known, or has a form that this
+// Evaluates a condition's expression; nothing if it depends on unknown names or has a form that this class
 // does not read.
 class Condition {
  public:
@@ -105,7 +105,8 @@ class Condition {
     return std::nullopt;
   }
 
-  // Of operators from the loosest on. Unsigned arithmetic wraps, as a preprocessor's does at most.
+  // Evaluates operators from the loosest to the tightest level. Unsigned arithmetic wraps; a preprocessor's
+  // does so at most.
   Value of_level(int level) {
     static constexpr std::string_view operators[][4] = {
         {"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}};
@@ -218,13 +219,13 @@ class Reader {
     std::string name;
     std::string_view given;
     std::string blank;
-    std::vector<Truth> reached;  // by line
+    std::vector<Truth> reached;  // the truth of each line
     int visits = 0;
     bool is_once = false;  // #pragma once
   };
   struct Level {
-    Truth taken = Truth::no;  // one of the branches before
-    Truth now = Truth::no;    // this one
+    Truth taken = Truth::no;  // an earlier branch was taken
+    Truth now = Truth::no;    // the current branch is taken
   };
 
   void add(const std::string& name, std::string_view text) {
@@ -246,7 +247,7 @@ class Reader {
       const std::size_t first_line = line;
       std::size_t end = std::min(file.blank.find('\n', begin), file.blank.size());
       std::string words = file.blank.substr(begin, end - begin);
-      while (end < file.blank.size() && words.ends_with('\\')) {  // goes on in the next line
+      while (end < file.blank.size() && words.ends_with('\\')) {  // the line continues in the next one
         words.back() = ' ';
         const std::size_t next = std::min(file.blank.find('\n', end + 1), file.blank.size());
         words += file.blank.substr(end + 1, next - end - 1);
@@ -255,7 +256,7 @@ class Reader {
       }
       const std::size_t before = levels.size();
       const bool is_condition = step(words, levels);
-      // A line such as #else is compiled where its whole #if is.
+      // A line such as #else is compiled if its whole #if is.
       const bool is_inside = is_condition && levels.size() >= before;
       const Truth now = around_of(levels, around, levels.size() - (is_inside ? 1 : 0));
       for (std::size_t one = first_line; one <= line; ++one)
@@ -308,7 +309,7 @@ class Reader {
     return std::string(words.substr(begin, end - begin));
   }
 
-  // Whether the line is one of #if … #endif; `levels` are then as behind it.
+  // Returns true if the line is one of #if … #endif; `levels` is then updated to the state after the line.
   bool step(const std::string& line, std::vector<Level>& levels) {
     const auto [word, rest] = directive(line);
     if (word == "if" || word == "ifdef" || word == "ifndef") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which lines of a user's text a compiler comes to: its #if, #ifdef and #elif are evaluated as far as that is
+// Finds the lines of a user's text that a compiler compiles: #if, #ifdef and #elif are evaluated as far as
 // possible without the compiler's own macros and without a config.
 #pragma once
 
@@ -10,17 +10,17 @@
 
 namespace tunesmith {
 
-/// Of a condition, and of a line: it is compiled never, in some variants or on some targets, always.
+/// The truth of a condition, or a line: compiled never, in some variants or on some targets, always.
 enum class Truth { no, maybe, yes };
 
 struct CompiledText {
-  std::string text;          ///< as blanked() makes it, with the lines that are never compiled blank as well
-  std::vector<Truth> lines;  ///< of each line
+  std::string text;          ///< the result of blanked(), with lines that are never compiled blank as well
+  std::vector<Truth> lines;  ///< the truth of each line
 };
 
-/// Of a file and of those that it includes by #include "…", in their order. `constants` are defined before
-/// the file, with values that differ from variant to variant. A name that the files do not define is not
-/// defined, unless it may be a compiler's or a header's, such as __CUDA_ARCH__ or INT_MAX.
+/// Returns the texts of a file and of the files that it includes by #include "…", in their order. `constants`
+/// are defined before the file, with values that differ between variants. A name that the files do not define
+/// counts as undefined, unless a compiler or a header may define it, such as __CUDA_ARCH__ or INT_MAX.
 std::vector<CompiledText> compiled_texts(std::string_view file,
                                          const std::vector<std::pair<std::string, std::string>>& included,
                                          const std::vector<std::string>& constants);

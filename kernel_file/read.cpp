@@ -25,7 +25,7 @@ void add_included(const fs::path& folder, const std::string& text, KernelFile& o
     const bool known = std::any_of(own.included.begin(), own.included.end(),
                                    [&](const auto& one) { return one.first == name; });
     if (name.empty() || known || name.starts_with("common/")) continue;
-    // Both an error only if the compiler comes to that line.
+    // Either is an error only if the compiler compiles that line.
     if (is_outside(name) || !fs::is_regular_file(folder / name)) continue;
     if (own.included.size() == most_files)
       throw UsageError(own.path + " includes more than " + std::to_string(most_files) +

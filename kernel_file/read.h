@@ -8,11 +8,11 @@
 
 namespace tunesmith {
 
-/// FILE.cu; FILE.toml beside it, if there is one; and what it includes from its own folder. Throws
-/// UsageError.
+/// Reads FILE.cu, FILE.toml in the same folder if it exists, and the files that FILE.cu includes from its own
+/// folder. Throws UsageError.
 KernelFile read_kernel_file(const std::filesystem::path& path);
 
-/// Of a file that a person names: a text of at most 4 MiB. Throws UsageError.
+/// Reads a file that a person names: a text of at most 4 MiB. Throws UsageError.
 std::string read_text_file(const std::filesystem::path& path);
 
 }  // namespace tunesmith

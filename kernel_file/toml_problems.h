@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems as a TOML file: an op, and values of its parameters; a list stands for a problem with each of its
-// values. Tables such as [extents] are for people.
+// Reads problems from a TOML file: an op, and values of its parameters; a list stands for one problem per
+// value. Tables such as [extents] are for people.
 #pragma once
 
 #include <filesystem>
@@ -13,10 +13,10 @@ namespace tunesmith {
 
 struct TomlProblems {
   std::string op;
-  std::vector<Problem> problems;  ///< as they are written: complete_problem() judges them
+  std::vector<Problem> problems;  ///< as written; complete_problem() checks them
 };
 
-/// `file`: as errors name it. Throws UsageError with the line.
+/// `file` is the name in error messages. Throws UsageError with the line.
 TomlProblems toml_problems(const std::string& text, const std::string& file);
 
 TomlProblems read_toml_problems(const std::filesystem::path& path);

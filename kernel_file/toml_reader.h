@@ -5,8 +5,8 @@
 
 #include <stdexcept>
 
-// What toml++ assumes of a text is false for some that are damaged; with NDEBUG the compiler would rely on
-// it.
+// Some assumptions of toml++ are false for damaged texts; with NDEBUG the compiler would rely on them. So
+// NDEBUG is off here, and a false assumption throws.
 namespace tunesmith {
 constexpr void require_toml(bool holds) {
   if (!holds) throw std::logic_error("a key or a value has no form that TOML knows");
@@ -26,29 +26,30 @@ constexpr void require_toml(bool holds) {
 
 namespace tunesmith {
 
-/// `what` is not TOML, says the error: "The description". `file`: as it is named. Throws UsageError.
+/// Parses a TOML text. Error messages use `what` ("The description") for the text and `file` for its name.
+/// Throws UsageError.
 toml::table parse_toml(const std::string& text, const std::string& file, const std::string& what);
 
 class TomlReader {
  public:
-  /// `file`: as errors name it.
+  /// `file` is the name in error messages.
   explicit TomlReader(std::string file) : file_(std::move(file)) {}
 
   [[noreturn]] void refuse(const toml::node* node, const std::string& sentence) const;
   static std::string shown(const toml::node& node);
   const std::string& text(const toml::node& node, const std::string& key) const;
-  // One that may stand in a comment of a variant.
+  // Returns a text that may stand in a comment of a variant.
   std::string line(const toml::node& node, const std::string& key) const;
   std::int64_t integer(const toml::node& node, const std::string& key, std::int64_t least,
                        std::int64_t most) const;
   double real(const toml::node& node, const std::string& key, double least) const;
   const toml::array& list(const toml::node& node, const std::string& key, const std::string& of) const;
   std::vector<std::string> texts(const toml::node& node, const std::string& key) const;
-  // Of the root: null if it is not there.
+  // Returns a table of the root; null if it is missing.
   const toml::table* table(const toml::table& root, const std::string& key) const;
   void only_keys(const toml::table& given, const std::string& what,
                  const std::vector<std::string>& known) const;
-  // In the order in which they stand.
+  // Returns the entries in the order of the text.
   static std::vector<std::pair<std::string, const toml::node*>> entries(const toml::table& given);
 
  private:

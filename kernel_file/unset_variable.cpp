@@ -19,7 +19,7 @@ struct Variable {
   bool is_constant = false, is_array = false;
 };
 
-// What may be used by its name: a function, a class, a macro.
+// A construct that is used by its name: a function, a class, a macro.
 struct Unit {
   std::string name;  // empty: always used, such as an operator
   std::string_view head, body;
@@ -34,7 +34,7 @@ std::string word_before(std::string_view text, std::size_t end) {
 
 bool is_attribute(std::string_view word) { return word.starts_with("__") || word == "alignas"; }
 
-// The place of the first parenthesis that is not an attribute's; npos: there is none.
+// Returns the position of the first parenthesis that is not an attribute's; npos if there is none.
 std::size_t parameters_of(std::string_view head) {
   std::size_t at = head.find('(');
   while (at != std::string_view::npos && is_attribute(word_before(head, at))) {
@@ -79,10 +79,10 @@ std::vector<Unit> units_of(std::string_view code, const std::vector<Braces>& bra
   return units;
 }
 
-// Those at file scope that have no initialiser.
+// Returns the variables at file scope that have no initialiser.
 std::vector<Variable> variables_of(std::string_view code, const std::vector<Braces>& braces) {
   std::vector<Variable> found;
-  std::set<std::size_t> seen;  // statements
+  std::set<std::size_t> seen;  // start positions of statements
   for (const std::string_view key : {"__constant__", "__device__", "__managed__"}) {
     for (std::size_t at = 0; (at = find_word(code, key, at)) != std::string_view::npos; ++at) {
       const bool is_inside = std::any_of(braces.begin(), braces.end(), [&](const Braces& one) {
@@ -121,7 +121,7 @@ std::vector<Variable> variables_of(std::string_view code, const std::vector<Brac
   return found;
 }
 
-// Whether code that uses it may write it: it is assigned, or its address is taken.
+// True if the code may write the variable: it assigns to it or takes its address.
 bool may_write(std::string_view code, const Variable& variable) {
   static constexpr std::array<std::string_view, 12> assigning = {
       "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "++", "--", "<<=", ">>="};
@@ -131,7 +131,8 @@ bool may_write(std::string_view code, const Variable& variable) {
     const std::string_view last = code.substr(before > 1 ? before - 2 : 0, before > 1 ? 2 : before);
     if (last == "++" || last == "--" || (last.ends_with('&') && last != "&&")) return true;
     std::size_t next = skip_space(code, at + variable.name.size());
-    if (variable.is_array && (next == code.size() || code[next] != '[')) return true;  // it is a pointer
+    if (variable.is_array && (next == code.size() || code[next] != '['))
+      return true;  // the array decays to a pointer
     while (next < code.size() && (code[next] == '[' || code[next] == '.')) {
       if (code[next] == '[') {
         next = behind_close(code, next);
@@ -172,7 +173,7 @@ std::optional<UnsetVariable> unset_variable(std::string_view code, const std::st
   for (const Variable& variable : variables) {
     bool is_used = false, is_written = false;
     for (const Unit& one : used) {
-      if (one.name == variable.name) is_written = true;                            // a macro stands for it
+      if (one.name == variable.name) is_written = true;  // a macro of its name stands for it
       if (find_word(one.head, variable.name) != std::string_view::npos) continue;  // a parameter's name
       is_used |= find_word(one.body, variable.name) != std::string_view::npos;
       is_written |= !variable.is_constant && may_write(one.body, variable);

@@ -9,7 +9,7 @@
 namespace tunesmith {
 namespace {
 
-// Never destroyed: spaces refer to its sentences, and threads that plan may outlive main().
+// Never destroyed, because spaces refer to the kernels' sentences, and threads that plan may outlive main().
 struct Kernels {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<const UserKernel>, std::less<>> by_name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users' kernels that this process was given: a .cu with its description (description.h), and the op that it
-// makes. They are found by name beside the ops that the program was built with (find_op.h).
+// The users' kernels that this process was given: a .cu with its description (description.h), and the op made
+// of it. They are found by name like the ops that the program was built with (find_op.h).
 #pragma once
 
 #include <functional>
@@ -15,39 +15,40 @@
 
 namespace tunesmith {
 
-/// The files that describe an op, as texts: what another process needs to have it too.
+/// The files that describe an op, as texts: another process needs them to make the same op.
 struct KernelFile {
-  std::string path;         ///< as it was named
-  std::string cu;           ///< the kernel's file
-  std::string description;  ///< the text of the .toml beside it; empty: it stands in the .cu
-  /// What the .cu includes from its own folder: the names in its lines #include "…", and the texts.
+  std::string path;  ///< the path as it was given
+  std::string cu;    ///< the kernel's file
+  std::string
+      description;  ///< the text of the .toml in the same folder; empty: the description is in the .cu
+  /// The files that the .cu includes from its own folder: the names in its lines #include "…", and the texts.
   std::vector<std::pair<std::string, std::string>> included = {};
   bool operator==(const KernelFile&) const = default;
 };
 
 struct UserKernel {
-  Op op;        ///< without a function as reference: that is a kernel
-  Files files;  ///< of its body, and of what every body may include
+  Op op;        ///< without Op::reference: the reference is a kernel
+  Files files;  ///< the texts of its body and of the files that every body may include
   KernelFile file;
-  Template reference;              ///< with the space of the op's template, of which it takes the base config
-  bool reference_is_base = false;  ///< there is no other kernel to compare with
-  /// The reference is a host function, whatever is tuned for: C++ with it and with
-  /// extern "C" void tunesmith_call(void* const* values), which takes an array or the address of a number for
-  /// each argument of `reference`'s launch. Empty: it is a kernel.
+  Template reference;              ///< it has the space of the op's template and runs with the base config
+  bool reference_is_base = false;  ///< true: there is no separate reference kernel
+  /// Set if the reference is a host function, on every target: a C++ text with that function and extern "C"
+  /// void tunesmith_call(void* const* values), which takes an array or the address of a number for each
+  /// argument of `reference`'s launch. Empty: the reference is a kernel.
   std::string reference_text;
-  double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: as for the dtype
-  std::string compared;                                     ///< a sentence: with what it is compared
-  std::vector<std::string> notes;                           ///< sentences: which lines gave way
-  /// A sentence on an expression that some config, which no rule excludes, cannot compute; empty: none is
-  /// known. It tries many configs.
+  double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: the dtype's default
+  std::string compared;                                     ///< a sentence on what results are compared with
+  std::vector<std::string> notes;                           ///< sentences on lines that were left out
+  /// Returns a sentence on an expression that cannot be computed for some config that no rule excludes; empty
+  /// if none is found. It tries many configs.
   std::function<std::string(const Problem&)> mistake = nullptr;
 };
 
-/// Keeps it for the rest of the process; the same texts again give the one that is there. Throws UsageError
-/// where another kernel has its name. Thread-safe. (add.h makes one of a file.)
+/// Keeps the kernel for the rest of the process; if one with the same texts exists, returns that. Throws
+/// UsageError if another kernel has its name. Thread-safe. (add.h makes a kernel from a file.)
 const UserKernel& keep_user_kernel(std::unique_ptr<const UserKernel> kernel);
 
-/// For find_op.h and add.h. Null: there is none of that name. Thread-safe.
+/// Used by find_op.h and add.h. Returns null if there is none of that name. Thread-safe.
 const UserKernel* find_user_kernel(std::string_view name);
 
 }  // namespace tunesmith

@@ -9,7 +9,7 @@ namespace {
 
 bool may_be_zero(const BoundedValue& x) { return std::abs(x.value) <= x.error; }
 
-// How far f may lie from f(x.value) for an argument within the error of x; f is a function of one real
+// Bounds the distance of f from f(x.value) for an argument within the error of x; f is a function of one real
 // number.
 double carried(Operation operation, const BoundedValue& x, double result, bool non_negative) {
   const double v = x.value;
@@ -132,10 +132,10 @@ double value_of(Operation operation, double x) {
   }
 }
 
-// 1 or 0; where the bound does not tell which, both are permitted.
+// Returns 1 or 0; if the bound leaves it open, the error permits both.
 BoundedValue truth(bool value, bool sure) { return {value ? 1.0 : 0.0, sure ? 0.0 : 1.0}; }
 
-// Whether x and y certainly compare as their values do.
+// True if x and y certainly compare as their values do.
 bool apart(const BoundedValue& x, const BoundedValue& y) {
   const double gap = std::abs(x.value - y.value);
   return (certain(x) && certain(y)) || !(gap <= x.error + y.error);
@@ -157,7 +157,7 @@ BoundedValue apply(Operation operation, const BoundedValue& x, const BoundedValu
       return {x.value - y.value, x.error + y.error};
     case Operation::multiply: {
       const double value = x.value * y.value;
-      // There is no bound for zero times infinity, nor for what is near zero times infinity.
+      // There is no bound for zero times infinity, nor for a value near zero times infinity.
       if ((std::isinf(x.value) && !certain(y) && may_be_zero(y)) ||
           (std::isinf(y.value) && !certain(x) && may_be_zero(x)))
         return {value, infinity};
@@ -208,7 +208,7 @@ BoundedValue apply(Operation operation, const BoundedValue& x, const BoundedValu
     case Operation::choose: {
       const BoundedValue& chosen = x.value != 0 ? y : z;
       if (certain(x) || !may_be_zero(x)) return chosen;
-      if (y.value == z.value) return {y.value, std::max(y.error, z.error)};  // infinities too
+      if (y.value == z.value) return {y.value, std::max(y.error, z.error)};  // this holds for infinities too
       return {chosen.value, std::abs(y.value - z.value) + std::max(y.error, z.error)};
     }
     case Operation::min:
@@ -236,14 +236,16 @@ BoundedValue apply(Operation operation, const BoundedValue& x, const BoundedValu
       return {value, 2 * (x.error + y.error) / radius};
     }
     case Operation::hypot: {
-      // Neither side's error counts more than once. NaN if either is, also beside an infinity.
+      // Each operand's error counts at most once. The result is NaN if either operand is, even if the other
+      // is infinite.
       const double value =
           x.value != x.value || y.value != y.value ? x.value + y.value : std::hypot(x.value, y.value);
       return {value, std::isfinite(value) ? x.error + y.error : 0};
     }
     default: {
       const double value = value_of(operation, x.value);
-      // Infinite at an infinity, or beyond double's range and so beyond f32's; the caller decides for f64.
+      // The value is infinite at an infinity, or beyond double's range and so beyond f32's; the caller
+      // decides for f64.
       const bool grows = operation == Operation::exp || operation == Operation::exp2 ||
                          operation == Operation::expm1 || operation == Operation::sinh ||
                          operation == Operation::cosh;

@@ -72,7 +72,7 @@ bool Builder::is_non_negative(const Node& node) const {
   const auto operand = [&](std::size_t n) { return at(node.operands[n]).non_negative; };
   switch (node.operation) {
     case Operation::input:
-      return node.non_negative;  // of a reduction, as its argument
+      return node.non_negative;  // a reduction's input is non-negative if its argument is
     case Operation::number:
       return node.number >= 0;
     case Operation::abs:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of operations that the parser makes: each operation once, the result last. Private to this folder.
+// Builds the list of operations for the parser: each operation once, the result last. Private to this folder.
 #pragma once
 
 #include <array>
@@ -14,19 +14,20 @@
 
 namespace tunesmith::elementwise_op {
 
-/// Adds operations; an equal one that is there already is taken instead. What is added lies behind its
-/// operands. Throws SyntaxError (scanner.h) where there are too many.
+/// Adds operations; an existing equal one is reused. An operation comes after its operands. Throws
+/// SyntaxError (scanner.h) if there are too many.
 class Builder {
  public:
-  int add(Node node);  ///< its place
+  int add(Node node);  ///< returns its index
   int add(Operation operation, std::size_t position, std::array<int, 3> operands);
 
-  /// The nodes of `body` with `arguments` for its inputs; the place of its result.
+  /// Inserts the nodes of `body` with `arguments` for its inputs; returns the index of its result.
   int insert(const Expression& body, std::span<const int> arguments, std::size_t position);
 
   const std::vector<Node>& nodes() const { return nodes_; }
 
-  /// What the node at `root` needs, which is last then; pow(x, 2) leaves a 2 that nothing needs.
+  /// Returns only the nodes that the node at `root` needs, which comes last; pow(x, 2), for example, leaves
+  /// an unused 2.
   Expression finish(int root, int inputs) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an expression has a meaning in a dtype: which functions and numbers the type has.
+// Checks that a dtype has the functions and numbers of an expression.
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An expression as C++: a function of one element, of one fixed statement per operation.
+// Writes an expression as C++: a function of one element, with one fixed statement per operation.
 
 #include <algorithm>
 #include <array>

@@ -15,27 +15,28 @@ namespace {
 
 // A floating-point type.
 struct Format {
-  int digits;      ///< of the significand, in bits
+  int digits;      ///< bits of the significand
   double unit;     ///< roundoff: half a unit of the last place of 1
-  double least;    ///< half the least number, what rounding a tiny value may lose
-  double largest;  ///< what is larger by half a unit of its last place is infinite
+  double least;    ///< half the least number: the loss from rounding a tiny value
+  double largest;  ///< a value larger by half a unit of its last place is infinite
 };
 
-// Twice for f64, since the reference itself computes in double; f32 has 2^-29 of its unit to spare.
+// `unit` and `least` of f64 are doubled, because the reference itself computes in double; f32 has 2^-29 of
+// its unit to spare.
 constexpr Format f32_format = {24, 0x1p-24 * (1 + 0x1p-20), 0x1p-150, 0x1.fffffep127};
 constexpr Format f64_format = {53, 0x1p-52, 0x1p-1074, std::numeric_limits<double>::max()};
 constexpr Format f16_format = {11, 0x1p-11, 0x1p-25, 65504};
 constexpr Format bf16_format = {8, 0x1p-8, 0x1p-134, 0x1.fep127};
 
-// Whether the number is one of the format's.
+// True if the format has the number.
 bool holds(const Format& format, double value) {
   if (!std::isfinite(value) || value == 0) return true;
   const double quantum = std::max(std::ldexp(1.0, std::ilogb(value) + 1 - format.digits), 2 * format.least);
   return std::abs(value) <= format.largest && std::fmod(value, quantum) == 0;
 }
 
-// A result with the error `carried` from its operands and that of the operation itself, of `ulps` units in
-// the last place. `tiny`: it may be too small for the format's full precision. `fusable`: a fused
+// Returns a result with the error `carried` from its operands and the error of the operation itself, `ulps`
+// units in the last place. `tiny`: it may be too small for the format's full precision. `fusable`: a fused
 // multiply-add may have kept an infinite product finite.
 BoundedValue rounded(double value, double carried, double ulps, const Format& format, bool tiny,
                      bool fusable) {
@@ -55,7 +56,7 @@ bool is_product(std::span<const Node> nodes, int place) {
          (node.operation == Operation::negate && is_product(nodes, node.operands[0]));
 }
 
-constexpr std::size_t block = 256;  // elements that pass through the expression together
+constexpr std::size_t block = 256;  // the number of elements that are evaluated together
 
 const Format& format_of(DType compute) { return compute == DType::f64 ? f64_format : f32_format; }
 
@@ -90,7 +91,7 @@ void evaluate_real(const Expression& expression, DType dtype, std::span<const st
   }
 }
 
-// Integers wrap, as the kernels' do.
+// Integers wrap around, as in the kernels.
 template <typename Whole, typename Bits>
 Whole apply_whole(Operation operation, Whole x, Whole y, Whole z) {
   const auto wrapped = [](Bits bits) { return static_cast<Whole>(bits); };
@@ -140,7 +141,7 @@ Whole apply_whole(Operation operation, Whole x, Whole y, Whole z) {
   }
 }
 
-// `all` is room for the nodes' values.
+// Evaluates one element; `all` has room for the nodes' values.
 template <typename Whole, typename Bits>
 Whole whole_result(const Expression& expression, std::span<const std::int64_t> inputs,
                    std::vector<Whole>& all) {
@@ -221,7 +222,7 @@ void BoundedNodes::evaluate(std::size_t i, const BoundedValue* x, const BoundedV
         std::isinf(result.value) && std::isfinite(x[e].value) && std::isfinite(y[e].value) && !chooses &&
         (fusable_[i] != 0 || (compute_ == DType::f64 && !(certain(x[e]) && certain(y[e]))));
     const bool unknown = overflown || x[e].error == infinity || (!chooses && y[e].error == infinity);
-    // An exact zero: a function's result in double may have been lost instead, in f32 only where zero is
+    // An exact zero. A function's result in double may have underflowed to zero; in f32 the zero is then
     // right.
     const bool zero =
         result.value == 0 && result.error == 0 && (compute_ == DType::f32 || !known.real || x[e].value == 0);

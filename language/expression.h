@@ -77,9 +77,9 @@ enum class Operation {
 struct OperationFacts {
   std::string_view name;  ///< as in elementwise/functions.cuh
   int operands;
-  bool called;      ///< a person writes name(x)
+  bool called;      ///< written as name(x)
   bool real;        ///< not for i32 and i64
-  double f32_ulps;  ///< largest error, in units in the last place; 0.5: rounded correctly; 0: exact
+  double f32_ulps;  ///< the largest error, in units in the last place; 0.5: correctly rounded; 0: exact
   double f64_ulps;
 };
 const OperationFacts& facts(Operation operation);
@@ -87,18 +87,18 @@ std::span<const OperationFacts> operations();  ///< in the order of Operation
 
 struct Node {
   Operation operation = Operation::number;
-  std::array<int, 3> operands = {-1, -1, -1};  ///< positions of earlier nodes
+  std::array<int, 3> operands = {-1, -1, -1};  ///< indices of earlier nodes
   int input = -1;
   double number = 0;
   std::optional<std::int64_t> whole = std::nullopt;  ///< a number written without point and exponent
-  std::size_t position = 0;                          ///< in the text, from 0; for errors
-  bool non_negative = false;                         ///< whatever the inputs (or NaN)
+  std::size_t position = 0;                          ///< position in the text, from 0, for errors
+  bool non_negative = false;                         ///< for all inputs it is non-negative or NaN
 };
 
-/// Each node occurs once and stands behind its operands; the last is the result.
+/// Each node occurs once and comes after its operands; the last one is the result.
 struct Expression {
   std::vector<Node> nodes;
-  int inputs = 0;  ///< the letters from a on
+  int inputs = 0;  ///< the number of inputs, which are the letters from a on
 };
 
 struct NamedFunction {
@@ -109,43 +109,44 @@ std::span<const NamedFunction> named_functions();
 
 struct ParseResult {
   Expression expression;
-  std::string error;  ///< a sentence, the text and a caret under the place; empty if there is an expression
+  std::string
+      error;  ///< a sentence, the text and a caret below the position; empty if there is an expression
 };
-ParseResult parse(std::string_view function);  ///< a name or an expression
+ParseResult parse(std::string_view function);  ///< `function` is a name or an expression
 
-/// What is wrong with a text, and at which character, from 0 on.
+/// An error in a text, and the position of its character, from 0 on.
 struct SyntaxError {
   std::size_t position;
   std::string sentence;
 };
 
-/// As parse(), of an expression only; throws SyntaxError.
+/// Like parse(), for an expression only; throws SyntaxError.
 Expression parse_expression(std::string_view text);
 
-/// The sentence with the character's number, the text around it and a caret under it.
+/// Returns the sentence with the character's number, the text around it and a caret below it.
 std::string message(const SyntaxError& error, std::string_view text);
 
-/// Why the expression cannot be computed in this dtype, as a sentence; empty if it can.
+/// Returns a sentence on why the expression cannot be computed in this dtype; empty if it can.
 std::string refuses(const Expression& expression, DType dtype);
 
-/// `Compute`, ARITY and apply(), which computes one element.
+/// Writes C++: `Compute`, ARITY and apply(), which computes one element.
 std::string code(const Expression& expression, DType dtype);
-/// As C++ too: `apply(operation, x, y, z)`, the operations that a program of numbers may name.
+/// Writes C++: `apply(operation, x, y, z)`, with the operations that a program of numbers may name.
 std::string apply_code(DType compute);
 
-/// A number's node as C++.
+/// Writes a number's node as C++.
 std::string literal(const Node& node, DType compute);
 
-/// The type that a dtype is computed in: f32 for f16 and bf16.
+/// The type in which a dtype is computed: f32 for f16 and bf16.
 DType compute_dtype(DType dtype);
 
-/// The expression for `count` elements: input k's values are inputs[k][0 … count). `permitted` bounds the
-/// error of evaluating it operation by operation in the dtype (fused multiply-adds allowed); infinity: there
-/// is no bound. Integers are exact.
+/// Evaluates the expression for `count` elements: input k's values are inputs[k][0 … count). `permitted`
+/// bounds the error of evaluating it operation by operation in the dtype (fused multiply-adds allowed);
+/// infinity: there is no bound. Integers are exact.
 void evaluate(const Expression& expression, DType dtype, std::span<const std::vector<double>> inputs,
               std::size_t count, double* value, double* permitted);
 
-/// Of i32 or i64, one element.
+/// Evaluates one element of i32 or i64.
 std::int64_t evaluate_whole(const Expression& expression, DType dtype, std::span<const std::int64_t> inputs);
 
 }  // namespace tunesmith::elementwise_op

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that expressions are made of, with the errors of their results, and the named functions.
+// The table of an expression's operations, with the errors of their results, and the named functions.
 
 #include "language/expression.h"
 
 namespace tunesmith::elementwise_op {
 namespace {
 
-// In the order of Operation; inputs and numbers have no name. The errors of functions are those that the CUDA
-// C++ Programming Guide states (appendix on mathematical functions), the larger where its editions differ;
-// that of hypot is its own: roundings of a square and a sum, halved by the root, and that of the root.
+// In the order of Operation; inputs and numbers have no name. The errors of functions are those of the CUDA
+// C++ Programming Guide (appendix on mathematical functions), the larger one if its editions differ. The
+// error of hypot is our own: the roundings of a square and a sum, halved by the root, and the rounding of the
+// root.
 constexpr std::array<OperationFacts, 49> table = {{
     {"", 0, false, false, 0, 0},
     {"", 0, false, false, 0, 0},
@@ -62,8 +63,8 @@ constexpr std::array<OperationFacts, 49> table = {{
 }};
 static_assert(table.size() == static_cast<std::size_t>(Operation::hypot) + 1);
 
-// The original Numba kernels' functions; a term that occurs twice is computed once. gaussian_pdf divides
-// once, for all elements where sigma is one number; its factors are -1 / (2 ln 2) and 1 / sqrt(2 pi).
+// The functions of the original Numba kernels; a term that occurs twice is computed once. gaussian_pdf
+// divides once, for all elements if sigma is one number; its factors are -1 / (2 ln 2) and 1 / sqrt(2 pi).
 constexpr std::array<NamedFunction, 4> named = {{
     {"add", "a + b"},
     {"hypot", "hypot(a, b)"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An expression's text as a list of operations, or what is wrong with it and where.
+// Parses an expression's text into a list of operations, or reports an error and its position.
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ std::string function_names() {
   return all;
 }
 
-// Recursive descent over C's grammar, from ?: down to a number, an input or a call.
+// A recursive descent parser of C's grammar, from ?: down to a number, an input or a call.
 class Parser {
  public:
   Parser(Scanner& scanner, Builder& builder, const Words& words)
@@ -42,7 +42,7 @@ class Parser {
     Operation operation;
   };
 
-  // Counts nesting for as long as it lives.
+  // Counts one level of nesting during its lifetime.
   class NestingLevel {
    public:
     explicit NestingLevel(Parser& parser) : parser_(parser) {
@@ -206,7 +206,7 @@ class Parser {
 
 std::string letter(int k) { return {static_cast<char>('a' + k)}; }
 
-// How many inputs there are: a to the last that is used, without a gap.
+// Returns the number of inputs: from a to the last that is used, including unused ones between.
 int inputs(const Builder& builder) {
   const auto uses = [&](int k) {
     return std::any_of(builder.nodes().begin(), builder.nodes().end(),
@@ -224,7 +224,7 @@ int inputs(const Builder& builder) {
   return last + 1;
 }
 
-// The text around a position, and a caret under it.
+// Returns the text around a position, and a caret below it.
 std::string shown(std::string_view text, std::size_t position) {
   constexpr std::size_t reach = 50;  // characters to each side
   const std::size_t from = position > reach ? position - reach : 0;

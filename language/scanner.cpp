@@ -76,7 +76,7 @@ Node Scanner::number(bool negative) {
   }
   const std::string written = (negative ? "-" : "") + std::string(text_.substr(position, at_ - position));
   Node node{.operation = Operation::number, .position = position};
-  // Too small a number is zero; too large a one has no value.
+  // A number that is too small becomes zero; one that is too large is an error.
   node.number = nearest_number(written);
   if (std::isinf(node.number)) fail(position, "The number is too large for any of the types.");
   if (whole) node.whole = parsed_number<std::int64_t>(written);

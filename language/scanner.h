@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An expression's text, read from left to right: symbols, numbers and words. Private to this folder.
+// Reads an expression's text from left to right: symbols, numbers and words. Private to this folder.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace tunesmith::elementwise_op {
 
 std::string quoted(std::string_view text);
 
-/// Whether a byte of UTF-8 is not a character's first.
+/// True if a byte of UTF-8 is not the first of a character.
 inline bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-/// Stands at a character that is not blank, or at the end.
+/// A scanner that always stands at a non-blank character, or at the end.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) { skip_blanks(); }
@@ -27,12 +27,12 @@ class Scanner {
   bool sees(std::string_view symbol) const { return text_.substr(at_, symbol.size()) == symbol; }
   bool sees_number() const;
   bool sees_word() const;
-  std::string_view here() const;  ///< the character, of several bytes where it is not ASCII
+  std::string_view here() const;  ///< the current character, several bytes if it is not ASCII
 
-  bool take(std::string_view symbol);  ///< steps behind it if it is here
+  bool take(std::string_view symbol);  ///< skips the symbol if it is here
   void expect(std::string_view symbol, std::string_view where);
   std::string_view word();
-  Node number(bool negative);  ///< `negative`: a minus stood before it
+  Node number(bool negative);  ///< `negative`: a minus came before it
 
  private:
   void skip_blanks();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grammar of expressions for ops whose expressions have words of their own, such as names of arrays and
-// reductions. Private to the ops.
+// Parses expressions for ops that have their own words, such as names of arrays and reductions. Private to
+// the ops.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,11 @@
 
 namespace tunesmith::elementwise_op {
 
-/// What words stand for beside pi and the functions of elements: the place of a node, or nothing.
+/// The meaning of words in addition to pi and the functions of elements: the index of a node, or nothing.
 struct Words {
   std::function<std::optional<int>(std::string_view word, std::size_t position)> value;
-  /// Of a word with arguments; asked before the functions of elements. Null: there are no others.
+  /// The meaning of a word with arguments; asked before the functions of elements. Null: there are no such
+  /// words.
   std::function<std::optional<int>(std::string_view word, std::span<const int> arguments,
                                    std::size_t position)>
       call;
@@ -25,8 +26,8 @@ struct Words {
   std::string functions;  ///< for errors: ", sum, mean"
 };
 
-/// The place of the value of the expression that begins where the scanner stands, which then stands behind
-/// it. Throws SyntaxError.
+/// Parses the expression at the scanner's position and moves behind it; returns the index of its value.
+/// Throws SyntaxError.
 int parse_value(Scanner& scanner, Builder& builder, const Words& words);
 
 /// Throws SyntaxError unless the text ends here.

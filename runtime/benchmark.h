@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and a clock of a device, to time executables beside an application: nothing that is the
-// application's is touched or waited for.
+// Memory and a clock of a device, to time executables in the process of an application without touching or
+// waiting for the application's own data and streams.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,26 @@
 
 namespace tunesmith {
 
-/// Use it from one thread. Its memory goes with it.
+/// Use a Benchmark from one thread. Its destructor frees its memory.
 class Benchmark {
  public:
   virtual ~Benchmark() = default;
 
-  /// As much as may be taken from others for a moment: a quarter of what is free.
+  /// The bytes that may be taken from others for a moment: a quarter of the free memory.
   virtual std::int64_t spare_bytes() const = 0;
 
-  /// Aligned to 256 bytes; filled with the pattern again and again, with zeros if that is empty. Throws
-  /// LoadError.
+  /// Allocates memory aligned to 256 bytes and fills it with repetitions of the pattern, or with zeros if
+  /// that is empty. Throws LoadError.
   virtual void* allocate(std::int64_t bytes, std::span<const std::byte> pattern) = 0;
 
-  /// Microseconds of a launch: the mean of so many, none of which overlaps with the one before it. Throws
-  /// Error if one fails.
+  /// Returns microseconds per launch, the mean of `launches` launches that do not overlap. Throws Error if
+  /// one fails.
   virtual double time_us(Executable& executable, void* const* arguments, int launches) = 0;
 };
 
 std::unique_ptr<Benchmark> make_host_benchmark();
-/// On a stream of its own with the lowest priority. `ordinal` counts as cudaSetDevice does. Throws LoadError,
-/// also where the device has no pools of memory, or where this build has no CUDA.
+/// Makes a benchmark on its own stream of lowest priority. `ordinal` counts as cudaSetDevice does. Throws
+/// LoadError, also if the device has no memory pools or this build has no CUDA.
 std::unique_ptr<Benchmark> make_cuda_benchmark(int ordinal);
 
 }  // namespace tunesmith

@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file is the SHA-256 of what follows it: perhaps a blank and that of the toolchain's identity, a line feed
-// and the bytes.
+// A file begins with the SHA-256 of the rest. The rest is an optional blank with the SHA-256 of the
+// toolchain's identity, a line feed and the bytes.
 constexpr std::size_t digits = 64;
 
 std::string name_of(const Source& source) { return source.hash + "-" + source.target; }
@@ -46,7 +46,7 @@ std::optional<std::string> BinaryCache::why_unused() const {
   if (folder_.empty()) return std::nullopt;
   if (const auto why = why_untrusted(folder_ / "any")) return "The cache of binaries is not used. " + *why;
   std::error_code error;
-  fs::path place = folder_;  // or what it would be made in
+  fs::path place = folder_;  // or the folder in which it would be made
   while (!fs::exists(place, error) && place.has_relative_path()) place = place.parent_path();
   if (fs::is_directory(place, error) && ::access(place.c_str(), W_OK | X_OK) == 0) return std::nullopt;
   return "The cache of binaries " + folder_.string() +
@@ -71,7 +71,8 @@ std::optional<BinaryCache::Entry> BinaryCache::find_entry(const Source& source) 
   if (content.size() <= begin) return std::nullopt;
   entry.bytes = content.substr(begin);
   std::error_code ignored;
-  fs::last_write_time(place, fs::file_time_type::clock::now(), ignored);  // for trim()
+  fs::last_write_time(place, fs::file_time_type::clock::now(),
+                      ignored);  // trim() reads the time of the last use
   return entry;
 }
 
@@ -85,7 +86,7 @@ std::optional<std::string> BinaryCache::put(const Source& source, const std::str
   std::error_code error;
   if (fs::create_directories(folder_, error)) fs::permissions(folder_, fs::perms::owner_all, error);
   const fs::path place = folder_ / name_of(source);
-  if (why_untrusted(place)) return std::nullopt;  // which why_unused() has said
+  if (why_untrusted(place)) return std::nullopt;  // why_unused() reports this
   fs::path part = place;
   part += "." + std::to_string(::getpid()) + "." + std::to_string(std::random_device{}());
   {

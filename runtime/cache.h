@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled binaries kept on the disk for the next process. A damaged or missing entry is no entry, nor is one
-// that somebody else may have written; a disk that cannot be written is no error.
+// Keeps compiled binaries on the disk for later processes. A damaged or missing entry, or one that somebody
+// else may have written, counts as absent; a disk that cannot be written is no error.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,33 @@
 
 namespace tunesmith {
 
-/// $XDG_CACHE_HOME/tunesmith, else ~/.cache/tunesmith; empty if there is neither.
+/// Returns $XDG_CACHE_HOME/tunesmith, else ~/.cache/tunesmith; empty if there is neither.
 std::filesystem::path user_cache_folder();
 
 class BinaryCache {
  public:
-  /// Empty: remembers nothing.
+  /// With an empty folder the cache remembers nothing.
   explicit BinaryCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// A sentence, where somebody else may write in the folder, or this process may not.
+  /// Returns a sentence if somebody else may write in the folder, or this process may not.
   std::optional<std::string> why_unused() const;
 
   struct Entry {
     std::string bytes;
-    std::string made_by;  ///< the SHA-256 of the toolchain's identity; empty: it was not told
+    std::string made_by;  ///< the SHA-256 of the toolchain's identity; empty: not recorded
   };
-  /// Where there is none, errno says whether it could not be opened.
+  /// If there is no entry, errno tells if it could not be opened.
   std::optional<Entry> find_entry(const Source& source) const;
-  std::optional<std::string> find(const Source& source) const;  ///< of a folder that has one toolchain's
+  std::optional<std::string> find(
+      const Source& source) const;  ///< for a folder with the binaries of one toolchain
 
-  /// Written beside its place and renamed into it, so that no reader sees a part of it; in the place of what
-  /// another toolchain made. A sentence where it cannot be written.
+  /// Writes a temporary file and renames it into place, so that no reader sees a part of it. Replaces the
+  /// entry of another toolchain. Returns a sentence if it cannot be written.
   std::optional<std::string> put(const Source& source, const std::string& bytes,
                                  const std::string& toolchain = "") const;
 
-  /// Removes the entries that were not used for longest, until the folder and those in it hold at most so
-  /// much.
+  /// Removes the least recently used entries until the folder and its subfolders hold at most this many
+  /// bytes.
   void trim(std::uintmax_t most_bytes) const;
 
  private:

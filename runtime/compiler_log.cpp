@@ -13,7 +13,7 @@ constexpr std::size_t most_bytes = 16 << 10;
 constexpr std::size_t most_lines_of_error = 20;
 constexpr std::string_view error = "error";
 
-// The end of so many lines, without the last line feed, and of not too many bytes.
+// Returns the end of `lines` lines, without the last line feed, but at most most_bytes after `begin`.
 std::size_t end_of(std::string_view log, std::size_t begin, std::size_t lines) {
   std::size_t end = begin;
   for (; lines > 0 && end < log.size(); --lines) end = std::min(log.find('\n', end), log.size() - 1) + 1;

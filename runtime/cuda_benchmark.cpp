@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks on a CUDA GPU. A launch takes the processor longer than many a kernel takes the GPU, so a sample
-// is enqueued behind a gate that opens when all of it is there.
+// Benchmarks on a CUDA GPU. Many kernels take the GPU less time than a launch takes the processor, so all
+// launches of a sample are enqueued behind a gate that opens afterwards.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -21,7 +21,7 @@ void require(cudaError_t code, const char* what) {
   throw LoadError("A benchmark on the GPU could not " + std::string(what) + ": " + to_string(code) + ".");
 }
 
-/// Closed, it holds up a stream. It opens by itself before anybody would call that a hang.
+/// A closed gate holds up a stream. It opens by itself before anybody would call that a hang.
 class Gate {
  public:
   void close(cudaStream_t stream) { require(cudaLaunchHostFunc(stream, &pass, this), "hold up its stream"); }
@@ -89,7 +89,7 @@ class CudaBenchmark : public Benchmark {
     }
     std::size_t filled = std::min(pattern.size(), size);
     require(cudaMemcpyAsync(to, pattern.data(), filled, cudaMemcpyHostToDevice, stream_), "fill memory");
-    require(cudaStreamSynchronize(stream_), "fill memory");  // the pattern is the caller's
+    require(cudaStreamSynchronize(stream_), "fill memory");  // the pattern belongs to the caller
     for (; filled < size; filled += std::min(filled, size - filled)) {
       require(cudaMemcpyAsync(to + filled, to, std::min(filled, size - filled), cudaMemcpyDeviceToDevice,
                               stream_),
@@ -101,7 +101,7 @@ class CudaBenchmark : public Benchmark {
   double time_us(Executable& executable, void* const* arguments, int launches) override {
     const OutsideCaptures outside;
     const DeviceScope scope(ordinal_);
-    // A filling before each: behind it no kernel starts early.
+    // Memory is filled before each launch: after that no kernel starts early.
     const auto sample = [&](bool with_launches) {
       return elapsed_us([&] {
                for (int i = 0; i < launches; ++i) {
@@ -127,7 +127,7 @@ class CudaBenchmark : public Benchmark {
       require(cudaEventRecord(events_[1], stream_), "record an event");
     } catch (...) {
       gate.open();
-      static_cast<void>(cudaStreamSynchronize(stream_));  // it still looks at the gate
+      static_cast<void>(cudaStreamSynchronize(stream_));  // the stream still reads the gate
       static_cast<void>(cudaGetLastError());
       throw;
     }
@@ -138,7 +138,7 @@ class CudaBenchmark : public Benchmark {
     return 1000.0 * static_cast<double>(milliseconds);
   }
 
-  // After a sticky error each of these fails, and everything is released when the process ends.
+  // After a sticky error each of these calls fails, and everything is released when the process ends.
   void release() {
     for (void* memory : memory_) static_cast<void>(cudaFreeAsync(memory, stream_));
     if (stream_ != nullptr) static_cast<void>(cudaStreamSynchronize(stream_));
@@ -154,7 +154,7 @@ class CudaBenchmark : public Benchmark {
   cudaEvent_t events_[2] = {};
   cudaMemPool_t pool_ = nullptr;
   std::vector<void*> memory_;
-  void* spacer_ = nullptr;  ///< what is filled between launches
+  void* spacer_ = nullptr;  ///< the memory that is filled between launches
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants on CUDA GPUs, through the static runtime library alone: a program that links this also starts
-// where there is no driver, and reports that there is none.
+// Variants on CUDA GPUs. It uses the static runtime library alone, so that a program that links it also
+// starts without a driver, and reports that there is none.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ void require(cudaError_t code, const std::string& what) {
   if (code != cudaSuccess) refuse(code, what, kind_of(code));
 }
 
-// What the kernel takes; nothing where the driver does not report it (before CUDA 12.4). CUDA gives no count:
-// the index behind the last parameter is refused, which compute-sanitizer reports unless told
+// Returns the kernel's parameters; nothing if the driver does not report them (before CUDA 12.4). CUDA gives
+// no count: the index after the last parameter is refused, which compute-sanitizer reports unless told
 // --report-api-errors no.
 std::optional<std::vector<ParameterFacts>> parameters_of(const void* kernel) {
 #if CUDART_VERSION >= 12040
@@ -63,10 +63,10 @@ std::optional<std::vector<ParameterFacts>> parameters_of(const void* kernel) {
 struct Parameter {
   enum class Kind { argument, workspace, scalar };
   Kind kind = Kind::scalar;
-  std::size_t argument = 0;                ///< position in the op's arguments
+  std::size_t argument = 0;                ///< index in the op's arguments
   std::int64_t offset_bytes = 0;           ///< into the workspace
-  const KernelArgument* scalar = nullptr;  ///< inside the work that the executable holds
-  int place = -1;                          ///< among the launch's numbers
+  const KernelArgument* scalar = nullptr;  ///< in the work that the executable holds
+  int place = -1;                          ///< index in the launch's numbers
 };
 
 struct LaunchStep {
@@ -93,14 +93,14 @@ dim3 to_dim3(const Extent& extent) {
   return {static_cast<unsigned>(extent.x), static_cast<unsigned>(extent.y), static_cast<unsigned>(extent.z)};
 }
 
-// A kernel as the binary reports it.
+// The binary's facts on a kernel.
 struct KernelFacts {
   cudaKernel_t handle = nullptr;
   cudaFuncAttributes attributes = {};
   std::optional<std::vector<ParameterFacts>> parameters;
 };
 
-// A binary on a device, shared by the executables that are made of it.
+// A binary on a device, shared by the executables made from it.
 class Library {
  public:
   Library(const std::string& binary, const std::string& suffix_, int ordinal_, const DeviceFacts& device_,
@@ -112,14 +112,14 @@ class Library {
     require(cudaLibraryLoadData(&handle_, binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
             device.name + " refused the binary");
   }
-  // A guarded one waits for launches that are on their way. A graph may launch its kernels at any time: one
-  // that was captured stays, and so does one that cannot be waited for.
+  // A guarded library waits for its pending launches. A graph may launch its kernels at any time, so a
+  // library that was captured stays loaded, and so does one that cannot be waited for.
   ~Library() {
     if (captured_) return;
     const OutsideCaptures outside;
     const DeviceScope scope(ordinal);
     if (!launched_ || cudaDeviceSynchronize() == cudaSuccess) {
-      static_cast<void>(cudaLibraryUnload(handle_));  // fails where the context is lost, with all it held
+      static_cast<void>(cudaLibraryUnload(handle_));  // fails if the context is lost with all its contents
     } else {
       static_cast<void>(cudaGetLastError());
     }
@@ -129,21 +129,21 @@ class Library {
 
   cudaLibrary_t handle() const { return handle_; }
 
-  /// Of that name and suffix; asked of the runtime once.
+  /// Returns the kernel of that name and suffix; the runtime is asked once.
   const KernelFacts& kernel(const std::string& name) {
     const std::scoped_lock lock(mutex_);
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return known->second;
     KernelFacts facts;
     require(cudaLibraryGetKernel(&facts.handle, handle_, name.c_str()), "The binary has no kernel " + name);
-    // The runtime takes a handle where it takes a function.
+    // The runtime accepts a handle in place of a function.
     require(cudaFuncGetAttributes(&facts.attributes, facts.handle),
             device.name + " refused the kernel " + name);
     facts.parameters = parameters_of(facts.handle);
     return kernels_.emplace(name, std::move(facts)).first->second;
   }
 
-  /// More than 48 KiB of dynamic shared memory per block must be asked for.
+  /// Asks for dynamic shared memory, which is needed above 48 KiB per block.
   void allow_shared(const std::string& name, std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
     KernelFacts& facts = kernels_.at(name);
@@ -160,8 +160,8 @@ class Library {
     facts.attributes.maxDynamicSharedSizeBytes = static_cast<int>(bytes);
   }
 
-  /// More than 8 blocks per cluster must be asked for, and need so many multiprocessors side by side: not all
-  /// devices of an architecture have them.
+  /// Asks for clusters of more than 8 blocks. They need as many multiprocessors side by side, which not all
+  /// devices of an architecture have.
   void allow_cluster(const std::string& name, const Launch& launch) {
     const std::scoped_lock lock(mutex_);
     const KernelFacts& facts = kernels_.at(name);
@@ -176,7 +176,7 @@ class Library {
     config.dynamicSmemBytes = static_cast<std::size_t>(launch.dynamic_shared_bytes);
     config.attrs = &cluster;
     config.numAttrs = 1;
-    int clusters = 0;  // that the device runs at once
+    int clusters = 0;  // the number of clusters that the device runs at once
     cudaError_t code = cudaFuncSetAttribute(facts.handle, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     if (code == cudaSuccess) code = cudaOccupancyMaxActiveClusters(&clusters, facts.handle, &config);
     const std::string sentence = device.name + " runs no clusters of the " + std::to_string(blocks) +
@@ -187,12 +187,12 @@ class Library {
 
   bool was_launched() const { return launched_; }
 
-  /// Before each launch of a guarded one, until it answers that the launch is captured.
+  /// Call it before each launch of a guarded library, until it returns true: the launch is captured.
   bool note_launch(cudaStream_t stream) noexcept {
     if (!launched_.load(std::memory_order_relaxed)) launched_ = true;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());  // the launch will say what is wrong
+      static_cast<void>(cudaGetLastError());  // the launch will report the error
     } else if (status != cudaStreamCaptureStatusNone) {
       return captured_ = true;
     }
@@ -211,7 +211,8 @@ class Library {
   std::map<std::string, KernelFacts> kernels_;
 };
 
-/// Of the current context; another one after cudaDeviceReset(). 0: the driver does not tell (before CUDA 12).
+/// Returns the id of the current context, which changes with cudaDeviceReset(). 0: the driver does not tell
+/// (before CUDA 12).
 unsigned long long context_id() {
   using Id = int (*)(void* context, unsigned long long* id);
   static const auto get_id = [] {
@@ -232,11 +233,12 @@ unsigned long long context_id() {
   return get_id != nullptr && get_id(nullptr, &id) == 0 ? id : 0;
 }
 
-/// Of the library's own workspaces on the current device; keeps what is released for the next launch. Null
-/// where the driver has no pools. Those of before a cudaDeviceReset() are never used again.
+/// Returns the pool of the library's own workspaces on the current device; it keeps released memory for the
+/// next launch. Null if the driver has no pools. A pool from before a cudaDeviceReset() is never used again.
 cudaMemPool_t workspaces_of(int ordinal) {
   static std::mutex mutex;
-  // By device and context; never destroyed: threads of a static dispatcher may ask while the process ends.
+  // Pools by device and context. Never destroyed, because threads of a static dispatcher may ask while the
+  // process ends.
   static auto* const pools = new std::map<std::pair<int, unsigned long long>, cudaMemPool_t>;
   const std::scoped_lock lock(mutex);
   const std::pair key(ordinal, context_id());
@@ -300,7 +302,7 @@ class CudaExecutable : public Executable {
                                static_cast<cudaStream_t>(stream));
       }
     }
-    // The error is returned; the caller's next cudaGetLastError should not find it again.
+    // The error is returned, so the caller's next cudaGetLastError should not find it again.
     if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
     return static_cast<int>(code);
   }
@@ -410,7 +412,7 @@ class CudaExecutable : public Executable {
       const Parameter& parameter = step.parameters[i];
       switch (parameter.kind) {
         case Parameter::Kind::argument:
-          // The runtime copies from where these point; its signature is older than const.
+          // The runtime only copies the values that these point to; its signature lacks const.
           pointers[i] = const_cast<void**>(&arguments[parameter.argument]);
           break;
         case Parameter::Kind::workspace:
@@ -435,7 +437,7 @@ class CudaExecutable : public Executable {
     return cudaLaunchKernelExC(&config, step.kernel, pointers.data());
   }
 
-  Work work_;  ///< the scalars' storage
+  Work work_;  ///< storage of the scalars
   std::shared_ptr<Library> library_;
   std::vector<std::variant<LaunchStep, CopyStep, ZeroStep>> steps_;
   BinaryFacts facts_;
@@ -508,7 +510,7 @@ Devices find_devices() {
   return found;
 }
 
-// Read once: devices do not come and go while a process runs.
+// The devices, read once: they do not change while a process runs.
 const Devices& devices() {
   static const Devices found = find_devices();
   return found;
@@ -523,7 +525,7 @@ std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::stri
     throw LoadError(*why);
   }
   const DeviceFacts& device = there.facts[static_cast<std::size_t>(ordinal)];
-  require_limits(work, device);  // before the binary, whose load is slow
+  require_limits(work, device);  // checked before the binary is loaded, which is slow
   return std::make_unique<CudaExecutable>(std::make_shared<Library>(binary, suffix, ordinal, device, guarded),
                                           work);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a build without the CUDA toolkit answers where one with it would use a GPU.
+// Replaces the CUDA files in a build without the CUDA toolkit: the same functions report that there is no
+// CUDA.
 #include "runtime/benchmark.h"
 #include "runtime/executable.h"
 

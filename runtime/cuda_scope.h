@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls of the CUDA runtime stand in: a device, and outside of the application's captures; and the words
-// for what they answer.
+// Scopes for calls of the CUDA runtime: the current device, and protection of the application's captures; and
+// the text of an error code.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 namespace tunesmith {
 
-/// Whether a call was refused because a stream is being captured into a graph.
+/// True if a call was refused because a stream is being captured into a graph.
 inline bool is_of_capture(cudaError_t code) {
   return code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread;
 }
@@ -48,7 +48,7 @@ class DeviceScope {
   bool changed_ = false;
 };
 
-/// What this thread does next does not end a stream's capture, by whomever it was begun.
+/// While an object lives, this thread's calls do not end a stream's capture, whoever began it.
 class OutsideCaptures {
  public:
   OutsideCaptures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }

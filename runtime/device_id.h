@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device as people name it: auto, cuda, cuda:N or host. The one place that reads these words, and that says
-// which devices there are, and why there is none.
+// A device as people name it: auto, cuda, cuda:N or host. Only this file reads these words, lists the devices
+// and says why there is none.
 #pragma once
 
 #include <optional>
@@ -22,10 +22,11 @@ struct DeviceId {
   Kind kind = Kind::automatic;
   int ordinal = 0;  ///< of a CUDA device
 
-  /// Throws UsageError naming the words that are allowed.
+  /// Throws UsageError that names the allowed words.
   static DeviceId parse(std::string_view words);
-  static bool is_one(std::string_view words);  ///< whether parse() takes them
-  /// Also "cuda:all" and names with commas between them; at least one. Throws UsageError.
+  static bool is_one(std::string_view words);  ///< true if parse() accepts them
+  /// Also accepts "cuda:all" and names with commas between them; returns at least one device. Throws
+  /// UsageError.
   static std::vector<DeviceId> parse_list(std::string_view words);
 
   std::string text() const;  ///< "auto", "cuda:0", "host"
@@ -33,27 +34,27 @@ struct DeviceId {
   friend bool operator==(const DeviceId&, const DeviceId&) = default;
 };
 
-/// For help texts.
+/// The words for help texts.
 inline constexpr const char* device_words = "auto, cuda, cuda:N or host";
 
 struct ChosenDevice {
   DeviceId id;  ///< never automatic
   DeviceFacts facts;
-  std::string note = {};  ///< why auto is the host here; else empty
+  std::string note = {};  ///< why auto means the host here; else empty
 
   /// As cudaSetDevice counts; -1: the host.
   int ordinal() const { return id.kind == DeviceId::Kind::host ? -1 : id.ordinal; }
 };
 
-/// That device of this machine. Throws UsageError naming the devices there are, and why there is no CUDA
-/// device.
+/// Returns that device of this machine. Throws UsageError that names the existing devices, and why there is
+/// no CUDA device.
 ChosenDevice choose_device(const DeviceId& id);
 
-/// The same where `cuda` are the CUDA devices and `why_none` says why there is none.
+/// The same with given CUDA devices `cuda`; `why_none` says why there is none.
 ChosenDevice choose_device(const DeviceId& id, std::span<const DeviceFacts> cuda,
                            const std::string& why_none);
 
-/// Why there is no such device, as a sentence, or nothing.
+/// Returns a sentence on why there is no such device, or nothing.
 std::optional<std::string> why_missing(const DeviceId& id, std::span<const DeviceFacts> cuda,
                                        const std::string& why_none);
 

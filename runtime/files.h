@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files. Private to the library.
+// Reads and writes whole files. Private to the library.
 #pragma once
 
 #include <fcntl.h>
@@ -15,10 +15,11 @@
 
 namespace tunesmith {
 
-/// Whether an errno says that something lacks which may be there again: file numbers, memory.
+/// True if an errno reports a temporary shortage: of file numbers or memory.
 inline bool is_shortage(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
-/// Empty where there is none, with errno, and where it is no regular file: nothing waits for a pipe.
+/// Returns a file's text. Empty, with errno, if there is no file; empty if it is not a regular file, so that
+/// nothing waits for a pipe.
 inline std::string read_file(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return {};
@@ -28,7 +29,8 @@ inline std::string read_file(const std::filesystem::path& path) {
     text.resize(static_cast<std::size_t>(found.st_size));
     std::size_t size = 0;
     for (ssize_t some = 1; some > 0; size += static_cast<std::size_t>(some < 0 ? 0 : some)) {
-      if (size == text.size()) text.resize(size + 4096);  // it may have grown, and /proc tells no sizes
+      if (size == text.size())
+        text.resize(size + 4096);  // the file may have grown, and files in /proc have no size
       some = ::read(file, text.data() + size, text.size() - size);
     }
     text.resize(size);

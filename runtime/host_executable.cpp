@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A variant on the host: a shared object whose kernels run under the shim (templates/common/host_shim.h).
+// A variant on the host: a shared object whose kernels run on the shim (templates/common/host_shim.h).
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <elf.h>
@@ -28,24 +28,24 @@ using Entry = int (*)(void* const*, const long long*, const long long*, long lon
 using SharedBytes = long long (*)();
 using Parameter = long long (*)(int);
 
-// The shim's result codes, as in tunesmith_shim; there is also host_shared_overrun.
+// The shim's result codes, equal to those in tunesmith_shim; host_shared_overrun is another.
 constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5,
               divergent_warp = 6, misaligned = 8;
 
-// Of the launch that this thread runs: ends it from within its kernel.
+// Ends the launch that this thread runs, from within its kernel.
 thread_local void (*end_launch)(int code) = nullptr;
 thread_local const void* fault_address = nullptr;
 
 void on_fault(int signal, siginfo_t* info, void* /*context*/) {
-  if (end_launch == nullptr) {  // not a kernel's: the access is tried again, and then ends the process
+  if (end_launch == nullptr) {  // not in a kernel: the repeated access ends the process
     ::signal(signal, SIG_DFL);
     return;
   }
   fault_address = info->si_addr;
-  end_launch(host_fault);  // does not return: the kernel's stack, and this frame on it, are left as they are
+  end_launch(host_fault);  // does not return: the kernel's stack and this frame on it are abandoned
 }
 
-// The loader reads from a file: this one is in memory, and is closed after loading.
+// The loader needs a file: this one is in memory, and is closed after loading.
 void* open_library(const std::string& binary) {
   const int file = memfd_create("tunesmith-variant", MFD_CLOEXEC);
   if (file < 0)
@@ -63,8 +63,8 @@ void* open_library(const std::string& binary) {
     }
     written += static_cast<std::size_t>(some);
   }
-  // The loader recognises a library by its path, and file numbers are reused: each load spells the path in
-  // another way.
+  // The loader recognises a library by its path, and file numbers are reused, so each load spells the path
+  // differently.
   static std::atomic<unsigned> loads = 0;
   std::string path = "/proc/self/fd";
   for (unsigned bits = ++loads; bits != 0; bits >>= 1) path += (bits & 1) != 0 ? "/." : "/";
@@ -82,7 +82,7 @@ void* open_library(const std::string& binary) {
   return library;
 }
 
-// A binary in this process, shared by the executables that are made of it, with the shim's state in it.
+// A binary in this process with the shim's state, shared by the executables made from it.
 struct Library {
   Library(const std::string& binary, const std::string& suffix_)
       : suffix(suffix_),
@@ -98,7 +98,7 @@ struct Library {
   ProcessMutex mutex;
 };
 
-// "part" of the symbol _ZZ10layer_normE4part.
+// Returns the name in the source: "part" for the symbol _ZZ10layer_normE4part.
 std::string source_name(const std::string& symbol) {
   int status = 0;
   char* const words = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
@@ -108,7 +108,7 @@ std::string source_name(const std::string& symbol) {
   return colon == std::string::npos ? name : name.substr(colon + 2);
 }
 
-// As templates/common/host/entry.h packs them: 4 * bytes + kind.
+// Unpacks parameters, which templates/common/host/entry.h packs as 4 * bytes + kind.
 std::vector<ParameterFacts> unpacked(Parameter parameter) {
   static constexpr ParameterKind kinds[] = {ParameterKind::unknown, ParameterKind::pointer,
                                             ParameterKind::integer, ParameterKind::floating};
@@ -117,7 +117,7 @@ std::vector<ParameterFacts> unpacked(Parameter parameter) {
   return facts;
 }
 
-// What ELF says of a shared object that is loaded at `base`.
+// Reads the memory ranges of a shared object, which is loaded at `base`, from its ELF headers.
 ModuleMemory memory_of(const std::string& binary, const char* base) {
   const auto at = [&]<typename T>(std::size_t offset, T& to) {
     if (offset + sizeof(T) > binary.size()) throw LoadError("The host's binary is cut off.");
@@ -214,8 +214,8 @@ class HostExecutable : public Executable {
       std::free(made);
       return code;
     }
-    // The shim's state belongs to the module, so launches of one variant wait for each other: on the host
-    // alone a launch takes a lock.
+    // The shim's state belongs to the module, so launches of one variant wait for each other. Only on the
+    // host a launch takes a lock.
     const std::lock_guard one_at_a_time(library_->mutex);
     for (std::size_t n = 0; n < work_.steps.size(); ++n) {
       if (const auto* copy = std::get_if<ConstantCopy>(&work_.steps[n])) {
@@ -287,7 +287,7 @@ class HostExecutable : public Executable {
     }
   }
 
-  // As templates/common/host/launch.h unpacks it; 0, as ever, is in order with NaN.
+  // Packs the arguments as templates/common/host/launch.h unpacks them; 0 always means in order with NaN.
   void emulate(bool reverse, Poison poison) override {
     const bool alternates = poison == Poison::large_and_small || poison == Poison::small_and_large;
     way_ = (reverse ? 1 : 0) | (alternates ? 2 : 0) | (byte_of(poison) ^ byte_of(Poison::nan)) << 8;
@@ -313,7 +313,7 @@ class HostExecutable : public Executable {
 
   Work work_;
   std::shared_ptr<Library> library_;
-  std::vector<void*> symbols_;  ///< by step: the kernel's entry, or the constant symbol
+  std::vector<void*> symbols_;  ///< by step: the kernel's entry or the constant symbol
   BinaryFacts facts_;
   int way_ = 0;
   BlockOrder order_ = BlockOrder::ascending;
@@ -376,10 +376,11 @@ DeviceFacts read_host_facts() {
     }
   }
   if (const char* given = ::secure_getenv("TUNESMITH_HOST_NAME"); given != nullptr && *given != '\0')
-    facts.name = given;  // many processors have no name there
+    facts.name = given;  // many processors have no name in /proc/cpuinfo
   facts.multiprocessors = static_cast<int>(std::thread::hardware_concurrency());
   facts.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  // The emulated GPU: what CUDA grants every kernel, with the shared memory of compute capability 8.6.
+  // The emulated GPU has the limits that CUDA grants every kernel, with the shared memory of compute
+  // capability 8.6.
   facts.max_shared_bytes_per_block = std::int64_t{99} * 1024;
   return facts;
 }

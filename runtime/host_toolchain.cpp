@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system's C++ compiler: a text rendered for the host becomes a shared object.
+// Compiles with the system's C++ compiler: a text rendered for the host becomes a shared object.
 #include <elf.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -43,8 +43,8 @@ std::string read_file(const fs::path& path) {
 
 constexpr std::string_view scratch_prefix = "tunesmith-compile-";
 
-// A new temporary folder, removed with the object. As long as its process lives it is locked, so that others
-// can tell it from one that a killed process has left behind.
+// A new temporary folder, removed with the object. It stays locked while its process lives, so that others
+// can tell it from the remains of a killed process.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -58,7 +58,7 @@ class ScratchFolder {
     lock_ = ::open(pattern.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ::flock(lock_, LOCK_EX | LOCK_NB);
     std::error_code error;
-    fs::rename(pattern, path_, error);  // only now is it seen by remove_abandoned()
+    fs::rename(pattern, path_, error);  // only now remove_abandoned() can see it
     if (error) path_ = pattern;
   }
   ~ScratchFolder() {
@@ -70,7 +70,7 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   const fs::path& path() const { return path_; }
 
-  // Removes the user's folders that nobody holds.
+  // Removes the user's folders that no process holds locked.
   static void remove_abandoned() {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(temporary_folder(), error)) {
@@ -91,14 +91,14 @@ class ScratchFolder {
 };
 
 struct Run {
-  int status = -1;  ///< as waitpid gives it; -1 if it could not be started
+  int status = -1;  ///< the status from waitpid; -1 if the program could not be started
   bool timed_out = false, stopped = false;
-  /// It has ended, and its status is lost: the application ignores SIGCHLD, or waits for any child.
+  /// It has ended and its status is lost, because the application ignores SIGCHLD or waits for any child.
   bool unseen = false;
   bool may_be_right() const { return (status == 0 || unseen) && !timed_out && !stopped; }
 };
 
-// A linker writes the section headers last.
+// True if the object is complete: a linker writes the section headers last.
 bool is_whole(const std::string& object) {
   Elf64_Ehdr header{};
   if (object.size() < sizeof header) return false;
@@ -107,7 +107,7 @@ bool is_whole(const std::string& object) {
          header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize <= object.size();
 }
 
-// Runs a program with its output going to `log`, for at most `patience`.
+// Runs a program with its output in `log`, for at most `patience`.
 Run run(const std::vector<std::string>& words, const fs::path& log, const Patience& patience) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
@@ -121,7 +121,8 @@ Run run(const std::vector<std::string>& words, const fs::path& log, const Patien
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setpgroup(&attributes, 0);  // a group of its own, so that a time-out ends the passes too
-  // A compiler waits for its own passes, whatever the application does with its children.
+  // SIGCHLD gets its default, because a compiler waits for its own passes, whatever the application does with
+  // its children.
   sigset_t defaults;
   sigemptyset(&defaults);
   sigaddset(&defaults, SIGCHLD);
@@ -154,7 +155,7 @@ Run run(const std::vector<std::string>& words, const fs::path& log, const Patien
   return result;
 }
 
-// The path of the compiler, or nothing.
+// Returns the path of the compiler, or nothing.
 std::string find_compiler() {
   const char* given = ::secure_getenv("TUNESMITH_CXX");
   const std::vector<std::string> names = given != nullptr && *given != '\0'
@@ -175,8 +176,8 @@ std::string find_compiler() {
   return {};
 }
 
-// For templates/common/host/watch.h. In the order of the text, so that a guard lies before each shared array;
-// a load stays where it is, also where its value is used under a condition only.
+// Flags for templates/common/host/watch.h. Symbols keep the order of the text, so that a guard lies before
+// each shared array; a load stays in place even if its value is used only under a condition.
 const std::vector<std::string> watched_flags = {"-DTUNESMITH_WATCHED", "-O1", "-fno-threadsafe-statics",
                                                 "-fsanitize=thread,alignment,signed-integer-overflow"};
 const std::vector<std::string> watched_by_gcc = {
@@ -232,7 +233,7 @@ class HostToolchain : public Toolchain {
     }
     const std::chrono::milliseconds limit = std::min(limit_, patience.limit);
     Run result = run(words, log, {.limit = limit, .stop = patience.stop});
-    // Without the flags, so that no library of a sanitizer is linked.
+    // Linked without the flags, so that no sanitizer library is linked.
     if (watched_ && result.may_be_right() && fs::exists(part))
       result = run({compiler_, "-shared", "-o", object.string(), part.string()}, log,
                    {.limit = limit, .stop = patience.stop});
@@ -260,10 +261,10 @@ class HostToolchain : public Toolchain {
   std::chrono::milliseconds limit_;
   bool watched_;
   std::string identity_;
-  // Products and sums are rounded one by one, so that a result does not depend on the processor's FMA.
+  // Products and sums are rounded separately, so that a result does not depend on the processor's FMA.
   std::vector<std::string> flags_ = {
     "-std=c++20",
-// The tests spend most of their time in the compiler.
+// Compiled faster for tests, which spend most of their time in the compiler.
 #if defined(__SANITIZE_ADDRESS__) || defined(TUNESMITH_FAST_BUILD)
     "-Og",
 #else
@@ -271,7 +272,7 @@ class HostToolchain : public Toolchain {
 #endif
     "-ffp-contract=off",
     "-fno-strict-aliasing",
-    "-s",  // names that nobody looks up, and pages that hold a few bytes each: half of a small kernel's file
+    "-s",  // these flags drop unused names and nearly empty pages, half of a small kernel's file
     "-Wl,-z,noseparate-code"
 #if defined(__SANITIZE_ADDRESS__)
     ,
@@ -298,7 +299,7 @@ std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit) 
 }
 
 std::unique_ptr<Toolchain> make_watched_toolchain() {
-#if defined(__SANITIZE_ADDRESS__)  // which the other sanitizers do not go with
+#if defined(__SANITIZE_ADDRESS__)  // not compatible with the other sanitizers
   return nullptr;
 #else
   std::string compiler = find_compiler();

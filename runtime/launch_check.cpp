@@ -22,7 +22,7 @@ std::string count_of(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-// "a pointer", "an 8-byte integer", "a float".
+// Returns "a pointer", "an 8-byte integer", "a 4-byte float".
 std::string described(const ParameterFacts& facts) {
   const std::string size = (facts.bytes == 8 ? "an " : "a ") + std::to_string(facts.bytes) + "-byte ";
   switch (facts.kind) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a launch gives a kernel what its parameters take, and whether it may overlap: arguments are matched
-// by position, and a missing or wrong one would have the kernel read memory that nobody set. Knows no device:
-// the executables say what the loaded binary reports of its kernels.
+// Checks that a launch's arguments fit a kernel's parameters, and if the launch may overlap. Arguments are
+// matched by position, and a missing or wrong one would make the kernel read memory that was never set. Knows
+// no device: the executables pass what the loaded binary reports of its kernels.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,26 @@ namespace tunesmith {
 
 enum class ParameterKind { unknown, pointer, integer, floating, array };
 
-/// A kernel's parameter, as its binary reports it. CUDA knows the size only; of a struct, which takes an
-/// array, so does the host.
+/// A kernel's parameter, as its binary reports it. CUDA knows only the size; so does the host for a struct,
+/// which takes an array.
 struct ParameterFacts {
   std::int64_t bytes = 0;
   ParameterKind kind = ParameterKind::unknown;
 };
 
-/// Why the arguments of a launch do not fit the parameters, as a sentence, or nothing: number and sizes must
-/// agree, and kinds where they are known.
+/// Returns a sentence on why the arguments of a launch do not fit the parameters, or nothing. Number and
+/// sizes must agree, and kinds if they are known.
 std::optional<std::string> parameter_mismatch(const std::string& kernel,
                                               std::span<const KernelArgument> given,
                                               std::span<const ParameterFacts> taken);
 
-/// Why a launch cannot be given numbers where its work says so (Launch::numbers), likewise.
+/// Returns a sentence on why a launch cannot take numbers at the places that its work names
+/// (Launch::numbers), or nothing.
 std::optional<std::string> place_mismatch(const Launch& launch);
 
-/// Whether a launch is given the attribute of programmatic dependent launch. Code that was compiled for an
-/// architecture before 9.0 (`code_capability` 90) has no wait, on whatever GPU it runs; and a kernel can
-/// overlap a kernel before it, but not a copy or a filling.
+/// True if a launch gets the attribute of programmatic dependent launch. Code compiled for an architecture
+/// before 9.0 (`code_capability` 90) has no wait, on any GPU; and a kernel can overlap a kernel before it,
+/// but not a copy or a fill.
 bool may_overlap(const Launch& launch, bool after_kernel, int code_capability);
 
 }  // namespace tunesmith

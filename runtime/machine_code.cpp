@@ -16,14 +16,15 @@ namespace tunesmith {
 namespace {
 
 constexpr Elf64_Half machine_of_cuda = 190;
-constexpr Elf64_Word info_section = 0x70000000;  // SHT_CUDA_INFO: attributes of a kernel or of all
+constexpr Elf64_Word info_section = 0x70000000;  // SHT_CUDA_INFO: attributes of one kernel or of all
 
-// Of attributes in .nv.info sections: the number of bytes of the value follows, or the value is in the entry.
+// Formats of attributes in .nv.info sections: the number of bytes of the value follows, or the value is in
+// the entry.
 constexpr unsigned char sized_value = 4;
-constexpr unsigned char parameters_attribute = 0x0a;  // a symbol, and where the parameters stand
+constexpr unsigned char parameters_attribute = 0x0a;  // a symbol, and the place of the parameters
 constexpr unsigned char externs_attribute = 0x0f;     // symbols
 
-// What cannot be read: of a file that is no ELF file of 64 bits, or is cut off.
+// Thrown if the file is no 64-bit ELF file, or is cut off.
 struct Unreadable {};
 
 template <typename T>
@@ -45,7 +46,7 @@ void add(std::string& bytes, const T& value) {
 }
 
 struct Section {
-  std::string_view name, bytes;  // none of a section that is only reserved
+  std::string_view name, bytes;  // empty for a section that is only reserved
   Elf64_Shdr header{};
 };
 
@@ -86,12 +87,12 @@ struct Elf {
   std::vector<Symbol> symbols;
 };
 
-// A file's code: of each kernel all that is its own, and what all of them may read.
+// A file's code: each kernel's own parts, and the parts that all kernels may read.
 struct Code {
   std::map<std::string, std::map<std::string, std::string>> kernels;  // by name without suffix, part, bytes
   std::map<std::string, std::string> shared;                          // by section
-  std::string globals;         // variables in global memory, and their addresses
-  bool reads_globals = false;  // as far as the instructions tell
+  std::string globals;         // variables in global memory and their addresses
+  bool reads_globals = false;  // as far as the instructions show
 };
 
 class Reader {
@@ -112,8 +113,8 @@ class Reader {
     return elf_.symbols[index];
   }
 
-  // What a symbol stands for: a place in a section, or the name of what is elsewhere. Names of variables are
-  // their writer's affair.
+  // Returns the meaning of a symbol: a place in a section, or the name of something outside the file. Names
+  // of variables do not matter.
   std::string place(std::size_t index) const {
     const Symbol& its = symbol(index);
     const std::size_t section = its.entry.st_shndx;
@@ -124,7 +125,7 @@ class Reader {
     return text;
   }
 
-  // With the symbols' places for their numbers.
+  // Returns the relocations, with the symbols' places instead of their numbers.
   std::string relocations(const Section& section) const {
     std::string all;
     const bool has_addend = section.header.sh_type == SHT_RELA;
@@ -139,7 +140,7 @@ class Reader {
     return all;
   }
 
-  // The entries of an .nv.info section: the two bytes before a value, and the value.
+  // Visits the entries of an .nv.info section: the two bytes before a value, and the value.
   template <typename Visit>
   static void each_attribute(std::string_view bytes, const Visit& visit) {
     for (std::size_t at = 0; at < bytes.size();) {
@@ -167,8 +168,8 @@ class Reader {
     return all;
   }
 
-  // Whether an instruction takes an operand from the bank of constants that has the addresses of variables.
-  // From compute capability 7.0 on an instruction has 16 bytes; the three bits from bit 9 on say which
+  // True if an instruction takes an operand from the bank of constants that holds the addresses of variables.
+  // From compute capability 7.0 on an instruction has 16 bytes; the three bits from bit 9 on tell which
   // operand is a constant, and the five from bit 54 on its bank.
   static bool reads_addresses(std::string_view instructions) {
     constexpr std::uint64_t addresses = 4;
@@ -187,7 +188,7 @@ class Reader {
       if (ELF64_ST_TYPE(one.entry.st_info) == STT_FUNC && one.entry.st_shndx != SHN_UNDEF)
         names.push_back(one.name);
     }
-    // Of a name that ends as another does the longer one has the section.
+    // If one name ends with another, the section belongs to the longer one.
     std::sort(names.begin(), names.end(), [](auto a, auto b) { return a.size() > b.size(); });
     for (const Section& section : elf_.sections) {
       const auto name = std::find_if(names.begin(), names.end(), [&](std::string_view one) {
@@ -217,7 +218,7 @@ class Reader {
   void add_part(std::string& to, const Section& section) const {
     const Elf64_Shdr& header = section.header;
     add(to, header.sh_type);
-    add(to, header.sh_flags);  // the number of barriers is here too
+    add(to, header.sh_flags);  // they include the number of barriers
     add(to, header.sh_size);
     if (header.sh_type == SHT_REL || header.sh_type == SHT_RELA) {
       to += relocations(section);
@@ -229,7 +230,8 @@ class Reader {
     }
   }
 
-  // All that is loaded, but for tables of names: with names of the same length it lies in the same places.
+  // Returns all loaded sections except tables of names; with names of the same length they lie at the same
+  // places.
   Code host_code() {
     Code code;
     for (const Section& section : elf_.sections) {
@@ -261,7 +263,7 @@ std::string code_difference(std::string_view before, std::string_view suffix_bef
   std::optional<Code> b = code_of(now, suffix_now);
   if (!a || !b) return "a binary that cannot be read";
   if (a->kernels.empty() && a->shared.empty()) return "no code";
-  // By their names first, so that a kernel that was renamed finds what no other has.
+  // Match by names first, so that a renamed kernel is compared only with the remaining ones.
   std::vector<std::string> renamed;
   for (const auto& [name, parts] : a->kernels) {
     const auto same = b->kernels.find(name);

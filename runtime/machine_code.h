@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two binaries hold the same machine code, whatever their kernels and variables are called. Reads
+// Tells if two binaries hold the same machine code, whatever the names of their kernels and variables. Reads
 // ELF files as NVRTC and the host's compiler write them; knows no GPU.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace tunesmith {
 
-/// In what `now` differs from `before`, as a part of a sentence; empty: each kernel of `before` is in `now`,
-/// with the same instructions, constants, parameters, registers and shared memory. A kernel more is no
-/// difference, and neither are names: kernels are matched by what stands before their suffix (Source), else
-/// by their code. What cannot be read differs.
+/// Returns the difference of `now` from `before` as a part of a sentence. Empty: each kernel of `before` is
+/// in `now`, with the same instructions, constants, parameters, registers and shared memory. An additional
+/// kernel or other names are no difference: kernels are matched by their names without suffix (Source), else
+/// by their code. Code that cannot be read differs.
 std::string code_difference(std::string_view before, std::string_view suffix_before, std::string_view now,
                             std::string_view suffix_now);
 

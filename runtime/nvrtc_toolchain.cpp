@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVRTC, loaded when first used. Its few prototypes are declared here, so that a build without the toolkit
-// has it too and a program starts where there is no NVRTC.
+// can use it too and a program starts without NVRTC.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -42,11 +42,11 @@ struct Nvrtc {
   int (*ask)(Program program, int (*callback)(void*, void*), void* payload) = nullptr;  ///< null before 12.8
 };
 
-// NVRTC's own exit handlers must not find it compiling, as a thread behind a dispatcher may when a process
-// ends.
+// Counts running compilations. NVRTC's own exit handlers must not run during one, which a dispatcher's thread
+// may have started when a process ends.
 class Compilations {
  public:
-  /// Never destroyed: a thread may ask while the process ends.
+  /// Never destroyed, because a thread may ask while the process ends.
   static Compilations& all() {
     static auto* const one = new Compilations;
     return *one;
@@ -55,7 +55,7 @@ class Compilations {
     all().process_ = ::getpid();
     static_cast<void>(std::atexit([] { all().end(); }));
   }
-  /// Runs it, unless the process ends.
+  /// Runs `compile`, unless the process is ending.
   template <typename Compile>
   bool run(const Compile& compile) {
     {
@@ -70,12 +70,12 @@ class Compilations {
       throw;
     }
     done();
-    // Again: the first compilation registers handlers too, and those must run after ours.
+    // Register again: the first compilation registers handlers too, and those must run after ours.
     std::call_once(first_, end_at_exit);
     return true;
   }
   void end() {
-    if (::getpid() != process_) return;  // a copy of the process has none of its threads
+    if (::getpid() != process_) return;  // a forked process has none of the threads
     std::unique_lock lock(mutex_);
     ending_ = true;
     changed_.wait_for(lock, std::chrono::seconds(30), [this] { return running_ == 0; });
@@ -97,7 +97,7 @@ class Compilations {
   std::atomic<bool> ending_ = false;
 };
 
-// Whether a compilation is given up: asked by NVRTC's threads; once it has said yes, it says so again.
+// Decides if a compilation is given up. NVRTC's threads ask; after the first yes all answers are yes.
 class Impatience {
  public:
   explicit Impatience(const Patience& patience) : patience_(patience) {}
@@ -141,7 +141,7 @@ bool resolve_all(void* library, Nvrtc& api) {
          resolve(library, "nvrtcGetErrorString", api.describe);
 }
 
-// Folders of toolkits: the one that the user set, the loader's own path (empty), the usual place.
+// Returns folders of toolkits: the user's, the loader's own path (empty), the usual place.
 std::vector<std::string> toolkits() {
   std::vector<std::string> folders;
   for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
@@ -153,7 +153,7 @@ std::vector<std::string> toolkits() {
   return folders;
 }
 
-// The library is never unloaded: it keeps threads and exit handlers of its own.
+// Loads the library. It is never unloaded, because it keeps threads and exit handlers of its own.
 Nvrtc load() {
   std::string last;
   for (const std::string& folder : toolkits()) {
@@ -179,7 +179,8 @@ Nvrtc load() {
               "folder or LD_LIBRARY_PATH to the one of libnvrtc.so.");
 }
 
-// The options for headers such as cuda_fp16.h, and from CUDA 13 on for those of CCCL, which they include.
+// Returns the options for headers such as cuda_fp16.h and, from CUDA 13 on, for the CCCL headers that these
+// include.
 std::vector<std::string> include_options() {
   for (const std::string& folder : toolkits()) {
     if (folder.empty()) continue;
@@ -233,7 +234,7 @@ class NvrtcToolchain : public Toolchain {
 
  private:
   std::string why_not(const std::string& target) const {
-    const int wanted = Target::parse(target).value_or(Target{}).compute_capability;  // 0: none of a GPU
+    const int wanted = Target::parse(target).value_or(Target{}).compute_capability;  // 0: not a GPU's target
     if (wanted != 0 &&
         std::find(architectures_.begin(), architectures_.end(), wanted) != architectures_.end())
       return "";
@@ -244,8 +245,8 @@ class NvrtcToolchain : public Toolchain {
            (wanted > architectures_.back() ? ". Install a newer CUDA toolkit." : ".");
   }
 
-  // Without the declarations of textures and of the device runtime a small kernel compiles 5 % sooner. A text
-  // that may need them, or a compiler that is too old to leave them out (before 12.4), compiles with them.
+  // Without the declarations of textures and of the device runtime a small kernel compiles 5 % faster. A text
+  // that may need them, or a compiler that cannot leave them out (before 12.4), compiles with them.
   int compile_fast_or_fully(const Source& source, Compilation& result, Impatience& impatience) const {
     for (const bool minimal : {true, false}) {
       Nvrtc::Program program = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex that may be held for long, across a fork() too.
+// A mutex that may be held for long, also across a fork(). Dispatch and host_executable.cpp use it.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace tunesmith {
 
-/// What a thread of the parent holds is free in the child, which does not have that thread.
+/// A mutex that a thread of the parent holds is free in the child, which does not have that thread.
 class ProcessMutex {
  public:
   void lock() noexcept {
@@ -26,7 +26,7 @@ class ProcessMutex {
   }
 
  private:
-  std::atomic<pid_t> holder_ = 0;  ///< a process; 0: nobody
+  std::atomic<pid_t> holder_ = 0;  ///< the id of a process; 0: free
 };
 
 }  // namespace tunesmith

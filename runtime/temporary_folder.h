@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where temporary files go.
+// Finds the folder for temporary files.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace tunesmith {
 
-/// TMPDIR, else /tmp. Throws Error if that is no folder.
+/// Returns TMPDIR, else /tmp. Throws Error if that is no folder.
 inline std::filesystem::path temporary_folder() {
   std::error_code error;
   std::filesystem::path folder = std::filesystem::temp_directory_path(error);

@@ -8,7 +8,7 @@
 namespace tunesmith {
 namespace {
 
-// Between order statistics, as numpy.quantile does.
+// Interpolates between order statistics, as numpy.quantile does.
 double quantile(const std::vector<double>& sorted, double at) {
   const double position = at * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);

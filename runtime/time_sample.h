@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a time is made of, for the tuner and for first-use tuning alike: samples of several launches, and
-// their median.
+// Computes times for the tuner and for first-use tuning: samples of several launches, and their median.
 #pragma once
 
 #include <vector>
@@ -13,10 +12,10 @@ struct Summary {
   double spread = 0;  ///< interquartile range / median
 };
 
-/// Of at least one sample.
+/// Needs at least one sample.
 Summary summarize(std::vector<double> samples_us);
 
-/// How many launches of `launch_us` make a sample of `sample_target_us`.
+/// Returns the number of launches of `launch_us` that make a sample of `sample_target_us`.
 int repeats_for(double launch_us, double sample_target_us, int most = 50);
 
 }  // namespace tunesmith

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source -> binary. Used by the tuner for every variant, and by dispatch for what nobody tuned.
+// Compiles a source to a binary. The tuner uses it for every variant, and dispatch for untuned problems.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,15 @@ namespace tunesmith {
 
 struct Compilation {
   bool ok = false;
-  std::string bytes;               ///< a cubin, or a shared object for the host
-  std::string log;                 ///< the compiler's words; the reason when !ok
-  double milliseconds = 0;         ///< wall time
-  bool is_unknown_target = false;  ///< to this compiler: nothing is wrong with the source
+  std::string bytes;        ///< a cubin, or a shared object for the host
+  std::string log;          ///< the compiler's messages; the reason when !ok
+  double milliseconds = 0;  ///< wall time
+  bool is_unknown_target =
+      false;  ///< true: this compiler does not know the target, and the source may be right
 };
 
-/// When a compilation is given up. NVRTC is asked between its passes, from CUDA 12.8 on; an older one ends by
-/// itself.
+/// Conditions under which a compilation is given up. NVRTC asks between its passes, from CUDA 12.8 on; an
+/// older one runs to its end.
 struct Patience {
   std::chrono::milliseconds limit = std::chrono::milliseconds::max();
   std::stop_token stop = {};
@@ -35,26 +36,28 @@ class Toolchain {
  public:
   virtual ~Toolchain() = default;
 
-  /// "NVRTC 13.0", "g++ (Debian 12.2.0-14) 12.2.0 -O2": stored with every measurement.
+  /// The compiler's name and version, stored with every measurement: "NVRTC 13.0", "g++ (Debian 12.2.0-14)
+  /// 12.2.0 -O2".
   virtual std::string identity() const = 0;
 
-  /// Thread-safe. A source that does not compile is an answer, not an exception.
+  /// Thread-safe. A source that does not compile gives a result, not an exception.
   virtual Compilation compile(const Source& source, const Patience& patience = {}) const = 0;
 };
 
-/// Loads libnvrtc at run time; no GPU or driver is needed. Throws Error saying why it is not available and
+/// Loads libnvrtc at run time; no GPU or driver is needed. Throws Error that says why it is not available and
 /// what to install.
 std::unique_ptr<Toolchain> make_nvrtc_toolchain();
 
-/// Gives up NVRTC's compilations in all threads and waits until they have ended; later ones fail. For the end
-/// of a process, which does it itself, but after handlers that NVRTC may have registered since.
+/// Gives up NVRTC's compilations in all threads and waits until they have ended; later ones fail. Call it at
+/// the end of a process: the process's exit handler does the same, but only after exit handlers that NVRTC
+/// may have registered since.
 void end_nvrtc();
 
-/// The system's C++ compiler ($TUNESMITH_CXX, else c++, g++, clang++). Throws Error if there is none. A
-/// variant that takes it longer than `limit` does not compile.
+/// Uses the system's C++ compiler ($TUNESMITH_CXX, else c++, g++, clang++). Throws Error if there is none. A
+/// variant that takes longer than `limit` does not compile.
 std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit = std::chrono::seconds(60));
 
-/// The one that compiles for `target` ("host", "sm_90a", …).
+/// Makes the toolchain for `target` ("host", "sm_90a", …).
 std::unique_ptr<Toolchain> make_toolchain(std::string_view target);
 
 }  // namespace tunesmith

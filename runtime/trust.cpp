@@ -28,7 +28,7 @@ std::optional<std::string> why_not_mine(const fs::path& path, const std::string&
          ": run chmod go-w " + path.string() + ".";
 }
 
-// All above it, up to the user's home folder or the root.
+// Checks all folders above the file, up to the user's home folder or the root.
 std::optional<std::string> why_not_folders(const fs::path& file) {
   const char* const given = ::secure_getenv("HOME");
   const fs::path home = given == nullptr ? "" : given;
@@ -47,7 +47,7 @@ std::optional<std::string> why_no_file(const fs::path& path) {
          ": give a regular file.";
 }
 
-// The folders of the name as it is given decide where a link leads.
+// The folders of the given name are checked too, because they decide where a link leads.
 std::optional<std::string> why_untrusted(const fs::path& file) {
   std::error_code error;
   const fs::path name = fs::absolute(file, error).lexically_normal();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a watched variant tells of its launch on the host, as templates/common/host/watch.h has it. The
-// variant is compiled by make_watched_toolchain(), and its executable is given a Watch (Executable::watch).
+// The interface through which a watched variant reports its accesses on the host;
+// templates/common/host/watch.h has the other side. make_watched_toolchain() compiles the variant, and
+// set_watch() gives its executable a Watch.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +16,24 @@ class Toolchain;
 
 enum class AccessKind : int { read, write, atomic, volatile_read, volatile_write };
 
-/// Threads are numbered within their block as threadIdx is, x first; blocks as blockIdx is.
+/// The functions through which a watched variant reports. Threads are numbered within their block in the
+/// order of threadIdx, x first; blocks in the order of blockIdx.
 struct Watch {
   void* self;
-  /// Where the launch has its dynamic shared memory.
+  /// Reports the launch's dynamic shared memory.
   void (*shared)(void* self, const void* dynamic, long long bytes);
-  /// The block that runs next, of so many; below 0: none any more.
+  /// Returns the next block to run of `blocks`; below 0: none is left.
   long long (*next_block)(void* self, long long blocks);
-  /// Told before the access takes place; 0 ends the launch, which then answers host_watch_ended.
+  /// Called before each access; if it returns 0, the launch ends and returns host_watch_ended.
   int (*access)(void* self, const void* at, long long bytes, int kind, int thread);
-  void (*barrier)(void* self, int threads);  ///< all threads of the block that have not returned have met
+  void (*barrier)(void* self,
+                  int threads);  ///< all threads of the block that have not returned have reached a barrier
   void (*collective)(void* self, int warp, unsigned lanes);
-  void (*fence)(void* self, int thread, int of_device);  ///< 0: of the block alone
-  /// An access to what is no multiple of its type's alignment; 0 ends the launch.
+  void (*fence)(void* self, int thread, int of_device);  ///< 0: a fence of the block alone
+  /// Reports an access at an address that is no multiple of its type's alignment; if it returns 0, the launch
+  /// ends.
   int (*misaligned)(void* self, const void* at, long long alignment, const char* file, int line, int thread);
-  /// Arithmetic on signed integers left its type's range.
+  /// Reports signed integer arithmetic that left its type's range.
   void (*overflow)(void* self, const char* file, int line);
 };
 
@@ -42,24 +46,25 @@ struct SharedArray {
 struct ModuleMemory {
   const char* start = nullptr;
   const char* end = nullptr;
-  const char* shared_start = nullptr;  ///< all that is shared, guards included
+  const char* shared_start = nullptr;  ///< all shared memory, guards included
   const char* shared_end = nullptr;
   std::vector<SharedArray> arrays;
 };
 
 inline constexpr int host_watch_ended = 9;
 
-/// The host's compiler, for variants whose accesses to memory are watched: they run several times as long.
-/// Null where it cannot.
+/// Makes the host's compiler for variants whose memory accesses are watched: they run several times as long.
+/// Returns null if the compiler cannot do this.
 std::unique_ptr<Toolchain> make_watched_toolchain();
 
-/// Of a host's executable that make_watched_toolchain() has made: later launches are told to `watch`; null:
-/// no more. Answers where the loaded binary lies, which is read from its bytes.
+/// Makes later launches of a host executable from make_watched_toolchain() report to `watch`; null: no more.
+/// Returns the memory ranges of the loaded binary, which are read from its bytes.
 ModuleMemory set_watch(Executable& executable, const Watch* watch, const std::string& binary);
 
-/// In which order the host runs a grid's blocks; a GPU promises none.
+/// The order in which the host runs a grid's blocks; a GPU promises none.
 enum class BlockOrder { ascending, descending, scattered };
-/// Of later launches, but those whose blocks wait for each other (Launch); without effect on a GPU.
+/// Sets the order for later launches, except those whose blocks wait for each other (Launch); no effect on a
+/// GPU.
 void set_block_order(Executable& executable, BlockOrder order);
 
 }  // namespace tunesmith

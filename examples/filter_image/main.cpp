@@ -122,7 +122,8 @@ void run(const Request& request) {
       .width = static_cast<std::int64_t>(picture.width),
       .mask_height = mask.size,
       .mask_width = mask.size};
-  // The best kernel may have to be compiled first; without this the first launches would take what is ready.
+  // The best kernel may have to be compiled first; otherwise the first launches would use a kernel that is
+  // ready.
   const tunesmith::Plan ready = tunesmith::conv2d_plan<float>(dispatcher, shape, mask.mode);
   const tunesmith::NamedProblem problem{"conv2d", ready.problem()};
   dispatcher.prepare({&problem, 1});

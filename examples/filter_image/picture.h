@@ -10,13 +10,13 @@
 /// the last one is opacity.
 struct Picture {
   int channels = 1;   ///< 1 gray, 2 gray + opacity, 3 RGB, 4 RGB + opacity
-  int bit_depth = 8;  ///< of the file: 8 or 16; files of fewer bits become 8
+  int bit_depth = 8;  ///< bits of the file: 8 or 16; files with fewer bits become 8
   std::size_t height = 0;
   std::size_t width = 0;
   std::vector<float> samples;
 };
 
-/// Throws std::runtime_error with the reason.
+/// Both throw std::runtime_error with the reason.
 Picture read_png(const std::string& path);
 void write_png(const std::string& path, const Picture& picture);  ///< samples are clamped to 0 to 1
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The softmax of each row: a block takes a row, finds its largest value, sums the exponentials and divides.
+// Computes the softmax of each row: a block takes a row, finds its maximum, sums exponentials and divides.
 /* tunesmith
 what = "y[r][c] = exp(x[r][c]) / sum of exp(x[r][:])"
 kernel = "softmax_rows"
@@ -41,7 +41,7 @@ kernel = "softmax_plain"
 #endif
 constexpr int UNROLL = 1;
 
-// The value of all threads of a row together; `scratch` has room for each thread of the block.
+// Joins the values of all threads of a row; `scratch` has room for each thread of the block.
 template <typename Join>
 __device__ float joined(float mine, float* scratch, Join join) {
   float* row = scratch + threadIdx.y * BLOCK;
@@ -78,7 +78,7 @@ __global__ void softmax_rows(const float* __restrict__ x, float* __restrict__ y,
   for (int c = threadIdx.x; c < cols; c += BLOCK) to[c] = expf(from[c] - largest) / sum;
 }
 
-// One thread per element, in double.
+// The reference: one thread per element, in double.
 __global__ void softmax_plain(const float* x, float* y, int rows, int cols) {
   const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= static_cast<size_t>(rows) * cols) return;

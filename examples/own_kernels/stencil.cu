@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weighted sum of each pixel's neighbourhood, as in the first convolution that one writes in Numba: a
-// mask of (2 R + 1)^2 weights, and nothing beyond the border. Each thread computes a few pixels of a column.
+// Computes weighted sums of each pixel's neighbourhood, as a first convolution in Numba does: (2 R + 1)^2
+// weights, and no pixels beyond the border. Each thread computes a few pixels of a column.
 /* tunesmith
 what = "out[y][x] = sum of image[y + i - R][x + j - R] * mask[i][j], where the image has such pixels"
 kernel = "stencil"
@@ -46,7 +46,7 @@ __global__ void stencil(const float* __restrict__ image, const float* __restrict
   const int top = (blockIdx.y * BLOCK_Y + threadIdx.y) * PIXELS;
   if (x >= width) return;
   float sum[PIXELS] = {};
-  // A row of the image serves all pixels that it is near to.
+  // A row of the image contributes to all nearby pixels.
 #pragma unroll
   for (int row = -R; row < PIXELS + R; ++row) {
     const int from_y = top + row;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiled matrix product of every introduction to CUDA: a block computes a square tile of C, and walks
-// along tiles of A and B that it keeps in shared memory.
+// The tiled matrix product of every introduction to CUDA: a block computes a square tile of C, and iterates
+// over tiles of A and B that it loads into shared memory.
 /* tunesmith
 name = "tiled_matmul"
 kernel = "matmul"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An application with a kernel of its own: softmax_rows.cu, as `tunesmith tune softmax_rows.cu` found it
-// fastest. It compares the result with a plain loop.
+// An application with its own kernel: softmax_rows.cu in the fastest variant that `tunesmith tune
+// softmax_rows.cu` found. It compares the result with a plain loop.
 //
 //   user_kernel FILE.cu [--device auto|cuda|cuda:N|host] [--db FILE]
 //
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int rows = 64, cols = 1000;
 
-// The largest relative difference to a loop in double.
+// Returns the largest relative difference from a loop in double.
 double largest_error(const std::vector<float>& x, const std::vector<float>& y) {
   double error = 0;
   for (std::size_t r = 0; r < rows; ++r) {

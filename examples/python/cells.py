@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A noisy picture of cells in uneven light: denoised, freed from the light, filled and measured, each step as SciPy does it."""
+"""A noisy picture of cells in uneven light: denoised, freed from the light, filled and measured, each step as in SciPy."""
 
 import numpy as np
 import scipy.ndimage
@@ -20,7 +20,7 @@ picture[struck] = random.choice(np.float32([0, 2]), struck.sum())  # salt and pe
 
 
 def found(words, image):
-    """The cells: what a median leaves, less the light, above a threshold, without specks and holes."""
+    """The cells: the median-filtered image minus the light, above a threshold, without specks and holes."""
     quiet = words.median_filter(image, 3)
     spots = words.white_tophat(quiet, 19)
     return words.binary_fill_holes(words.binary_opening(spots > 0.5, iterations=2))

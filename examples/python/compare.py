@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the examples share: arrays where there is a GPU, else NumPy's; a check with its times, printed; and pictures in files."""
+"""Shared by the examples: arrays on a GPU if there is one, else NumPy's; a check that prints its times; and pictures in files."""
 
 import struct
 import time
@@ -25,7 +25,7 @@ library = gpu_library() if on_gpu else None
 
 
 def to_device(array: np.ndarray):
-    """On the GPU, by CuPy or PyTorch; else as it is."""
+    """Returns the array on the GPU, by CuPy or PyTorch; without a GPU unchanged."""
     if library is None:
         return array
     return library.asarray(array) if library.__name__ == "cupy" else library.from_numpy(array).cuda()
@@ -54,7 +54,7 @@ def _seconds(function, finish) -> float:
 
 
 def compare(what: str, ours, theirs, tolerance: float, than: str = "NumPy") -> None:
-    """Runs both, compares what they give, times both, and says it. Exits with 1 where they differ."""
+    """Runs both, compares their results, times both, and prints this. Exits with 1 if they differ."""
     found, expected = to_numpy(ours()), np.asarray(theirs())
     off = float(
         np.max(np.abs(found.astype(np.float64) - expected) / np.maximum(np.abs(expected), 1), initial=0)
@@ -78,7 +78,7 @@ def compare(what: str, ours, theirs, tolerance: float, than: str = "NumPy") -> N
 
 
 def save_gray(path: str, picture: np.ndarray) -> None:
-    """As a PNG; from 0, black, to 255."""
+    """Writes a PNG; values from 0, black, to 255."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contractions of coupled cluster theory (CCSD), whose arrays have an index for each orbital: o occupied ones, v others."""
+"""Contractions of coupled cluster theory (CCSD), whose arrays have an index for each orbital: o occupied and v other ones."""
 
 import numpy as np
 import tunesmith

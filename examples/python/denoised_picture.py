@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A picture of which 30 % of the pixels are lost: what a Gaussian and what a median make of it. Writes denoised.png, or the file that is given."""
+"""A picture that has lost 30 % of its pixels, filtered by a Gaussian and by a median. Writes denoised.png, or the file that is given."""
 
 import sys
 

@@ -19,7 +19,7 @@ def integral(image):
 
 
 def letters_of(sums, image):
-    """Where a pixel is darker than 0.8 times the mean of the box around it; what is near the rim is left out."""
+    """True where a pixel is darker than 0.8 times the mean of the box around it; pixels near the rim are left out."""
     inside = sums[box:, box:] - sums[:-box, box:] - sums[box:, :-box] + sums[:-box, :-box]
     rim = box // 2
     return image[rim + 1 : height - rim, rim + 1 : width - rim].astype(float) * box**2 < 0.8 * inside

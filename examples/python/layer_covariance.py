@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a convolution adds to the covariance of its output: a sum in seven dimensions."""
+"""The covariance that a convolution adds to its output: a sum in seven dimensions."""
 
 import numpy as np
 import tunesmith

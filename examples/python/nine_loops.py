@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nine loops in one line: what a convolution adds to the covariance of its output, as somebody asked for it who had only the loops."""
+"""Nine loops in one line: the covariance that a convolution adds to its output, asked for by somebody who had only the loops."""
 
 import numpy as np
 import tunesmith
@@ -51,6 +51,6 @@ def one_line():
     return tunesmith.tensor(line, **arrays, extents={"i": mask, "j": mask})
 
 
-if not on_gpu:  # where the loops take seconds
+if not on_gpu:  # here the loops take only seconds
     compare(f"nine loops to {shape}", one_line, nine_loops, 1e-12, "the loops")
 compare(f"nine loops to {shape}", one_line, in_numpy, 1e-12)

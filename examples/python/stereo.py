@@ -12,7 +12,7 @@ height, width, window, most = (540, 960, 9, 32) if on_gpu else (96, 144, 7, 12)
 
 
 def dots_and_depth() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A ball above steps: where the left picture shows a dot, the right one shows it `depth` pixels further left."""
+    """Two pictures of a ball above steps: the right one shows each dot of the left one `depth` pixels further left."""
     random = np.random.default_rng(7)
     y, x = np.mgrid[:height, :width]
     depth = 2 + (4 * x // width) * most // 12
