@@ -13,7 +13,6 @@
 #include "common/functions.cuh"
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"
-#include "common/matrix.cuh"
 #include "common/matrix_f64.cuh"
 #include "common/opaque.cuh"
 #include "common/overlap.inl"
@@ -21,6 +20,7 @@
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
+#include "common/warp_matrix.cuh"
 
 constexpr int warp_m = 32 / WARP_N;
 constexpr int threads_m = TILE_M / THREAD_M;

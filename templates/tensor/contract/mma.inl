@@ -3,7 +3,7 @@
 // the instruction gives it: of eight lanes q and four lanes t, rows q of THREAD_M groups of eight, and
 // columns 2 t and 2 t + 1 of THREAD_N / 2 groups of eight. Operands stay in shared memory as they are in the
 // array: row by row where their neighbours are terms, else term by term, from which loads turn them. Needs
-// common/matrix.cuh, `threads_m`, `threads_n`, TILE_K, THREAD_M, THREAD_N.
+// common/warp_matrix.cuh, `threads_m`, `threads_n`, TILE_K, THREAD_M, THREAD_N.
 
 // Where a lane finds the row that it loads for others, of a tile whose first group of eight begins at
 // `start`; the other groups are STEP rows apart. The operand's first matrix of four is that of the terms and

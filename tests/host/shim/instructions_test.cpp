@@ -133,7 +133,7 @@ extern "C" __global__ void ENTRY(kernel)(double* sums, const double* rows, const
 // Of Float16 or BFloat16: 16 rows and 16 columns of 16 terms each, read as they lie and turned.
 std::string matrix_kernel(const std::string& type) {
   return "using T = " + type + R"(;
-#include "common/matrix.cuh"
+#include "common/warp_matrix.cuh"
 template <bool TURNED>
 __device__ void multiply(float* sums, const T* rows, const T* columns) {
   const int lane = threadIdx.x % 32, q = lane / 4, t = lane % 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host twin of common/matrix.cuh: lanes give each other what they brought, as in a collective. Products
+// The host twin of common/warp_matrix.cuh: lanes give each other what they brought, as in a collective. Products
 // are exact; the sum so far and eight products at a time are aligned to the largest of them, cut 24 bits below
 // its leading one, added, and cut to 24 bits. That is a model of the coarsest tensor cores from compute
 // capability 8.0 on; arXiv 2512.07004 has those of single GPUs.
