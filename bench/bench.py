@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares Tunesmith's ops with PyTorch, CuPy, NPP, cuBLAS, CUB and Numba on one CUDA GPU, in one run; README.md beside
-this file says how.
+"""Compares Tunesmith's ops with PyTorch, CuPy, NPP, cuBLAS, CUB and Numba on one CUDA GPU, in one run; the README.md
+of this folder explains how.
 
 Every output is checked against a double-precision computation before anything is timed. The rows of a case are written
 as soon as it is done, so that a run that is stopped keeps what it has measured."""
@@ -30,7 +30,7 @@ def say(text):
 
 
 class Results:
-    """results.csv."""
+    """Writes results.csv."""
 
     def __init__(self, path, resume):
         self.path = path
@@ -83,7 +83,7 @@ class Results:
 
 
 def attempt(contender, work, *given):
-    """work(contender, *given); a failure becomes the verdict."""
+    """Calls work(contender, *given); a failure becomes the contender's verdict."""
     try:
         work(contender, *given)
     except Exception as error:
@@ -91,7 +91,7 @@ def attempt(contender, work, *given):
 
 
 def made(name, kind, make, *given):
-    """The contender make(*given), or None where there is nothing to measure."""
+    """The contender make(*given), or None if there is nothing to measure."""
     try:
         contender = make(*given)
     except Exception as error:
@@ -102,7 +102,7 @@ def made(name, kind, make, *given):
 
 
 def run_case(op, module, case, tunesmith, given, uncaptured):
-    """All contenders with verdicts and samples, Tunesmith first; and whether the device still works."""
+    """All contenders with verdicts and samples, Tunesmith first; and True if the device still works."""
     inputs = module.inputs(case)
 
     def ours():
@@ -168,7 +168,7 @@ def facts_of_run(given):
 
 
 def conclude(path):
-    """Writes the page; the exit code."""
+    """Writes the page and returns the exit code."""
     rows = report.read(path)
     report.write(path, rows)
     say(f"Written: {path.with_suffix('.md')}, .csv and .svg")
@@ -179,7 +179,7 @@ def conclude(path):
 
 
 def in_processes(given):
-    """Runs this program given.processes times and writes the medians; the exit code."""
+    """Runs this program given.processes times and writes the medians; returns the exit code."""
     runs = []
     for number in range(1, given.processes + 1):
         say(f"Process {number} of {given.processes}")

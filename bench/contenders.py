@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries that are compared, all optional except PyTorch, and the limits. All launch on PyTorch's current
-stream."""
+"""The libraries that are compared, all optional except PyTorch, and the limits. All of them launch on PyTorch's
+current stream."""
 
 import ctypes
 import ctypes.util
@@ -23,7 +23,7 @@ missing = {}  # library -> why it is not measured
 
 
 def optional(name, load):
-    """What load() returns, or None; then `missing` has the reason."""
+    """Returns the result of load(), or None; then `missing` has the reason."""
     try:
         return load()
     except Exception as error:
@@ -58,7 +58,7 @@ def multiprocessors():
 
 
 def poisoned(shape, dtype=torch.float32):
-    """A new output, filled with NaN, -1 or 255, so that elements that a launch leaves out are seen."""
+    """A new output, filled with NaN, -1 or 255, so that elements that a launch does not write are noticed."""
     unwritten = float("nan") if dtype.is_floating_point else -1 if dtype.is_signed else 255
     return torch.full(shape, unwritten, dtype=dtype, device="cuda")
 
@@ -122,12 +122,12 @@ class Tunesmith:
         return lines.decode().splitlines()
 
     def launch_spacer(self, memory, count):
-        """As timing.Runs wants it."""
+        """The spacer in the form that timing.Runs takes."""
         if self.space(self.spacing, memory, count, stream()) != 0:
             raise RuntimeError(self.error().decode())
 
     def contender(self, op, problem, arrays, output, prepare=None):
-        """`arrays`: the op's arguments in its order, None for one without elements; `output`: what is checked."""
+        """`arrays`: the op's arguments in its order, None for one without elements; `output`: the array that is checked."""
         plan = self.plan(self.dispatcher, op.encode(), problem.encode())
         if not plan:
             raise RuntimeError(self.error().decode())
@@ -151,7 +151,7 @@ compiles = True  # False: torch.compile is not measured
 
 
 def pytorch(function, *arrays, **facts):
-    """A contender that calls function(*arrays); what it returns is the output."""
+    """A contender that calls function(*arrays); its result is the output."""
     results = {}
 
     def launch():
@@ -164,7 +164,7 @@ compiled_functions = {}
 
 
 def compiled(function, *arrays):
-    """As pytorch(), through torch.compile, which compiles for the first size and once more for all other sizes."""
+    """The same as pytorch(), through torch.compile, which compiles for the first size and once more for all other sizes."""
     if not compiles:
         return None
     if function not in compiled_functions:
@@ -180,7 +180,7 @@ def as_cupy(array):
 
 
 def with_cupy(function, **facts):
-    """function() returns a CuPy array, or None where `output` in `facts` gives the output."""
+    """function() returns a CuPy array, or None if `output` in `facts` gives the output."""
     if cupy is None:
         return None
     results = {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUB, and a kernel that runs at the peak rate of FFMAs, behind a C interface for contenders.py. Each
-// function returns a cudaError_t. Those with temporary storage follow CUB: where it is null, they write the
-// number of bytes needed and do nothing else.
+// function returns a cudaError_t. Those with temporary storage follow CUB: if it is null, they only write the
+// number of bytes needed.
 #include <cstddef>
 #include <cstdint>
 #include <cub/device/device_histogram.cuh>
@@ -12,8 +12,8 @@
 
 namespace {
 
-// Adds its inputs, which is next to no arithmetic: the least time that memory allows a function of as many
-// inputs.
+// Adds its inputs, which is almost no arithmetic: the least time that memory allows for a function of this
+// many inputs.
 struct Traffic {
   template <typename... Values>
   __device__ float operator()(Values... values) const {
@@ -131,7 +131,7 @@ int peers_histogram_u8(void* temporary, std::size_t* bytes, const std::uint8_t* 
   return cub::DeviceHistogram::HistogramEven(temporary, *bytes, x, counts, bins + 1, low, high, n, stream);
 }
 
-/// `count` fused multiply-adds, rounded up to a multiple of what the grid does in a step.
+/// Computes `count` fused multiply-adds, rounded up to a multiple of the grid's number per step.
 int peers_ffma(float* never, double count, int multiprocessors, cudaStream_t stream) {
   const int blocks = multiprocessors * 8;
   const double in_a_step = static_cast<double>(blocks) * ffma_threads * chains;

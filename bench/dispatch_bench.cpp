@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dispatch costs: look-ups by 1 to 16 threads, the first plan of a shape whose kernel is loaded and its
-// memory, launches beside the runtime's own, starts, and choosing for an H200. Google Benchmark's options
-// apply; $TUNESMITH_BENCH_DEVICE is the device (default: auto).
+// Measures the cost of dispatch: look-ups by 1 to 16 threads, the first plan of a shape whose kernel is
+// loaded and its memory, launches compared with the runtime's own, starts, and choosing for an H200. Google
+// Benchmark's options apply; $TUNESMITH_BENCH_DEVICE is the device (default: auto).
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
@@ -76,7 +76,7 @@ void look_up_text(benchmark::State& state) {
     benchmark::DoNotOptimize(
         dispatcher().plan("conv2d", std::string_view("height=1000 width=2000 mask_height=3 mask_width=3")));
 }
-// 4096 shapes in turn.
+// 4096 shapes are looked up in turn.
 void look_up_many(benchmark::State& state) {
   std::int64_t i = 0;
   const auto next = [&] {
@@ -124,14 +124,14 @@ BENCHMARK_CAPTURE(first_plans, elementwise, [](Dispatcher& one, std::int64_t n) 
 
 // ---- launches
 
-// `call` launches, and says whether that succeeded.
+// `call` launches, and returns true on success.
 template <typename Call>
 void launches(benchmark::State& state, Call call) {
   bool ok = true;
   int launched = 0;
   for ([[maybe_unused]] auto each : state) {
     ok &= call();
-    if (++launched % 500 == 0) {  // so that the stream's queue does not fill up
+    if (++launched % 500 == 0) {  // keeps the stream's queue from filling up
       state.PauseTiming();
       wait_for(dispatcher());
       state.ResumeTiming();
@@ -157,7 +157,7 @@ void launch(benchmark::State& state, bool typed) {
 BENCHMARK_CAPTURE(launch, plan, false)->Iterations(20000);
 BENCHMARK_CAPTURE(launch, typed_call, true)->Iterations(20000);
 
-// Each with a limit of its own.
+// Each launch has its own limits.
 void launch_histogram(benchmark::State& state) {
   DeviceArray<float> values(dispatcher(), 64);
   DeviceArray<std::int64_t> counts(dispatcher(), 8);
@@ -207,7 +207,7 @@ void start(benchmark::State& state) {
 }
 BENCHMARK(start)->Unit(benchmark::kMillisecond);
 
-// 10,000 verdicts on 100 problems.
+// The database has 10,000 verdicts on 100 problems.
 void start_with_verdicts(benchmark::State& state) {
   std::string folder = (std::filesystem::temp_directory_path() / "dispatch_bench_XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return state.SkipWithError("No temporary folder.");
@@ -219,7 +219,7 @@ void start_with_verdicts(benchmark::State& state) {
 }
 BENCHMARK(start_with_verdicts)->Unit(benchmark::kMillisecond);
 
-// ---- choosing for an H200, which need not be here: what a first plan does beside loading
+// ---- choosing for an H200, which need not be here: the part of a first plan that is not loading
 
 void choose(benchmark::State& state, const char* op_name, const std::string& before,
             const std::string& behind) {
@@ -246,7 +246,7 @@ BENCHMARK_CAPTURE(choose, histogram, "histogram", "bins=256 length=", "");
 int main(int count, char** arguments) {
   benchmark::Initialize(&count, arguments);
   if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  // So that no benchmark's first round has the plan to make.
+  // Makes the plan first, so that it is not part of a benchmark's first round.
   tunesmith::conv2d_plan<float>(tunesmith::dispatcher(), tunesmith::image);
   benchmark::RunSpecifiedBenchmarks();
 }

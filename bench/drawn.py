@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Problems that nobody chose, as dispatch serves them and as PyTorch's eager op does (of rank_filter CuPy's): drawn
-from each op's usual range by a seed, checked against each other, and timed apart in one run. Prints each problem and a
-summary of each op; the exit code is 1 if a result is wrong or dispatch takes more than 1.1 times as long as PyTorch.
-With --at-once the other side is not PyTorch but what dispatch starts with where nothing may be compiled and no binary is
-in the cache; the exit code is 1 if that takes more than 2.5 times as long as the chosen kernel."""
+"""Compares dispatch on random problems with PyTorch's eager ops (for rank_filter with CuPy's).
+
+The problems are drawn from each op's usual range by a seed, checked against each other, and timed apart in one run.
+Prints each problem and a summary of each op; the exit code is 1 if a result is wrong or dispatch takes more than 1.1
+times as long as PyTorch. With --at-once the other side is not PyTorch but the kernel that dispatch starts with if
+nothing may be compiled and no binary is in the cache; the exit code is 1 if that takes more than 2.5 times as long as
+the chosen kernel."""
 
 import argparse
 import csv
@@ -38,8 +40,8 @@ DTYPES = {
     "b64": torch.int64,
     "b128": torch.complex128,
 }
-BEHIND = 1.1  # how much slower than PyTorch is a fault
-SLOW, TOO_SLOW = 1.5, 2.5  # how much slower a first launch is than the chosen kernel: worth counting, a fault
+BEHIND = 1.1  # a time this many times PyTorch's is a fault
+SLOW, TOO_SLOW = 1.5, 2.5  # a first launch this many times slower than the chosen kernel: counted, a fault
 
 
 class Problem(dict):
@@ -62,12 +64,12 @@ def random(shape, dtype):
     return torch.randint(0, 100, shape, device="cuda").to(dtype)
 
 
-# Each gives the op's arguments in its order, the output, what PyTorch calls, and before the launch that is checked what
-# restores the output; None where PyTorch has no op for it.
+# Each function returns the op's arguments in its order, the output, PyTorch's call, and a function that
+# restores the output before the checked launch; None if PyTorch has no op for it.
 
 
 def sides(samples, weights, size, turned):
-    """How far the windows of the outputs reach over an axis: before its first sample, and behind its last."""
+    """The overhang of the outputs' windows over an axis: before its first sample, and behind its last."""
     if size == "full":
         return weights - 1, weights - 1
     if size == "valid":
@@ -77,7 +79,7 @@ def sides(samples, weights, size, turned):
 
 
 def padded(x, before_after, boundary, value):
-    """As PyTorch pads the last dimensions, the last first; None where it has no op. scipy's reflect, which it has not, by two indexings."""
+    """Pads the last dimensions with PyTorch, the last one first; None if it has no op. scipy's reflect, which it lacks, takes two indexings."""
     reach = all(max(both) < size for both, size in zip(before_after, reversed(x.shape)))
     if (
         boundary in ("mirror", "wrap")
@@ -126,7 +128,7 @@ def convolved(p, dimensions, turned, size):
     op = functional.conv2d if len(dimensions) == 2 else functional.conv1d
     boundary = p["boundary"] if size != "valid" else "zero"
     if boundary == "zero":
-        # An even mask gives a row or a column more: the last one, or where it is turned the first.
+        # An even mask gives one more row or column: the last one, or the first if it is reversed.
         most = [max(reach) for reach in both]
         parts = tuple(
             slice(top - reach[0], top - reach[0] + extent)
@@ -190,7 +192,7 @@ def reduced(p):
 def reduce(p):
     memory, x = reduced(p)
     same, whole, ddof = x.dtype, torch.int64, p["ddof"]
-    known = {  # what PyTorch calls, and the output's type of floating-point numbers and of integers
+    known = {  # PyTorch's function, and the output's type for floating-point numbers and for integers
         "sum": (lambda: x.sum(1), same, whole),
         "prod": (lambda: x.prod(1), same, whole),
         "mean": (lambda: x.mean(1), same, None),
@@ -244,7 +246,7 @@ def scan(p):
     return [memory, output], output, eager, None
 
 
-# What PyTorch has one op for; all else is computed as it is written.
+# The words that PyTorch has one op for; all others are computed as they are written.
 ROWS_WORDS = {
     "y0 = exp(x0-max(x0))/sum(exp(x0-max(x0)))": lambda x, *_: torch.softmax(x, 1),
     "y0 = x0-max(x0)-log(sum(exp(x0-max(x0))))": lambda x, *_: torch.log_softmax(x, 1),
@@ -305,14 +307,14 @@ def rows(p):
 
 
 def rank_filter(p):
-    """Beside CuPy's, since PyTorch has medians of windows by a copy of each window alone."""
+    """Compared with CuPy, since PyTorch computes medians of windows only by a copy of each window."""
     if of.cupy is None or p.dtype == torch.bfloat16:
         return None
     from cupyx.scipy import ndimage
 
     image = random((p["depth"], p["height"], p["width"]), p.dtype)
     output = torch.empty_like(image)
-    flat = p["depth"] == 1 and p["window_depth"] == 1  # a window in fewer dimensions costs CuPy less
+    flat = p["depth"] == 1 and p["window_depth"] == 1  # a window in fewer dimensions takes CuPy less time
     dimensions = "yx" if flat else "zyx"
     given = of.as_cupy(image[0] if flat else image)
     size = tuple(p["window_" + {"z": "depth", "y": "height", "x": "width"}[d]] for d in dimensions)
@@ -367,7 +369,7 @@ def extents(text):
 
 
 def operand(text, shape, dtype):
-    """An input's memory, and the tensor that PyTorch is given."""
+    """An input's memory, and the tensor for PyTorch."""
     if text == "dense":
         memory = random(shape, dtype)
         return memory, memory
@@ -408,7 +410,7 @@ def elementwise(p):
     values = {name: tensor for name, (_, tensor) in operands.items()}
     if p["function"] == "gaussian_pdf":
         values["c"].abs_().add_(0.5)
-    if not p.dtype.is_floating_point and "/" in text:  # of whole numbers, as C++ divides them
+    if not p.dtype.is_floating_point and "/" in text:  # for integers, as C++ divides them
         text = text.replace("/", "//")
         for tensor in values.values():
             tensor.clamp_(min=1)
@@ -444,7 +446,7 @@ def conv_covariance(p):
     def eager():
         return add_to(other, gamma, mu, c)
 
-    # PyTorch rounds each partial sum of halves to a half, so what is right is computed in floats.
+    # PyTorch rounds each partial sum of halves to a half, so the right result is computed in floats.
     if p.dtype.itemsize == 2:
         eager.exact = lambda: add_to(*(array.float() for array in (before, gamma, mu, c)))
 
@@ -470,7 +472,7 @@ MAKERS = {
 
 
 def agree(a, b, dtype):
-    """Roundings differ, sums are in another order; what is wrong differs by far more."""
+    """Roundings differ, and sums are in another order; wrong results differ by far more."""
     if not dtype.is_floating_point:
         return bool(
             (a.view(torch.int16) == b.view(torch.int16)).all() if dtype == torch.uint16 else (a == b).all()
@@ -483,7 +485,7 @@ def agree(a, b, dtype):
 
 
 def measured(op, text, tunesmith, given, say):
-    """(verdict, dispatch's us, PyTorch's us, what dispatch launched)."""
+    """(verdict, dispatch's us, PyTorch's us, the variant that dispatch launched)."""
     p = Problem(text)
     made = MAKERS[op](p) if op in MAKERS else None
     if made is None:
@@ -498,7 +500,7 @@ def measured(op, text, tunesmith, given, say):
     ours.launch()
     peer.launch()
     torch.cuda.synchronize()
-    # A histogram's edges fall differently by a rounding: its counts are compared as a whole.
+    # A rounding may move a histogram's edges, so its counts are compared as a whole.
     found, wanted = output, eager.exact() if hasattr(eager, "exact") else peer.output()
     if op == "histogram":
         right = (
@@ -512,7 +514,7 @@ def measured(op, text, tunesmith, given, say):
 
 
 def first_launch(op, text, tunesmith, first, given):
-    """(verdict, the chosen kernel's us, the first launch's us, what the latter launched)."""
+    """(verdict, the chosen kernel's us, the first launch's us, the variant of the first launch)."""
     p = Problem(text)
     made = MAKERS[op](p) if op in MAKERS else None
     if made is None:
@@ -538,7 +540,7 @@ def first_launch(op, text, tunesmith, first, given):
 
 
 def summary(ratios, at_once):
-    """A line on first launches' times over the chosen kernels', or on PyTorch's over ours."""
+    """A line on the ratios of first launches' times to the chosen kernels', or of PyTorch's to ours."""
     mean = f"{len(ratios)} problems, {statistics.geometric_mean(ratios):.2f} times"
     if at_once:
         return (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database as much tuning leaves it, made without measuring: for how long a dispatcher takes to start.
+// Makes a database like one after much tuning, without measuring, to time the start of a dispatcher.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 namespace tunesmith {
 
-/// So many problems of conv2d, with a verdict on each of so many variants (their identities are no hashes),
-/// and the winner of each problem.
+/// Writes `problems` problems of conv2d, with a verdict on each of `variants` variants (their identities are
+/// no hashes), and the winner of each problem.
 inline void make_verdicts(const std::filesystem::path& path, const DeviceFacts& device, std::int64_t problems,
                           std::int64_t variants) {
   Store store = Store::open(path, Store::Mode::create);

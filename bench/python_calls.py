@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call from Python takes, beside the same call of PyTorch, CuPy, and NumPy or SciPy on the processor: docs/python_calls.md.
+"""Measures the time of a call from Python, and of the same call of PyTorch, CuPy, and NumPy or SciPy on the processor: docs/python_calls.md.
 
     python3 bench/python_calls.py [--out docs] [--quick]
 
 Each time is of the whole call as a user makes it: a loop of calls with one wait for the GPU at its end, the least of several loops. Every result is compared with
-NumPy's or SciPy's first. The exit code is 1 where one differs. Needs a GPU, CuPy, PyTorch and SciPy, and the installed package.
+NumPy's or SciPy's first. The exit code is 1 if a result differs. Needs a GPU, CuPy, PyTorch and SciPy, and the installed package.
 """
 
 import argparse
@@ -217,7 +217,7 @@ def cases():
 
 
 def seconds(function, wait, least: float) -> float:
-    """Of one call: the least of the loops that fit, each of at least 20 ms."""
+    """us of one call: the least of the loops that fit, each of at least 20 ms."""
     function()
     wait()
     begin = time.perf_counter()
@@ -259,7 +259,7 @@ def to_torch(x):
 
 
 def measure(case, least):
-    """us by contender, and what is wrong with our results."""
+    """us by contender, and the faults of our results."""
     expected, found, wrong = case.cpu(*case.inputs), {}, []
     here = case.inputs
     contenders = [
@@ -295,7 +295,7 @@ def measure(case, least):
 
 
 def overhead(least):
-    """us of a call whose kernel takes less than its launch: what the processor does."""
+    """us of a call whose kernel takes less time than its launch: the processor's work."""
     x, y = torch.rand(64, 64, device="cuda"), torch.empty(64, 64, device="cuda")
     a, b = cupy.asarray(x), cupy.asarray(y)
     kernel = cupy.RawKernel(

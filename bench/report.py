@@ -63,8 +63,8 @@ def read(*paths):
 
 
 def merged(runs):
-    """The rows of several processes that measured the same, as one: the median of each time, and how far the processes
-    are apart. Where their verdicts differ the worse one counts."""
+    """Merges the rows of several processes that measured the same case: the median of each time, and how far the
+    processes are apart. If their verdicts differ, the worse one counts."""
     found = {}
     for rows in runs:
         for row in rows:
@@ -114,7 +114,7 @@ def cases(rows):
 
 
 def judged(case, others):
-    """(goal, met, what was reached) of each goal; met is None where a time is missing. `others`: the op's cases."""
+    """(goal, met, the value reached) of each goal; met is None if a time is missing. `others`: the op's cases."""
     found = []
     for goal in filter(None, (part.strip() for part in case.goals.split(";"))):
         by, factor, of = re.fullmatch(r"(apart|chained|cold) <= ([\d.]+) (.+)", goal).groups()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a contender is checked and timed on a CUDA GPU, whatever the op and the library. docs/measuring.md says why."""
+"""Checks and times a contender on a CUDA GPU, for any op and library. docs/measuring.md explains the method."""
 
 import itertools
 import statistics
@@ -18,7 +18,7 @@ class Case(SimpleNamespace):
 
 @dataclass
 class Contender:
-    launch: Callable  # on PyTorch's current stream
+    launch: Callable  # launches on PyTorch's current stream
     output: Callable | None = None  # the tensor that the launch wrote; None: nothing to check
     prepare: Callable | None = None  # called before the launch that is checked; for ops that change an input
     capture: bool = True  # False: it waits for the GPU, which is not allowed in a capture
@@ -82,8 +82,8 @@ def check(contender, expected):
 
 
 def elapsed_us(work):
-    """Of one launch in the stream, queued behind a kernel that lasts until that is done: without the host's time. Two events
-    and a launch alone take some 3 us more than the kernel."""
+    """us of one launch in the stream, without the host's time: it is queued behind a kernel that lasts until that is done. Two
+    events and a launch alone take some 3 us more than the kernel."""
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     torch.cuda._sleep(Runs.QUEUEING_CYCLES)
     begin.record()
@@ -94,12 +94,12 @@ def elapsed_us(work):
 
 
 def capture(work, say, name):
-    """A graph of work(), or None where it cannot be captured."""
+    """A graph of work(), or None if it cannot be captured."""
     graph, stream, before = torch.cuda.CUDAGraph(), torch.cuda.Stream(), torch.cuda.current_stream()
     stream.wait_stream(before)
     try:
         with torch.cuda.stream(stream):
-            for _ in range(2):  # first calls allocate and compile: before the capture, on its stream
+            for _ in range(2):  # first calls allocate and compile: made before the capture, on its stream
                 work(1)
         torch.cuda.synchronize()
         with torch.cuda.graph(graph, stream=stream, capture_error_mode="relaxed"):
@@ -115,7 +115,7 @@ def capture(work, say, name):
 
 
 def is_sound():
-    """Whether the device still works and can capture a graph, after something failed."""
+    """True if the device still works and can capture a graph, after something failed."""
     try:
         torch.cuda.synchronize()
         value = torch.ones(8, device="cuda")
@@ -127,22 +127,22 @@ def is_sound():
 
 
 class Runs:
-    """What is timed, as in tuner/cuda_timer.cpp: differences of two sequences of launches, each a graph where it can be
+    """Times as tuner/cuda_timer.cpp does: takes differences of two sequences of launches, each a graph if it can be
     captured."""
 
-    BEGINNING = 10  # so many launches of a chain are not counted: the first ones have nothing to overlap with
+    BEGINNING = 10  # launches of a chain that are not counted: the first ones have nothing to overlap with
     MOST_LAUNCHES = 50
     SAMPLE_US = 300
-    SLOW_US = 20000  # of a launch
-    LONG_US = 2000  # a launch of so many takes no part in more sequences than it must: what a replay costs is nothing to it
-    SAMPLES = 3  # of a visit; their median counts
+    SLOW_US = 20000  # us per launch
+    LONG_US = 2000  # a launch of this many us is in no more sequences than it must be: the cost of a replay is nothing to it
+    SAMPLES = 3  # per visit; their median counts
     QUEUEING_CYCLES = 4_000_000  # some 2 ms: longer than it takes to queue the samples of a visit
     COLD_LAUNCHES = 8
     EVICTED_CACHES = 2
 
     def __init__(self, space, launches):
         """`space(memory, bytes)` launches an ordinary kernel that reads so much memory, or does nothing.
-        `launches`: of all contenders but those that last long."""
+        `launches`: the number for all contenders except those that last long."""
         self.launches = launches
         self.stream = torch.cuda.Stream()
         cache_bytes = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
@@ -155,7 +155,7 @@ class Runs:
         self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * self.SAMPLES + 1)]
 
     def launches_of(self, us):
-        """Of a contender that takes about so long."""
+        """The number of launches of a contender that takes about this long."""
         return min(self.launches, max(1, round(self.LONG_US / us)))
 
     def counted(self, kind, contender):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatch library behind a C interface, so that bench.py can launch any op on its own buffers
-// and streams; and what the tuner launches between the variants that it times.
+// The dispatch library behind a C interface, so that bench.py can launch any op on its own buffers and
+// streams; and the kernels that the tuner launches between the variants that it times.
 #include <cuda_runtime_api.h>
 
 #include <exception>
@@ -27,7 +27,7 @@ struct BenchPlan {
   std::string description;
 };
 
-// Null where `make` throws; last_error then has the message.
+// Returns null if `make` throws; last_error then has the message.
 template <typename Make>
 void* or_null(Make make) {
   try {
@@ -43,7 +43,7 @@ struct Spacer {
   int multiprocessors = 0;
 };
 
-// Never unloaded.
+// The module is never unloaded.
 std::unique_ptr<Spacer> make_spacer(int ordinal) {
   using tunesmith::check;
   std::string why_none;
@@ -70,7 +70,8 @@ extern "C" {
 const char* tunesmith_error() { return last_error.c_str(); }
 
 /// `database` may be empty: then only the winners built into the library are used. With `at_once` nothing is
-/// compiled and no cache of binaries read: plans are what a first launch gets. Null on failure.
+/// compiled and no cache of binaries is read: plans have the kernels of a first launch. Returns null on
+/// failure.
 void* tunesmith_open(const char* database, const char* device, int at_once) {
   return or_null([&] {
     tunesmith::DispatcherOptions options{
@@ -85,7 +86,7 @@ void* tunesmith_open(const char* database, const char* device, int at_once) {
 
 void tunesmith_close(void* dispatcher) { delete static_cast<tunesmith::Dispatcher*>(dispatcher); }
 
-/// Null on failure.
+/// Returns null on failure.
 void* tunesmith_plan(void* dispatcher, const char* op, const char* problem) {
   return or_null([&] {
     auto planned = std::make_unique<BenchPlan>();
@@ -99,12 +100,12 @@ void* tunesmith_plan(void* dispatcher, const char* op, const char* problem) {
 
 void tunesmith_release(void* plan) { delete static_cast<BenchPlan*>(plan); }
 
-/// Null on failure.
+/// Returns null on failure.
 void* tunesmith_spacer(int device) {
   return or_null([&] { return make_spacer(device); });
 }
 
-/// So many problems of the op's usual range, one a line. Null on failure.
+/// `count` problems of the op's usual range, one a line. Returns null on failure.
 const char* tunesmith_problems(const char* op, int count, unsigned long long seed) {
   try {
     last_problems.clear();
@@ -118,8 +119,8 @@ const char* tunesmith_problems(const char* op, int count, unsigned long long see
   }
 }
 
-/// Before a launch that is timed: a kernel that does nothing, or one that reads so many bytes, all zeros. 0,
-/// or 1; tunesmith_error() then has the message.
+/// Launches the spacer before a launch that is timed: a kernel that does nothing, or one that reads `bytes`
+/// bytes, all zeros. Returns 0, or 1; tunesmith_error() then has the message.
 int tunesmith_space(void* spacer, const void* memory, long long bytes, void* stream) {
   try {
     const auto* own = static_cast<Spacer*>(spacer);
@@ -139,7 +140,7 @@ long long tunesmith_workspace_bytes(void* plan) {
   return static_cast<BenchPlan*>(plan)->plan.workspace_bytes();
 }
 
-/// 0, or an error code; tunesmith_error() then has the message.
+/// Returns 0, or an error code; tunesmith_error() then has the message.
 int tunesmith_launch(void* plan, void* const* arguments, int count, void* stream, void* workspace) {
   const tunesmith::Status status = static_cast<BenchPlan*>(plan)->plan.launch(
       std::span(arguments, static_cast<std::size_t>(count)), stream, workspace);

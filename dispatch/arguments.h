@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the typed functions of the ops.
+// The arguments of a launch, as the typed functions of the ops pass them.
 #pragma once
 
 #include <array>
@@ -7,7 +7,8 @@
 
 namespace tunesmith {
 
-/// What Plan::launch() takes. Inputs are only read; a list of pointers of both kinds has to be one of void*.
+/// The arguments in the form that Plan::launch() takes. Inputs are only read, but a list that mixes const and
+/// other pointers has to be a list of void*.
 template <typename... T>
 std::array<void*, sizeof...(T)> launch_arguments(T*... pointers) {
   return {const_cast<std::remove_const_t<T>*>(pointers)...};

@@ -13,7 +13,7 @@
 namespace tunesmith {
 namespace {
 
-// A compiler takes one core; most of them are the application's.
+// A compilation takes one core; most cores are left to the application.
 std::size_t most_threads() { return std::clamp(std::thread::hardware_concurrency() / 4, 1u, 4u); }
 
 }  // namespace
@@ -37,7 +37,7 @@ BackgroundCompiler::BackgroundCompiler(std::function<Schedule()> due, std::funct
 }
 
 BackgroundCompiler::~BackgroundCompiler() {
-  if (is_forked()) {  // neither the threads nor who waited in the parent are here
+  if (is_forked()) {  // the child has neither the threads nor the parent's waiting callers
     new (&threads_) std::vector<std::jthread>;
     new (&done_) std::condition_variable;
     return;
@@ -48,7 +48,7 @@ BackgroundCompiler::~BackgroundCompiler() {
   }
 }
 
-// Makes one where there are fewer than what waits has use for.
+// Starts a thread if there are fewer than the jobs need. Returns true if there is at least one.
 bool BackgroundCompiler::has_thread() {
   const std::size_t wanted = std::clamp<std::size_t>(jobs_.size() + busy_, 1, most_threads());
   if (threads_.size() < wanted) {
@@ -78,7 +78,7 @@ const std::shared_ptr<WakeUp>& BackgroundCompiler::wake_up() {
   return wake_up_;
 }
 
-// Answers when there will be more.
+// Queues the jobs that are due. Returns when more will be due.
 Clock::time_point BackgroundCompiler::collect() {
   const Inside inside;
   const std::scoped_lock lock(mutex_);
@@ -88,7 +88,7 @@ Clock::time_point BackgroundCompiler::collect() {
   return due.next;
 }
 
-// Whether there were any.
+// Does the queued jobs. Returns true if there were any.
 bool BackgroundCompiler::do_jobs(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
   bool worked = false;
   while (!jobs_.empty() && !stop.stop_requested()) {
@@ -122,14 +122,15 @@ bool BackgroundCompiler::wait(std::chrono::milliseconds limit) {
   wake_up_->signal();
   std::unique_lock lock(mutex_);
   const auto is_done = [&] { return jobs_.empty() && busy_ == 0; };
-  constexpr auto none = std::chrono::hours(24 * 365);  // a later end is beyond what some clocks count
+  constexpr auto none = std::chrono::hours(24 * 365);  // some clocks cannot count to a later end
   constexpr auto pause = std::chrono::milliseconds(20);
   const bool has_end = limit < none;
   const Clock::time_point end = has_end ? Clock::now() + limit : never;
   while (!is_done() && !has_thread()) {
     if (!has_end && do_jobs(lock, {})) continue;
     if (Clock::now() >= end) return false;
-    done_.wait_until(lock, std::min(end, Clock::now() + pause));  // what is left is another caller's
+    // The jobs that are left are another caller's.
+    done_.wait_until(lock, std::min(end, Clock::now() + pause));
   }
   if (has_end) return done_.wait_until(lock, end, is_done);
   done_.wait(lock, is_done);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of jobs and a few threads that do them, which compile and load while launches go on. Where no
-// thread can be made, jobs wait for the next one who posts or waits.
+// A queue of jobs and a few threads that do them, which compile and load while launches go on. If no thread
+// can be made, jobs wait for the next caller that posts or waits.
 #pragma once
 
 #include <unistd.h>
@@ -24,26 +24,27 @@ class BackgroundCompiler {
   using Job = std::function<void(const std::stop_token&)>;
   struct Schedule {
     std::vector<Job> jobs;
-    Clock::time_point next = never;  ///< when there will be more, if no wake-up comes
+    Clock::time_point next = never;  ///< when more jobs will be due, if no wake-up comes
   };
 
-  /// `due` gives the jobs that launches have asked for since it was last called, and those whose time has
-  /// come. `no_thread` is called each time that there should be a thread and none can be made.
+  /// `due` returns the jobs that launches have asked for since its last call, and those whose time has come.
+  /// `no_thread` is called each time a thread is needed and none can be made.
   BackgroundCompiler(std::function<Schedule()> due, std::function<void()> no_thread);
-  /// Gives up what is being done, and forgets what waits.
+  /// Stops the jobs that are running, and drops those that are queued.
   ~BackgroundCompiler();
   BackgroundCompiler(const BackgroundCompiler&) = delete;
   BackgroundCompiler& operator=(const BackgroundCompiler&) = delete;
 
   void post(Job job) { post_for(wake_up_, std::move(job)); }
-  /// It is left out where nobody else holds `wanted` any more, so that what waits is bounded by what is kept.
+  /// Queues a job. The job is dropped once `wanted` has no other owner, so that the number of queued jobs is
+  /// bounded by the number of objects that are kept.
   void post_for(std::weak_ptr<const void> wanted, Job job);
-  /// Signalling it makes what is due be looked up. There is a thread that waits for it from the first call
-  /// on, if one can be made.
+  /// A signal to it makes the queue collect the jobs that are due. From the first call on a thread waits for
+  /// the signal, if one can be made.
   const std::shared_ptr<WakeUp>& wake_up();
-  /// Whether all that was posted and is due is done within `limit`. Where no thread can be made, it is tried
-  /// again until the limit; without a limit the caller's thread does the jobs. In the child of a fork(),
-  /// which has none of the threads, nothing is done, and this is true at once.
+  /// Waits until all posted and due jobs are done; false if that takes longer than `limit`. If no thread can
+  /// be made, this is tried again until the limit; without a limit the caller's thread does the jobs. In the
+  /// child of a fork(), which has none of the threads, nothing is done, and the result is true at once.
   bool wait(std::chrono::milliseconds limit);
 
  private:
@@ -57,7 +58,7 @@ class BackgroundCompiler {
   std::function<Schedule()> due_;
   std::function<void()> no_thread_;
   std::shared_ptr<WakeUp> wake_up_ = std::make_shared<WakeUp>();
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the members below
   std::condition_variable done_;
   struct QueuedJob {
     std::weak_ptr<const void> wanted;

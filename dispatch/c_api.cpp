@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tunesmith.h by dispatcher.h.
+// Implements the C interface, tunesmith.h, with the C++ interface, dispatcher.h.
 #include <pthread.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using tunesmith::UsageError;
 struct tunesmith_dispatcher {  // NOLINT(readability-identifier-naming)
   explicit tunesmith_dispatcher(const tunesmith::DispatcherOptions& options) : dispatcher(options) {}
 
-  // What it gave stays, as the dispatcher's does.
+  // Texts that were returned once stay valid, as the dispatcher's notes do.
   const char* notes() const {
     const std::vector<std::string>& now = dispatcher.notes();
     std::string text;
@@ -33,7 +33,7 @@ struct tunesmith_dispatcher {  // NOLINT(readability-identifier-naming)
   }
 
   tunesmith::Dispatcher dispatcher;
-  mutable std::mutex mutex;                          // of texts
+  mutable std::mutex mutex;                          // guards texts
   mutable std::map<std::size_t, std::string> texts;  // by the number of notes
 };
 
@@ -57,8 +57,8 @@ static_assert(TUNESMITH_EXACT == static_cast<int>(tunesmith::Match::exact) &&
               TUNESMITH_OTHER_DEVICE == static_cast<int>(tunesmith::Match::other_device) &&
               TUNESMITH_BASE == static_cast<int>(tunesmith::Match::base));
 
-// A thread that pthread_cancel() ends within C++ code would be an exception that no noexcept function lets
-// pass: the cancellation waits until the call returns.
+// pthread_cancel() ends a thread by an exception, which no noexcept function lets pass: so a cancellation
+// within C++ code waits until the call returns.
 class NotCancelled {
  public:
   NotCancelled() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -90,7 +90,7 @@ tunesmith_status remember(const Status& status) noexcept {
   return status.code();
 }
 
-// `pointer`, which must not be null.
+// Returns `pointer`; throws UsageError if `pointer` is null.
 template <typename T>
 T* given(T* pointer, const char* what) {
   if (pointer == nullptr)

@@ -54,11 +54,11 @@ DeviceTable to_table(const StoredAnchorTable& row) {
   return table;
 }
 
-// What is compared: warm and apart.
+// True for the times that dispatch compares: of warm, apart launches.
 bool is_used(const AnchorTableRow& row) { return row.caches == "warm" && row.launches == "apart"; }
 
-// A binary is run, so it must be what was stored. For what it is used follows from the source that this
-// library renders: its hash is the key.
+// A stored binary is run, so its bytes must still have the stored hash. It belongs to the right source: its
+// key is the hash of the source that this library renders.
 bool is_usable(const WinnerRow& row, const Sources& sources, TuningData& data,
                std::vector<const WinnerRow*>& not_asked_for) {
   if (!row.binary || row.variant.target != sources.device.target) return false;
@@ -80,7 +80,7 @@ std::string driver_of(const DeviceFacts& device) {
   return device.kind == DeviceKind::cuda ? cuda_driver() : "";
 }
 
-// Those on this model of device, with the driver that it has now.
+// The first uses on this model of device with its current driver.
 std::vector<FirstUseOutcome> first_uses(const Store& store, const DeviceFacts& device) {
   const std::string driver = driver_of(device);
   std::vector<FirstUseOutcome> outcomes;
@@ -99,8 +99,8 @@ std::vector<FirstUseOutcome> first_uses(const Store& store, const DeviceFacts& d
   return outcomes;
 }
 
-// Readers wait for nobody but a program that repairs the log, for some ms; a program that starts should not
-// wait for a file system without locks.
+// Readers wait only for a program that repairs the log, for some milliseconds; a program that starts should
+// not wait for a file system without locks.
 Store open_to_read(const std::filesystem::path& database) {
   Store::Options options;
   options.busy_timeout_ms = 200;
@@ -159,7 +159,8 @@ void read_database(const Sources& sources, TuningData& data) {
 
 void write_first_uses(const std::string& database, const DeviceFacts& device,
                       const std::vector<FirstUseOutcome>& outcomes, std::chrono::milliseconds patience) {
-  // What is there may be read only if it is trusted; and where something is missing, what it is made in.
+  // An existing file may be read only if it is trusted; for a missing one, its nearest existing folder must
+  // be trusted.
   std::filesystem::path place = std::filesystem::absolute(database);
   while (place.has_relative_path() && !std::filesystem::exists(place.parent_path()))
     place = place.parent_path();
@@ -211,7 +212,7 @@ std::vector<WinnersFileRow> winners_of(const std::filesystem::path& database, co
   const Store store = Store::open(database, Store::Mode::read_only);
   std::vector<WinnersFileRow> rows;
   for (const WinnerRow& row : store.winners(filter)) {
-    if (row.provisional) continue;  // what is shipped has had its finals
+    if (row.provisional) continue;  // shipped winners have had their finals
     WinnersFileRow& made = rows.emplace_back(to_file_row(row));
     made.winner = candidate_of(made, Candidate::Origin::database);
   }

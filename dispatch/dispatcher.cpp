@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options, the device, and the way of a problem: looked up, else planned, and what is better made in the
-// background.
+// The dispatcher: its options, its device, and the way of a problem: looked up, else planned; better kernels
+// are made in the background.
 
 #include "tunesmith/dispatcher.h"
 
@@ -29,7 +29,7 @@
 namespace tunesmith {
 namespace {
 
-// complete_problem() refuses unknown and missing parameters later.
+// Unknown and missing parameters are refused later, by complete_problem().
 Problem from_fields(const Op& op, std::span<const Field> fields) {
   Problem problem;
   for (const Field& field : fields) {
@@ -42,7 +42,7 @@ Problem from_fields(const Op& op, std::span<const Field> fields) {
   return problem;
 }
 
-// A variable of the environment that is on or off; what is neither is left aside, and a note.
+// An environment variable that is on or off. Any other value is ignored, and noted.
 struct Switch {
   const char* variable;
   bool otherwise;
@@ -65,7 +65,7 @@ bool is_same_kernel(const Kernel& a, const Kernel& b) {
   return a.variant.source_hash == b.variant.source_hash && a.variant.config == b.variant.config;
 }
 
-// An exported library compiles nothing, and takes no binaries but its own.
+// An exported library compiles nothing, and runs no binaries but its own.
 DispatcherOptions possible(DispatcherOptions options) {
   if (!is_exported()) return options;
   options.compile = Compile::never;
@@ -90,11 +90,11 @@ bool default_check_pointers() { return check_pointers_switch.is_on(); }
 
 }  // namespace TUNESMITH_ABI
 
-// Hidden, other than the class that it is in.
+// Hidden: its enclosing class is exported, but this one need not be.
 struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
-  static constexpr std::size_t part_for_uses = 16;  // of the memory that all may take, in addition
+  static constexpr std::size_t part_for_uses = 16;  // the share of most_bytes for counts of uses, in addition
   static constexpr std::size_t part_for_plans = 4;
-  // For another writer of the database: a tuner commits within milliseconds.
+  // The longest wait for another writer of the database: a tuner commits within milliseconds.
   static constexpr std::chrono::milliseconds writer_limit{1000}, writer_limit_at_the_end{100};
 
   Impl(const ChosenDevice& chosen, const DispatcherOptions& options, TuningData data)
@@ -131,7 +131,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     const Field field = as_text(text);
     const Key key(op.name, {&field, 1});
     if (auto plan = plans.find(key)) return plan;
-    keep_within_bounds();  // if no plan can be made, what was tried stays until the next one
+    keep_within_bounds();  // if no plan can be made, the binaries that were tried stay until the next plan
     const std::uint64_t lacked = planner.modules().lacked();
     auto made = plan_now(op, problem, compile != Compile::background, {});
     if (compile == Compile::now && is_worth_trying(*made)) {
@@ -139,7 +139,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       made = plan_now(op, problem, true, {});
       background.post([this](const std::stop_token&) { write_first_uses_within(writer_limit); });
     }
-    if (planner.modules().lacked() != lacked) {  // not kept: the next one may be better
+    // Something could not be loaded: not kept, the next plan may be better.
+    if (planner.modules().lacked() != lacked) {
       made->outdated = true;
       return made;
     }
@@ -177,9 +178,10 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     if (candidates.size() > 1) online_tuner.try_out(*plan.op, plan.problem_text, candidates, stop);
   }
 
-  // What cannot be written stays for the next time, and for the dispatcher's end.
+  // Rows that cannot be written stay for the next call, and for the dispatcher's end.
   void write_first_uses_within(std::chrono::milliseconds limit) noexcept {
-    if (first_uses_database.empty() || ::getpid() != process) return;  // what the parent tried it writes
+    // The parent writes the outcomes of its own trials.
+    if (first_uses_database.empty() || ::getpid() != process) return;
     const Inside inside;
     try {
       online_tuner.write_new([&](const std::vector<FirstUseOutcome>& outcomes) {
@@ -195,7 +197,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     ~WriteAtTheEnd() { impl.write_first_uses_within(writer_limit_at_the_end); }
   };
 
-  // The first of each kind. Whoever reads the notes that there were goes on with these.
+  // Notes only the first sentence of each kind. A reader of the earlier notes continues with these.
   enum class LateNote : std::size_t { warning, first_uses, no_thread, cache, count };
   void note(LateNote kind, const std::string& sentence) {
     const std::scoped_lock lock(noting);
@@ -206,7 +208,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     notes = &longer;
   }
 
-  // Plans again with the compiler, and once more with what was tried. What was forgotten meanwhile stays so.
+  // Plans again with the compiler, and once more with the outcomes of the trials. A plan that was evicted
+  // meanwhile is not added again.
   void improve(std::shared_ptr<PlanState> plan, const std::stop_token& stop) {
     const Inside inside;
     if (!plans.has(*plan)) return;
@@ -230,10 +233,11 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     }
   }
 
-  // As something was thrown, for want of memory mostly.
+  // Keeps the plan after an exception, mostly for want of memory, and tries again later.
   static void stays(PlanState& plan) { plan.try_again_at(Clock::now() + std::chrono::seconds(10)); }
 
-  // What did not compile may do so now. A plan that comes out the same stays, and says when to try again.
+  // Sources that did not compile may compile now. If the new plan is the same, the old one stays, and says
+  // when to try again.
   void plan_again(const std::shared_ptr<PlanState>& plan, const std::stop_token& stop) {
     const Inside inside;
     if (!plans.has(*plan)) return;
@@ -252,7 +256,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     }
   }
 
-  // Unaligned fallbacks that launches asked for, and plans for which something did not compile.
+  // The jobs that are due: unaligned fallbacks that launches asked for, and plans for which something did not
+  // compile.
   BackgroundCompiler::Schedule due() {
     PlanCache::DuePlans due = plans.take_due();
     std::vector<BackgroundCompiler::Job> jobs;
@@ -264,7 +269,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
         try {
           planner.make_fallback(*plan, stop);
         } catch (const std::exception&) {
-          // The temporary fallback stays.
+          // On failure the temporary fallback stays.
         }
       });
     }
@@ -272,8 +277,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   }
 
   // Kernels are unloaded here, by the thread that plans or compiles; look-ups go on meanwhile. With the
-  // oldest plan go the sources that were asked for until it was made. However much the kernels take that may
-  // not be unloaded, plans have a part.
+  // oldest plan go the sources that were asked for until it was made. However much memory is taken by kernels
+  // that may not be unloaded, plans have their share.
   void keep_within_bounds() {
     Modules& modules = planner.modules();
     const auto are_too_many = [&] { return plans.bytes() + modules.bytes() > most_bytes; };
@@ -281,7 +286,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       auto oldest = plans.remove_oldest();
       if (oldest == nullptr) break;
       const std::uint64_t clock = oldest->clock;
-      oldest.reset();  // with its kernels
+      oldest.reset();  // and its kernels
       while (modules.unload_one(clock)) {
       }
     }
@@ -292,18 +297,18 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   std::vector<std::string> first_notes;
   std::array<std::vector<std::string>, static_cast<std::size_t>(LateNote::count)> later_notes;
   std::atomic<const std::vector<std::string>*> notes = &first_notes;
-  std::mutex noting;  ///< of later_notes
+  std::mutex noting;  ///< guards later_notes
   const pid_t process = ::getpid();
-  const std::string first_uses_database;  ///< empty: they are not kept
+  const std::string first_uses_database;  ///< empty: first uses are not stored
   const Compile compile;
-  const std::size_t tries;  ///< at a problem's first use
+  const std::size_t tries;  ///< the number of variants to try at a problem's first use
   const std::size_t most_bytes;
   OnlineTuner online_tuner;
   Planner planner;
   LaunchCounts uses;
   PlanCache plans;
   WriteAtTheEnd write_at_the_end{*this};
-  BackgroundCompiler background;  ///< the last one, so that its threads end before what they use
+  BackgroundCompiler background;  ///< declared last, so that its threads end before the members that they use
 };
 
 Dispatcher::Dispatcher(const DispatcherOptions& options) {

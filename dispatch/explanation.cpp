@@ -39,14 +39,14 @@ std::vector<std::string> why_used(const SelectionContext& context, const Op& op,
   std::vector<std::string> say;
   const SelectionContext::OpContext& known = context.of(op);
   for (const Candidate& candidate : known.candidates)
-    if (candidate.template_name.empty()) say.push_back(candidate.fault);  // of a table
+    if (candidate.template_name.empty()) say.push_back(candidate.fault);  // a fault of a whole table
   const Chooser& chooser = known.chooser;
   Choices choices(chooser, problem, context.may_compile);
   const auto candidate_of = [&](const Choice& choice) { return &known.candidates[choice.candidate]; };
   std::size_t i = 0;
   const Choice* choice = choices.at(0);
   while (choice != nullptr && candidate_of(*choice) != used) choice = choices.at(++i);
-  // Last in its line, without a full stop: it is pasted.
+  // The command ends its line, without a full stop, so that it can be pasted.
   const std::string tune =
       "tunesmith tune " + shell_word(command_name(op)) + " --problem " + shell_word(problem.text());
   if (choice == nullptr) {

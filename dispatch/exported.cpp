@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exported library (tunesmith export --static) has instead of rendered.cpp, database.cpp and
-// compilers: the list of its kernels, and the tables that it was exported with.
+// The parts that an exported library (tunesmith export --static) has instead of rendered.cpp, database.cpp
+// and compilers: the list of its kernels, and the tables that it was exported with.
 #include <map>
 
 #include "choose/csv.h"
@@ -15,7 +15,7 @@
 namespace tunesmith {
 namespace {
 
-// By kind of target and key_of; kernels.csv has lines KIND,KEY,HASH,FILE behind its header.
+// The hashes by kind of target and key_of. kernels.csv has lines KIND,KEY,HASH,FILE after its header.
 using Hashes = std::map<std::string, std::string, std::less<>>;
 
 Hashes read_hashes() {
@@ -49,7 +49,7 @@ void add_kernel_file(const std::string& path) {
                    "; leave DispatcherOptions::kernels empty, or link tunesmith::shared.");
 }
 
-// The export leaves out what is not.
+// Always true: the export leaves out variants that are not current.
 bool is_current(const Op&, const Template&, std::string_view) { return true; }
 
 bool is_exported() { return true; }

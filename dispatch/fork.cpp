@@ -11,12 +11,13 @@
 namespace tunesmith {
 namespace {
 
-// Each on a cache line of its own, so that threads mostly do not wait for each other's.
+// Counters of the threads inside the library. Each has its own cache line, so that threads rarely wait for
+// each other's.
 struct alignas(64) Threads {
   std::atomic<int> inside = 0;
 };
 std::array<Threads, 64> threads;
-std::atomic<int> forks = 0;  // that are under way
+std::atomic<int> forks = 0;  // under way
 thread_local int depth = 0;
 
 std::atomic<int>& own_count() { return threads[thread_index() % threads.size()].inside; }
@@ -62,7 +63,7 @@ void after_fork_in_child() {
 
 void watch_forks() {
   static const int registered = ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  static_cast<void>(registered);  // without memory for it forks are as in other libraries
+  static_cast<void>(registered);  // if there is no memory to register, forks are as in other libraries
 }
 
 Inside::Inside() noexcept {

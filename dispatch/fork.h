@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes fork() safe: it waits until no thread is inside the library, holding locks that the child would
-// find held for ever, or loading code.
+// Makes fork() safe: it waits until no thread is inside the library, where a thread may hold a lock that the
+// child would find held for ever, or load code.
 #pragma once
 
 namespace tunesmith {
 
-/// Each dispatcher asks for it.
+/// Registers the handlers of fork(). Each dispatcher calls it.
 void watch_forks();
 
-/// While it lives a fork() of this process waits, and while there is a fork() it waits itself: it is made
-/// before any lock is taken. May be nested.
+/// Marks the calling thread as inside the library. While one lives, fork() waits; during a fork() the
+/// constructor waits, so make it before any lock is taken. May be nested.
 class Inside {
  public:
   Inside() noexcept;
@@ -18,7 +18,8 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-/// For what takes long, such as a compiler, within Inside: no lock may be held then but a ProcessMutex.
+/// Leaves the library for work that takes long, such as a compiler's. Used within Inside; only a ProcessMutex
+/// may be held then.
 class OutsideOfLibrary {
  public:
   OutsideOfLibrary() noexcept;

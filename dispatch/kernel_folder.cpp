@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view header = "file,sha256\n";
 
-// The last line of a list, by which a cut shows: the hash of all before it.
+// The last line of a list: the hash of all lines before it, which shows if the list was cut off.
 std::string end_of(std::string_view lines) { return "," + sha256(lines) + "\n"; }
 
 Texts read_list(const fs::path& file) {
@@ -52,7 +52,7 @@ class ExportedFolder {
     hashes_ = read_list(list);
   }
 
-  /// Throws Error where the kernel is not the one that was exported.
+  /// Throws Error if the kernel is not the one that was exported.
   void check_kernel(const Texts& files) const {
     for (const auto& [name, text] : files) {
       const auto listed = hashes_.find(name);
@@ -61,7 +61,7 @@ class ExportedFolder {
     }
   }
 
-  /// Empty: there is none of that name. Throws Error where it is not what was exported.
+  /// Reads a file; empty if there is none of that name. Throws Error if it is not the exported one.
   std::string read(std::string_view name) const {
     const auto listed = hashes_.find(name_ + "/" + std::string(name));
     if (listed == hashes_.end()) return {};
@@ -82,7 +82,7 @@ class ExportedFolder {
       throw Error("The file " + (tuned_ / list_of_files).string() + " is not what an export wrote.");
   }
 
-  /// The identities of the kernels that there are binaries of.
+  /// The identities of the kernels that have binaries.
   std::vector<std::string> binaries(const std::string& target) const {
     const std::string folder = name_ + "/" + target + "/";
     std::vector<std::string> hashes;

@@ -12,7 +12,8 @@
 namespace tunesmith {
 namespace {
 
-// What a problem takes at least, where no time of it is known: guesses, which only order problems.
+// Rates that bound a problem's time from below if no time of it is known. They are guesses, which only order
+// problems.
 struct Rates {
   double launch_us, bytes_per_us, flops_per_us;
 };
@@ -22,12 +23,12 @@ Rates rates_of(const DeviceFacts& device) {
   return {.launch_us = 2, .bytes_per_us = 2e4 * multiprocessors, .flops_per_us = 1e5 * multiprocessors};
 }
 
-// By which part of the least time tuning would be faster. Over the winners of an H200 in generated/ the base
-// takes 7.1 times as long as the winner (geometric mean); what another device's winner loses is a guess.
+// The gain of tuning as a part of the least time. Over the winners of an H200 in generated/ the base takes
+// 7.1 times as long as the winner (geometric mean); the loss of another device's winner is a guess.
 constexpr double lost_by_base = 6.1;
 constexpr double lost_by_another = 0.5;
 
-// Of one launch.
+// The loss of one launch.
 double lost_us(const ProblemLaunches& use, const Problem& problem, const DeviceFacts& device) {
   if (use.match == Match::exact) return 0;
   if (use.expected_us > 0) return use.expected_us * use.expected_loss / (1 + use.expected_loss);
@@ -65,7 +66,8 @@ void LaunchCounts::begin(PlanState& plan) {
   plan.use = found->second;
 }
 
-// A plan that is launched further has what it counts then to itself.
+// Forgets the half with the fewest launches. If a plan of a forgotten problem is still launched, its later
+// launches are counted, but no list shows them.
 void LaunchCounts::forget_half() {
   if (uses_.empty()) return;
   std::vector<std::uint64_t> launches;

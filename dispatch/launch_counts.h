@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an application asked for, and how often: for summary() and save_problems().
+// Counts the launches of each problem of an application, for summary() and save_problems().
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@
 
 namespace tunesmith {
 
-/// Counts what threads do at the same time. Each adds in one of 16 cache lines, of its own where there are no
-/// more threads than that; what a thread added stays when it ends. Takes no lock and allocates nothing.
+/// A counter that many threads increase at the same time. Each thread adds in one of 16 cache lines, its own
+/// if there are at most 16 threads; its count stays when it ends. Takes no lock and allocates nothing.
 class Count {
  public:
   void add() noexcept { parts_[thread_index() % parts].value.fetch_add(1, std::memory_order_relaxed); }
@@ -39,25 +39,25 @@ class Count {
 
 struct PlanState;
 
-/// A problem, as long as a plan or the list of them holds it.
+/// A problem and its launches. It lives as long as a plan or the list of problems holds it.
 struct ProblemLaunches {
   Count launches;
   const Op* op = nullptr;
   double expected_us = 0, expected_loss = 0;  ///< of the newest plan; written under the list's mutex
-  Match match = Match::base;                  ///< likewise
+  Match match = Match::base;                  ///< of the newest plan; written under the list's mutex
 };
 
 /// Thread-safe.
 class LaunchCounts {
  public:
-  /// Beyond `most_bytes`, about, the problems that were launched least are forgotten.
+  /// Beyond about `most_bytes` the problems with the fewest launches are forgotten.
   LaunchCounts(DeviceFacts device, std::size_t most_bytes)
       : device_(std::move(device)), most_bytes_(most_bytes) {}
 
   /// From now on launches of the plan count as uses of its problem.
   void begin(PlanState& plan);
 
-  /// Those that were launched, the one that loses most first.
+  /// The problems that were launched, those that lose most first.
   std::vector<Usage> all() const;
 
  private:
@@ -65,12 +65,12 @@ class LaunchCounts {
 
   const DeviceFacts device_;
   const std::size_t most_bytes_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::pair<std::string_view, std::string>, std::shared_ptr<ProblemLaunches>>
       uses_;  // by op and problem
 };
 
-/// As a file for `tunesmith tune --problems`.
+/// The problems as a file for `tunesmith tune --problems`.
 std::string problems_text(const std::vector<Usage>& uses, const DeviceFacts& device);
 
 }  // namespace tunesmith

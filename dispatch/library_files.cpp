@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of the shared library alone: what is packed into it, for this project's program and Python extension, which
-// load the library in place of holding its kernels once more (loaded_files.cpp).
+// Only part of the shared library: gives its packed files to this project's program and Python extension,
+// which load the library instead of holding its kernels once more (loaded_files.cpp).
 #include <cstddef>
 
 #include "dispatch/packed.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packed files of a program, or a Python extension, that has none of its own: those of the shared
+// The packed files of a program, or a Python extension, that holds none: it takes those of the shared
 // library, which is installed beside it.
 #include <dlfcn.h>
 #include <link.h>
@@ -14,7 +14,7 @@
 namespace tunesmith {
 namespace {
 
-// Of the program, or the extension, that this code is in.
+// The folder of the program, or the extension, that contains this code.
 std::filesystem::path own_folder_of_code() {
   Dl_info info{};
   link_map* map = nullptr;
@@ -31,7 +31,7 @@ std::span<const PackedFile> load() {
   const std::filesystem::path folder = own_folder_of_code();
   void* library = nullptr;
   std::string why;
-  // In a wheel it lies beside them, in an installation below the same prefix, in a build above them.
+  // In a wheel the library lies beside them, in an installation below the same prefix, in a build above them.
   for (const char* below : {".", "../" TUNESMITH_LIBRARY_FOLDER, "..", "../.."}) {
     const std::filesystem::path path = folder / below / name;
     if (!std::filesystem::exists(path)) continue;

@@ -16,7 +16,7 @@
 namespace tunesmith {
 namespace {
 
-// About: itself, its places in the list and the map, its small texts.
+// The approximate memory of a module: itself, its places in the list and the map, its small texts.
 std::size_t bytes_of(const std::string& key, const Source& source) {
   std::size_t sum =
       sizeof(Module) + 2 * key.capacity() + source.hash.capacity() + source.suffix.capacity() + 256;
@@ -91,7 +91,7 @@ Modules::Attempt Modules::take(const std::shared_ptr<Module>& module, const Vari
   if (loaded == nullptr) {
     const std::uint64_t lacked = lacked_;
     std::string why = look_for(*module, work);
-    if (lacked_ != lacked) return why;  // what is compiled could not be loaded either
+    if (lacked_ != lacked) return why;  // a compiled binary could not be loaded either
     if (policy == LoadPolicy::compile) {
       why += compile(*module, spec, work, stop);
     } else {
@@ -120,8 +120,8 @@ Clock::time_point Modules::try_again(const Module& module) const {
   return module.compilation_.counts() ? std::max(module.compilation_.end(), no_compiler_until()) : never;
 }
 
-// Looks in the cheapest place first: database or export, library, cache. If one does not load, the next is
-// tried. What could not be looked for, or loaded, for want of file numbers or memory is looked for again.
+// Looks in the cheapest place first: database or export, library, cache. If one binary does not load, the
+// next place is tried. A search or load that failed for want of file numbers or memory is repeated later.
 std::string Modules::look_for(Module& module, const Work& work) {
   const std::scoped_lock lock(module.mutex_);
   if (module.loaded_ != nullptr || !module.why_none_.empty()) return module.why_none_;  // done before
@@ -178,7 +178,7 @@ std::string Modules::compile(Module& module, const VariantSpec& spec, const Work
   }
   {
     const std::scoped_lock lock(module.mutex_);
-    if (module.first_) return "";  // done while this thread waited
+    if (module.first_) return "";  // it was compiled while this thread waited
     if (module.compilation_.counts()) return module.compilation_.why();
   }
   const auto begun = Clock::now();
@@ -213,7 +213,7 @@ std::string Modules::compile(Module& module, const VariantSpec& spec, const Work
   return why_not;
 }
 
-// Why it does not load; empty if it does. Under the module's mutex.
+// Loads a binary. Returns why it does not load; empty if it does. The caller holds the module's mutex.
 std::string Modules::load(Module& module, const std::string& binary, const std::string& suffix,
                           const Work& work, std::string how) {
   try {
@@ -245,8 +245,8 @@ const Toolchain* Modules::toolchain(std::string& why_none) {
   return toolchain_.get();
 }
 
-// Asked only where there is an entry, since it loads the compiler, in some 10 ms once. Without one all will
-// do.
+// Asked only if there is a cache entry, since it loads the compiler, once, in some 10 ms. Without a compiler
+// every entry will do.
 bool Modules::is_of_another_compiler(const BinaryCache::Entry& entry) {
   if (!may_compile_ || entry.made_by.empty()) return false;
   const std::scoped_lock lock(toolchain_mutex_);
@@ -255,7 +255,7 @@ bool Modules::is_of_another_compiler(const BinaryCache::Entry& entry) {
     try {
       toolchain_ = make_toolchain(device_.target);
     } catch (const std::exception&) {
-      // Whoever needs it asks again, and says why there is none.
+      // Whoever needs the toolchain asks again, and says why there is none.
     }
   }
   return toolchain_ && sha256(toolchain_->identity()) != entry.made_by;
@@ -265,7 +265,7 @@ bool Modules::unload_one(std::uint64_t clock) {
   std::shared_ptr<Module> oldest;  // it is unloaded at the end, outside the lock
   {
     const std::scoped_lock lock(mutex_);
-    constexpr std::size_t most = 64;  // of those that may not leave, at each call
+    constexpr std::size_t most = 64;  // modules that may not be unloaded and are looked at, per call
     for (std::size_t left = std::min(modules_.size(), most); oldest == nullptr; --left) {
       if (left == 0 || modules_.front()->used_ > clock) return false;
       const Executable* loaded = modules_.front()->loaded_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One loaded binary per source, shared by all plans: found in the user's database, the library or the cache,
-// or compiled. Thread-safe; a source is loaded once, and compiled once, without any lock that others need.
+// or compiled. Thread-safe. A source is loaded once and compiled once, under no lock that other sources need.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ namespace tunesmith {
 using Clock = std::chrono::steady_clock;
 inline constexpr Clock::time_point never = Clock::time_point::max();
 
-/// Why something failed, for a while, since what it lacked may be there again; after each failure for twice
-/// as long, so that what always fails costs little.
+/// Remembers for a while why something failed, since the missing resource may be there again. Each failure
+/// doubles that time, so that a source that always fails costs little.
 class Backoff {
  public:
   bool counts() const { return !why_.empty() && Clock::now() < end_; }
@@ -64,10 +64,11 @@ class Module {
   std::string key_;
   Source source_;
   bool is_base_ = false;
-  std::uint64_t used_ = 0;                           ///< of Modules::clock_; under the mutex of Modules
-  std::atomic<const Executable*> loaded_ = nullptr;  ///< what first_ holds
-  ProcessMutex compiling_;                           ///< while it is compiled; locked before mutex_
-  mutable std::mutex mutex_;                         ///< of what follows; while a binary is loaded
+  std::uint64_t used_ = 0;                           ///< time of Modules::clock_; under the mutex of Modules
+  std::atomic<const Executable*> loaded_ = nullptr;  ///< the executable in first_
+  ProcessMutex compiling_;                           ///< held while it is compiled; locked before mutex_
+  /// Guards the members below; held while a binary is loaded.
+  mutable std::mutex mutex_;
   std::unique_ptr<const Executable> first_;
   std::size_t bytes_ = 0;
   std::string how_, toolchain_, why_none_;
@@ -76,8 +77,8 @@ class Module {
 
 class Modules {
  public:
-  /// `ordinal` as cudaSetDevice counts, -1: the host. `may_compile`: whether it is worth asking which
-  /// compiler there is. `cannot_cache` is called with a sentence.
+  /// `ordinal` counts as cudaSetDevice does; -1 is the host. `may_compile`: whether it is worth looking for a
+  /// compiler. `cannot_cache` is called with a sentence.
   Modules(DeviceFacts device, int ordinal, StoredBinaries binaries, BinaryCache cache,
           std::chrono::milliseconds compile_limit, bool may_compile,
           std::function<void(const std::string&)> cannot_cache);
@@ -89,31 +90,31 @@ class Modules {
   using Attempt = std::variant<std::unique_ptr<Executable>, std::string>;
   enum class LoadPolicy {
     loaded,   ///< only if it is loaded
-    ready,    ///< loads a binary that there is; does not wait for a compiler
+    ready,    ///< loads an existing binary; does not wait for a compiler
     compile,  ///< compiles it, or waits for the thread that does
   };
   Attempt take(const std::shared_ptr<Module>& module, const VariantSpec& spec, const Work& work,
                LoadPolicy policy, const std::stop_token& stop = {});
 
-  /// Whether it may be worth compiling: there may be a compiler, and it has not failed on it lately.
+  /// True if a compilation may succeed: there may be a compiler, and it has not failed on this module lately.
   bool may_compile(const Module& module) const;
   bool has_no_compiler() const { return Clock::now() < no_compiler_until(); }
   Clock::time_point no_compiler_until() const { return no_compiler_until_; }
-  /// When it is worth another try, if it has failed lately; else never.
+  /// When a module that failed lately is worth another try; else never.
   Clock::time_point try_again(const Module& module) const;
-  /// How often a binary did not load for want of what may be there again.
+  /// Counts the binaries that did not load for want of a resource that may be there again.
   std::uint64_t lacked() const { return lacked_; }
 
-  /// About, with the binaries that are loaded.
+  /// The approximate memory, including the loaded binaries.
   std::size_t bytes() const { return bytes_; }
-  /// Counts what was asked for.
+  /// The number of requests so far.
   std::uint64_t clock() const { return clock_; }
-  /// Forgets, and unloads, the one that was asked for least lately and by `clock`, which no plan uses and no
-  /// stream or graph may use. False: there is none.
+  /// Unloads and forgets the least recently requested module that was requested by `clock`, that no plan uses
+  /// and that no stream or graph may use. Returns false if there is none.
   bool unload_one(std::uint64_t clock = ~std::uint64_t{0});
 
  private:
-  // Each answers why it is not loaded then; empty: it is.
+  // Each returns why the module is not loaded then; empty if it is.
   std::string look_for(Module& module, const Work& work);
   std::string compile(Module& module, const VariantSpec& spec, const Work& work, const std::stop_token& stop);
   std::string load(Module& module, const std::string& binary, const std::string& suffix, const Work& work,
@@ -130,15 +131,15 @@ class Modules {
   const std::function<void(const std::string&)> cannot_cache_;
 
   using List = std::list<std::shared_ptr<Module>>;
-  std::mutex mutex_;                                         ///< of the next two
-  List modules_;                                             ///< what was asked for least lately first
+  std::mutex mutex_;                                         ///< guards the next two
+  List modules_;                                             ///< least recently requested first
   std::unordered_map<std::string_view, List::iterator> at_;  ///< by key_
   std::atomic<std::uint64_t> clock_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
 
   std::mutex toolchain_mutex_;
   std::unique_ptr<Toolchain> toolchain_;
-  bool asked_for_toolchain_ = false;  ///< by is_of_another_compiler()
+  bool asked_for_toolchain_ = false;  ///< set by is_of_another_compiler()
   Backoff no_toolchain_;
   std::atomic<Clock::time_point> no_compiler_until_ = Clock::time_point();
   std::atomic<std::uint64_t> lacked_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In a file of its own, so that a linker takes the function from an application's library where that has one.
+// The default of application_packed_files: no files. In a file of its own, so that a linker prefers the
+// function of an application's library, if it has one.
 #include "dispatch/packed.h"
 
 namespace tunesmith {

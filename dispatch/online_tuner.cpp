@@ -11,15 +11,16 @@
 namespace tunesmith {
 namespace {
 
-// Of the device, for one problem; what is begun is ended.
+// The device's time for one problem; a trial that has begun is completed.
 constexpr auto most_time = std::chrono::milliseconds(250);
 constexpr double sample_us = 500;
 constexpr int rounds = 9;
-constexpr int rounds_of_slow = 2;  // then one this much slower than the best is left out
+// After these rounds, a candidate this much slower than the best is left out.
+constexpr int rounds_of_slow = 2;
 constexpr double slow = 1.3;
 constexpr double noise = 0.02;
 
-// An array is this part of random values again and again.
+// An array repeats a pattern of this many random values.
 constexpr std::int64_t pattern_elements = std::int64_t{1} << 18;
 
 }  // namespace
@@ -32,7 +33,7 @@ std::vector<std::byte> usual_values(DType dtype, std::size_t count) {
     case DType::b16:
     case DType::b32:
     case DType::b64:
-    case DType::b128:  // they mean nothing
+    case DType::b128:  // their values have no meaning
       for (std::byte& byte : made) byte = static_cast<std::byte>(random.below(256));
       return made;
     default:
@@ -70,7 +71,7 @@ std::vector<TriedVariant> rank(const std::vector<TrialCandidate>& candidates, Be
     if (round > 1 && running.size() < 2) break;
     for (Runner& runner : running) {
       if (stop.stop_requested() || (round > 0 && Clock::now() > end)) break;
-      if (round == 1) {  // what was before was to warm up, and to choose the number of launches
+      if (round == 1) {  // the round before only warmed up, and chose the number of launches
         runner.launches = repeats_for(us[runner.candidate], sample_us);
         runner.samples.clear();
       }
@@ -116,7 +117,7 @@ void OnlineTuner::try_out(const Op& op, const std::string& problem,
   const std::scoped_lock one_at_a_time(trying_);
   const Key key(op.name, problem);
   for (const Argument& argument : op.arguments)
-    if (argument.usual) return;  // indices, say: what it may hold only the tuner makes
+    if (argument.usual) return;  // such as indices: only the tuner makes valid values
   {
     const Inside inside;
     const std::scoped_lock lock(mutex_);

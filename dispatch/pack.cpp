@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of the build: compiles each op's base and the winners of generated/, and writes them and
-// the winners' tables as one C++ file and one binary file for packed.h. A kernel without
-// a toolchain for it, or one that is stale, is left out with a note; dispatch then compiles it, or uses the
-// base. A base that does not compile stops the build.
+// A program of the build: compiles each op's base and the winners of generated/, and writes them and the
+// winners' tables as one C++ file and one binary file for packed.h. A kernel without a toolchain for it, or
+// one that is stale, is left out with a note; dispatch then compiles it, or uses the base. A base that does
+// not compile stops the build.
 //
 //   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] [portfolios=TARGET,TARGET] TARGET...
 //
 // DEVICES: all, none, or names from generated/devices.csv, separated by commas. With own=, the files are
-// those that an application adds to the library's (application_packed_files): the bases of these ops alone,
-// and what the folder has. portfolios=named compiles no portfolio: OUT.names has the names of those of tuned
-// devices, one a line. portfolios=sampled compiles every tenth kernel of them, writes no file and says how
-// many bytes all would have.
+// those that an application adds to the library's (application_packed_files): only the bases of these ops,
+// and the winners of the folder. portfolios=named compiles no portfolio: OUT.names has the names of the
+// portfolios' kernels of tuned devices, one a line. portfolios=sampled compiles every tenth of these kernels,
+// writes no file and says how many bytes all would have.
 
 #include <unistd.h>
 
@@ -74,7 +74,7 @@ Source source_of(const PackedVariant& one, const std::string& target) {
   return render(*one.op, *one.tmpl, one.problem, one.config, target);
 }
 
-// Throws Error if its template gives another kernel now.
+// Throws Error if the row's template gives another kernel now.
 Source source_of(const WinnersFileRow& row) {
   const Candidate& winner = row.winner;
   const Op& op = find_op(winner.op);
@@ -86,7 +86,7 @@ Source source_of(const WinnersFileRow& row) {
   return source;
 }
 
-// Of a GPU that a target is for.
+// A GPU of this target.
 DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> tables) {
   const auto table = std::find_if(tables.begin(), tables.end(),
                                   [&](const DeviceTable& one) { return one.device.target == target; });
@@ -98,7 +98,7 @@ DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> ta
   return device;
 }
 
-// The problem with the categories of another; nothing where they do not go with its sizes.
+// The problem with the categories of another; nothing if they do not go with its sizes.
 std::optional<Problem> with_categories_of(const Op& op, Problem problem, const Problem& other,
                                           const std::vector<std::string>& names) {
   for (const std::string& name : names) problem.set(name, *other.find(name));
@@ -109,8 +109,8 @@ std::optional<Problem> with_categories_of(const Op& op, Problem problem, const P
   }
 }
 
-// Of an op with few combinations of categories (types, functions): for each the templates whose defaults
-// serve most of the usual problems with one binary.
+// For an op with few combinations of categories (types, functions): adds for each combination the templates
+// whose default configs serve most of the usual problems with one binary.
 void add_each_category(Sources& sources, const Op& op, const DeviceFacts& device,
                        std::span<const Problem> problems, const std::string& target) {
   constexpr std::size_t with_categories = 48;
@@ -135,9 +135,9 @@ void add_each_category(Sources& sources, const Op& op, const DeviceFacts& device
   }
 }
 
-// What starts where the best choice has numbers compiled in, or is not there yet, judged on random problems,
-// of all ops together what saves most: by what is known on any device of that kind, and of what templates
-// name without measurements.
+// Adds the kernels that start if the best choice has numbers compiled in, or is not there yet. They are
+// judged on random problems; of all ops together those that save most are taken: by the known times of any
+// device of that kind, and by the configs that templates name without measurements.
 void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target,
                    const std::optional<Names>& own) {
   constexpr std::size_t drawn = 600;  // problems of an op; a choice for one takes some 0.2 ms
@@ -177,7 +177,7 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
 
 constexpr std::string_view only_named = "named", only_sampled = "sampled";
 
-// `named`: winners and portfolios that are chosen but not compiled.
+// `named` gets the winners and portfolios that are chosen but not compiled.
 Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::vector<DeviceTable>& tables,
                            const std::optional<Names>& own, const Names& targets,
                            const std::optional<Names>& portfolios, Sources& named) {
@@ -211,8 +211,8 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
   return sources;
 }
 
-// A CUDA binary, or PTX, as NVIDIA's fatbinary compresses it; the driver unpacks it when it is loaded. As it
-// is where that tool is not there or fails.
+// Compresses a CUDA binary, or PTX, with NVIDIA's fatbinary; the driver unpacks it when it is loaded. If that
+// tool is missing or fails, the binary stays as it is.
 class Compressor {
  public:
   explicit Compressor(std::filesystem::path folder) : folder_(std::move(folder)) {
@@ -248,7 +248,8 @@ class Compressor {
   std::atomic<bool> has_failed_ = false;
 };
 
-// Tells how far a long compilation is: a line that replaces itself on a terminal, else one every ten seconds.
+// Shows the progress of a long compilation: a line that replaces itself on a terminal, else a line every ten
+// seconds.
 class Progress {
  public:
   explicit Progress(std::size_t all) : all_(all) {}
@@ -278,9 +279,10 @@ class Progress {
   std::chrono::steady_clock::time_point next_ = begin_ + std::chrono::seconds(1);
 };
 
-// Takes from `cache` what an earlier build compiled from the same text with the same compiler.
+// Compiles the sources. A binary that an earlier build compiled from the same text with the same compiler
+// comes from `cache`.
 std::map<std::string, std::string> compile(const Sources& sources, const std::filesystem::path& cache) {
-  std::map<bool, std::unique_ptr<Toolchain>> toolchains;  // by whether it is the host's
+  std::map<bool, std::unique_ptr<Toolchain>> toolchains;  // true: the host's
   for (const auto& [name, wanted] : sources) {
     const bool host = wanted.source.target == "host";
     if (toolchains.contains(host)) continue;
@@ -338,7 +340,7 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
   return files;
 }
 
-// The files of `devices` that are there; the others are empty. Throws Error naming the known ones.
+// Reads the files of `devices`; a missing file is empty. Throws Error naming the known devices.
 std::function<std::string(std::string_view)> files_of(const std::filesystem::path& generated,
                                                       const std::string& devices) {
   const std::vector<std::string> known = tuned_devices(read_file(generated / devices_file));
@@ -363,7 +365,7 @@ std::function<std::string(std::string_view)> files_of(const std::filesystem::pat
   };
 }
 
-// The tables' factors; an earlier build's, where they are of the same times.
+// Computes the tables' factors, or takes those of an earlier build if it had the same times.
 void solve(std::vector<DeviceTable>& tables, const std::filesystem::path& cache) {
   std::filesystem::create_directories(cache);
   for (DeviceTable& one : tables) {
@@ -398,7 +400,8 @@ void say_size(const std::string& target, const PackedSize& size) {
             << " KiB\n";
 }
 
-// What `files` and `named` would have, by every tenth of `named`: their names are hashes.
+// Says how many bytes `files` and `named` would have, from every tenth of `named`: their names are hashes, so
+// this is a random sample.
 void say_sampled_sizes(const std::map<std::string, std::string>& files, const Sources& named,
                        const std::filesystem::path& cache) {
   constexpr std::size_t every = 10;

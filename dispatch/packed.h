@@ -14,25 +14,25 @@ struct PackedFile {
   std::string_view bytes;
 };
 
-/// Ordered by name.
+/// All packed files, ordered by name.
 std::span<const PackedFile> packed_files();
 
-/// Likewise, what an application's build adds for ops and winners of its own (cmake/add_op.cmake): its tables
-/// are in own_folder. None where that brings no definition of this.
+/// The files that an application's build adds for ops and winners of its own (cmake/add_op.cmake), ordered by
+/// name; its tables are in own_folder. Empty unless the application defines this function.
 std::span<const PackedFile> application_packed_files();
 inline constexpr const char* own_folder = "own/";
 
-/// The bytes of that name; empty where there are none.
+/// The bytes of the file of that name; empty if there is none.
 std::string_view packed(std::string_view name);
 
-/// Of the binary made from a source.
+/// The name of the binary of a source.
 inline std::string packed_name(std::string_view target, std::string_view source_hash) {
   return std::string(target) + "/" + std::string(source_hash);
 }
 
 /// The binary of a source for a GPU of that target, or one for an earlier GPU of the same major compute
-/// capability (sm_80 for sm_86), which runs there too, except if its instructions are one GPU's alone
-/// (sm_90a). Empty: there is none.
+/// capability (sm_80 for sm_86), which runs there too, unless it has instructions of one GPU alone (sm_90a).
+/// Empty if there is none.
 std::string_view packed_binary(std::string_view target, std::string_view source_hash);
 
 /// The target of the bases that are packed as PTX, which the driver compiles for a device that has no binary

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launch path: checks of pointers, then the executable. It compiles nothing, opens no file, takes no lock
-// except the host executable's own, and allocates nothing but a workspace where none was given. And what a
-// plan says of itself.
+// except the host executable's own, and allocates nothing but a workspace where none was given. Also the
+// sentences of a plan about itself.
 
 #include <iterator>
 
@@ -57,7 +57,7 @@ bool aligned(const PlanState& plan, std::span<void* const> arguments) {
   return (bits & (alignment - 1)) == 0;
 }
 
-// Memory is taken only for why they are refused.
+// Allocates only for the text that says why the numbers are refused.
 Status::Code make(const PlanState& plan, std::span<const double> numbers, LaunchNumbers& made,
                   std::shared_ptr<const std::string>& why) noexcept {
   try {
@@ -85,7 +85,7 @@ std::string describe(const PlanState& plan, const Kernel& kernel) {
 SelectionContext::SelectionContext(DeviceFacts its_device, CandidateSet candidates, bool may_compile_)
     : device(std::move(its_device)), may_compile(may_compile_), candidates_(std::move(candidates)) {}
 
-// Others may ask for other ops meanwhile.
+// Other threads may ask for other ops meanwhile.
 const SelectionContext::OpContext& SelectionContext::of(const Op& op) const {
   LazyOpContext* made = nullptr;
   {

@@ -15,7 +15,7 @@ namespace {
 std::size_t bytes_of(const Kernel& kernel) {
   if (!kernel.executable) return 0;
   const Variant& variant = kernel.variant;
-  constexpr std::size_t executable = 1920;  // about: its work, its steps
+  constexpr std::size_t executable = 1920;  // approximate: its work, its steps
   return executable + variant.config.capacity() + variant.source_hash.capacity() +
          variant.tuned_problem.capacity() + variant.tuned_on.capacity();
 }
@@ -29,7 +29,7 @@ std::size_t bytes_of(const PlanState& plan) {
   return sum;
 }
 
-// Most are words of few letters.
+// Most texts are words of few letters.
 std::size_t hash_of(std::string_view text) {
   if (text.size() > 8) return std::hash<std::string_view>()(text);
   std::size_t letters = text.size();
@@ -53,7 +53,7 @@ Value value_of(const Field& field) {
   return std::string(std::get<std::string_view>(field.value));
 }
 
-// Of the values alone: an op's fields have the same names each time.
+// Hashes only the values: an op's fields have the same names each time.
 Key::Key(std::string_view op_name, std::span<const Field> problem) : op(op_name), fields(problem) {
   if (fields.size() > most_fields) {
     throw UsageError("The " + std::string(op) + " problem has " + std::to_string(fields.size()) +
@@ -88,7 +88,7 @@ bool PlanCache::Entry::operator==(const Key& key) const {
 }
 
 std::size_t PlanCache::Entry::bytes() const {
-  constexpr std::size_t in_tables = 256;  // about: in the common one and in a shard
+  constexpr std::size_t in_tables = 256;  // approximate: in the common table and in a shard
   std::size_t sum = in_tables + sizeof(Entry) + op.capacity() + fields.capacity() * sizeof(fields.front());
   for (const NamedValue& field : fields) {
     sum += field.name.capacity();
@@ -111,7 +111,7 @@ std::shared_ptr<const PlanState> PlanCache::find(const Key& key) {
   return found == entries_.end() ? nullptr : add_to(shard, *found);
 }
 
-// With references that are counted in this shard.
+// Adds a copy of the entry whose references are counted in this shard.
 std::shared_ptr<const PlanState> PlanCache::add_to(Shard& shard, const EntryPointer& entry) {
   const auto own = std::make_shared<std::shared_ptr<const PlanState>>(entry->plan);
   const std::scoped_lock lock(shard.mutex);
@@ -202,7 +202,7 @@ void PlanCache::remove(const PlanState& plan) {
   CachedPlan removed;
   const std::scoped_lock lock(mutex_);
   if (const auto place = place_.find(&plan); place != place_.end()) {
-    plan.outdated = true;  // who holds it asks for another one
+    plan.outdated = true;  // its holders ask for another one
     removed = take_out(place->second, released);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan holds. Private to dispatch/.
+// The content of a plan. Private to dispatch/.
 #pragma once
 
 #include <semaphore.h>
@@ -33,14 +33,14 @@ class WakeUp {
   WakeUp& operator=(const WakeUp&) = delete;
 
   void signal() noexcept { ::sem_post(&semaphore_); }
-  /// For one signal, at the latest until then; it may end early.
+  /// Waits for one signal, at most until `until`; it may end early.
   void wait(Clock::time_point until) noexcept;
 
  private:
   sem_t semaphore_{};
 };
 
-/// What choices are made from; never changes.
+/// The data that choices are made from. It never changes.
 class SelectionContext {
  public:
   SelectionContext(DeviceFacts its_device, CandidateSet candidates, bool may_compile_);
@@ -55,13 +55,13 @@ class SelectionContext {
     };
     const std::vector<Candidate> candidates;
     const Chooser chooser;
-    mutable std::deque<CandidateCheck> checks;  ///< by candidate: what the planner found
+    mutable std::deque<CandidateCheck> checks;  ///< by candidate: the planner's findings
   };
-  /// Tables are read, and their models made, when an op is first asked for: in some milliseconds.
+  /// An op's tables are read, and their models made, in some milliseconds when the op is first asked for.
   const OpContext& of(const Op& op) const;
 
   const DeviceFacts device;
-  const bool may_compile;  ///< or, in an exported library, have its binary all the same
+  const bool may_compile;  ///< also true if an exported library has the binary anyway
 
  private:
   struct LazyOpContext {
@@ -69,7 +69,7 @@ class SelectionContext {
     std::unique_ptr<const OpContext> op_context;
   };
   CandidateSet candidates_;
-  mutable std::mutex mutex_;  // of the map
+  mutable std::mutex mutex_;  // guards the map
   mutable std::map<std::string, LazyOpContext, std::less<>> contexts_;
 };
 
@@ -88,7 +88,8 @@ struct Kernel {
 struct PlanState {
   struct Argument {
     std::uintptr_t bytes = 0;
-    std::uintptr_t address_bits = 0;  ///< that must be 0: the element's size - 1, or what all kernels ask for
+    /// Bits of the address that must be 0: the element's size - 1, or the alignment of all kernels.
+    std::uintptr_t address_bits = 0;
     bool written = false;
     bool in_place = false;  ///< an output may be this very array
   };
@@ -110,32 +111,32 @@ struct PlanState {
   MakeNumbers make_numbers;  ///< null: launches take none
   std::size_t number_count = 0;
   std::uint64_t clock = 0;               ///< of Modules, when it was made
-  std::shared_ptr<ProblemLaunches> use;  ///< counts its launches; null: nobody asks
+  std::shared_ptr<ProblemLaunches> use;  ///< counts its launches; null: not counted
   Kernel first;
 
-  // For pointers that `first` does not take, where there are such: at once a kernel that is loaded, and once
-  // it is asked for, the best one, the fallback.
+  // The kernels for pointers that `first` does not take, if there are such pointers: at once a kernel that is
+  // loaded, and after the first request the best one, the fallback.
   std::atomic<const Kernel*> unaligned = nullptr;
   Kernel temporary_fallback, fallback;
-  bool fallback_comes = false;  ///< when it is asked for
+  bool fallback_comes = false;  ///< the fallback will be made when it is asked for
   enum FallbackState : int { not_requested, requested, accepted, did_not_compile };
   mutable std::atomic<FallbackState> fallback_state = not_requested;
-  std::shared_ptr<WakeUp> wake_up;  ///< signalled when it is asked for
+  std::shared_ptr<WakeUp> wake_up;  ///< signalled when the fallback is asked for
 
-  std::string warning;  ///< of a base that failed here; mostly empty
+  std::string warning;  ///< about a base that failed here; mostly empty
 
-  // What explanation() needs beside a new selection.
+  // Data that explanation() needs besides a new selection.
   const Candidate* coming = nullptr;         ///< is compiled in the background
-  const Template* untuned_coming = nullptr;  ///< likewise, in its default config
+  const Template* untuned_coming = nullptr;  ///< compiled in the background too, in its default config
   bool is_improved() const { return coming != nullptr || untuned_coming != nullptr; }
-  bool checks_pointers = false;     ///< at each launch
-  bool is_tried = false;            ///< on this problem, at its first use: nothing is left to try
-  std::vector<TriedVariant> tried;  ///< there, if `first` was the fastest
+  bool checks_pointers = false;     ///< pointers, at each launch
+  bool is_tried = false;            ///< the problem had its trial at its first use: nothing is left to try
+  std::vector<TriedVariant> tried;  ///< outcome of that trial, if `first` was the fastest
   std::vector<Failure> failures;
   std::string why_refuses_unaligned;
   mutable std::atomic<bool> outdated = false;
 
-  // When what did not compile, for this plan or its fallback, is worth another try.
+  // When a source that did not compile, for this plan or its fallback, is worth another try.
   std::atomic<Clock::time_point> try_again = never;
   void try_again_at(Clock::time_point when) {
     for (Clock::time_point before = try_again;

@@ -24,7 +24,7 @@ std::vector<PlanState::Argument> arguments_of(const Op& op, const Problem& probl
   return arguments;
 }
 
-// Gives the kernel a part of the plan's workspace behind what others have.
+// Gives the kernel a part of the plan's workspace behind those of other kernels.
 void add_workspace(PlanState& state, Kernel& kernel) {
   if (kernel.workspace_bytes == 0) return;
   kernel.workspace_offset = round_up(state.workspace_bytes, 256);
@@ -54,7 +54,8 @@ Modules::LoadPolicy Planner::most() const {
   return may_compile_ ? Modules::LoadPolicy::compile : Modules::LoadPolicy::ready;
 }
 
-// Whether a winner's template still gives the kernel that won; looked up once.
+// Returns why a winner's template no longer gives the kernel that won; empty if it still does. Looked up
+// once.
 const std::string& Planner::why_stale(const Op& op, std::size_t place) {
   static const std::string& of_a_portfolio = *new const std::string;  // threads outlive statics
   const SelectionContext::OpContext& known = context_->of(op);
@@ -129,14 +130,14 @@ std::string Planner::fault_of_base(const std::string& source_hash, const std::st
   return known->second.on(problem);
 }
 
-// An op's base is in the library, except where its problem holds a user's own code.
+// The base of an op is in the library, unless its problem holds a user's own code.
 Planner::KernelResult Planner::base(const Op& op, const Problem& problem, const std::stop_token& stop) {
   return make(op, op.templates.front(), problem, base_config(op, problem, device()), nullptr, most(), stop);
 }
 
 std::optional<std::size_t> Planner::place_of_tried(const Op& op, const Problem& problem, Choices& choices,
                                                    const std::vector<TriedVariant>& tried) {
-  constexpr std::size_t places = 64;  // where they could not be found, something else promises most by now
+  constexpr std::size_t places = 64;  // if this many could not be loaded, something else promises most by now
   const Choice* best = tried.empty() || tried.front().us <= 0 ? nullptr : choices.at(0);
   if (best == nullptr || best->match == Match::exact) return std::nullopt;
   std::optional<std::size_t> place;
@@ -186,7 +187,7 @@ std::vector<TrialCandidate> Planner::trial_candidates(const Op& op, const Proble
   return candidates;
 }
 
-// What follows from the op, the problem and the options alone.
+// A plan with the members that follow from the op, the problem and the options alone.
 std::shared_ptr<PlanState> Planner::new_plan(const Op& op, const Problem& problem) const {
   auto state = std::make_shared<PlanState>();
   state->op = &op;
@@ -204,10 +205,11 @@ std::shared_ptr<PlanState> Planner::new_plan(const Op& op, const Problem& proble
 
 Modules::LoadPolicy Planner::policy_for(const LaunchKernel& kernel, bool may_wait, bool one_comes) const {
   using Kind = LaunchKernel::Kind;
-  if (kernel.kind == Kind::base) return most();  // in the library, but for one that holds a user's own code
+  if (kernel.kind == Kind::base) return most();  // in the library, unless the problem holds a user's own code
   if (kernel.kind == Kind::instead_of_base) return Modules::LoadPolicy::ready;
   if (may_wait) return Modules::LoadPolicy::compile;
-  // Behind one that is to be compiled, of those that need a compiler only what is loaded.
+  // While a better kernel is going to be compiled, a choice that needs a compiler itself is used only if it
+  // is loaded.
   const bool must_compile = kernel.choice && kernel.choice->must_compile;
   return must_compile && one_comes ? Modules::LoadPolicy::loaded : Modules::LoadPolicy::ready;
 }
@@ -223,7 +225,7 @@ Planner::KernelResult Planner::make_first(PlanState& state, const LaunchKernel& 
   if (made.kernel.executable) return made;
   const bool comes = may_compile && !options.may_wait && made.module && state.coming == nullptr &&
                      modules_.may_compile(*made.module);
-  // Asked for behind may_compile(): another thread's compilation may have failed just before.
+  // Asked after may_compile(): another thread's compilation may have failed just before.
   if (kernel.kind != Kind::base && may_compile_ && made.module)
     state.try_again_at(modules_.try_again(*made.module));
   if (choice != nullptr) {
@@ -244,7 +246,7 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   const bool may_compile = may_compile_ && !modules_.has_no_compiler();
   Choices choices(context_->of(op).chooser, problem, may_compile || is_exported());
   const std::optional<std::size_t> fastest = place_of_tried(op, problem, choices, options.tried);
-  std::string why_not;  // the last could not be had
+  std::string why_not;  // why the last kernel could not be loaded or compiled
   const auto can_be_had = [&](const LaunchKernel& kernel) {
     KernelResult made = make_first(*state, kernel, may_compile, options);
     if (made.kernel.executable) {
@@ -286,7 +288,7 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   return state;
 }
 
-// Where only what is loaded will do: of the choices that are near the first the best, or none.
+// If only loaded kernels will do, takes the best of the choices that are near the first, or none.
 Planner::KernelResult Planner::find_fallback(const PlanState& state, const Problem& problem, Choices& choices,
                                              Modules::LoadPolicy policy, const std::stop_token& stop) {
   using Answer = UnalignedRequest::Answer;
@@ -295,7 +297,7 @@ Planner::KernelResult Planner::find_fallback(const PlanState& state, const Probl
   const bool only_loaded = policy == Modules::LoadPolicy::loaded;
   const std::int64_t any = element_alignment(op, problem);
   Clock::time_point again = never;
-  KernelResult made;  // of the last
+  KernelResult made;  // the last one asked for
   bool comes_later = false;
   UnalignedRequest request;
   request.only_choices = only_loaded;
@@ -339,7 +341,7 @@ void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& c
     add_workspace(state, state.temporary_fallback);
     state.unaligned = &state.temporary_fallback;
     state.fallback_comes = !options.fallback_at_once;
-    if (state.fallback_comes) {  // one of the same template needs no more than `first`
+    if (state.fallback_comes) {  // an unaligned variant of the same template needs no more than `first`
       state.fallback.workspace_bytes = std::max(fallback.kernel.workspace_bytes, state.first.workspace_bytes);
       add_workspace(state, state.fallback);
     }
@@ -353,7 +355,7 @@ void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& c
 }
 
 void Planner::make_fallback(PlanState& state, const std::stop_token& stop) {
-  const Problem problem = state.problem;  // a copy: what is derived from it goes with it
+  const Problem problem = state.problem;  // a copy, which takes its derived data with it
   Choices choices(context_->of(*state.op).chooser, problem, context_->may_compile);
   const std::uint64_t lacked = modules_.lacked();
   KernelResult fallback = find_fallback(state, problem, choices, most(), stop);

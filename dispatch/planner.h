@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a problem to loaded kernels: select, then the best that can be had as the options allow. Thread-safe.
+// Makes plans, from a problem to loaded kernels: selects, then takes the best kernel that can be loaded or
+// compiled as the options allow. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -20,30 +21,29 @@ namespace tunesmith {
 
 class Planner {
  public:
-  /// `ordinal` as cudaSetDevice counts; -1 for the host.
-  /// `cannot_cache` is called with a sentence.
+  /// `ordinal` counts as cudaSetDevice does; -1 is the host. `cannot_cache` is called with a sentence.
   Planner(DeviceFacts device, int ordinal, TuningData data, const DispatcherOptions& options,
           std::function<void(const std::string&)> cannot_cache);
 
   struct PlanOptions {
-    bool may_wait = false;          ///< for a compiler, where a better variant needs one
-    bool fallback_at_once = false;  ///< not only when it is asked for
-    /// On this problem, the fastest first: it is taken, unless the problem was tuned since, something that
-    /// was not tried promises most, or one of them is another kernel by now.
+    bool may_wait = false;          ///< may wait for a compiler, if a better variant needs one
+    bool fallback_at_once = false;  ///< make the fallback now, not only when it is asked for
+    /// The variants tried on this problem, the fastest first. The fastest is taken, unless the problem was
+    /// tuned since, something that was not tried promises most, or one of them is another kernel by now.
     std::vector<TriedVariant> tried = {};
     std::stop_token stop = {};
   };
 
-  /// `problem` is complete. `coming` of the plan is set if there is a better one that must be compiled first.
-  /// Waits for a compiler, where it may be used at all, if not even the base is ready. Throws Error if there
-  /// is no kernel.
+  /// Makes a plan. `problem` is complete. The plan's `coming` is set if there is a better variant that must
+  /// be compiled first. Waits for a compiler, if it may be used at all, only if not even the base is ready.
+  /// Throws Error if there is no kernel.
   std::shared_ptr<PlanState> plan(const Op& op, const Problem& problem, const PlanOptions& options);
 
-  /// The `count` best candidates, each once, compiled if need be.
+  /// The `count` best candidates, without repetitions, compiled if need be.
   std::vector<TrialCandidate> trial_candidates(const Op& op, const Problem& problem, std::size_t count,
                                                const std::stop_token& stop);
 
-  /// Loads or compiles a plan's unaligned fallback and hands it to those who have the plan; if that fails for
+  /// Loads or compiles a plan's unaligned fallback and gives it to all holders of the plan; if that fails for
   /// a while, the plan says when to try again.
   void make_fallback(PlanState& state, const std::stop_token& stop);
 
@@ -54,9 +54,9 @@ class Planner {
  private:
   struct KernelResult {
     std::shared_ptr<Module> module;
-    Kernel kernel;  ///< without an executable: it could not be had
+    Kernel kernel;  ///< without an executable: it could not be loaded or compiled
     std::string why_not;
-    Clock::time_point try_again = never;  ///< of what did not compile
+    Clock::time_point try_again = never;  ///< for a source that did not compile
   };
   KernelResult make(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
                     const Choice* choice, Modules::LoadPolicy policy, const std::stop_token& stop);

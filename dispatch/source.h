@@ -11,13 +11,15 @@
 
 namespace tunesmith {
 
-/// Of an exported library without its text, and without a hash where it has no such kernel.
+/// The source of a variant. In an exported library it has no text, and no hash if the library has no such
+/// kernel.
 Source source_of(const VariantSpec& spec, std::string_view target);
 
-/// Adds the op that a user's file describes to this process. Throws UsageError; an exported library always.
+/// Adds the op that a user's file describes to this process. Throws UsageError; in an exported library
+/// always.
 void add_kernel_file(const std::string& path);
 
-/// Whether this is an exported library: its kernels are a fixed list, and nothing is rendered or compiled.
+/// True in an exported library: its kernels are a fixed list, and nothing is rendered or compiled.
 bool is_exported();
 
 }  // namespace tunesmith

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of how a look-up answered, and of what became of a launch or an attempt.
+// The words for the answer of a look-up, and for the outcome of a launch or an attempt.
 #include <exception>
 
 #include "dispatch/plan_state.h"

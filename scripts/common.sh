@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts beside it: moves to the repository's root, installs what is missing, builds.
+# Sourced by the other scripts of this folder: moves to the repository's root, installs what is missing,
+# builds.
 set -euo pipefail
-export PATH  # bash has a default where it is unset, its children do not
+export PATH  # if it is unset, bash has a default, but its children do not
 export HOME="${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -51,19 +52,19 @@ install_missing() {
   printf '3.25\n%s\n' "$version" | sort -VC || die "CMake 3.25 or later is needed, and this is $version. Debian 12 and Ubuntu 24.04 have a newer one."
 }
 
-# build PRESET [cmake options]: configures and builds in build/PRESET; only what `target` names, if that is set.
+# build PRESET [cmake options]: configures and builds in build/PRESET; only the target `target`, if that is set.
 build() {
   local preset=$1 launcher=()
   shift
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  export CCACHE_SLOPPINESS=pch_defines,time_macros  # else it keeps nothing that uses a precompiled header
+  export CCACHE_SLOPPINESS=pch_defines,time_macros  # else it does not cache files that use a precompiled header
   say "Building (preset $preset)"
   cmake --preset "$preset" "${launcher[@]}" "$@"
   cmake --build "build/$preset" -j "$(nproc)" ${target:+--target "$target"}
 }
 
-# python_for_tests FOLDER: makes a virtual environment there with what the package's tests need, and ruff; its Python is
-# $python_for_tests, or nothing where pip cannot get them. Without ruff the tests run all the same.
+# python_for_tests FOLDER: makes a virtual environment there with the packages that the package's tests need, and ruff;
+# $python_for_tests is its Python, or empty if pip cannot get them. Without ruff the tests still run.
 python_for_tests() {
   python_for_tests=$1/bin/python
   local packages=(hypothesis mypy nanobind numpy plotly pytest scipy)
@@ -80,13 +81,13 @@ python_for_tests() {
     say "The style of Python files is NOT CHECKED: pip could not install ruff 0.17. Check the network."
 }
 
-# calibrate: sets `unit`, the CPU seconds that the compiler takes here for a small source. Most of the tests' time is compilers', so a
-# budget in this unit holds on slow machines too.
+# calibrate: sets `unit`, the CPU seconds that the compiler takes here for a small source. Compilers take most of the tests' time, so
+# a budget in this unit holds on slow machines too.
 calibrate() {
   [[ -n ${unit:-} ]] && return
   local source=$'#include <iostream>\n#include <map>\n#include <regex>\nbool f(const std::string& t) { return std::regex_match(t, std::regex("a+|b")); }\n'
   local before now
-  for _ in 1 2 3; do # the quickest: others may be at work
+  for _ in 1 2 3; do # takes the quickest: other processes may be at work
     before=$(cpu_seconds)
     c++ -std=c++20 -O1 -x c++ -c -o /dev/null - <<<"$source"
     now=$(awk "BEGIN { print $(cpu_seconds) - $before }")
@@ -94,10 +95,10 @@ calibrate() {
   done
 }
 
-# cpu_seconds: of all processes that this shell has waited for.
+# cpu_seconds: the CPU seconds of all processes that this shell has waited for.
 cpu_seconds() { awk -v ticks="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($14 + $15) / ticks }' "/proc/$$/stat"; }
 
-# spend NAME BUDGET COMMAND...: runs it, and notes its CPU seconds for tell_spent.
+# spend NAME BUDGET COMMAND...: runs the command, and notes its CPU seconds for tell_spent.
 spend() {
   local name=$1 budget=$2 before
   shift 2
@@ -107,7 +108,8 @@ spend() {
   spent+=("$name	$(awk "BEGIN { print $(cpu_seconds) - $before }")	$budget")
 }
 
-# tell_spent: what each part took, and which took more than its budget; with TUNESMITH_BUDGET=strict that is a failure.
+# tell_spent: prints the time of each part, and the parts that took more than their budget; with
+# TUNESMITH_BUDGET=strict that is a failure.
 tell_spent() {
   say "CPU seconds; a budget is in units of $unit s, what the compiler takes here for a small source"
   printf '%s\n' "${spent[@]}" | awk -F'\t' -v unit="$unit" '

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and runs all tests: scripts/test.sh [ctest options], such as -L unit or -R Store. Large samples of kernels, and other people's
-# tests, take turns from commit to commit, but for the ops that the last commit touched: TUNESMITH_TEST_TURN= scripts/test.sh takes all.
-# Then repeats under the sanitizers those of the libraries, except whole runs of tuning, searching, merging and dispatch, whose parts are
-# tested one by one, and comparisons of whole spaces, whose rules other tests ask too; TUNESMITH_ASAN=0 leaves that out, `cmake --build build/asan && ctest --preset asan` takes all.
+# Builds and runs all tests: scripts/test.sh [ctest options], such as -L unit or -R Store. Large samples of kernels, and other projects'
+# tests, take turns from commit to commit, except for the ops that the last commit touched: TUNESMITH_TEST_TURN= scripts/test.sh takes all.
+# Then a third of the libraries' tests is repeated with sanitizers, in turn too, except whole runs of tuning, searching, merging and
+# dispatch, whose parts are tested one by one, and comparisons of whole spaces, whose rules other tests ask too; TUNESMITH_ASAN=0 leaves
+# that out, `cmake --build build/asan && ctest --preset asan` takes all.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing tests
@@ -13,20 +14,27 @@ if [[ -z ${TUNESMITH_TEST_TURN+set} ]] && TUNESMITH_TEST_TURN=$(git rev-list --c
   export TUNESMITH_TEST_TURN TUNESMITH_TEST_WHOLE
   say "Samples have turn $TUNESMITH_TEST_TURN, taken as a whole for: ${TUNESMITH_TEST_WHOLE:-no op}"
 fi
-# Kernels are packed for the host and two of five GPUs, which all tests of dispatch are content with. Of winners and portfolios only the
-# names are packed, and the tests compile what they take of them: some minutes of NVRTC less. Budgets are in units of calibrate().
+# Kernels are packed for the host and two of five GPUs, which is enough for all tests of dispatch. Only the names of winners and
+# portfolios are packed, and the tests compile those that they use: this saves some minutes of NVRTC. Budgets are in units of
+# calibrate().
 spend "build" 400 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
   "-DTUNESMITH_TARGETS=host;sm_80;sm_90a" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" -DPython_EXECUTABLE="$PWD/$python_for_tests"
 say "Testing"
 spend "tests" 450 ctest --preset cuda -j "$(nproc)" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
-  mkdir -p build/asan/dispatch/packed_before # where the build finds the tables solved, a minute with sanitizers
+  case ${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 3))} in
+    0) part=core labels='unit|db' ;;
+    1) part=ops labels='host' ;;
+    2) part=dispatch labels='dispatch|fuzz' ;;
+    *) part=libraries labels='.' ;;
+  esac
+  mkdir -p build/asan/dispatch/packed_before # the build finds the solved tables there, which saves a minute with sanitizers
   cp build/cuda/dispatch/packed_before/*.factors build/asan/dispatch/packed_before/
-  # A report then names functions and not lines: `cmake --preset asan` does.
-  target=tests_of_libraries spend "build with sanitizers" 300 \
+  # A report then names functions but not lines; `cmake --preset asan` builds with lines.
+  target=tests_of_$part spend "build with sanitizers" 300 \
     build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"
-  say "Testing the libraries under the address and undefined-behaviour sanitizers"
-  spend "tests with sanitizers" 150 ctest --preset asan -j "$(nproc)" -LE 'cli|nvrtc|docs|install|soak' \
+  say "Testing $part under the address and undefined-behaviour sanitizers"
+  spend "tests with sanitizers" 150 ctest --preset asan -j "$(nproc)" -L "$labels" -LE 'cli|nvrtc|docs|install|soak' \
     -E '(_NOT_BUILT$|^(OneDefinition|DeviceRuns|Search/(Learners|Strategies)|Counts/Simulated|Dispatcher.*RandomProblems|SharedLibrary|Pack))' "$@"
 fi
 tell_spent

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes wheels of the Python package for the Pythons that are here, repairs them for a stated manylinux, and tests each in a fresh
-# environment: scripts/wheels.sh [PYTHON...]. 3.10 and 3.11 have their own wheel, 3.12 and later share one (abi3) that is tested on each.
-# All are made of one build: the library does not depend on Python. scripts/wheels.sh --built FOLDER takes what a build with TUNESMITH_PYTHON=ON has compiled already, for that build's Python alone.
-# The wheels are in build/wheels afterwards.
+# Makes wheels of the Python package for the installed Pythons, repairs them for a stated manylinux, and tests each in a fresh environment:
+# scripts/wheels.sh [PYTHON...]. 3.10 and 3.11 have their own wheel, 3.12 and later share one (abi3) that is tested on each. All are made of
+# one build: the library does not depend on Python. scripts/wheels.sh --built FOLDER takes the files that a build with TUNESMITH_PYTHON=ON
+# has compiled already, only for that build's Python. The wheels are in build/wheels afterwards.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 platform=manylinux_2_35_$(uname -m)  # glibc 2.35: Ubuntu 22.04, Debian 12 and later
 folder=$PWD/build/wheels
@@ -36,7 +36,7 @@ fi
 export PATH="$folder/tools/bin:$PATH"
 hash -r
 
-# compile PYTHON: the extension for that Python in build/wheels/build, and what it needs.
+# compile PYTHON: builds the extension for that Python in build/wheels/build, and the targets that it needs.
 compile() {
   local launcher=() needed=(nanobind "typing_extensions; python_version < '3.11'") before
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -54,7 +54,7 @@ compile() {
   cmake --build "$folder/build" -j "$(nproc)" --target tunesmith tunesmith_python tunesmith_python_stub
 }
 
-# pack TAG FOLDER: the compiled files of a build folder and this checkout's sources, as a wheel.
+# pack TAG FOLDER: packs the compiled files of a build folder and this checkout's sources as a wheel.
 pack() {
   local tag=$1 built=$2
   "$tools" -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation --config-settings=wheel.cmake=false --config-settings=wheel.py-api=py3 -w "$folder/raw" .
@@ -90,7 +90,7 @@ for python in "${pythons[@]}"; do
   fresh=$folder/fresh/bin/python
   "$fresh" -m pip install -q --disable-pip-version-check "${wheel[0]}" $([[ -n $built ]] || echo pytest hypothesis scipy)
   (
-    cd "$folder" # not where the sources are
+    cd "$folder" # away from the sources
     unset PYTHONPATH
     mkdir -p -m 700 home
     export TUNESMITH_DB=$folder/home/tunesmith.db XDG_CACHE_HOME=$folder/home

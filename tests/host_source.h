@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test's own kernel, rendered for the host as a template's is.
+// Renders a test's own kernel for the host, in the same way as a template's.
 #pragma once
 
 #include <string>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that give the same on the host as on a GPU.
+// Kernels whose results are the same on the host and on a GPU.
 #pragma once
 
 namespace tunesmith {
 
-/// Shuffles within segments of `width` lanes of what thread t gives, 1000 + t, as the type of that number;
-/// out[16 t + n] is the n-th.
+/// Shuffles within segments of `width` lanes; thread t gives 1000 + t, as the type `Number`; out[16 t + n] is
+/// the n-th result.
 inline constexpr const char* shuffle_kernel = R"(
 template <typename Number>
 __device__ void shuffles(long long* out, Number own, int width) {
@@ -55,7 +55,7 @@ extern "C" __global__ void ENTRY(kernel)(unsigned* out, const int* in) {
   out[15] = __activemask();
 })";
 
-/// After common/float16.cuh: every pattern to float and back, and n floats rounded.
+/// Converts every pattern to float and back, and rounds n floats; needs common/float16.cuh before it.
 inline constexpr const char* float16_kernel = R"(
 template <typename T>
 __device__ void convert(float* wide, unsigned short* back, const float* in, unsigned short* rounded, int n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems and configs for a test of any op: nothing here knows one by name.
+// Problems and configs for a test of any op: no code here knows an op by name.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct TemplateCase {
   const Template* tmpl;
 };
 
-// For gtest, whose default prints addresses.
+// Used by gtest, whose default prints addresses.
 inline void PrintTo(const TemplateCase& which, std::ostream* to) {
   *to << which.op->name << "/" << which.tmpl->name;
 }
@@ -44,8 +44,9 @@ inline std::vector<TemplateCase> template_cases() {
   return cases;
 }
 
-/// The op's examples, and problems with each combination of words (of more than 64, some that show each
-/// word) and odd sizes, small where a template compiles them in and at most `most_flops` in all.
+/// The op's examples, and problems with each combination of words (if there are more than 64, some that show
+/// each word) and odd sizes. The sizes are small if a template compiles them in; a problem has at most
+/// `most_flops`.
 inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, double most_flops) {
   std::size_t combinations = 1, most_categories = 1;
   for (const Parameter& parameter : op.parameters) {
@@ -68,7 +69,7 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
         if (!takes_some) digits /= parameter.categories.size();
         continue;
       }
-      if (!parameter.is_integer() || parameter.minimum < 0) {  // an offset goes with other sizes
+      if (!parameter.is_integer() || parameter.minimum < 0) {  // an offset needs other sizes
         given.set(parameter.name, parameter.initial.value());
         continue;
       }
@@ -101,7 +102,7 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
   return problems;
 }
 
-/// The templates whose kernels may overlap with what is before them: those with the axis START.
+/// The templates whose kernels may overlap with their predecessors: those with the axis START.
 inline std::vector<TemplateCase> overlapping_cases() {
   std::vector<TemplateCase> cases;
   for (const TemplateCase& which : template_cases()) {
@@ -116,7 +117,7 @@ inline std::vector<TemplateCase> overlapping_cases() {
   return cases;
 }
 
-/// The config with START=overlapped, where it is legal.
+/// The config with START=overlapped, if it is legal.
 inline std::optional<Config> overlapped(const Template& tmpl, const Problem& problem, const Config& config,
                                         bool triggers) {
   Values values = config.values();
@@ -125,20 +126,20 @@ inline std::optional<Config> overlapped(const Template& tmpl, const Problem& pro
   return tmpl.space(problem).find(values);
 }
 
-/// As a number of random configs: every promising one, and 1000 of all that are legal.
+/// A number of random configs that means: every promising config, and 1000 of all legal ones.
 inline constexpr std::size_t all_configs = std::numeric_limits<std::size_t>::max();
 
-/// TUNESMITH_TEST_CONFIGS: random configs of a template beside those that cover its axes, or "all" for
-/// all_configs.
+/// TUNESMITH_TEST_CONFIGS: the number of random configs of a template in addition to those that cover its
+/// axes, or "all" for all_configs.
 inline std::size_t random_configs(std::size_t otherwise) {
   const char* given = std::getenv("TUNESMITH_TEST_CONFIGS");
   if (given == nullptr) return otherwise;
   return std::string_view(given) == "all" ? all_configs : std::stoul(given);
 }
 
-/// Of a large sample, of an op's kernels say, the part whose turn it is: TUNESMITH_TEST_TURN counts up from
-/// commit to commit (scripts/test.sh), so that `turns` commits take all. All, if there is no turn, the run is
-/// a long one, or TUNESMITH_TEST_WHOLE names the op.
+/// The part of a large sample, such as an op's kernels, whose turn it is: TUNESMITH_TEST_TURN counts up from
+/// commit to commit (scripts/test.sh), so that `turns` commits take all. Returns all if there is no turn, the
+/// run is a long one, or TUNESMITH_TEST_WHOLE names the op.
 template <typename Item>
 std::vector<Item> in_turn(std::vector<Item> items, std::size_t turns, const Op& op) {
   const char* turn = std::getenv("TUNESMITH_TEST_TURN");
@@ -147,15 +148,15 @@ std::vector<Item> in_turn(std::vector<Item> items, std::size_t turns, const Op& 
   if (turn == nullptr || *turn == '\0' || random_configs(0) == all_configs ||
       names.find(" " + op.name + " ") != std::string::npos)
     return items;
-  std::size_t at = std::stoul(turn);  // so that of few items one is left
+  std::size_t at = std::stoul(turn);  // so that one of a few items is left
   std::vector<Item> its;
   for (Item& item : items)
     if (at++ % std::min(turns, items.size()) == 0) its.push_back(std::move(item));
   return its;
 }
 
-/// For what takes a second each: as few as show every word that any of them has (of a config, say), and at
-/// least `least`. The same in every run; all, if TUNESMITH_TEST_CONFIGS asks for them.
+/// A sample for tests that take a second per item: as few items as show every word that any of them has (of a
+/// config, say), but at least `least`. The same in every run; all, if TUNESMITH_TEST_CONFIGS asks for them.
 template <typename Item, typename WordsOf>
 std::vector<Item> sampled(std::vector<Item> items, std::size_t least, const WordsOf& words_of) {
   if (random_configs(0) == all_configs) return items;
@@ -191,16 +192,16 @@ struct VariantCase {
   Config config;
 };
 
-/// What the compiler sees of a variant, in words.
+/// The words of a variant that the compiler sees.
 inline std::string words_of(const TemplateCase& which, const VariantCase& variant) {
   return compiled_in(*which.op, *which.tmpl, variant.problem).text() + " " + variant.config.text();
 }
 
-/// By as many threads as the machine has processors; the same source once.
+/// Compiles the sources in as many threads as the machine has processors; equal sources are compiled once.
 inline std::vector<Compilation> compile_all(const Toolchain& toolchain, const std::vector<Source>& sources) {
   std::vector<Compilation> compiled(sources.size());
   std::vector<std::size_t> distinct;
-  std::unordered_map<std::string, std::size_t> first;  // of each target and text
+  std::unordered_map<std::string, std::size_t> first;  // by target and text
   for (std::size_t s = 0; s < sources.size(); ++s) {
     if (first.emplace(sources[s].target + "\n" + sources[s].text, s).second) distinct.push_back(s);
   }
@@ -214,7 +215,7 @@ inline std::vector<Compilation> compile_all(const Toolchain& toolchain, const st
   return compiled;
 }
 
-/// The problem that a variant was rendered for, and those of the op's companions that the same binary serves.
+/// The problem that a variant was rendered for, and the companions that the same binary serves.
 inline std::vector<Problem> served_problems(const TemplateCase& which, const VariantCase& variant,
                                             const DeviceFacts& device) {
   std::vector<Problem> served = {variant.problem};
@@ -229,10 +230,10 @@ inline std::vector<Problem> served_problems(const TemplateCase& which, const Var
 }
 
 /// The first config of each problem; then configs that show every value of every axis that is legal on any of
-/// them, and `more` random ones, dealt out to the problems in turn; the same in every run. Values are dealt
-/// out before a config is looked for, because that takes milliseconds: one that a config before shows is not
-/// looked for, and the problem whose turn it is is asked first. A config shows as many new values as its
-/// neighbours allow, but for those that break heuristics, which would be large and slow.
+/// the problems, and `more` random ones, dealt out to the problems in turn; the same in every run. Values are
+/// dealt out before configs are looked for, because looking takes milliseconds: a value that an earlier
+/// config shows is not looked for, and the problem whose turn it is comes first. A config shows as many new
+/// values as its neighbours allow, except values that break heuristics, which would be large and slow.
 inline std::vector<VariantCase> dealt_variants(const Template& tmpl, const std::vector<Problem>& problems,
                                                std::size_t more, std::uint64_t seed) {
   std::vector<Space> spaces;
@@ -295,8 +296,8 @@ inline std::vector<VariantCase> dealt_variants(const Template& tmpl, const std::
   return variants;
 }
 
-/// Of a template: dealt_variants(), or for all_configs of each problem its part of the promising configs and
-/// of 1000 random ones.
+/// The test variants of a template: dealt_variants(), or for all_configs each problem's part of the promising
+/// configs and of 1000 random ones.
 inline std::vector<VariantCase> test_variants(const Op& op, const Template& tmpl, std::size_t more,
                                               double most_flops) {
   std::vector<Problem> problems = test_problems(op, 1, most_flops);

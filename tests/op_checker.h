@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A variant on a device against the op's reference: guards, inputs left alone, every element.
+// Checks a variant on a device against the op's reference: guards, unchanged inputs, every element.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ inline bool floating(DType dtype) {
   return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
 }
 
-// What a problem is checked with; computed once.
+// The data that a problem is checked with; computed once.
 struct Data {
   std::vector<std::string> contents;  ///< by argument, packed
   struct Output {
@@ -36,7 +36,7 @@ struct Data {
   std::map<int, Output> outputs;
 };
 
-// Other inputs than the random ones that it is given, by argument; numbers that the dtype has.
+// Changes the given random inputs, by argument; the new numbers must be numbers of the dtype.
 using Alteration = std::function<void(std::vector<std::vector<double>>& inputs)>;
 
 inline Data make_data(Device& device, const Op& op, const Problem& problem, int set, bool special,
@@ -47,7 +47,7 @@ inline Data make_data(Device& device, const Op& op, const Problem& problem, int 
   for (std::size_t a = 0; a < inputs.size(); ++a) {
     const DType dtype = op.arguments[a].dtype(problem);
     const std::size_t n = inputs[a].size();
-    // A few, in the largest arrays only, so that most outputs stay numbers.
+    // Only a few, and only in the largest arrays, so that most outputs stay numbers.
     if (special && !op.arguments[a].finite && n > 500 && floating(dtype)) {
       inputs[a][n / 3] = std::numeric_limits<double>::quiet_NaN();
       inputs[a][n / 2] = std::numeric_limits<double>::infinity();
@@ -69,14 +69,15 @@ inline Data make_data(Device& device, const Op& op, const Problem& problem, int 
   return data;
 }
 
-// Runs variants on the device and compares with the op's reference. The first that fails is a failure of the
+// Runs variants on the device and compares with the op's reference. The first wrong one is a failure of the
 // test, the others are counted.
 class OpChecker {
  public:
   explicit OpChecker(Device& device, Alteration alter = nullptr)
       : device_(&device), alter_(std::move(alter)) {}
 
-  // Runs `binary`, rendered for another problem perhaps, on `problem`; false if the device cannot.
+  // Runs `binary`, which may be rendered for another problem, on `problem`; false if the device cannot run
+  // it.
   bool check(const TemplateCase& which, const std::string& binary, const std::string& suffix,
              const Problem& problem, const Config& config, bool special, bool reverse = false, int set = 0) {
     const auto& [op, tmpl] = which;
@@ -105,9 +106,9 @@ class OpChecker {
       const Argument& argument = op->arguments[a];
       const std::int64_t element = bytes(argument.dtype(problem));
       const std::int64_t size = elements(argument, problem) * element;
-      // Pointers that are only just aligned.
+      // The pointers have only the least alignment.
       const std::int64_t shift = !special ? 0 : size < alignment ? element : std::max(element, alignment);
-      // Otherwise, on the host, they end where nothing can be read.
+      // Otherwise, on the host, the arrays end at unreadable memory.
       arrays.emplace_back(device(), size + shift,
                           shift > 0          ? 256
                           : size < alignment ? element
@@ -160,8 +161,8 @@ class OpChecker {
 
   int runs() const { return runs_; }
   int refused() const { return refused_; }
-  int failed() const { return failed_; }   ///< runs; the first has been told
-  double worst() const { return worst_; }  ///< error, of what is permitted
+  int failed() const { return failed_; }   ///< runs; the first was reported
+  double worst() const { return worst_; }  ///< error, as a part of the permitted one
 
  private:
   Device& device() { return *device_; }

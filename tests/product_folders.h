@@ -9,7 +9,7 @@
 
 namespace tunesmith {
 
-/// Those at the top of the repository that the build adds, but for tests, examples and benchmarks.
+/// The folders at the top of the repository that the build adds, except tests, examples and benchmarks.
 inline std::vector<std::string> product_folders(const std::filesystem::path& repository) {
   std::vector<std::string> folders;
   for (const auto& entry : std::filesystem::directory_iterator(repository)) {

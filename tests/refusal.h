@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why an op takes no such problem, and what else a caller did wrong.
+// Tests why an op refuses a problem, and the sentences for other mistakes of a caller.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace tunesmith {
 
-/// The error's sentence; "" for a problem that the op takes.
+/// The sentence of the error; "" for a problem that the op accepts.
 inline std::string refusal(const Op& op, const std::string& problem) {
   try {
     complete_problem(op, Problem::parse(problem));
@@ -24,10 +24,10 @@ inline std::string refusal(const Op& op, const std::string& problem) {
 
 struct RefusalCase {
   std::string problem;
-  std::string says;  ///< a part of the sentence; "": it is taken
+  std::string says;  ///< a part of the sentence; "": it is accepted
 };
 
-/// Of an op; `common` stands before each problem.
+/// Expects refusals of an op; `common` stands before each problem.
 inline void expect_refusals(const Op& op, const std::string& common,
                             std::initializer_list<RefusalCase> cases) {
   for (const RefusalCase& one : cases) {
@@ -37,7 +37,7 @@ inline void expect_refusals(const Op& op, const std::string& common,
   }
 }
 
-/// Of a template, for problems that its op takes.
+/// Expects refusals of a template, for problems that its op accepts.
 inline void expect_refusals(const Op& op, const char* tmpl, const std::string& common,
                             std::initializer_list<RefusalCase> cases) {
   for (const RefusalCase& one : cases) {
@@ -48,7 +48,7 @@ inline void expect_refusals(const Op& op, const char* tmpl, const std::string& c
   }
 }
 
-/// The sentence of the UsageError that the action throws; "" for none.
+/// The sentence of the UsageError that the action throws; "" if it throws none.
 inline std::string error_of(auto action) {
   try {
     action();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an op's templates say to a config: refused with a reason, or legal and not promising.
+// Expects the answers of an op's templates to a config: refused with a reason, or legal and not promising.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace tunesmith {
 struct RuleCase {
   const char* tmpl;
   std::string problem;
-  const char* config;   ///< what it changes in the template's first one
+  const char* config;   ///< changes of the template's first config
   const char* refused;  ///< a part of the reason; "": legal, and not promising
 };
 

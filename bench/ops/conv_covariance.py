@@ -79,7 +79,7 @@ def tunesmith(case, before, gamma, mu, c):
 
 
 def pytorch(case, before, gamma, mu, c):
-    """The inner sum once, then added to every channel: the fastest form that was found in PyTorch."""
+    """Computes the inner sum once, then adds it to every channel: the fastest form that was found in PyTorch."""
     target, restore = in_place(before)
     made = of.pytorch(lambda: diagonal(target).add_(windowed(case, pairs_of(gamma, mu))[..., None] * c))
     made.output, made.prepare = lambda: target, restore

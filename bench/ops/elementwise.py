@@ -61,7 +61,7 @@ def tunesmith(case, *arrays):
     return [*given, *unused, output], output, None
 
 
-# What PyTorch and CuPy compute. The peers get mean and sigma as numbers.
+# The functions that PyTorch and CuPy compute. The peers get mean and sigma as numbers.
 def add(x, y):
     return x + y
 
@@ -90,7 +90,7 @@ def expected(case, *arrays):
         roundings = value.abs()
     elif case.function == "hypot":
         roundings = value * 8
-    elif case.function == "gaussian_pdf":  # of the exponent, of exp (2 ulp), and of the rest
+    elif case.function == "gaussian_pdf":  # error of the exponent, of exp (2 ulp), and of the rest
         roundings = value * (6 * ((exact[0] - MEAN) / SIGMA) ** 2 / 2 + 10)
     else:  # sin and cos to 2 ulp, and a difference of nearly equal numbers
         roundings = (exact[0] + exact[2]) * 16
@@ -106,7 +106,7 @@ def compiled(case, *arrays):
 
 
 def with_cupy(case, *arrays):
-    """As it is usually written, with arrays."""
+    """The function as it is usually written, with arrays."""
     if of.cupy is None:
         return None
     cp, given = of.cupy, [of.as_cupy(array) for array in arrays]

@@ -31,7 +31,7 @@ CASES = [
 
 
 def masks(case):
-    """Column masks and row masks, in double; a derivative's is turned as scipy.ndimage turns it."""
+    """Column masks and row masks, in double; a derivative's mask is reversed, as in scipy.ndimage."""
     if case.word == "sobel":
         across, smooth = (
             torch.tensor([-1.0, 0, 1], dtype=torch.double),

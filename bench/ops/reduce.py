@@ -32,7 +32,7 @@ CASES = [
 
 
 for shape, axis in (((4096, 4096), 0), ((4096, 4096), 1), ((10**5, 33), 0), ((10**5, 33), 1)):
-    # The goals of two of them are ratios to the other two.
+    # The goals of two of the words are ratios to the other two.
     for word in ("max", "argmax", "sum", "var"):
         CASES.append(case(f"{word} of {shape[0]}×{shape[1]}, axis {axis}", word, shape, axis))
 
@@ -58,7 +58,8 @@ def expected(case, values):
     exact = values.double()
     if case.function == "var":
         value = exact.var(case.axis, correction=0)
-        # Of numbers in [-1, 1) what is off the first one counts as the number of elements times 2^-52.
+        # With numbers in [-1, 1) the error counts as the number of elements times 2^-52, except for the first
+        # number.
         return Expected(
             value, 2.0**-24 * (18 * value + 256 * 2.0**-24) + 4 * values.shape[case.axis] * 2.0**-52
         )

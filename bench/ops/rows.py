@@ -44,7 +44,8 @@ def expected(case, x, *weights):
     exact = x.double()
     if case.word == "softmax":
         value = exact.softmax(1)
-        # The difference from the maximum is rounded, then carried through exp; a sum, an inverse and a product.
+        # The difference from the maximum is rounded, and its error goes through exp; then come a sum, an
+        # inverse and a product.
         return Expected(value, value * (64 + case.shape[1] / 256 + 20) * 2.0**-23)
     gamma, beta = (one.double() for one in weights)
     value = torch.nn.functional.layer_norm(exact, case.shape[1:], gamma, beta)

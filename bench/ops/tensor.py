@@ -61,7 +61,7 @@ CONTRACTIONS = {
 
 
 def sizes(text, item, fixed):
-    """As TCCG has them: the first index of each tensor a multiple of 24, the others of 4, for 200 MiB a tensor at most."""
+    """The extents of TCCG: the first index of each tensor a multiple of 24, the others of 4, for at most 200 MiB per tensor."""
     tensors = text.split("-")
     each = (200 * 2**20 / item) ** (1 / max(map(len, tensors)))
     found = dict(fixed)
@@ -91,7 +91,7 @@ def contraction(family, text, dtype):
 
 
 def case(name, result, operands, extents, dtype, goals):
-    # An element of 16 bytes is two of 8.
+    # An element of 16 bytes is computed as two of 8.
     halves = ",z" if dtype == torch.complex128 else ""
     factors = " * ".join(f"x{k}[{','.join(operand)}{halves}]" for k, operand in enumerate(operands))
     reduced = set("".join(operands)) - set(result)
@@ -261,7 +261,7 @@ def subscripts(case):
 
 
 def window_terms(case):
-    """Of an output: the elements of all filters, of one output channel; without a filter those of the window."""
+    """The products per output: the elements of all filters, of one output channel; without a filter those of the window."""
     image, *filters = case.arrays.values()
     if not filters:
         return math.prod(extent - outputs + 1 for extent, outputs in zip(image, case.result))
@@ -283,7 +283,8 @@ def expected(case, *operands):
         )
     wide = [operand.double() for operand in operands]
     terms = math.prod(case.extents[index] for index in set("".join(case.operands)) - set(case.result))
-    # A sum of so many products, each rounded; that of f64 stands against another one that is rounded likewise.
+    # The error of a sum of that many products, each rounded; the sum in f64 is compared with another one that
+    # is rounded in the same way.
     unit = 2.0**-24 if case.dtype == torch.float32 else 2.0**-52
     bound = torch.einsum(subscripts(case), *[operand.abs() for operand in wide]) * ((terms + 1) * unit)
     return Expected(torch.einsum(subscripts(case), *wide), bound)

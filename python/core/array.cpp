@@ -18,7 +18,8 @@
 namespace tunesmith::python {
 namespace {
 
-// DLPack's structures, as its specification lays them out (https://dmlc.github.io/dlpack/latest/c_api.html).
+// DLPack's structures, with the layout of its specification
+// (https://dmlc.github.io/dlpack/latest/c_api.html).
 struct DlTensor {
   void* data;
   std::int32_t device_type;
@@ -86,7 +87,7 @@ void set_row_major_strides(Array& array) {
     array.strides[k - 1] = array.strides[k] * std::max<std::int64_t>(array.shape[k], 1);
 }
 
-// Strides in bytes become strides in elements.
+// Sets strides in elements from strides in bytes.
 void set_byte_strides(Array& array, const std::vector<std::int64_t>& strides) {
   array.strides.resize(strides.size());
   for (std::size_t k = 0; k < strides.size(); ++k) {
@@ -98,7 +99,7 @@ void set_byte_strides(Array& array, const std::vector<std::int64_t>& strides) {
   }
 }
 
-// object.NAME, its name made once: half of what nb::handle::attr() takes.
+// object.NAME, its name is made once, which takes half the time of nb::handle::attr().
 #define TUNESMITH_GET(object, name)                                     \
   [&](nb::handle from) {                                                \
     static PyObject* const interned = PyUnicode_InternFromString(name); \
@@ -127,7 +128,7 @@ struct Class {
   const char* refusal = nullptr;  // why its arrays are never read
 };
 
-// Subclasses of NumPy's array whose results NumPy computes in another way.
+// Returns why a subclass of NumPy's array is refused: NumPy computes its results in another way.
 const char* refusal_of(nb::handle array) {
   if (nb::hasattr(array, "mask") && nb::hasattr(array, "filled"))
     return "A masked array was given, and these functions do not look at masks; give array.filled(value), or "
@@ -138,7 +139,7 @@ const char* refusal_of(nb::handle array) {
   return nullptr;
 }
 
-// The class of a type, by the module that defines it; a type's answer never changes, so it is kept.
+// The class of a type, by the module that defines it. It is cached, because a type's answer never changes.
 Class class_of(nb::handle object) {
   static std::array<std::pair<PyObject*, Class>, 16> known{};
   static std::size_t next = 0;
@@ -157,10 +158,10 @@ Class class_of(nb::handle object) {
   if (root == "jax" || root == "jaxlib") kind = Kind::jax;
   if (kind == Kind::other && PyObject_CheckBuffer(object.ptr()) != 0 &&
       nb::isinstance(object, nb::module_::import_("numpy").attr("ndarray")))
-    kind = Kind::numpy;  // a subclass of somebody else's
+    kind = Kind::numpy;  // a subclass that another package defines
   auto& entry = known[next++ % known.size()];
   Py_XDECREF(entry.first);
-  entry = {nb::borrow(type).release().ptr(),  // its address is not used again
+  entry = {nb::borrow(type).release().ptr(),  // the reference is kept, so that its address is not used again
            {kind, kind == Kind::numpy ? refusal_of(object) : nullptr}};
   return entry.second;
 }
@@ -206,7 +207,7 @@ bool read_buffer(nb::handle object, Array& array) {
   }
   if (view->strides != nullptr) {
     set_byte_strides(array, {view->strides, view->strides + view->ndim});
-  } else {  // ctypes leaves them out
+  } else {  // ctypes omits the strides
     set_row_major_strides(array);
   }
   return true;
@@ -309,7 +310,7 @@ void read_cuda_interface(nb::handle object, nb::handle interface, Array& array) 
 }
 
 void read_dlpack(nb::handle object, Array& array) {
-  if (!nb::hasattr(object, "__dlpack_device__"))  // such as what jax.jit gives a function while it is traced
+  if (!nb::hasattr(object, "__dlpack_device__"))  // such as the tracers that jax.jit passes to a function
     refuse("A value of the type " + class_name(object) +
            " has __dlpack__ but no __dlpack_device__, so that it lies nowhere; give an array with elements "
            "in memory, outside of a function that is being traced.");
@@ -325,7 +326,7 @@ void read_dlpack(nb::handle object, Array& array) {
            "; allowed are CPU (1), CUDA (2), pinned (3) and managed (13) memory.");
   nb::dict arguments;
   arguments["max_version"] = nb::make_tuple(1, 1);
-  if (on_cuda) arguments["stream"] = 1;  // the legacy default stream, on which it is then used
+  if (on_cuda) arguments["stream"] = 1;  // the legacy default stream, on which the array is then used
   nb::object capsule;
   try {
     capsule = object.attr("__dlpack__")(**arguments);
@@ -390,7 +391,7 @@ bool Array::contiguous() const {
 }
 
 bool overlap(const Array& one, const Array& other) {
-  const auto bytes = [](const Array& array) {  // the first one, and the one behind the last
+  const auto bytes = [](const Array& array) {  // of the first byte, and of the one behind the last
     const auto first = reinterpret_cast<std::intptr_t>(array.data);
     std::pair<std::intptr_t, std::intptr_t> range(first, first + array.item_bytes);
     for (std::size_t k = 0; k < array.shape.size(); ++k) {
@@ -446,7 +447,7 @@ std::uintptr_t current_stream(const Array& array) {
   if (array.device < 0) return 0;
   if (array.stream) return *array.stream;
   if (array.kind == Kind::torch) {
-    // The function that PyTorch's own compiled kernels call; the public way makes a Stream object first.
+    // The function that PyTorch's own compiled kernels call; the public function makes a Stream object first.
     static PyObject* const current =
         nb::getattr(nb::module_::import_("torch._C"), "_cuda_getCurrentRawStream", nb::none())
             .release()

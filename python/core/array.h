@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array of anybody's: where it lies, its shape, strides and element type, without a copy.
+// An array of any library: its address, shape, strides and element type, without a copy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -27,25 +27,25 @@ struct Array {
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;  ///< in elements
   bool readonly = false;
-  std::optional<std::uintptr_t> stream;  ///< the one that the array's CUDA array interface names
+  std::optional<std::uintptr_t> stream;  ///< the stream that the array's CUDA array interface names
   nb::object owner;                      ///< keeps `data`
 
   std::int64_t elements() const;
   bool contiguous() const;  ///< row-major without gaps
 };
 
-/// Reads a NumPy array or another object with the buffer protocol, a PyTorch tensor, a CuPy array, what has
-/// the CUDA array interface (Numba), and what has __dlpack__ (JAX). Throws nb::type_error for all else, and
-/// for an element type that has no name here.
+/// Reads a NumPy array or another object with the buffer protocol, a PyTorch tensor, a CuPy array, an object
+/// with the CUDA array interface (Numba), or an object with __dlpack__ (JAX). Throws nb::type_error for any
+/// other object, and for an element type that has no name here.
 Array array_of(nb::handle object);
 
-/// True if the bytes from the first to the last element of both have some in common.
+/// True if the byte ranges of the two arrays, from the first to the last element, overlap.
 bool overlap(const Array& one, const Array& other);
 
-/// True if array_of() can read it, by its type alone.
+/// True if array_of() can read the object, judged only by its type.
 bool is_array(nb::handle object);
 
-/// The pointer of an address or a handle, as Python has it.
+/// The pointer for an address or a handle that Python holds as a number.
 inline void* pointer_of(std::uintptr_t number) {
   return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr): there is no other way
 }

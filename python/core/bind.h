@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the module _core; each is bound beside what it binds.
+// The parts of the module _core; each function is defined beside the code that it binds.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The little of CUDA's runtime that arrays need. Without the CUDA toolkit at build time all of it throws.
+// The functions of CUDA's runtime that arrays need. Without the CUDA toolkit at build time all of them throw.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace tunesmith::python {
 
-/// The version of the CUDA runtime that this was built with, as in "13.0"; empty: without CUDA.
+/// The version of the CUDA runtime of the build, such as "13.0"; empty if it was built without CUDA.
 std::string built_with_cuda();
 
-/// The ordinal of the device whose memory `pointer` is; 0 for null.
+/// The ordinal of the device that `pointer` belongs to; 0 for null.
 int device_of(const void* pointer);
 
-/// Makes a device current until it goes.
+/// Makes a device current for the lifetime of the object.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int ordinal);
@@ -22,7 +22,7 @@ class CurrentDevice {
   CurrentDevice& operator=(const CurrentDevice&) = delete;
 
  private:
-  int before_ = -1;  // -1: it was current
+  int before_ = -1;  // -1: the device was current
 };
 
 /// Memory of the current device.
@@ -34,7 +34,7 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   void* data() const { return data_; }
   void fill_from(const void* host);  ///< on the default stream; done on return
-  void copy_to(void* host) const;    ///< likewise, behind what was launched there
+  void copy_to(void* host) const;    ///< on the default stream, after its launches; done on return
 
  private:
   std::int64_t bytes_;

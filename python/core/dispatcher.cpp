@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's Dispatcher.
+// The class Dispatcher of Python.
 #include "tunesmith/dispatcher.h"
 
 #include <nanobind/stl/optional.h>
@@ -24,7 +24,7 @@
 namespace tunesmith::python {
 namespace {
 
-// A problem that was planned before is found by its text, without a look at what it says.
+// A problem that was planned before is found by its text, without parsing it.
 PyPlan plan_of(const PyDispatcher& self, const std::string& op, const std::string& problem) {
   nb::gil_scoped_release release;
   Plan plan = self.dispatcher->plan(op, problem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The languages of elementwise, rows and tensor.
+// The languages of elementwise, rows and tensor, for Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

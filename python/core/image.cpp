@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Python functions on images read of the library: what stands outside an image.
+// The values outside an image that the Python functions on images take from the library.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 

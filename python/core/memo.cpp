@@ -37,14 +37,13 @@ bool is_host(const nb::callable& default_device) {
   return text != nullptr && std::strcmp(text, "host") == 0;
 }
 
-// Kernels read whole elements; the function itself copies what lies between them.
+// Kernels need aligned elements; the function itself copies an array whose elements are not aligned.
 bool is_aligned(const Array& array) {
   const auto bytes = static_cast<std::uintptr_t>(std::min<std::int64_t>(array.item_bytes, 8));
   return reinterpret_cast<std::uintptr_t>(array.data) % bytes == 0;
 }
 
-// The largest power of two, up to 16, of which the address is a multiple: a function may move several
-// elements as one.
+// The largest power of two, up to 16, that divides the address: a function may move several elements as one.
 std::uintptr_t alignment_of(const Array& array) {
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(array.data) | 16;
   return address & (~address + 1);
@@ -63,8 +62,8 @@ Memo::Memo(std::vector<std::string> names, const std::vector<int>& arrays, const
   for (const int k : by_content) uses_.at(static_cast<std::size_t>(k)) = Use::content;
 }
 
-// Appends a value to the key; false: calls with such a value are not recorded. Types are asked for exactly:
-// numpy.float64 is a float of Python's and counts as float64 all the same.
+// Appends a value to the key; false: calls with such a value are not recorded. The exact type counts:
+// numpy.float64 is a subclass of Python's float, but is keyed as float64.
 bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
   std::string& key = seen.key;
   PyObject* const object = value.ptr();
@@ -102,7 +101,7 @@ bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
     try {
       seen.arrays.push_back(array_of(value));
     } catch (const std::exception&) {
-      return false;  // the function says why
+      return false;  // the function itself says why
     }
     const Array& array = seen.arrays.back();
     if (array.kind != Kind::numpy && array.kind != Kind::torch && array.kind != Kind::cupy) return false;
@@ -115,7 +114,7 @@ bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
       append(key, 'p', array.strides[k]);
     }
     if (array.elements() == 0 || !is_aligned(array)) return false;
-    if (use == Use::setting && array.device >= 0) return false;  // its value is not known without waiting
+    if (use == Use::setting && array.device >= 0) return false;  // reading its value would wait for the GPU
     if (use != Use::array && array.device < 0) {
       const std::int64_t bytes = array.elements() * array.item_bytes;
       if (!array.contiguous() || bytes > most_content) return false;
@@ -165,7 +164,7 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
   if (call->device < 0 && !is_host(default_device)) return not_recorded();
   const std::vector<Array>& arrays = seen.arrays;
   for (const Slot& result :
-       call->results) {  // written while others are read: the function itself makes a copy
+       call->results) {  // a result would be written while it is read: the function itself makes a copy
     if (result.from != Slot::argument) continue;
     for (std::size_t k = 0; k < arrays.size(); ++k) {
       if (k != result.index && overlap(arrays[k], arrays[result.index])) return not_recorded();
@@ -259,7 +258,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
       call->constants.push_back(known);
       return Slot{Slot::constant, call->constants.size() - 1};
     }
-    return std::nullopt;  // a converted copy, say
+    return std::nullopt;  // such as a converted copy
   };
 
   std::vector<std::optional<Array>> returned(made.size());  // the array that the caller gets
@@ -286,7 +285,8 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
     call->results.push_back(*result);
   }
 
-  // A new array counts once a step has written it: what something else wrote there would be missing.
+  // A new array counts only once a step has written it: otherwise its contents come from other code, and
+  // would be missing in a repetition.
   std::vector<bool> written(made.size(), false);
   std::vector<bool> is_done(call->results.size(), false);
   for (nb::handle entry : launches) {
@@ -315,7 +315,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
     }
     call->steps.push_back(std::move(step));
   }
-  // Else something other than a launch has made a result.
+  // Otherwise something other than a launch has made a result.
   if (std::find(is_done.begin(), is_done.end(), false) != is_done.end()) return;
 
   for (Step& step : call->steps) {

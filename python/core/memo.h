@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function's calls that were seen before: the same types, shapes and settings again need no more than their
+// Records calls of a function, so that a call with the same types, shapes and settings only repeats their
 // launches.
 #pragma once
 
@@ -18,27 +18,27 @@ namespace tunesmith::python {
 
 class Memo {
  public:
-  /// `names`: the function's parameters; `arrays`: those that are known by type, shape and place, whatever
-  /// the elements; `by_content`: those like filter's weights, whose arrays in ordinary memory are known by
-  /// their elements too, and on a GPU as `arrays` are. All others are settings: they are known by value, and
-  /// a call with one that lies on a GPU is not recorded. `more`: the function takes any number of further
-  /// arrays, in order from that place on and by names that are not among its parameters'; -1: it does not.
+  /// `names`: the function's parameters; `arrays`: those that are known by type, shape and place, with any
+  /// elements; `by_content`: those like filter's weights, whose arrays in ordinary memory are known by their
+  /// elements too, and on a GPU like `arrays`. All others are settings: they are known by value, and a call
+  /// with a setting on a GPU is not recorded. `more`: the function takes any number of further arrays, in
+  /// order from that place on and by names that are not among its parameters; -1: it does not.
   Memo(std::vector<std::string> names, const std::vector<int>& arrays, const std::vector<int>& by_content,
        int more);
 
-  /// The call's result, or NotImplemented: it was not recorded. `default_device` says where arrays in
-  /// ordinary memory are worked on.
+  /// Returns the call's result, or NotImplemented if it was not recorded. `default_device` is the device for
+  /// arrays in ordinary memory.
   nb::object launch(const nb::tuple& args, const nb::dict& kwargs, const nb::callable& default_device);
 
-  /// Keeps what a call did, if its launches are all that it did. `launches`: (plan, arrays, numbers) each;
-  /// `allocated`: the new arrays; `constants`: arrays that follow from what the call is known by;
-  /// `allocator`: a function (array, shape, dtype) that gives a function that makes such an array beside that
-  /// one; `value`: what the call returned, or a tuple of that.
+  /// Records a call, if it did nothing but launch. `launches`: (plan, arrays, numbers) each; `allocated`: the
+  /// new arrays; `constants`: arrays that follow from the values that the call is known by; `allocator`: a
+  /// function (array, shape, dtype) that returns a function that makes such an array beside that one;
+  /// `value`: the call's result, or a tuple of its results.
   void record(const nb::tuple& args, const nb::dict& kwargs, const nb::list& launches,
               const nb::list& allocated, const nb::list& constants, const nb::callable& allocator,
               const nb::callable& default_device, nb::handle check, nb::handle value, bool is_number);
 
-  /// All memos forget what they hold: plans are made anew.
+  /// All memos forget their calls, so that plans are made anew.
   static void forget() { ++epoch; }
 
  private:
@@ -60,7 +60,7 @@ class Memo {
     std::vector<Slot> results;
     bool is_tuple = false;  // the call returns a tuple of its results
     nb::object check;
-    bool is_number = false;  // NumPy's, not an array without dimensions
+    bool is_number = false;  // a NumPy number, not an array without dimensions
   };
 
   // The key by which a call is known, and its arrays. Reading them may run other threads.
@@ -77,7 +77,7 @@ class Memo {
   std::uint64_t epoch_ = 0;
   std::vector<std::string> names_;
   std::vector<Use> uses_;
-  std::size_t positional_;  ///< how many arguments may be given by their place, but for further arrays
+  std::size_t positional_;  ///< number of arguments that may be positional, without further arrays
   Use other_;               ///< the use of all others
   std::unordered_map<std::string, std::shared_ptr<Call>> calls_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the Python package that is compiled: the process's own functions, and all that bind.h names.
+// The compiled part of the Python package: the functions of the process itself, and all parts that bind.h
+// names.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

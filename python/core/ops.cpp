@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contracts of the library's ops.
+// The contracts of the library's ops, for Python.
 #include "generator/ops.h"
 
 #include <nanobind/nanobind.h>

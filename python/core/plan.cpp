@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of a plan on Python's arrays.
+// Launches plans on Python's arrays.
 #include "plan.h"
 
 #include <nanobind/stl/optional.h>
@@ -24,7 +24,7 @@
 namespace tunesmith::python {
 namespace {
 
-// The arguments' element types, as NumPy spells them; empty: any of the right size.
+// The arguments' element types, by NumPy's names; empty: any type of the right size.
 const std::vector<std::string_view>& dtypes_of(PyPlan& plan) {
   if (!plan.dtypes.empty()) return plan.dtypes;
   const Problem problem = Problem::parse(plan.plan.problem());
@@ -57,8 +57,8 @@ void check_dtype(PyPlan& plan, std::size_t k, const Array& array) {
 }
 
 // `by_words`: for this package's own functions, which have made the problem from the array: its strides and
-// its element type are the problem's, and a new array of JAX may be filled. Their results are exactly as
-// large as what is launched writes: of a larger one a part would stay as it was.
+// its element type are those of the problem, and a new array of JAX may be filled. Their results are exactly
+// as large as the output of the launch: a part of a larger one would stay unwritten.
 void check_argument(const PyPlan& plan, std::size_t k, const Array& array, bool by_words) {
   const Argument& expected = plan.op->arguments[k];
   const std::string who = "The argument " + expected.name + " of " + plan.op->name;
@@ -81,7 +81,7 @@ void check_argument(const PyPlan& plan, std::size_t k, const Array& array, bool 
     refuse_value(who + " is written, but the array is read-only.");
 }
 
-// `stream`: none is the one that the arrays' own library uses now.
+// `stream`: without it, the current stream of the arrays' own library.
 void launch(PyPlan& self, nb::handle arrays, const std::vector<double>& numbers,
             std::optional<std::uintptr_t> stream, nb::handle workspace, bool by_words) {
   self.renew();

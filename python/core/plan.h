@@ -17,17 +17,17 @@ namespace tunesmith::python {
 
 namespace nb = nanobind;
 
-/// A dispatcher that plans and other dispatchers' plans share.
+/// A dispatcher that is shared by plans and by other dispatchers' plans.
 struct PyDispatcher {
   std::shared_ptr<Dispatcher> dispatcher;
 };
 
-/// Stays the plan that the dispatcher would give now.
+/// Always the plan that the dispatcher would give now.
 struct PyPlan {
   std::shared_ptr<Dispatcher> dispatcher;
-  const Op* op = nullptr;  ///< it stays for the rest of the process
+  const Op* op = nullptr;  ///< valid for the rest of the process
   Plan plan;
-  std::vector<std::string_view> dtypes = {};  ///< the arguments'; none before they are asked for
+  std::vector<std::string_view> dtypes = {};  ///< of the arguments; empty before they are asked for
 
   void renew() {
     if (!plan.outdated()) return;

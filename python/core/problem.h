@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems as Python has them, and element types as NumPy names them.
+// Converts problems between Python and C++, and element types to NumPy's names.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -33,14 +33,14 @@ inline constexpr std::array<NumpyType, 13> numpy_types = {{{DType::f32, "float32
                                                            {DType::u64, "uint64"},
                                                            {DType::boolean, "bool"}}};
 
-/// Empty for elements that are moved bit by bit, whatever they mean.
+/// Empty for elements that are moved bit by bit, without a meaning.
 std::string_view numpy_name(DType dtype);
 
-/// A whole number, a word or a decimal number, which a problem holds as a text.
-/// Throws nb::type_error and nb::value_error.
+/// A whole number, a word or a decimal number, which a problem holds as text. Throws nb::type_error and
+/// nb::value_error.
 Value value_of(nb::handle object);
 
-/// The text of a problem that is one already, or a tuple of (name, value).
+/// The text of a problem that is given as a text, or as a tuple of (name, value).
 std::string problem_text(nb::handle problem);
 
 }  // namespace tunesmith::python

@@ -5,7 +5,7 @@
     smooth = tunesmith.ndimage.gaussian_filter(image, 2.0)   # the caller's own kind of array, on its own device
     tunesmith.tune("conv2d", ["height=1000 width=2000 mask_height=5 mask_width=5"], budget="30s")
 
-Arrays on a GPU are worked on there, on their library's current stream. Arrays in ordinary memory go to the first GPU where there is
+Kernels for arrays on a GPU run there, on their library's current stream. Arrays in ordinary memory go to the first GPU if there is
 one and the work pays for the copies. Without a GPU, and for little work, an emulator of a GPU does it on the processor: exact, and
 mostly slower than NumPy and SciPy (8 ms for a Gaussian of a 200 x 300 image, where SciPy takes 0.6). set_device() chooses otherwise.
 """
@@ -134,14 +134,14 @@ def report(
     database: str | os.PathLike[str] | None = None,
     results: str | os.PathLike[str] | None = None,
 ) -> str:
-    """Writes what a tuning database holds as one HTML page that needs no network, and returns its path.
+    """Writes the contents of a tuning database as one HTML page that needs no network, and returns its path.
 
     op: an op's name, or several; None: all. problem: values such as "height=1000 width=2000" or a dict: only problems with these.
     device: part of a device's name; None: the one with the most measurements. database: a file; None: the user's own.
     results: a CSV file of bench/bench.py, such as bench/results/results.csv, for the times of other libraries and of copies.
-    Raises ValueError for wrong input, ImportError where plotly is missing: pip install 'tunesmith[report]'.
+    Raises ValueError for wrong input, ImportError if plotly is missing: pip install 'tunesmith[report]'.
     """
-    from . import _report  # only now, since it takes as long as all else together
+    from . import _report  # imported only now, since it takes as long as all the rest
 
     return _report.report(file, op=op, problem=problem, device=device, database=database, results=results)
 

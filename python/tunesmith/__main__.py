@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m tunesmith: the command line. `report` is drawn here, all else is the compiled program's."""
+"""python -m tunesmith: the command line. `report` is made here, all other commands by the compiled program."""
 
 import os
 import sys

@@ -81,7 +81,7 @@ class _Torch:
 
     @staticmethod
     def allocator(like, shape, dtype):
-        torch = sys.modules["torch"]  # whose empty_like() is twice as fast as its empty()
+        torch = sys.modules["torch"]  # its empty_like() is twice as fast as its empty()
         return functools.partial(
             torch.empty_like, torch.empty((), dtype=_Torch._type(dtype), device=like.device).expand(shape)
         )
@@ -104,7 +104,7 @@ class _Torch:
 
     @staticmethod
     def of_numpy(array, like):
-        # PyTorch reads no negative strides, and warns of what is read-only.
+        # PyTorch reads no negative strides, and warns about read-only arrays.
         array = array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
         return sys.modules["torch"].as_tensor(array, device=like.device)
 
@@ -180,7 +180,7 @@ class _CuPy:
 
 
 class _Numba:
-    """Numba's device arrays convert nothing themselves, so types and orders must be those that an op takes."""
+    """Numba's device arrays cannot convert themselves, so types and orders must be those that an op takes."""
 
     @staticmethod
     def module():
@@ -247,7 +247,7 @@ class _Jax:
             raise TypeError(
                 f'The result has the type {dtype}, which JAX has only with jax.config.update("jax_enable_x64", True).'
             )
-        # A fresh buffer, which nobody else has seen, so that it may be filled.
+        # A fresh buffer that no other code has seen, so that it may be filled.
         return _Jax._numpy().empty(shape, dtype, device=like.device).block_until_ready()
 
     @staticmethod
@@ -286,7 +286,7 @@ class _Jax:
 
 
 class _Other(_NumPy):
-    """Arrays on a GPU of a library that is not known here; results are NumPy's."""
+    """Arrays on a GPU of an unknown library; results are NumPy arrays."""
 
 
 libraries = {"numpy": _NumPy, "torch": _Torch, "cupy": _CuPy, "numba": _Numba, "jax": _Jax, "other": _Other}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arrays that a call was given."""
+"""The arrays that are passed to a call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._types import type_names
 
 
 def _whole_elements(array: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The array if kernels can read it where it lies, else a copy: of the machine's byte order, aligned, whole elements apart."""
+    """The array if kernels can read it in place, else a copy: in the machine's byte order, aligned, whole elements apart."""
     dtype = array.dtype
     if dtype.name not in type_names:
         raise TypeError(
@@ -30,7 +30,8 @@ def _whole_elements(array: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def _readable(value) -> tuple[object, bool]:
-    """The array that is read for this object, itself or a view of it; and whether that is a copy, since a kernel cannot read the object where it lies."""
+    """The array that is read for this object, itself or a view of it; and True if that is a copy, because a kernel cannot read the object in
+    place."""
     kind = kind_of(value)
     if kind == "torch" and (value.is_neg() or value.is_complex() and value.is_conj()):
         return value.resolve_conj().resolve_neg(), True
@@ -52,7 +53,7 @@ def _readable(value) -> tuple[object, bool]:
 
 
 class InputArray:
-    """An argument of a call: the object that is read for it, where that lies, its library, and whether it is a copy."""
+    """An argument of a call: the object that is read for it, its memory, its library, and whether it is a copy."""
 
     __slots__ = ("object", "array", "library", "copied")
 
@@ -90,7 +91,7 @@ class InputArray:
         return self.array.dtype
 
     def to(self, dtype: str) -> InputArray:
-        """The array in that element type: itself, or a copy. Raises TypeError where imaginary parts would be lost."""
+        """The array in that element type: itself, or a copy. Raises TypeError if imaginary parts would be lost."""
         if self.array.dtype.startswith("complex") and not dtype.startswith("complex"):
             raise TypeError(
                 f"An array of {self.array.dtype} was given where {dtype} is computed; take its real or imaginary part, or its magnitude."
@@ -108,14 +109,14 @@ class InputArray:
         return InputArray(self.library.reshape(self.object, tuple(shape)))
 
     def empty(self, shape, dtype: str) -> InputArray:
-        """A new array beside it."""
+        """A new array of its library on its device."""
         made = InputArray(self.library.empty(tuple(shape), dtype, self.object))
         if recording.log is not None:
             recording.log.allocated.append(made)
         return made
 
     def constant(self) -> InputArray:
-        """Says that its contents follow from what a recorded call is known by: settings, numbers, weights."""
+        """Notes that its contents follow from the values that a recorded call is known by: settings, numbers, weights."""
         if recording.log is not None:
             recording.log.constants.append(self)
         return self
@@ -125,7 +126,7 @@ class InputArray:
 
 
 def chosen(mask: InputArray, yes: InputArray, no: InputArray) -> InputArray:
-    """where() of two arrays of one dtype, by their bits: PyTorch has none of wider unsigned integers."""
+    """where() of two arrays of one dtype, by their bits: PyTorch has no where() for wider unsigned integers."""
     dtype = yes.dtype
     bits = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}.get(dtype)
     if bits:
@@ -150,7 +151,7 @@ def number_of(value):
 
 
 def added(first: InputArray, second: InputArray, operation=operator.add) -> InputArray:
-    """The sum (or difference) in their own type; of unsigned integers by their bits, which PyTorch does not add."""
+    """The sum (or difference) in their own type; unsigned integers, which PyTorch does not add, are added by their bits."""
     dtype = first.dtype
     if not dtype.startswith("uint"):
         return InputArray(operation(first.object, second.object))

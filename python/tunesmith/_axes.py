@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Axes, as NumPy's functions take them, and axes that lie behind each other in memory."""
+"""Axes in the forms that NumPy's functions take, and axes that are contiguous in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _product(extents) -> int:
 
 
 def _axes(axis, dimensions: int) -> tuple[int, ...]:
-    """Sorted, from 0 on; None: all."""
+    """The axes as sorted numbers from 0 on; None: all axes."""
     if axis is None:
         return tuple(range(dimensions))
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -35,7 +35,7 @@ def _axes(axis, dimensions: int) -> tuple[int, ...]:
 
 
 def _merged(extents, strides):
-    """Neighbouring dimensions that lie behind each other as one; those of one element are left out."""
+    """The dimensions, with neighbours that are contiguous in memory merged; dimensions of one element are left out."""
     found: list[list[int]] = []
     for extent, stride in zip(extents, strides):
         if extent == 1:
@@ -48,7 +48,7 @@ def _merged(extents, strides):
 
 
 def laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool = True) -> tuple[InputArray, tuple]:
-    """The array, copied if the ops reduce and scan cannot read it where it lies, and their problem's extents and strides: `axes` as one, between
+    """The array, copied if the ops reduce and scan cannot read it in place, and their problem's extents and strides: `axes` as one, between
     the axes before and behind them. ordered: the elements' order along the axes counts.
     """
     shape, strides = given.shape, given.array.strides
@@ -88,7 +88,7 @@ def laid_out(given: InputArray, axes: tuple[int, ...], ordered: bool = True) -> 
             ("outer", _product(shape[k] for k in range(len(shape)) if k not in axes)),
             ("length", _product(shape[k] for k in axes)),
         )
-    # Kept axes may lie beyond a reduced one of one element.
+    # Kept axes may lie beyond a reduced axis of one element.
     first, last = (reduced[0], reduced[-1]) if reduced else (len(shape), len(shape) - 1)
     extents = (
         ("outer", _product(shape[:first])),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Morphology of binary images, as of scipy.ndimage: ranks of bytes of 0 and 1."""
+"""Morphology of binary images, as in scipy.ndimage: ranks of bytes of 0 and 1."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ._types import _complex_parts
 
 
 def generate_binary_structure(rank: SupportsIndex, connectivity: SupportsIndex) -> np.ndarray:
-    """scipy.ndimage.generate_binary_structure: a NumPy array of 3 places along each of `rank` axes; those count that are reached by steps along at most
-    `connectivity` different axes."""
+    """scipy.ndimage.generate_binary_structure: a NumPy array of 3 places along each of `rank` axes; those are true that steps along at most
+    `connectivity` different axes reach."""
     rank, connectivity = index(rank), max(index(connectivity), 1)
     if rank < 1:
         return np.array(True)
@@ -25,7 +25,7 @@ def generate_binary_structure(rank: SupportsIndex, connectivity: SupportsIndex) 
 
 
 def iterate_structure(structure: Any, iterations: SupportsIndex, origin: OneOrSeveral | None = None) -> Any:
-    """scipy.ndimage.iterate_structure: the structure dilated by itself iterations - 1 times, as NumPy array; with origin= also what that becomes."""
+    """scipy.ndimage.iterate_structure: the structure dilated by itself iterations - 1 times, as a NumPy array; with origin= also the new origin."""
     given, iterations = InputArray(structure).numpy(), index(iterations)
     if iterations < 2:
         return given.copy()
@@ -55,7 +55,7 @@ class _Binary:
             else _shape_of(structure).astype(bool)
         )
         shifts = [index(one) for one in per_axis(origin, len(found), "origin")]
-        if turned:  # the elements that a structure reaches, instead of those from which it is reached
+        if turned:  # the elements that a structure reaches, not those from which it is reached
             window = np.flip(window)
             shifts = [-shift - (1 - extent % 2) for shift, extent in zip(shifts, window.shape)]
         if dimensions == len(found) and window.ndim != dimensions:
@@ -75,7 +75,7 @@ class _Binary:
             )
         if self.mask is not None:
             self.mask = _bytes(self.mask).viewed("bool")
-        # Then an element that has changed once never changes again.
+        # If the centre is in the window, an element that has changed once never changes again.
         self.has_centre = bool(
             self.window[tuple(extent // 2 + shift for extent, shift in zip(extents, self.origins))]
         )
@@ -92,10 +92,11 @@ class _Binary:
         return done if self.mask is None else chosen(self.mask, done, image)
 
     def repeated(self, iterations: int) -> InputArray:
-        """The image after so many steps; below 1: after the step that changes nothing."""
+        """The image after this many steps; below 1: after the first step that changes nothing."""
         image = self.image
         if iterations > 1 and self.mask is None and self.has_centre and self.window.all():
-            # A box of a box is a box. Of each axis the first place of the window is -(n // 2 + origin) from the centre.
+            # The erosion or dilation of a box by a box is a box. Of each axis the first place of the window
+            # is -(n // 2 + origin) from the centre.
             first = [
                 -iterations * (extent // 2 + origin)
                 for extent, origin in zip(self.window.shape, self.origins)
@@ -130,7 +131,7 @@ def _iterations(value) -> int:
 
 
 def _written(given: InputArray, image: InputArray, output):
-    """Bytes as truth values; only an array says another type, as in SciPy."""
+    """Bytes as truth values; only an output array can ask for another type, as in SciPy."""
     into = output if output is not None and is_array(output) else None
     if into is not None and InputArray(into).dtype in _complex_parts:
         raise TypeError("Complex output type not supported")
@@ -138,7 +139,7 @@ def _written(given: InputArray, image: InputArray, output):
 
 
 def _binary(input, steps, structure, iterations, mask, output, border_value, origin, axes):
-    """Erosions and dilations one after the other; steps: whether each dilates."""
+    """Erosions and dilations one after the other; steps: True for each that dilates."""
     iterations = _iterations(iterations)
     image = input
     for dilates in steps:
@@ -161,9 +162,11 @@ def binary_erosion(
 ) -> Any:
     """scipy.ndimage.binary_erosion: true where all elements under the structure are.
 
-    input: any real array; what is not 0 is true. structure: an array, read in ordinary memory; None: generate_binary_structure(n, 1). iterations:
-    how often; below 1: until nothing changes, which waits for results. A box is repeated in one launch, other structures in one each. mask: only
-    elements where it is true change. output: an array of any real type. border_value: what stands outside. brute_force: has no effect on the
+    input: any real array; elements that are not 0 are true. structure: an array, read in ordinary memory; None: generate_binary_structure(n, 1).
+    iterations:
+    the number of repetitions; below 1: until nothing changes, which waits for results. A box is repeated in one launch, other structures take a
+    launch each.
+    mask: only elements where it is true change. output: an array of any real type. border_value: the value outside. brute_force: has no effect on the
     result. Returns an array of booleans. Raises RuntimeError and TypeError as SciPy does.
     """
     return _binary(input, (False,), structure, iterations, mask, output, border_value, origin, axes)
@@ -181,7 +184,7 @@ def binary_dilation(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.binary_dilation: true where the structure reaches from an element that is. See binary_erosion()."""
+    """scipy.ndimage.binary_dilation: true where the structure reaches from a true element. See binary_erosion()."""
     return _binary(input, (True,), structure, iterations, mask, output, border_value, origin, axes)
 
 
@@ -227,8 +230,8 @@ def binary_hit_or_miss(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.binary_hit_or_miss: true where all elements under structure1 are, and none under structure2, which by default has the other places.
-    See binary_erosion()."""
+    """scipy.ndimage.binary_hit_or_miss: true where all elements under structure1 are, and none under structure2, which by default is the complement
+    of structure1. See binary_erosion()."""
     given = _real(input)
     if structure1 is None:
         structure1 = generate_binary_structure(len(axes_of(axes, len(given.shape))), 1)
@@ -252,14 +255,14 @@ def binary_propagation(
     axes: Axes = None,
 ) -> Any:
     """scipy.ndimage.binary_propagation: binary_dilation() within the mask until nothing changes: a launch for each step, and after 1, 3, 7, ...
-    steps, and then each 64, a look at the result, which is waited for."""
+    steps, and then each 64, a test of the result, which waits for it."""
     return _binary(input, (True,), structure, -1, mask, output, border_value, origin, axes)
 
 
 def binary_fill_holes(
     input: Any, structure: Any = None, output: Any = None, origin: OneOrSeveral = 0, *, axes: Axes = None
 ) -> Any:
-    """scipy.ndimage.binary_fill_holes: true but where the border is reached over elements that are not; see binary_propagation()."""
+    """scipy.ndimage.binary_fill_holes: true except where a path over false elements leads to the border; see binary_propagation()."""
     given = _real(input)
     image = _bytes(given)
     outside = InputArray(image.object & 0).viewed("bool").object

@@ -8,7 +8,7 @@ import numpy as np
 from ._arrays import InputArray
 from ._core import parameter_words, samples_at
 
-# SciPy's modes; the ops' own words are among them, but for zero, which is constant with a value of 0.
+# SciPy's modes. The ops' own words are among them, except zero, which is constant with a value of 0.
 boundaries = {
     **{word: word for word in parameter_words("conv2d", "boundary") if word != "zero"},
     "grid-mirror": "reflect",
@@ -24,7 +24,7 @@ def boundary_word(mode: str) -> str:
 
 
 def gathered(given: InputArray, array, axis: int, places: np.ndarray, value: float):
-    """A copy of the elements at these places along an axis; -1: the value. `given` says of which library the array is."""
+    """A copy of the elements at these places along an axis; -1: the value. The array is of the library of `given`."""
     outside = np.flatnonzero(places < 0)
     places = np.maximum(places, 0)
     if given.array.kind == "torch":

@@ -7,7 +7,7 @@ import threading
 
 
 class Log:
-    """A call's launches, the new arrays that they use, and the number that was made of an array without dimensions."""
+    """A call's launches, the new arrays that they use, and the number that an array without dimensions was converted to."""
 
     def __init__(self):
         self.launches, self.allocated, self.constants = [], [], []
@@ -23,7 +23,7 @@ recording = Recording()
 
 
 def assign(library, out, value) -> None:
-    """Writes `value` into the elements of `out` by the array's own library. A call that does so is more than its launches, and is not recorded."""
+    """Writes `value` into the elements of `out` by the array's own library. A call that does so does more than launch, and is not recorded."""
     if recording.log is not None:
         recording.log.only_launches = False
     library.assign(out, value)

@@ -30,7 +30,7 @@ def _line(value, name: str, like: InputArray | None = None) -> InputArray:
 
 
 def _computed_as(*types: str) -> tuple[str, str]:
-    """The type that an op computes in, and the type of the result, as NumPy promotes them."""
+    """The type in which an op computes, and the type of the result by NumPy's promotion."""
     wanted = promoted(*types)
     if wanted in ("float32", "float64"):
         return wanted, wanted
@@ -135,8 +135,8 @@ def _complex_conv1d(signal, kernel, mode, function, like: InputArray):
 def convolve(a: Any, v: Any, mode: str | int = "full") -> Any:
     """numpy.convolve: the convolution of two one-dimensional arrays; mode is 'full', 'same' or 'valid'.
 
-    float32 and float64 are computed as they are, float16 and bfloat16 in float32, integers in float64, and where their sums could
-    pass 2**53 in ten parts, so that they wrap as NumPy's do; complex numbers by parts. Lists, and a NumPy array beside a GPU's, are copied to the other's
+    float32 and float64 are computed in their own type, float16 and bfloat16 in float32, integers in float64, or in ten parts if their sums
+    could pass 2**53, so that they wrap as NumPy's do; complex numbers by parts. Lists, and a NumPy array beside a GPU's, are copied to the other's
     device. An output's error is at most (n + 1) u sum|a v|. Raises ValueError for empty arrays or an unknown mode.
     """
     return _conv1d(a, v, mode, "convolve")
@@ -149,10 +149,10 @@ def correlate(a: Any, v: Any, mode: str | int = "valid") -> Any:
 
 
 def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:
-    """Adds to `input`, in place, what a two-dimensional convolution adds to the covariance of its output.
+    """Adds to `input`, in place, the terms that a two-dimensional convolution adds to the covariance of its output.
 
     With n, o, i and h x w for batch, output and input channels and an image's size, and (h - p + 1) x (w - q + 1) for
-    that of the output:
+    the size of the output:
       input: [n, o, h - p + 1, w - q + 1, o, h - p + 1, w - q + 1]; gamma: [n, i, h, w, i, h, w]; mu: [n, i, h, w]; c: [o]
     input[n, o, x, y, o, x', y'] += c[o] * sum over i, k < p, l < q of
         mu[n, i, x + k, y + l] * mu[n, i, x' + k, y' + l] + gamma[n, i, x + k, y + l, i, x' + k, y' + l]

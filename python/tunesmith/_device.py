@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The device for arrays in ordinary memory: the switch, the rule of "auto", and what this build can use."""
+"""The device for arrays in ordinary memory: the switch, the rule of "auto", and the devices that this build can use."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from ._core import Dispatcher, __version__, cuda_version, default_database, firs
 _default_device = "auto"
 _device: contextvars.ContextVar[str | None] = contextvars.ContextVar("tunesmith_device", default=None)
 
-# The emulator takes about a nanosecond per byte and two per operation, so this is a millisecond of it; a call on a GPU, with its memory, its
-# copies and its wait, takes a few tenths of one.
+# The emulator takes about a nanosecond per byte and two per operation, so this is a millisecond of its time;
+# a call on a GPU, with its memory, its copies and its wait, takes a few tenths of one.
 least_work = 1 << 20
 
 
 def pays_on_gpu(byte_count: float, operations: float) -> bool:
-    """The rule of "auto": whether a launch that moves this many bytes and does this many operations goes to a GPU, where there is one."""
+    """The rule of "auto": True if a launch that moves this many bytes and does this many operations goes to a GPU, if there is one."""
     return byte_count + 2 * operations >= least_work
 
 
 def set_device(device: str) -> None:
     """Chooses the device for arrays in ordinary memory (NumPy's, PyTorch's on the CPU) from now on, in all threads.
 
-    device: "auto" (at first): on the first GPU where there is one and the bytes that a launch moves and twice its operations are
+    device: "auto" (at first): the first GPU, if there is one and the bytes that a launch moves and twice its operations are
     together 2**20 or more, else as "host"; "host", an emulator of a GPU on the processor, which is exact and mostly slower than NumPy; or "cuda" or
-    "cuda:1". On a GPU each launch copies its arrays there and its results back, and waits for them. Arrays on a GPU are
-    always worked on there. Raises ValueError for another word, and for "cuda" where there is no GPU.
+    "cuda:1". On a GPU each launch copies its arrays there and its results back, and waits for them. Kernels for arrays on
+    a GPU always run there. Raises ValueError for another word, and for "cuda" if there is no GPU.
     """
     global _default_device
     check_is_there(device)
@@ -46,7 +46,7 @@ def set_device(device: str) -> None:
 
 @contextlib.contextmanager
 def device(name: str) -> Iterator[None]:
-    """`with tunesmith.device("cuda"):` is set_device() until the end of the block, in this thread (this context) alone."""
+    """`with tunesmith.device("cuda"):` is set_device() until the end of the block, only in this thread (this context)."""
     check_is_there(name)
     token = _device.set(name)
     try:
@@ -56,7 +56,7 @@ def device(name: str) -> Iterator[None]:
 
 
 def current_device() -> str:
-    """The word of the block of device() that this is in, else that of set_device(): "auto" at first."""
+    """The word of the enclosing block of device(), else that of set_device(): "auto" at first."""
     return _device.get() or _default_device
 
 
@@ -66,15 +66,16 @@ def check_device(name: str) -> None:
 
 
 def check_is_there(name: str) -> None:
-    """Refuses a GPU that cannot be there. It does not start CUDA, which a child process could not use after fork(): with a driver, the first call finds out."""
+    """Refuses a GPU if there is no driver. It does not start CUDA, which a child process could not use after fork(): with a driver, the first call
+    finds out."""
     check_device(name)
     if name.startswith("cuda") and not may_have_gpu():
-        Dispatcher(name)  # its error says why there is none
+        Dispatcher(name)  # its error says why there is no GPU
 
 
 @functools.lru_cache(maxsize=1)
 def has_driver() -> bool:
-    """True if an NVIDIA driver is there, by its files; CUDA is not started for that."""
+    """True if the files of an NVIDIA driver exist; CUDA is not started for that."""
     return any(os.path.exists(file) for file in ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"))
 
 
@@ -89,7 +90,7 @@ def has_gpu() -> bool:
 
 @functools.lru_cache(maxsize=1)
 def warn_of_host_only_build() -> None:
-    """Once, when the emulator is first used: that a GPU is there which this build cannot use."""
+    """Warns once, when the emulator is first used, if there is a GPU that this build cannot use."""
     if cuda_version == "" and has_driver():
         warnings.warn(
             "This machine has an NVIDIA driver, but this build of tunesmith has no CUDA, so its kernels run on the slow emulator. "
@@ -112,7 +113,7 @@ def libraries_of_wheels() -> list[str]:
 
 
 def show_config(mode: str = "stdout") -> dict[str, Any] | None:
-    """Prints what this build can use: its version, CUDA's, the driver, the GPU, NVRTC of a wheel, the rule and the database.
+    """Prints the facts of this build: its version, CUDA's, the driver, the GPU, NVRTC of a wheel, the rule and the database.
 
     mode: "stdout", or "dicts" to return it as a dict. Raises ValueError for another word.
     """

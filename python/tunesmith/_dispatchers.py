@@ -30,7 +30,7 @@ _host_with_compiler = -2
 
 
 def _key(name: str) -> int:
-    """The ordinal of a device's word; of "auto" that of the first GPU, where there is one."""
+    """The ordinal of a device's word; for "auto" that of the first GPU, if there is one."""
     check_device(name)
     if name == "auto":
         return 0 if has_gpu() else _host
@@ -38,7 +38,7 @@ def _key(name: str) -> int:
 
 
 def _load_nvrtc() -> None:
-    """NVRTC of the wheel nvidia-cuda-nvrtc where there is no toolkit: once loaded, the library finds it by its name."""
+    """Loads NVRTC of the wheel nvidia-cuda-nvrtc if there is no toolkit: once loaded, the library finds it by its name."""
     for file in libraries_of_wheels():
         with contextlib.suppress(OSError):
             ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL)
@@ -47,8 +47,8 @@ def _load_nvrtc() -> None:
 
 def dispatcher(device: str | None = None) -> Dispatcher:
     """The dispatcher that the functions of this package share for a device: "host", "cuda" or "cuda:1"; None: that of
-    set_device(), of "auto" the first GPU's where there is one. It is made when it is first asked for. Raises ValueError for another word, RuntimeError where the device
-    cannot be used."""
+    set_device(), for "auto" the first GPU's if there is one. It is made when it is first asked for. Raises ValueError for another word, RuntimeError
+    if the device cannot be used."""
     return _dispatcher(_key(device or current_device()))
 
 
@@ -63,7 +63,8 @@ def _dispatcher(ordinal: int) -> Dispatcher:
                     found = Dispatcher(f"cuda:{ordinal}")
                 else:
                     warn_of_host_only_build()
-                    # An emulator needs no better kernels; only an expression has none before it is compiled.
+                    # An emulator needs no better kernels; only an expression has no kernel before it is
+                    # compiled.
                     compile = "never" if ordinal == _host else "background"
                     found = Dispatcher("host", host_binaries=True, compile=compile)
                 _dispatchers[ordinal] = found
@@ -71,7 +72,8 @@ def _dispatcher(ordinal: int) -> Dispatcher:
 
 
 def set_dispatcher(dispatcher: Dispatcher) -> None:
-    """Makes it the one that the functions of this package share for its device, such as one with another database or with compile="now"."""
+    """Makes this dispatcher the one that the functions of this package share for its device, for example one with another database or with
+    compile="now"."""
     with _lock:
         for ordinal in (
             (dispatcher.cuda_ordinal,) if dispatcher.cuda_ordinal >= 0 else (_host, _host_with_compiler)
@@ -106,7 +108,7 @@ def plan(op: str, device: int, problem: str | tuple, needs_compiler: bool = Fals
 def launch(
     op: str, arrays: tuple, problem: str | tuple, numbers: tuple = (), *, needs_compiler: bool = False
 ) -> None:
-    """Launches the op's plan for the problem on these (InputArray, or None); see plan()."""
+    """Launches the op's plan for the problem on these arrays (InputArray, or None); see plan()."""
     device = next((one.array.device for one in arrays if one is not None), _host)
     found = plan(op, device, problem, needs_compiler)
     seen = tuple(None if one is None else one.array for one in arrays)

@@ -55,7 +55,7 @@ _shared = {
 
 
 def add_shared(modules: Mapping[str, Any]) -> None:
-    """modules: this package as "", others by their names."""
+    """modules: this package is "", other modules have their names."""
     for names, text in _shared.items():
         for path in names.split():
             module, _, name = path.rpartition(".")

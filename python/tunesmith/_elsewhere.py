@@ -17,7 +17,8 @@ _image = "tunesmith.ndimage.correlate() or tunesmith.signal.convolve2d(); for la
 _line = "tunesmith.convolve() or tunesmith.correlate(); of rows tunesmith.ndimage.correlate1d()"
 _each = "tunesmith.vectorize(), as in tunesmith.vectorize('{}')"
 
-# The replacements by module and name. A name that another module of this package has, and NumPy's functions of single elements, need no line.
+# The replacements by module and name. A name that another module of this package has, and NumPy's functions
+# of single elements, need no entry.
 elsewhere: dict[str, dict[str, str]] = {
     "tunesmith": {
         "amax": "tunesmith.max()",
@@ -122,7 +123,8 @@ elsewhere: dict[str, dict[str, str]] = {
 
 
 class MissingFunction(NotImplementedError, AttributeError):
-    """The module has no such function. Both kinds of error, so that hasattr(), getattr() with a default and `from … import` work as of any module."""
+    """The module has no such function. It is an error of both kinds, so that hasattr(), getattr() with a default and `from … import` work as with any
+    module."""
 
 
 def missing(module: str, name: str) -> NoReturn:

@@ -23,7 +23,7 @@ from ._recording import run_recorded
 from ._types import dtype_words, type_name, types_of
 
 _functions = frozenset(functions())
-# NumPy's and Python's other names of them.
+# Other names of operations in NumPy and Python.
 _aliases = {
     "arcsin": "asin",
     "arccos": "acos",
@@ -42,7 +42,7 @@ _number = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def _rename(expression: str, inputs: Iterable[str] | None) -> tuple[str, tuple[str, ...]]:
-    """The expression in a to f, and the names that stood there."""
+    """The expression with the inputs a to f, and the original names."""
     inputs = None if inputs is None else tuple(inputs)
     names: list[str] = list(inputs or ())
     text = []
@@ -86,10 +86,10 @@ class _Operation(NamedTuple):
 
     numpy: Callable[..., Any]
     real: str
-    whole: str | None = None  # None: not of whole numbers
+    whole: str | None = None  # None: not for whole numbers
 
 
-_plain = (bool, int, float)  # Python's numbers, which take the type of the arrays beside them
+_plain = (bool, int, float)  # Python's numbers, which take the type of the arrays in the expression
 
 
 def _all_plain(values: Iterable[Any]) -> bool:
@@ -97,7 +97,7 @@ def _all_plain(values: Iterable[Any]) -> bool:
 
 
 def _either(condition: Any, yes: Any, no: Any) -> Any:
-    """x if c else y, which keeps Python's numbers as such."""
+    """x if c else y; Python's numbers stay Python's numbers."""
     if not isinstance(condition, np.ndarray):
         return yes if condition else no
     if not _all_plain((yes, no)):
@@ -106,7 +106,7 @@ def _either(condition: Any, yes: Any, no: Any) -> Any:
 
 
 def _by_math(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """math's function as NumPy's of the same name where arrays are, and itself where only numbers are."""
+    """math's function: for arrays NumPy's of the same name, for numbers alone the function itself."""
 
     def call(*values: Any) -> Any:
         if any(isinstance(value, np.ndarray) for value in values):
@@ -120,7 +120,7 @@ def _by_math(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _to_whole(function: Callable[..., Any]) -> Callable[[Any], int]:
-    """A function such as math.floor(), which gives Python's whole numbers; of an array one that stands for all."""
+    """A function such as math.floor(), which gives Python's whole numbers; for an array it gives one that stands for all."""
     return lambda value: 1 if isinstance(value, np.ndarray) else int(function(value))
 
 
@@ -131,7 +131,7 @@ def _remainder(left: str, right: str) -> str:
 
 
 def _quotients() -> tuple[str, str]:
-    """Rounded down: of real numbers as Python's and NumPy's divmod() has it, and of whole ones."""
+    """The quotient rounded down: of real numbers, as in Python's and NumPy's divmod(), and of whole ones."""
     cut = "({0} % {1})"
     goes_down = f"({cut} != 0 && ({cut} < 0) != ({{1}} < 0))"
     part = f"(({{0}} - {cut}) / {{1}} - {goes_down})"
@@ -153,7 +153,7 @@ def _table() -> dict[str, _Operation]:
         "or": (lambda x, y: _either(x, x, y), "({0} ? {0} : {1})"),
         "if": (_either, "({0} ? {1} : {2})"),
         "where": (np.where, "({0} ? {1} : {2})"),
-        # Python gives the first where one is NaN.
+        # Python returns the first operand if one is NaN.
         "min of two": (lambda x, y: _either(y < x, y, x), "({1} < {0} ? {1} : {0})"),
         "max of two": (lambda x, y: _either(y > x, y, x), "({1} > {0} ? {1} : {0})"),
         "minimum": (np.minimum, "min({0}, {1})"),
@@ -173,7 +173,7 @@ def _table() -> dict[str, _Operation]:
     found = {name: _Operation(function, text, text) for name, (function, text) in both.items()}
     quotient, whole_quotient = _quotients()
     found["//"] = _Operation(operator.floordiv, quotient, whole_quotient)
-    for name in ("%", "//"):  # whole numbers beside real ones: by 0 they give 0
+    for name in ("%", "//"):  # whole numbers mixed with real ones: division by 0 gives 0
         found["whole " + name] = found[name]._replace(real=f"({{1}} == 0 ? 0 : {found[name].real})")
     found["/"] = _Operation(operator.truediv, "({0} / {1})")
     found["**"] = _Operation(operator.pow, "pow({0}, {1})", "**")
@@ -205,7 +205,7 @@ _comparisons = ("<", "<=", ">", ">=", "==", "!=", "not")
 
 
 def _known() -> dict[Any, tuple[str, int | None]]:
-    """The function itself that a name stands for: a function of another name or of one's own is another one."""
+    """The function itself that a name stands for, since a user's own function may have the same name."""
     found: dict[Any, tuple[str, int | None]] = {
         builtins.abs: ("abs", 1), builtins.min: ("min of two", None), builtins.max: ("max of two", None), builtins.pow: ("**", 2),
         builtins.round: ("whole rint", 1), math.floor: ("whole floor", 1), math.ceil: ("whole ceil", 1), math.trunc: ("whole trunc", 1),
@@ -283,7 +283,7 @@ def _text(tree: Tree, letters: dict[int, str], whole: bool) -> str:
 
 
 def _used(tree: Tree, found: list[int]) -> list[int]:
-    """The inputs of a tree in the order in which they stand there."""
+    """The inputs of a tree in the order of their occurrence."""
     if tree[0] == "input":
         if tree[1] not in found:
             found.append(tree[1])
@@ -304,7 +304,7 @@ def _applied(name: str, found: list[Any]) -> Any:
 
 
 def _folded(tree: Tree) -> Tree:
-    """The tree with numbers in place of operations on numbers alone, as Python computes them."""
+    """The tree in which operations on numbers alone are replaced by their results, as Python computes them."""
     name, *operands = tree
     if name in ("input", "number"):
         return tree
@@ -312,24 +312,24 @@ def _folded(tree: Tree) -> Tree:
     if all(one[0] == "number" for one in operands):
         with np.errstate(all="ignore"):
             value = _applied(name, [one[1] for one in operands])
-        if not isinstance(value, complex):  # a root of a negative number, which is NaN of arrays
+        if not isinstance(value, complex):  # a root of a negative number, which is NaN for arrays
             return ("number", value)
     return (name, *operands)
 
 
 class _Types:
-    """NumPy's types when a tree is computed from arrays without elements, and from Python's numbers themselves."""
+    """NumPy's types when a tree is computed from arrays without elements and from Python's numbers."""
 
     def __init__(self, values: list[Any]):
         self.values = values
-        self.strong: set[Any] = set()  # in which something is computed
+        self.strong: set[Any] = set()  # types in which something is computed
         self.whole: list[int] = []  # Python's numbers
 
     def note(self, *operands: Any) -> None:
         weak = [one for one in operands if type(one) in _plain]
         self.whole += [int(one) for one in weak if type(one) is int]
         if len(weak) < len(operands):
-            # A whole number of Python changes no other's type; how large it is is looked at later.
+            # A Python whole number does not change the type of other values; its size is checked later.
             self.strong.add(np.result_type(*(1 if type(one) is int else one for one in operands)))
         elif any(type(one) is float for one in weak):
             self.strong.add(_weak_real)
@@ -337,7 +337,7 @@ class _Types:
             self.strong.add(_weak_whole)
 
     def of(self, tree: Tree) -> tuple[Any, Tree]:
-        """The value, and the tree with the operations that whole numbers have."""
+        """The value, and the tree with the operations for whole numbers."""
         name, *operands = tree
         if name == "input":
             value = self.values[operands[0]]
@@ -433,7 +433,7 @@ def _common_type(types: list[str], scalars: list[Any]) -> str:
     """The type in which an expression that was given as text is computed."""
     if "bfloat16" in types:
         return "bfloat16"
-    # Python's numbers take the arrays' type, as in NumPy 2.
+    # Python's numbers take the type of the arrays, as in NumPy 2.
     wanted = np.result_type(
         *(np.dtype(one) for one in types), *(1 if type(one) is int else one for one in scalars)
     )
@@ -453,8 +453,8 @@ _most_types = 256
 class Vectorized:
     """A function of arrays, element by element with NumPy's broadcasting; see vectorize().
 
-    It can be pickled; the numbers of the function's surroundings then stay as they are. inputs: the names of its inputs.
-    expression: what is computed, in a to f.
+    It can be pickled; the numbers outside of the function then keep their values. inputs: the names of its inputs.
+    expression: the computed expression in a to f.
     """
 
     def __init__(self, function: Callable[..., Any] | str, inputs: Iterable[str] | None = None):
@@ -504,14 +504,14 @@ class Vectorized:
         self._by_types.clear()
 
     def _refresh(self) -> None:
-        """Reads the function again if a name outside of it stands for something else than before."""
+        """Reads the function again if a name outside of it has another value than before."""
         if self._reader is not None and self._reader.changed():
             self._read(self._reader.function)
             self._memo = self._new_memo()
 
     def __getstate__(self) -> dict[str, Any]:
         self._refresh()
-        # Not the function, which pickle finds by its name, and that is this one's.
+        # The function itself is left out: pickle would find it by its name, which now belongs to this object.
         return {
             name: value
             for name, value in self.__dict__.items()
@@ -527,7 +527,7 @@ class Vectorized:
         return self
 
     def __deepcopy__(self, memo: Any) -> Vectorized:
-        return self  # functions are copied so too
+        return self  # functions are copied in this way too
 
     def __repr__(self) -> str:
         return f"<tunesmith.vectorize {self.expression!r} of {', '.join(self.inputs)}>"
@@ -539,13 +539,13 @@ class Vectorized:
             settings["out"] = out
         if dtype is not None:
             settings["dtype"] = dtype
-        # Some of NumPy's scalars are Python's numbers too, and have another type all the same.
+        # Some of NumPy's scalars are instances of Python's numbers, but have another type.
         if any(isinstance(value, np.generic) for value in arrays):
             return self._run(*arrays, **settings)
         return run_recorded(self._memo, self._run, arrays, settings)
 
     def _computed(self, types: list[str | None], scalars: list[Any]) -> _Computed:
-        """`types`: of the arrays; None: one of `scalars`, Python's numbers, instead."""
+        """`types`: the types of the arrays; None: the value is one of `scalars`, Python's numbers."""
         named = [one for one in types if one is not None]
         for one in named:
             if one.startswith("complex"):
@@ -564,7 +564,7 @@ class Vectorized:
         )
         found = self._by_types.get(key)
         if found is None:
-            # NumPy has no bfloat16; float16 is promoted as that is.
+            # NumPy has no bfloat16; it is promoted like float16.
             values = [
                 value if one is None else np.empty(0, "float16" if one == "bfloat16" else one)
                 for one, value in zip(types, scalars)
@@ -630,7 +630,7 @@ class Vectorized:
             *_layouts(shape, operands),
         ]
         is_direct = computed.dtype == computed.result
-        # Element by element it may be one of the operands.
+        # Element by element, the output may be one of the operands.
         others = [
             one for one in operands if not (one.object is out and one.shape == shape and one.array.contiguous)
         ]
@@ -646,7 +646,7 @@ class Vectorized:
 
 
 def _layouts(shape: tuple[int, ...], operands: list[InputArray]) -> Iterator[tuple[str, str]]:
-    """The output's extents, and those and the strides of each input that is not laid out like it."""
+    """The output's extents, and the extents and strides of each input with another layout."""
     yield "shape", "x".join(map(str, shape)) or "1"
     for letter, one in zip(_letters, operands):
         if one.shape != shape or not one.array.contiguous:
@@ -669,20 +669,20 @@ def vectorize(
     inputs, in the order in which they first occur:
         distance = tunesmith.vectorize("sqrt(x * x + y * y)")
     or, as a decorator, a Python function of arithmetic: assignments, + - * / // % **, comparisons, and, or, not, x if c else y,
-    numbers, min, max, abs, numpy.where, and math's and NumPy's functions, whatever the name by which they are called. It is parsed, not
-    run; what cannot be computed exactly as Python and NumPy do it is refused with file and line (ValueError, or TypeError where it
+    numbers, min, max, abs, numpy.where, and math's and NumPy's functions, under any name. It is parsed, not
+    run; code that cannot be computed exactly as Python and NumPy do it is refused with file and line (ValueError, or TypeError if it
     depends on the arrays' types).
-    inputs: the names in another order, of a text.
+    inputs: the names in another order, for a text.
 
-    The result's call: f(*arrays, out=None, dtype=None). Of a Python function the result has the type that NumPy gives: comparisons
-    are bool, `/` and sqrt of int32 are float64, Python's numbers take the arrays' type, and one that does not fit is an OverflowError.
-    Three things differ. Everything is computed in one type, that of the result (of comparisons: that of the operands), so integers
+    The result's call: f(*arrays, out=None, dtype=None). For a Python function the result has the type that NumPy gives: comparisons
+    are bool, `/` and sqrt of int32 are float64, Python's numbers take the arrays' type, and a number that does not fit is an OverflowError.
+    Three things differ. Everything is computed in one type, that of the result (for comparisons: that of the operands), so integers
     mixed with floats do not wrap, and are exact below 2**53 in float64. Integers of less than 32 bits are computed as int32, uint32 as
-    int64, and uint64 is refused where the result is not a float. math's functions give NaN and infinity as NumPy's do.
+    int64, and uint64 is refused if the result is not a float. math's functions give NaN and infinity as NumPy's do.
     In a text, everything is computed in the inputs' common type, `/` and `%` of integers are C's, comparisons give 1 or 0, and only abs, min,
-    max and add are functions of integers.
-    dtype converts all inputs first. float32, float64, int32, int64, float16 and bfloat16 are computed; inputs of another type are
-    copied. A kernel that is new is compiled when it is first called, on a GPU by NVRTC, on the host by c++.
+    max and add take integers.
+    dtype converts all inputs first. Kernels compute float32, float64, int32, int64, float16 and bfloat16; inputs of another type are
+    copied. A new kernel is compiled when it is first called, on a GPU by NVRTC, on the host by c++.
     """
     if function is None:
         return lambda found: Vectorized(found, inputs)

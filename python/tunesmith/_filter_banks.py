@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several separable filters of an image in one launch: filter_bank(), and what the derivatives of ndimage make of it."""
+"""Several separable filters of an image in one launch: filter_bank(), and its use for the derivatives of ndimage."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def filter_bank(
 
     image: [..., height, width], or with channels_last [..., height, width, channels]. column_masks: [filters, weights along the height];
     row_masks: [filters, weights along the width]; up to 1024 weights. Filter f is scipy.ndimage.correlate(image, outer(column_masks[f],
-    row_masks[f])). results: "each" gives [filters, *image.shape]; "sum" adds the filters; "norm" is the root of the sum of their squares, as of
-    gradients. boundary, value and origin: scipy.ndimage's mode, cval and origin. The result is of float32, as the sums are, for images of
-    float32, float16, bfloat16, uint8, uint16 and int16; else both are of float64. Raises ValueError for shapes, RuntimeError for boundaries.
+    row_masks[f])). results: "each" gives [filters, *image.shape]; "sum" adds the filters; "norm" is the root of the sum of their squares, as for
+    gradients. boundary, value and origin: scipy.ndimage's mode, cval and origin. The result has the type of the sums: float32 for images of
+    float32, float16, bfloat16, uint8, uint16 and int16, else float64. Raises ValueError for shapes, RuntimeError for boundaries.
     """
     given = InputArray(image)
     if results not in _results:

@@ -43,7 +43,7 @@ def _edges(lo: float, hi: float, count: int, dtype) -> np.ndarray:
     return np.linspace(lo, hi, count + 1, dtype=dtype)
 
 
-_edge_types: dict = {}  # the edges' types for arrays that are counted as they are, by the arrays' dtypes
+_edge_types: dict = {}  # by the dtypes of arrays that are counted without conversion
 
 
 def histogram(
@@ -57,17 +57,17 @@ def histogram(
 ) -> tuple[Any, np.ndarray]:
     """numpy.histogram: counts of the values of `a` in bins of equal width, and the edges of the bins.
 
-    a: float32, float64, int32, int64 and uint8 are counted as they are, uint64 as float64, other integers as int32 or int64, float16 and bfloat16 as
-    float32 (NumPy has edges of float16 for them). bins: their number; edges of equal width, as numpy.linspace makes them; or the name of
+    a: float32, float64, int32, int64 and uint8 are counted without conversion, uint64 as float64, other integers as int32 or int64, float16 and
+    bfloat16 as float32 (NumPy has edges of float16 for them). bins: their number; edges of equal width, as numpy.linspace makes them; or the name of
     a rule of numpy.histogram_bin_edges, which then looks at a copy in ordinary memory. range: the limits;
     None: the least and the greatest value, which takes two more launches and waits for them; float32 values are counted as float64
-    where a limit is of float64. density: divides by the number and the width. cumulative: counts (or weights) of each bin and all before it; with
-    density as parts of all, the last of which is 1.
-    weights: what is added for each value, of real numbers; sums are of float64, in an order that differs from run to run, and are returned in the
-    weights' type. More than 65536 bins, other weights, edges of NaN, and integers of 64 bits between edges beyond 2**52 are for the array's own
+    if a limit is of float64. density: divides by the number and the width. cumulative: counts (or weights) of each bin and all before it; with
+    density as fractions, the last of which is 1.
+    weights: real numbers that are added for each value; sums are of float64, in an order that differs from run to run, and are returned in the
+    weights' type. More than 65536 bins, other weights, edges of NaN, and integers of 64 bits between edges beyond 2**52 are left to the array's own
     library: NumPy, CuPy, or operators of PyTorch (TypeError for others).
-    Returns (counts, edges): counts of int64 of the caller's kind, edges as NumPy array. Every value is in the bin in which NumPy
-    has it with the limits as Python's floats: numpy.histogram(a, bins, (float(lo), float(hi))). (With limits of NumPy's types, and with those
+    Returns (counts, edges): counts of int64 of the caller's kind, edges as a NumPy array. Every value is in the bin where NumPy
+    puts it if the limits are Python's floats: numpy.histogram(a, bins, (float(lo), float(hi))). (With limits of NumPy's types, and with those
     that it finds itself, NumPy computes the edges in these types, so that one may lie a unit in the last place elsewhere.)
     """
     if cumulative:
@@ -193,7 +193,7 @@ def _between(
 
 
 def _real_weights(weights, given: InputArray) -> InputArray | None:
-    """The array as float32 or float64; None: elements of other types have rules of their own."""
+    """The array as float32 or float64; None: there are special rules for elements of other types."""
     try:
         found = InputArray(weights, given)
     except TypeError:
@@ -219,7 +219,7 @@ def _finished(sums, edges: np.ndarray, density, like):
 
 
 def _sums_of_values(x: InputArray, weights: InputArray | None, count: int, limits=(), edges=None):
-    """In one launch: the values, or the sums of their weights, between limits, or between edges; float64."""
+    """Counts in one launch the values, or the sums of their weights, between limits, or between edges; float64."""
     sums = x.empty((count,), "float64")
     problem = (
         ("values", "single"),
@@ -246,7 +246,7 @@ def _weighted_values(x, weights, count: int, limits: tuple[float, float]):
 
 
 def _histogram_of_library(given: InputArray, bins, limits, density, weights):
-    """Counts that no kernel makes: weights that are no real numbers, edges that are none, and very many bins."""
+    """Counts without a kernel: for weights or edges that are not real numbers, and for very many bins."""
     kind = given.array.kind
     if kind in ("numpy", "other"):
         return np.histogram(given.numpy(), bins, limits, density, weights)
@@ -257,7 +257,7 @@ def _histogram_of_library(given: InputArray, bins, limits, density, weights):
     if kind == "cupy":
         library, like = sys.modules["cupy"], given.object
         edges = bins if np.ndim(bins) == 0 else library.asarray(InputArray(bins, given).object)
-        # NumPy changed their order from version to version, so they are given by name.
+        # NumPy changed the order of these parameters from version to version, so they are given by name.
         counts, edges = library.histogram(
             like, edges, limits, weights=None if weights is None else weights.object, density=density
         )
@@ -299,7 +299,7 @@ def _histogram_of_library(given: InputArray, bins, limits, density, weights):
 
 
 def _edges_of(given: InputArray, bins, limits, of_half: bool) -> np.ndarray:
-    """NumPy's, of one axis. of_half: NumPy has the elements as float16, and so the edges between their extremes."""
+    """NumPy's edges of one axis. of_half: NumPy has the elements as float16, and so the edges between their extremes."""
     if np.ndim(bins) == 1:
         edges = InputArray(bins).numpy()
         if np.any(edges[:-1] > edges[1:]):
@@ -328,7 +328,7 @@ def _edges_of(given: InputArray, bins, limits, of_half: bool) -> np.ndarray:
 
 
 def _places(given: InputArray, edges: np.ndarray):
-    """The bin of each value, the last one with its upper edge; beyond them -1 or their number."""
+    """The bin of each value; the last bin includes its upper edge. Values below all bins have -1, values above them the number of bins."""
     common = np.result_type(edges.dtype, given.dtype).name
     there, values = InputArray(edges.astype(common), given).object, given.to(common).object
     side = {"right": True} if given.array.kind == "torch" else {"side": "right"}
@@ -343,7 +343,7 @@ def _sums_of_pairs(
     limits=(),
     edges=(None, None),
 ):
-    """In one launch: the pairs, or the sums of their weights, between limits (lo and hi of x, then of y), or between edges."""
+    """Counts in one launch the pairs, or the sums of their weights, between limits (lo and hi of x, then of y), or between edges."""
     sums = x.empty(shape, "float64")
     problem = (
         ("weights", "none" if weights is None else dtype_words[weights.dtype]),
@@ -373,7 +373,7 @@ def _is_uniform(edges: np.ndarray) -> bool:
 
 
 def _are_for_kernels(edges: list[np.ndarray], dtype: str) -> bool:
-    """True if kernels put values of this type into the bins in which NumPy has them."""
+    """True if kernels put values of this type into the same bins as NumPy."""
     shape = tuple(one.size - 1 for one in edges)
     if (
         min(shape) < 1
@@ -384,7 +384,7 @@ def _are_for_kernels(edges: list[np.ndarray], dtype: str) -> bool:
         return False
     if any(np.isnan(one).any() for one in edges):
         return False
-    # Where NumPy compares integers of 64 bits, doubles do as well between edges that are doubles.
+    # If NumPy compares integers of 64 bits, doubles give the same between edges that are doubles.
     return dtype not in ("int64", "uint64") or not any(
         one.dtype.kind in "iu" and np.abs(one.astype("float64")).max() > 2.0**52 for one in edges
     )
@@ -418,7 +418,7 @@ def _joint_counts_of_library(given: list[InputArray], edges: list[np.ndarray], w
     row, column = (_places(one, own) for one, own in zip(given, edges))
     inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
     count = rows * columns
-    # Values outside stand behind all others.
+    # The places of values outside are behind all others.
     place = InputArray((row * columns + column) * inside + count * (inside == 0))
     counts = _bincount_of_library(place.to("int64"), None if weights is None else weights.object, count + 1)
     return InputArray(counts[:count]).to("float64").reshaped((rows, columns)).object
@@ -432,11 +432,11 @@ def histogram2d(
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """numpy.histogram2d: how many pairs (x, y) lie in each bin of a grid, and the edges along both axes.
+    """numpy.histogram2d: the number of pairs (x, y) in each bin of a grid, and the edges along both axes.
 
     x, y: one-dimensional arrays of one library and length. bins: a number or edges for both axes, or one for each. range: limits for each axis;
-    None: the least and the greatest value, which are waited for. density: divides by the number and the areas. weights: what is added for each
-    pair, as float32 or float64; sums of float64 in an order that differs from run to run. Every pair is in the bin where NumPy has it, by one kernel;
+    None: the least and the greatest value, which are waited for. density: divides by the number and the areas. weights: numbers that are added for
+    each pair, as float32 or float64; sums of float64 in an order that differs from run to run. One kernel puts every pair into the same bin as NumPy;
     more than 65536 bins of an axis or 2**28 of both, edges of NaN or long double, and integers of 64 bits between edges beyond 2**52, are counted by
     the arrays' own library (TypeError for JAX). Returns (counts, edges of x, edges of y): counts of float64 and of the caller's kind, edges as NumPy
     arrays. Raises ValueError as NumPy does.
@@ -482,7 +482,7 @@ def histogram2d(
     table = InputArray(counts)
     if density:
         total = table.object.sum()
-        # NumPy divides by one width after the other: so the bits are the same.
+        # NumPy divides by one width after the other; doing the same gives the same bits.
         for width in (np.diff(edges[0])[:, np.newaxis], np.diff(edges[1])):
             table = InputArray(table.object / InputArray(width.astype(np.float64), table).object)
         table = InputArray(table.object / total)
@@ -514,7 +514,7 @@ def _countable(given: InputArray, allowed) -> InputArray:
 def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
     """numpy.bincount: counts[i] is how often i is in `x`, for i up to the greatest value, and at least minlength of them.
 
-    x: one-dimensional; uint8 and int32 are counted as they are, other integers in a copy of int32. More than 65536
+    x: one-dimensional; uint8 and int32 are counted without conversion, other integers in a copy of int32. More than 65536
     counts, and weights, are added up by the array's own library: NumPy, CuPy or PyTorch (TypeError for others). The greatest value takes two more
     launches, which are waited for; of uint8 it is looked for in the counts, unless minlength is at least 256.
     Raises ValueError for negative values and for more than 2**32 counts, TypeError for values that are not integers.

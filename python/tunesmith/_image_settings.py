@@ -19,7 +19,7 @@ Modes = str | Sequence[str]
 
 
 def per_axis(value, count: int, name: str) -> list:
-    """A value for each axis, of one or several."""
+    """A value for each axis, from one value or several."""
     if isinstance(value, str) or not np.iterable(value):
         return [value] * count
     values = list(value)
@@ -45,7 +45,7 @@ def axes_of(axes, dimensions: int) -> tuple[int, ...]:
 
 
 def check_origin(origin: SupportsIndex, extent: int) -> int:
-    """An origin that stays in a window of `extent` places, as its output's place must. A mask that is turned around has the same limits."""
+    """An origin that keeps the output's place within a window of `extent` elements, as it must. A reversed mask has the same limits."""
     origin, least, most = index(origin), -(extent // 2), (extent - 1) // 2
     if not least <= origin <= most:
         raise ValueError(
@@ -55,15 +55,15 @@ def check_origin(origin: SupportsIndex, extent: int) -> int:
 
 
 def spread(shape, origin, axes: tuple[int, ...], dimensions: int, name: str) -> tuple[list[int], list]:
-    """The extents of a mask over all dimensions, and its origins, of what was given for the axes."""
+    """The extents and the origins of a mask over all dimensions, from the values for the axes."""
     if len(shape) != len(axes):
         raise RuntimeError(
             f"{name}.ndim ({len(shape)}) must match len(axes) ({len(axes)}). {name} array has incorrect shape."
         )
     extents, origins = [1] * dimensions, [0] * dimensions
-    for axis, extent in zip(sorted(axes), shape):  # whatever the order of axes, as SciPy has it
+    for axis, extent in zip(sorted(axes), shape):  # in ascending order of the axes, as in SciPy
         extents[axis] = extent
-    # SciPy has those of all axes in the axes' own order, and those of some as `axes` has them.
+    # SciPy takes origins of all axes in the axes' own order, and origins of some axes in the order of `axes`.
     for axis, one in zip(
         axes if len(axes) < dimensions else range(dimensions), per_axis(origin, len(axes), "origin")
     ):
@@ -97,7 +97,7 @@ def finish(given: InputArray, result, output, wanted: str):
 
 
 def _rounded(done: InputArray, wanted: str) -> InputArray:
-    """Cut as SciPy cuts: what is out of an unsigned type's range goes around, and a truth value is true where its byte is not 0."""
+    """Converts as SciPy does: numbers outside an unsigned type's range wrap around, and a truth value is true if its byte is not 0."""
     if done.dtype == wanted:
         return done
     with np.errstate(invalid="ignore"):
@@ -141,5 +141,5 @@ def _real(input) -> InputArray:
 
 
 def _shape_of(array) -> np.ndarray | None:
-    """A footprint or structure in ordinary memory, where its shape and elements decide what is launched."""
+    """A footprint or structure in ordinary memory, because its shape and elements decide the launch."""
     return None if array is None else InputArray(array).numpy()

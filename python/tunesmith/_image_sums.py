@@ -35,10 +35,10 @@ def _on_device(mask: np.ndarray, like: InputArray) -> InputArray:
 
 
 def image_and_sums(given: InputArray, mask: np.ndarray | InputArray, wanted: str) -> tuple[InputArray, str]:
-    """The image as conv2d reads it, and the type of its sums: float32 or float64.
+    """The image in the form that conv2d reads, and the type of its sums: float32 or float64.
 
-    SciPy sums in float64. So does this where the result has to be that of it: for images of float64 and of wide integers, and for
-    integers whose result is cut to an integer, unless all sums are exact in float32 (a mask on a GPU is not looked at).
+    SciPy sums in float64. So does this if the results have to be equal: for images of float64 and of wide integers, and for
+    integers whose result is cut to an integer, unless all sums are exact in float32 (a mask on a GPU is not read).
     """
     dtype = given.dtype
     if dtype in ("float32", "float16", "bfloat16"):
@@ -103,7 +103,7 @@ def filter_last_two(
 
 
 def by_parts(function, given: InputArray, mask: np.ndarray, value: complex, wanted: str):
-    """A complex result from real ones: function(part, real mask, real value, its type)."""
+    """A complex result composed of real ones: function(part, real mask, real value, its type)."""
     part = _complex_parts[wanted]
     value = complex(value)
 
@@ -122,9 +122,9 @@ def by_parts(function, given: InputArray, mask: np.ndarray, value: complex, want
 
 
 def filter_as_scipy(given: InputArray, mask: np.ndarray | InputArray, *, value: float, sums: str, **places):
-    """filter_all() where nothing meets a weight of 0, as in SciPy's correlate() and convolve(): neither NaN nor infinity comes through it.
+    """filter_all() that leaves out weights of 0, as SciPy's correlate() and convolve() do: NaN and infinity have no effect under them.
 
-    Kernels multiply by all weights, so results that are not finite are made again. Not on a GPU: its results are not waited for.
+    Kernels multiply by all weights, so results that are not finite are computed again; not on a GPU, because that would wait for its results.
     """
     if isinstance(mask, np.ndarray):
         mask = np.where(np.abs(mask) > np.finfo(float).eps, mask, 0.0)  # SciPy's limit
@@ -149,7 +149,7 @@ def _over_gaps(given: InputArray, mask: np.ndarray, value: float, sums: str, pla
     image = given.numpy().astype(sums)
 
     def meets(found, weights) -> np.ndarray:
-        """The places at which a weight meets an element for which found() is true."""
+        """The results for which a weight is multiplied by an element for which found() is true."""
         there = InputArray(found(image).astype("float64"))
         return (
             np.asarray(
@@ -241,5 +241,5 @@ def filter_all(
 
 
 def zeros(like: InputArray):
-    """The sums of no products."""
+    """The sums without any products: zeros."""
     return like.library.of_numpy(np.zeros(like.shape), like.object)

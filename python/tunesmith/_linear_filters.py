@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weighted sums of windows as of scipy.ndimage: correlations, Gaussians and their derivatives, means."""
+"""Weighted sums of windows, as in scipy.ndimage: correlations, Gaussians and their derivatives, means."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ._types import _complex_parts
 
 
 def _weights(weights) -> np.ndarray | InputArray:
-    """In ordinary memory, so that the function knows them; real ones on a GPU stay there."""
+    """The weights in ordinary memory, so that the function knows them; real ones on a GPU stay there."""
     given = InputArray(weights)
     if given.array.device >= 0 and given.dtype in ("float32", "float64"):
         return given
@@ -117,7 +117,7 @@ def convolve(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.convolve: correlate() with the mask turned around in each direction; parameters, types and errors as there."""
+    """scipy.ndimage.convolve: correlate() with the mask reversed along each axis; parameters, types and errors as there."""
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "convolution")
 
 
@@ -129,7 +129,7 @@ def _one_axis(axis, dimensions: int) -> int:
 
 
 def _along(input, weights: np.ndarray | InputArray, axis: int, output, mode, cval, origin: int, word: str):
-    """A mask of one dimension along an axis: rows where it is the last, else columns."""
+    """A mask of one dimension along an axis: a row if it is the last axis, else a column."""
     given = InputArray(input)
     shape = given.shape
     axis = _one_axis(axis, len(shape))
@@ -153,7 +153,7 @@ def _along(input, weights: np.ndarray | InputArray, axis: int, output, mode, cva
 
 
 def _is_odd(weights: np.ndarray) -> bool:
-    """True if the second half is the first one turned around, with the other sign: the sum of equal elements is 0."""
+    """True if the second half is the first one reversed and with the other sign: the sum of equal elements is 0."""
     return (
         weights.size > 1
         and bool(np.any(weights))
@@ -162,7 +162,8 @@ def _is_odd(weights: np.ndarray) -> bool:
 
 
 def _needs_halves(weights: np.ndarray) -> bool:
-    """True if a sum of equal elements is 0 only where both halves are summed apart: not for one power of two and its negative, which nothing rounds."""
+    """True if a sum of equal elements is 0 only if both halves are summed separately: not for one power of two and its negative, which are not
+    rounded."""
     return _is_odd(weights) and (
         np.count_nonzero(weights) > 2 or bool(np.frexp(np.abs(weights).max())[0] != 0.5)
     )
@@ -178,8 +179,8 @@ def _filter_line(
     origins,
     sums: str,
 ):
-    """filter_all() of a mask along the second of two or three axes. Where that is odd, filter_bank sums its halves apart, so that equal elements give exactly 0, as in
-    SciPy, which subtracts before it multiplies."""
+    """filter_all() of a mask along the second of two or three axes. If the mask is odd, filter_bank sums its halves separately, so that equal
+    elements give exactly 0, as in SciPy, which subtracts before it multiplies."""
     if (
         isinstance(mask, InputArray)
         or mask.size > most_weights
@@ -228,7 +229,7 @@ def correlate1d(
 ) -> Any:
     """scipy.ndimage.correlate1d: correlate() with a mask of one dimension along `axis`, the last by default.
 
-    weights: an array or list of one dimension. origin: an integer. All else as of correlate().
+    weights: an array or list of one dimension. origin: an integer. The rest is as in correlate().
     Returns an array of the caller's kind and shape. Raises RuntimeError for weights and modes, ValueError for origins and
     numpy.exceptions.AxisError for axes.
     """
@@ -248,9 +249,9 @@ def convolve1d(
     cval: complex = 0.0,
     origin: SupportsIndex = 0,
 ) -> Any:
-    """scipy.ndimage.convolve1d: correlate1d() with the mask turned around; parameters, types and errors as there."""
+    """scipy.ndimage.convolve1d: correlate1d() with the mask reversed; parameters, types and errors as there."""
     weights = _line(input, weights, cval)
-    # SciPy checks the origin of the turned mask.
+    # SciPy checks the origin of the reversed mask.
     extent = weights.shape[0]
     turned = -check_origin(origin, extent) - (1 if extent % 2 == 0 else 0)
     if isinstance(weights, InputArray):
@@ -259,7 +260,7 @@ def convolve1d(
 
 
 class _Line(NamedTuple):
-    """A mask of one dimension along an axis, as correlate1d() takes it."""
+    """A mask of one dimension along an axis, in the form that correlate1d() takes."""
 
     axis: int
     weights: np.ndarray
@@ -267,15 +268,16 @@ class _Line(NamedTuple):
     origin: int = 0
 
 
-# Weights of one mask of two dimensions that take no longer than a launch for a line does. On an H200 an image of 4096 x 4096 takes 34 us for a line,
-# and 34, 37, 46 and 73 us for masks of 3 x 3, 5 x 5, 7 x 7 and 13 x 13.
+# The largest number of weights of a two-dimensional mask whose launch takes no longer than one for a line. On
+# an H200 an image of 4096 x 4096 takes 34 us for a line, and 34, 37, 46 and 73 us for masks of 3 x 3, 5 x 5,
+# 7 x 7 and 13 x 13.
 _weights_per_launch = 41
 _whole = ("int", "uint", "bool")
 
 
 def _one_mask(given: InputArray, terms: list[list[_Line]], wanted: str, cval) -> np.ndarray | None:
-    """The sum of the terms, each the product of its lines, as a mask of the last two axes; None: where they are not along these, have several
-    boundaries, are faster one by one, or would be cut in between, or have an odd line beside numbers whose sums are rounded."""
+    """The sum of the terms, each the product of its lines, as a mask of the last two axes. None if the lines are along other axes, have several
+    boundaries, are faster one by one, would be cut in between, or include an odd line while sums are rounded."""
     lines = [line for term in terms for line in term]
     first = len(given.shape) - 2
     if (
@@ -290,12 +292,12 @@ def _one_mask(given: InputArray, terms: list[list[_Line]], wanted: str, cval) ->
     is_product = any(len(term) > 1 for term in terms)
     has_constant = boundary_word(lines[0].mode) == "constant" and cval != 0
     if is_product and has_constant:
-        return None  # a second line has the constant beside what the first one made
+        return None  # a second line would see the constant outside next to results of the first
     if wanted.startswith(_whole):
-        # Sums of whole numbers go around alike whether they are cut once or in between.
+        # Wrapping sums of whole numbers are the same whether they are cut once or in between.
         whole = all((line.weights == np.rint(line.weights)).all() for line in lines)
         if not whole or has_constant or not given.dtype.startswith(_whole) or wanted in ("bool", "uint64"):
-            return None  # a negative number in uint64, read again as a float64, loses its last digits, in SciPy too
+            return None  # SciPy also loses the last digits of a negative number in uint64 that is read again as float64
     extents = [
         max(line.weights.size if line.axis == axis else 1 for line in lines) for axis in (first, first + 1)
     ]
@@ -330,20 +332,21 @@ def _window(array, mask: np.ndarray, lines: list[_Line], wanted: str, cval, func
 
 
 def _sweep(given: InputArray, lines: list[_Line], wanted: str, cval):
-    """One line after the other, each result of the type `wanted`; the last two axes' lines in one launch where that is as good."""
+    """One line after the other, each result of the type `wanted`; the lines of the last two axes in one launch if that is equivalent."""
     checked_cval(given, cval)
-    if wanted == "bool":  # whose bytes SciPy cuts and reads on like any
+    if wanted == "bool":  # SciPy cuts the bytes of bool, and reads on with them like with any others
         wanted = "uint8"
     first = len(given.shape) - 2
     pair = [line for line in lines if line.axis >= first]
-    # They come last, but not where a line that follows has a constant beside what they made.
+    # These lines come last, except if a later line has a constant outside next to their results.
     after = lines[[line.axis >= first for line in lines].index(True) :] if pair else []
     is_kept = cval != 0 and any(
         line.axis < first and boundary_word(line.mode) == "constant" for line in after
     )
     mask = None if is_kept else _one_mask(given, [pair], wanted, cval)
     result = given.object
-    # In SciPy's order where numbers are cut in between, or the constant stands beside what another line has made.
+    # Lines are in SciPy's order if numbers are cut in between, or if the constant outside is next to another
+    # line's results.
     in_order = (
         wanted.startswith(_whole)
         or cval != 0
@@ -368,8 +371,8 @@ def _sweep(given: InputArray, lines: list[_Line], wanted: str, cval):
 
 
 def _sum_of(given: InputArray, terms: list[list[_Line]], wanted: str, cval):
-    """The sum of the terms, each a sweep. Of those that are alike along the axes before the last two, these are swept once, and the last two take one launch
-    where that is as good."""
+    """The sum of the terms, each a sweep. Terms that are the same along the axes before the last two are swept there once, and the last two axes take
+    one launch if that is equivalent."""
     checked_cval(given, cval)
     first = len(given.shape) - 2
     groups: dict[tuple, list[list[_Line]]] = {}
@@ -405,13 +408,14 @@ def _sum_of(given: InputArray, terms: list[list[_Line]], wanted: str, cval):
     return functools.reduce(added, parts).object if parts else given.library.copy(given.to(wanted).object)
 
 
-# The longest masks of two filters that are one launch of filter_bank, and the most numbers that its windows have beside a row's pixel.
+# The longest masks of two filters that are one launch of filter_bank, and the largest number of elements in
+# its windows beside the pixel of a row.
 _longest_in_bank, _farthest_in_bank = 49, 384
 
 
 def _bank(given: InputArray, terms: list[list[_Line]], wanted: str, cval, results: str) -> InputArray | None:
-    """The terms, each the product of its lines along two neighbouring axes, as one launch of filter_bank; None: where they are not such, or have several
-    boundaries, or would be cut in between."""
+    """The terms, each the product of its lines along two neighbouring axes, as one launch of filter_bank. None if they have another form, have
+    several boundaries, or would be cut in between."""
     lines = [line for term in terms for line in term]
     axes = {line.axis for line in lines}
     edges = {boundary_word(line.mode) for line in lines}
@@ -477,7 +481,7 @@ def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
 
 
 def _gaussian_line(sigma: float, order: int, truncate: float, radius, wanted: str) -> np.ndarray:
-    """The weights as correlate1d() takes them, for a result of the type `wanted`."""
+    """The weights in the form that correlate1d() takes, for a result of the type `wanted`."""
     sigma = float(sigma)
     if order < 0 or order != int(order):
         raise ValueError(f"order must be non-negative and whole; it is {order!r}.")
@@ -485,7 +489,8 @@ def _gaussian_line(sigma: float, order: int, truncate: float, radius, wanted: st
     if not isinstance(reach, numbers.Integral) or reach < 0:
         raise ValueError(f"Radius must be a nonnegative integer; it is {reach!r}.")
     weights = _gaussian(sigma, int(order), int(reach))[::-1].copy()
-    # A result that is cut to a whole number: so much more than the roundings of a sum in float64 that equal elements do not become one less.
+    # For a result that is cut to a whole number: increased by more than the roundings of a sum in float64, so
+    # that equal elements do not become one less.
     return (
         weights * (1 + (weights.size + 2) * np.finfo(float).eps)
         if wanted.startswith(_whole) and order == 0
@@ -640,7 +645,7 @@ def sobel(
     mode: str | Sequence[str] = "reflect",
     cval: complex = 0.0,
 ) -> Any:
-    """scipy.ndimage.sobel: the differences [-1, 0, 1] along `axis`, smoothed by [1, 2, 1] along all others. Of two dimensions in one launch; mode
+    """scipy.ndimage.sobel: the differences [-1, 0, 1] along `axis`, smoothed by [1, 2, 1] along all others. Two dimensions take one launch; mode
     may be one per axis."""
     return _derivative(input, axis, output, mode, cval, [1, 2, 1])
 
@@ -667,7 +672,7 @@ def laplace(
     axes: Axes = None,
 ) -> Any:
     """scipy.ndimage.laplace: the sum of the second differences [1, -2, 1] along the axes. Those of the last two axes take one launch, whose mask has
-    zeros at its corners: there a NaN has no effect, but on a GPU, as of correlate(). mode may be one per axis."""
+    zeros at its corners: there a NaN has no effect, except on a GPU, as in correlate(). mode may be one per axis."""
     given = InputArray(input)
     found = axes_of(axes, len(given.shape))
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
@@ -703,9 +708,9 @@ def gaussian_laplace(
     truncate: float = 4.0,
     radius: OneOrSeveral | None = None,
 ) -> Any:
-    """scipy.ndimage.gaussian_laplace: the sum of a Gaussian's second derivatives along the axes. Of two dimensions and a sigma up to 6 in one launch.
+    """scipy.ndimage.gaussian_laplace: the sum of a Gaussian's second derivatives along the axes. Two dimensions and a sigma up to 6 take one launch.
 
-    sigma, mode, radius: may be one per axis; truncate and radius as of gaussian_filter1d().
+    sigma, mode, radius: may be one per axis; truncate and radius as in gaussian_filter1d().
     """
     given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
@@ -725,9 +730,9 @@ def gaussian_gradient_magnitude(
     truncate: float = 4.0,
     radius: OneOrSeveral | None = None,
 ) -> Any:
-    """scipy.ndimage.gaussian_gradient_magnitude: the root of the sum of the squares of a Gaussian's derivatives along the axes. Parameters as of
-    gaussian_laplace(). Of two dimensions and a sigma up to 6 in one launch. Only `axes` are smoothed (SciPy 1.17 smooths along the others too). Squares of
-    floats do not overflow."""
+    """scipy.ndimage.gaussian_gradient_magnitude: the root of the sum of the squares of a Gaussian's derivatives along the axes. Parameters as in
+    gaussian_laplace(). Two dimensions and a sigma up to 6 take one launch. Only `axes` are smoothed (SciPy 1.17 smooths along the others too).
+    Squares of floats do not overflow."""
     given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     terms = _gaussian_derivatives(given, sigma, 1, mode, axes, truncate, radius, wanted)
@@ -814,7 +819,8 @@ def generic_gradient_magnitude(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.generic_gradient_magnitude: the root of the sum of the squares of what `derivative` makes along each axis; see generic_laplace()."""
+    """scipy.ndimage.generic_gradient_magnitude: the root of the sum of the squares of the results of `derivative` along each axis; see
+    generic_laplace()."""
     given, parts, output, wanted = _each_axis(
         input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes
     )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of images and of their labelled parts, as of scipy.ndimage.
+"""Measurements of images and of their labelled parts, as in scipy.ndimage.
 
-Without labels, and of one label, they are reductions and histograms of this package. Of several labels sums are added up, and extremes and medians
-found by sorting, by the array's own library (NumPy, CuPy, PyTorch; sums not in JAX), on its device; how many elements a label has is counted by a
-kernel of this package.
+Without labels, and for one label, they are reductions and histograms of this package. For several labels, the array's own library (NumPy, CuPy,
+PyTorch; sums not in JAX) adds up sums, and finds extremes and medians by sorting, on its device; a kernel of this package counts the elements of
+each label.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _wide = {"bool": "uint8", "uint16": "int32", "uint32": "int64", "float16": "floa
 
 
 class _Groups(NamedTuple):
-    """The elements and, beside each, the place of its label among `count` different ones; `count` where it has none of these."""
+    """The elements and, for each, the position of its label among `count` different ones; `count` if it has none of these."""
 
     values: InputArray  # flat
     ids: InputArray  # flat, int64
@@ -57,7 +57,7 @@ def _is_one(labels, index) -> bool:
 
 
 def _part(given: InputArray, labels, index) -> InputArray:
-    """The elements that count; those of labels in a copy."""
+    """The elements that count; with labels, in a copy."""
     return given if labels is None else InputArray(given.object[_mask(given, labels, index).object])
 
 
@@ -105,7 +105,7 @@ def _sums(groups: _Groups, values: InputArray) -> InputArray:
 
 
 def _divided(total, count) -> Any:
-    """In float64, as SciPy's numbers of elements are."""
+    """The numbers of elements, in float64 as in SciPy."""
     found = InputArray(total)
     if found.dtype not in _complex_parts:
         found = found.to("float64")
@@ -118,7 +118,7 @@ def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:
 
     input: any array. labels: an array of whole numbers that can be broadcast to the input's shape. index: a label or several; None: all above 0.
     Returns a number, or an array with one for each of several labels, of the caller's kind (in NumPy a number is one of its own). Sums of several
-    labels are of float64 (TypeError for JAX). Types and accuracy of others as of tunesmith.sum(). Raises ValueError for shapes.
+    labels are of float64 (TypeError for JAX). Types and accuracy of other sums are as in tunesmith.sum(). Raises ValueError for shapes.
     """
     given = InputArray(input)
     if _is_one(labels, index):
@@ -133,7 +133,7 @@ def sum(input: Any, labels: Any = None, index: Any = None) -> Any:
 
 
 def mean(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """scipy.ndimage.mean: the mean of the elements, in float64; that of no elements is NaN. Parameters as of sum_labels()."""
+    """scipy.ndimage.mean: the mean of the elements, in float64; the mean of no elements is NaN. Parameters as in sum_labels()."""
     given = InputArray(input)
     if _is_one(labels, index):
         part = _part(given, labels, index)
@@ -153,7 +153,7 @@ def _squares(values: InputArray, means) -> InputArray:
 
 def variance(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.variance: the mean of the squares of the distances from the mean, in two passes. Integers are computed in float64, float16
-    and bfloat16 in float32, all others in their own type. Parameters as of sum_labels()."""
+    and bfloat16 in float32, all others in their own type. Parameters as in sum_labels()."""
     given = InputArray(input)
     real = (
         given.to("float64")
@@ -182,10 +182,10 @@ def standard_deviation(input: Any, labels: Any = None, index: Any = None) -> Any
 
 
 class _Sorted(NamedTuple):
-    """The elements of groups, in order of their labels and, within these, of their values; equal ones as they stood."""
+    """The elements of groups, ordered by their labels and then by their values; equal ones keep their order."""
 
     values: InputArray
-    order: InputArray  # the places at which they stood
+    order: InputArray  # their original positions
     starts: InputArray
     counts: InputArray
 
@@ -208,7 +208,7 @@ def _sorted(groups: _Groups) -> _Sorted:
 
 
 def _taken(found: _Sorted, values: InputArray, offset) -> InputArray:
-    """The element at that place of each group; 0 for a group without elements."""
+    """The element at that position of each group; 0 for a group without elements."""
     place = found.starts.object + offset
     is_there = found.counts.object > 0
     taken = InputArray(values.object[place * is_there])
@@ -259,7 +259,7 @@ def _select(input, labels, index, *which: str) -> list:
 
 
 def minimum(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """scipy.ndimage.minimum: the least element; of several labels 0 where one has no elements. Parameters as of sum_labels(). Raises ValueError for
+    """scipy.ndimage.minimum: the least element; with several labels, 0 for one without elements. Parameters as in sum_labels(). Raises ValueError for
     no elements."""
     return _select(input, labels, index, "minimum")[0]
 
@@ -270,14 +270,14 @@ def maximum(input: Any, labels: Any = None, index: Any = None) -> Any:
 
 
 def minimum_position(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """scipy.ndimage.minimum_position: where the least element stands, the first of several, as a tuple of NumPy's integers; a list of tuples for
-    several labels. It is found by the array's own library and waited for. A NaN is less and greater than all numbers, for several labels only
-    greater. See minimum()."""
+    """scipy.ndimage.minimum_position: the position of the least element, the first of several equal ones, as a tuple of NumPy's integers; a list of
+    tuples for several labels. The array's own library finds it, and the call waits for it. A NaN is less and greater than all numbers, for several
+    labels only greater. See minimum()."""
     return _select(input, labels, index, "minimum_position")[0]
 
 
 def maximum_position(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """scipy.ndimage.maximum_position: where the greatest element stands, of several equal ones the first (for several labels the last, as in
+    """scipy.ndimage.maximum_position: the position of the greatest element, of several equal ones the first (for several labels the last, as in
     SciPy); see minimum_position()."""
     return _select(input, labels, index, "maximum_position")[0]
 
@@ -294,8 +294,8 @@ def _halfway(first, second, dtype: str):
 
 
 def median(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """scipy.ndimage.median: the middle element, or the mean of the two in the middle, found by the array's own library's sort; NaN where there is a
-    NaN (of several labels: where it is in the middle), or no element. Parameters as of sum_labels()."""
+    """scipy.ndimage.median: the middle element, or the mean of the two in the middle, found by the array's own library's sort; NaN if there is a
+    NaN (with several labels: if it is in the middle), or no element. Parameters as in sum_labels()."""
     given = InputArray(input)
     if _is_one(labels, index):
         part = _part(given, labels, index)
@@ -306,7 +306,7 @@ def median(input: Any, labels: Any = None, index: Any = None) -> Any:
         order = flat.library.module().sort(flat.object)
         ordered = order.values if flat.array.kind == "torch" else order
         middle = _halfway(ordered[(count - 1) // 2], ordered[count // 2], given.dtype)
-        if _kind(given.dtype) > _kind("int64"):  # a NaN is the last
+        if _kind(given.dtype) > _kind("int64"):  # a NaN is sorted last
             last = InputArray(ordered[count - 1]).to(middle.dtype)
             middle = chosen(InputArray(last.object != last.object), last, middle)
         return given.library.result(middle.object)
@@ -322,7 +322,8 @@ def median(input: Any, labels: Any = None, index: Any = None) -> Any:
 
 def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.center_of_mass: the mean position, weighted by the elements: a tuple with a number of float64 for each axis, and for several
-    labels a list of them. Without labels it is one reduction per axis; integers are summed as float64, exactly up to 2**53. Parameters as of sum_labels()."""
+    labels a list of them. Without labels it is one reduction per axis; integers are summed as float64, exactly up to 2**53. Parameters as in
+    sum_labels()."""
     given = InputArray(input)
     dimensions, library = len(given.shape), given.library
     if _is_one(labels, index):
@@ -361,8 +362,8 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
 
 
 def histogram(input: Any, min: float, max: float, bins: int, labels: Any = None, index: Any = None) -> Any:
-    """scipy.ndimage.histogram: how many elements are in each of `bins` bins of equal width from `min` to `max`; see tunesmith.histogram(). Of a
-    label without elements None. For several labels a NumPy array of such arrays; each is a launch of its own."""
+    """scipy.ndimage.histogram: the number of elements in each of `bins` bins of equal width from `min` to `max`; see tunesmith.histogram(). None for
+    a label without elements. For several labels a NumPy array of such arrays; each takes a launch."""
     given = InputArray(input)
 
     def counts(one) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Morphology of grey images, as of scipy.ndimage: minima and maxima of windows, one after the other."""
+"""Morphology of grey images, as in scipy.ndimage: minima and maxima of windows, one after the other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _eroded(input, size, footprint, structure, output, mode, cval, origin, axes)
 
 
 def _dilated(input, size, footprint, structure, output, mode, cval, origin, axes):
-    """The dilation: the greatest of the window turned around, whose centre moves where its extent is even."""
+    """The dilation: the greatest element of the reversed window, whose centre moves if its extent is even."""
     _needs_window(size, footprint, structure)
     found = axes_of(axes, len(InputArray(input).shape))
     footprint, structure = (
@@ -57,11 +57,11 @@ def grey_erosion(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.grey_erosion: minimum_filter(), with a structure the least of x - structure.
+    """scipy.ndimage.grey_erosion: minimum_filter(), or with a structure the least of x - structure.
 
-    structure: an array, what is subtracted at each place of the window; it is read in ordinary memory. It makes the launch a tensor expression of a
-    copy of the image with its borders. What leaves an integer type's range is cut once, from the result (in SciPy it depends on the place in the
-    structure). Raises ValueError without size, footprint and structure; all else as of minimum_filter().
+    structure: an array of numbers that are subtracted at each place of the window; it is read in ordinary memory. With it the launch is a tensor
+    expression of a copy of the image with its borders. Numbers outside an integer type's range are cut once, in the result (in SciPy it depends on
+    the place in the structure). Raises ValueError without size, footprint and structure; the rest is as in minimum_filter().
     """
     return _finished(_eroded(input, size, footprint, structure, output, mode, cval, origin, axes))
 
@@ -79,7 +79,8 @@ def grey_dilation(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.grey_dilation: maximum_filter() with the window turned around, with a structure the greatest of x + structure. See grey_erosion()."""
+    """scipy.ndimage.grey_dilation: maximum_filter() with the reversed window, or with a structure the greatest of x + structure. See
+    grey_erosion()."""
     return _finished(_dilated(input, size, footprint, structure, output, mode, cval, origin, axes))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The array that a result is written to, as NumPy's functions take it: out=."""
+"""The array that a result is written to: out=, as in NumPy's functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ._types import _kind
 
 
 def _finish(value: InputArray, out, *, same_kind: bool = False):
-    """The call's result: the value, or `out` with it. same_kind: a float is not cut to an integer, as in NumPy's ufuncs; NumPy's reductions do it."""
+    """The call's result: the value, or `out` with it. same_kind: a float is not cut to an integer, as in NumPy's ufuncs; NumPy's reductions do cut
+    it."""
     if out is None:
         return value.library.result(value.object)
     if not is_array(out):

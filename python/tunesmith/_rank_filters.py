@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Minima, maxima, medians and other ranks of windows, as of scipy.ndimage.
+"""Minima, maxima, medians and other ranks of windows, as in scipy.ndimage.
 
-All are ranks in the image's own type, in one launch where all axes have one boundary. With a structure that is not flat they are tensor expressions
+All are ranks in the image's own type, in one launch if all axes have one boundary. With a structure that is not flat they are tensor expressions
 of a padded copy.
 """
 
@@ -48,12 +48,12 @@ def _ranked(
     if boundary == "constant" and given.dtype.startswith(("int", "uint")) and np.isfinite(value):
         limits = np.iinfo(given.dtype)
         if not limits.min <= int(value) <= limits.max and limits.bits < 64:
-            given = given.to("int64")  # SciPy cuts the result, not what stands outside
+            given = given.to("int64")  # SciPy cuts the result, not the value outside
     return InputArray(rank_all(given, footprint, rank, boundary=boundary, value=value, origins=origins))
 
 
 def _boxes(given: InputArray, sizes, modes, cval, origins, axes, wanted: str, least: bool) -> InputArray:
-    """The least or greatest of boxes: in one launch, or axis by axis where their boundaries differ or results are cut in between."""
+    """The least or greatest of boxes: in one launch, or axis by axis if their boundaries differ or results are cut in between."""
     kept = [
         (axis, int(size), mode, origin)
         for axis, size, mode, origin in zip(axes, sizes, modes, origins)
@@ -94,7 +94,7 @@ def _not_flat(
     origins: list[int],
     least: bool,
 ) -> InputArray:
-    """The least x - s or the greatest x + s of a window, in float64, or in float32 where that is exact."""
+    """The least x - s or the greatest x + s of a window, in float64, or in float32 if that is exact."""
     narrow = given.dtype in ("float32", "float16", "bfloat16") and bool(
         (structure.astype("float32") == structure).all()
     )
@@ -126,7 +126,7 @@ def _not_flat(
 
 
 def _extreme(input, size, footprint, structure, output, mode, cval, origin, axes, least: bool):
-    """The least or greatest of each window, in the output's type, and what finish() needs."""
+    """The least or greatest of each window, in the output's type, and the arguments of finish()."""
     _warn_of_size(size, footprint)
     footprint, structure = _shape_of(footprint), _shape_of(structure)
     if structure is not None:
@@ -195,10 +195,10 @@ def minimum_filter(
 ) -> Any:
     """scipy.ndimage.minimum_filter: the least element of a window around each one.
 
-    input: any real array. size: the window's extent, one or one per axis. footprint: an array of booleans, which places of the window count, in
-    place of size; it is read in ordinary memory. output, cval, origin and axes as of correlate(); mode may be one per axis where all places of the
-    window count. NaN is after all numbers (SciPy: depends on where it stands). Raises RuntimeError and ValueError as SciPy does, and TypeError for
-    complex numbers.
+    input: any real array. size: the window's extent, one or one per axis. footprint: an array of booleans that says which places of the window count,
+    instead of size; it is read in ordinary memory. output, cval, origin and axes as in correlate(); mode may be one per axis if all places of the
+    window count. NaN is after all numbers (in SciPy this depends on its position). Raises RuntimeError and ValueError as SciPy does, and TypeError
+    for complex numbers.
     """
     return _finished(_extreme(input, size, footprint, None, output, mode, cval, origin, axes, True))
 
@@ -260,7 +260,7 @@ def maximum_filter1d(
 
 
 def _rank(input, rank_of, size, footprint, output, mode, cval, origin, axes):
-    """rank_of: of the number of the window's places."""
+    """rank_of: a function of the number of the window's places."""
     _warn_of_size(size, footprint)
     given = _real(input)
     dimensions = len(given.shape)
@@ -319,7 +319,8 @@ def rank_filter(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.rank_filter: of the elements of a window, in order, the one of `rank` from 0 on; negative ranks count from the end. See minimum_filter().
+    """scipy.ndimage.rank_filter: the element with the rank `rank`, from 0 on, of the sorted elements of a window; negative ranks count from the end.
+    See minimum_filter().
     Raises NotImplementedError for windows along more than three axes."""
     rank = index(rank)
     return _rank(input, lambda count: rank, size, footprint, output, mode, cval, origin, axes)
@@ -337,7 +338,7 @@ def median_filter(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.median_filter: the middle element of a window, of an even number the upper one of two. See rank_filter()."""
+    """scipy.ndimage.median_filter: the middle element of a window, for an even number the upper one of two. See rank_filter()."""
     return _rank(input, lambda count: count // 2, size, footprint, output, mode, cval, origin, axes)
 
 
@@ -354,7 +355,7 @@ def percentile_filter(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.percentile_filter: the element of a window whose rank is that part of their number; -20 is 80. See rank_filter()."""
+    """scipy.ndimage.percentile_filter: the element of a window whose rank is that percentage of their number; -20 is 80. See rank_filter()."""
     part = float(percentile) + (100.0 if percentile < 0 else 0.0)
     if not 0 <= part <= 100:
         raise RuntimeError(f"invalid percentile: {percentile}; it must be from -100 to 100")

@@ -13,7 +13,7 @@ from ._dispatchers import launch
 from ._types import types_of
 
 _types = types_of("rank_filter")
-# Element types that the op does not have are read by their bits, or as a wider type that keeps the order.
+# Element types that the op lacks are read by their bits, or converted to a wider type that keeps the order.
 _viewed = {"bool": "uint8"}
 _converted = {"int8": "int16", "uint32": "int64"}
 _most_places = 2048  # the largest window in which some places do not count
@@ -29,12 +29,12 @@ def rank_all(
     value: float | int,
     origins: list[int],
 ) -> object:
-    """An array of the image's library, type and shape: of each window's elements, in order, the one of rank `rank` from 0 on.
+    """An array of the image's library, type and shape: the element of rank `rank`, from 0 on, of each window's sorted elements.
 
-    footprint: booleans, as many dimensions as the image has; which places of the window count. boundary: a value of _filters.boundaries.
-    value: what stands outside where that is "constant"; integers cut it, and clamp it to their range, exactly where it is an integer itself. origins: by how much the window
-    begins before the centred one, for each axis. In the order -0 is before 0, and NaN after all numbers. Raises NotImplementedError for
-    windows over more than three axes unless they are boxes whose minimum or maximum is asked for, and for complex numbers.
+    footprint: booleans, as many dimensions as the image has; true for the places of the window that count. boundary: a value of _filters.boundaries.
+    value: the value outside if boundary is "constant"; integers cut it, and clamp it to their range, exactly where it is an integer itself. origins:
+    by how much the window begins before the centred one, for each axis. In the order -0 is before 0, and NaN after all numbers. Raises
+    NotImplementedError for windows over more than three axes unless they are boxes whose minimum or maximum is asked for, and for complex numbers.
     """
     dtype = image.dtype
     if dtype.startswith("complex"):
@@ -48,7 +48,7 @@ def rank_all(
         )
     if image.array.size == 0 or not image.shape:
         return image.library.copy(image.object)
-    if dtype == "uint64":  # with its first bit turned the order is that of int64
+    if dtype == "uint64":  # with its first bit flipped it has the order of int64
         flipped = InputArray(image.contiguous().viewed("int64").object ^ _sign)
         done = rank_all(
             flipped, footprint, rank, boundary=boundary, value=_cut(value, "uint64") + _sign, origins=origins
@@ -85,7 +85,7 @@ def rank_all(
 
 
 def _cut(value: float | int, dtype: str) -> int:
-    """The value as a whole number of the type: the nearest end for a value beyond, 0 for NaN."""
+    """The value as a whole number of the type: the nearest limit for a value beyond the range, 0 for NaN."""
     limits = np.iinfo(dtype)
     whole = 0 if value != value else value if math.isinf(value) else int(value)
     return int(min(max(whole, limits.min), limits.max))
@@ -94,7 +94,7 @@ def _cut(value: float | int, dtype: str) -> int:
 def _in_a_border(
     image: InputArray, footprint: np.ndarray, rank: int, value: int, origins: list[int]
 ) -> object:
-    """rank_all() of a copy that is a window wider on each side, where the value stands."""
+    """rank_all() of a copy that is a window wider on each side, filled with the value."""
     moved, inside = image, []
     for axis, extent in enumerate(footprint.shape):
         width = extent if extent > 1 or origins[axis] else 0
@@ -115,7 +115,7 @@ def _ranked(
         return InputArray(image.library.copy(image.object))
     is_box, is_extreme = bool(footprint.all()), rank in (0, int(footprint.sum()) - 1)
     if is_box and is_extreme and (len(wide) > 3 or wide[-1] - wide[0] > 2):
-        done = image  # a box's extreme is that of its lines' extremes
+        done = image  # the extreme of a box is the extreme of its lines' extremes
         for axis in wide:
             line = [1] * footprint.ndim
             line[axis] = footprint.shape[axis]
@@ -124,7 +124,7 @@ def _ranked(
             extreme = 0 if rank == 0 else line[axis] - 1
             done = _ranked(done, np.ones(line, bool), extreme, boundary, value, moved)
         return done
-    # Three groups of neighbouring axes, of which a group of several has a window of one place.
+    # Three groups of neighbouring axes; along a group of several axes the window has one element.
     groups = _groups(image.shape, wide)
     if groups is None:
         raise NotImplementedError(
@@ -159,7 +159,8 @@ def _ranked(
 
 
 def _groups(shape, wide: list[int]) -> list[list[int]] | None:
-    """The axes as depth, height and width; None: they are no three such. Axes before the first wide one are one, those behind the last likewise."""
+    """The axes as depth, height and width; None: there are no such three. Axes before the first wide one are merged, and so are those behind the
+    last."""
     first, last = wide[0], wide[-1]
     between = [[axis] for axis in range(first, last + 1)]
     if len(between) == 3 and math.prod(shape[:first]) == 1 and math.prod(shape[last + 1 :]) == 1:
@@ -168,7 +169,7 @@ def _groups(shape, wide: list[int]) -> list[list[int]] | None:
         return between
     before, after = list(range(first)), list(range(last + 1, len(shape)))
     groups = [group for group in (before, *between, after) if group]
-    if len(groups) > 3:  # axes of one element stand beside any other
+    if len(groups) > 3:  # axes of one element may join any other
         groups = [
             group
             for group in groups

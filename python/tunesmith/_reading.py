@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-# ("input", k), ("number", value), or an operation's name and its operands. Data alone, so that it can be pickled.
+# ("input", k), ("number", value), or an operation's name and its operands. A tree has only data, so that it
+# can be pickled.
 Tree = tuple
 
 _binary = {
@@ -22,7 +23,7 @@ _binary = {
 }  # fmt: skip
 _unary = {ast.USub: "neg", ast.UAdd: "pos", ast.Not: "not"}
 _compare = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
-_unknown = object()  # a name that stands for nothing
+_unknown = object()  # a name without a value
 _mark = 1 << 24  # above all line numbers
 
 
@@ -40,10 +41,10 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 @functools.lru_cache(maxsize=16)
 def _functions_of(source: str, flags: int, by_statement: bool) -> dict[int, list[tuple[Any, types.CodeType]]]:
-    """The functions of a file by their first line: the syntax, and what it is compiled to. Each has a first line of its own for that.
+    """The functions of a file by their first line: the syntax, and the compiled code. Each gets its own first line for that.
 
-    by_statement: each statement is compiled by itself, as notebooks and prompts do. That may give other code: from Python 3.11 on the compiler calls
-    math.exp() otherwise where it sees the import of math.
+    by_statement: each statement is compiled separately, as notebooks and prompts do. That may give other code: from Python 3.11 on the compiler calls
+    math.exp() differently if it sees the import of math.
     """
     tree = ast.parse(source)
     found = {}
@@ -66,7 +67,7 @@ def _functions_of(source: str, flags: int, by_statement: bool) -> dict[int, list
 
 
 def _is_same(code: types.CodeType, other: types.CodeType) -> bool:
-    """True if `other`, compiled for a look at it, is the code of the same function."""
+    """True if `other`, which was compiled for comparison, is the code of the same function."""
     if code.co_code != other.co_code:
         return False
     for name in (
@@ -121,7 +122,7 @@ def _syntax_of(function: types.FunctionType) -> Any:
 
 
 class Reader(ast.NodeVisitor):
-    """Reads a function's body of assignments and one return. `known`: what functions stand for, as (name, number of operands)."""
+    """Reads a function's body of assignments and one return. `known`: the meaning of functions, as (name, number of operands)."""
 
     allowed = ""
     known: dict[Any, tuple[str, int | None]] = {}
@@ -139,7 +140,7 @@ class Reader(ast.NodeVisitor):
         self.function = function
         node = _syntax_of(function)
         self.first = node.first_line
-        self.surroundings: list[tuple[str, Any]] = []  # the values that names outside of the function had
+        self.surroundings: list[tuple[str, Any]] = []  # values of names outside of the function
         arguments = node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
             self.refuse(node, "takes other than plain positional parameters")
@@ -192,7 +193,7 @@ class Reader(ast.NodeVisitor):
         )
 
     def resolve(self, chain: str) -> Any:
-        """The value that a name outside of the function has now, with attributes behind dots."""
+        """The present value of a name outside of the function, with attributes after dots."""
         name, *attributes = chain.split(".")
         code = self.function.__code__
         found: Any = _unknown
@@ -220,7 +221,7 @@ class Reader(ast.NodeVisitor):
         return False
 
     def outside(self, node: Any) -> Any:
-        """The object that a name, or names joined by dots, stands for outside of the function."""
+        """The object outside of the function that a name, or names joined by dots, stands for."""
         attributes = []
         root = node
         while isinstance(root, ast.Attribute):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that are repeated: a later one with such arguments does no more than its launches."""
+"""Records calls, so that a later call with such arguments only repeats their launches."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _device_of_recorded() -> str:
-    """The device for the rule that calls on ordinary memory are recorded, and repeated, only for the host's emulator."""
+    """The device, for the rule that calls on ordinary memory are recorded and repeated only for the host's emulator."""
     now = current_device()
     return "host" if now == "auto" and not may_have_gpu() else now
 
 
 def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
-    """The result of function(*args, **kwargs). A call that was recorded with such arguments only repeats its launches."""
+    """The result of function(*args, **kwargs). If a call with such arguments was recorded, only its launches are repeated."""
     if recording.log is not None:  # within another one
         return function(*args, **kwargs)
     done = memo.launch(args, kwargs, _device_of_recorded)
@@ -56,17 +56,18 @@ def _allocator(like, shape, dtype):
 
 
 def check_each_time(check) -> None:
-    """check(result) -> bool is asked after each recorded call too; False: then the function itself is run."""
+    """check(result) -> bool is called after each repeated call too; if it is False, the function itself is run."""
     if recording.log is not None:
         recording.log.check = check
 
 
 def recorded(*arrays: str, by_content: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:
-    """Decorates a function whose launches depend on the types and shapes of the parameters named as `arrays`, those of *args and **kwargs among them, and
-    on the values of all others.
+    """Decorates a function whose launches depend on the types and shapes of the parameters named in `arrays`, including those of *args and **kwargs,
+    and on the values of all others.
 
-    The first call with such arguments runs the function. If all that it did was to launch kernels on its arguments, new arrays and constants, later
-    calls do just that, without Python code in between. by_content: parameters such as weights, whose elements count too, unless they lie on a GPU.
+    The first call with such arguments runs the function. If it only launched kernels on its arguments, new arrays and constants, later
+    calls only repeat the launches, without Python code in between. by_content: parameters such as weights, whose elements count too, unless they lie
+    on a GPU.
     """
 
     def decorate(function: _Function) -> _Function:

@@ -42,7 +42,7 @@ def _reduced_type(dtype: str, function: str) -> str:
 def _reduce_block(
     given: InputArray, first: int, last: int, function: str, into: InputArray | None, wide: bool = False
 ) -> InputArray:
-    """Axes `first` to `last` of a contiguous array of one of the op's types. wide: summed as float64."""
+    """Reduces the axes `first` to `last` of a contiguous array of one of the op's types. wide: summed as float64."""
     shape = given.shape
     outer, length, inner = (
         _product(shape[:first]),
@@ -79,7 +79,7 @@ def _as_int64(given: InputArray) -> InputArray:
 def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
     given = InputArray(a)
     axes = _axes(axis, len(given.shape))
-    # The op reads these where they lie, and sums them as float64.
+    # The op reads these types in place, and sums them as float64.
     is_wide = (
         dtype == "float64"
         and axes
@@ -169,7 +169,7 @@ def _reduced_shape(shape, axes, keepdims: bool) -> tuple[int, ...]:
 
 
 def _number(value, dtype: str, like: InputArray) -> InputArray:
-    """initial= as an array without dimensions, beside `like`."""
+    """initial= as an array without dimensions, of the library and on the device of `like`."""
     number = np.asarray(value) if isinstance(value, int) else InputArray(value).numpy()
     if number.ndim != 0 or np.iscomplexobj(number) and dtype not in _complex_parts:
         raise TypeError(f"initial= is {value!r}; it must be a number that {dtype} can hold.")
@@ -190,7 +190,7 @@ def _where(where, given: InputArray) -> InputArray:
 
 
 def _mean_by_count(given: InputArray, axes, dtype: str, keepdims: bool, where) -> InputArray:
-    """A mean as NumPy makes it: a sum of the type, divided by how many there are and converted back."""
+    """A mean as NumPy computes it: a sum in the type, divided by the number of elements and converted back."""
     summed = {"float16": "float32", "bfloat16": "float32"}.get(dtype, dtype)
     total = InputArray(_reduce("sum", given.object, axes, summed, None, keepdims, None, where))
     if _kind(total.dtype) <= _kind("int64"):
@@ -278,7 +278,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
     combine = getattr(given.library.module(), {"sum": "add", "min": "minimum", "max": "maximum"}[function])
     if _kind(own) > _kind("int64"):
         return _finish(InputArray(combine(value.object, first.object)), out)
-    # Computed as int64, since PyTorch adds no wider unsigned integers.
+    # Computed as int64, since PyTorch cannot add wider unsigned integers.
     there, back = (
         (_flipped, _flipped)
         if own == "uint64" and function != "sum"
@@ -299,16 +299,16 @@ def sum(
 ) -> Any:
     """numpy.sum: the sum of the elements of `a`, over all or the given axes.
 
-    a: any array; float32, float64, int32 and int64 are read as they lie, other types are converted first (in a copy):
+    a: any array; float32, float64, int32 and int64 are read in place, other types are converted first (in a copy):
     booleans and smaller integers to int32, uint32 to int64, float16 and bfloat16 to float32, complex numbers to
     their parts. An array that is not C-contiguous is copied, unless all of it is summed.
     axis: an integer or several; None: all. dtype: converts `a` first; NumPy's or PyTorch's. out: an array of the result's shape; one of float32
-    or float64 that has more numbers than `a`'s type is what dtype= would be, and floats are cut to an integer one, as NumPy does. initial: is added. where: an array of booleans, which elements count; the others are replaced in a copy by
-    the array's own library.
+    or float64 that has more numbers than `a`'s type acts like dtype=, and floats are cut to an integer one, as in NumPy. initial: is added. where: an
+    array of booleans, true for the elements that count; the others are replaced in a copy by the array's own library.
     Returns an array of the caller's own kind, on the same device. Integers give int64 or uint64 and wrap. A real sum's error
     is at most 8 u sum|a|, u = 2**-24 or 2**-53.
     Raises TypeError for types, masked arrays, numpy.matrix and pandas objects with missing values, numpy.exceptions.AxisError or ValueError
-    for axes that cannot be.
+    for invalid axes.
     """
     return _reduce("sum", a, axis, dtype, out, keepdims, initial, where)
 
@@ -323,8 +323,8 @@ def mean(
     *,
     where: Any = True,
 ) -> Any:
-    """numpy.mean: the sum divided by the number of elements; of integers as float64, with dtype=int cut to an integer. The mean of nothing is NaN.
-    An integer out= is a TypeError (in NumPy's the sum wraps). See sum()."""
+    """numpy.mean: the sum divided by the number of elements; for integers in float64, with dtype=int cut to an integer. The mean of no elements is
+    NaN. An integer out= is a TypeError (in NumPy the sum wraps). See sum()."""
     return _reduce("mean", a, axis, dtype, out, keepdims, np._NoValue, where)
 
 
@@ -337,7 +337,7 @@ def min(
     initial: Any = np._NoValue,
     where: Any = True,
 ) -> Any:
-    """numpy.min: the least element, or `initial` if that is less; NaN where there is one. Raises ValueError for no elements, and for where=
+    """numpy.min: the least element, or `initial` if that is less; NaN if there is a NaN. Raises ValueError for no elements, and for where=
     without initial=. See sum()."""
     return _reduce("min", a, axis, None, out, keepdims, initial, where)
 
@@ -351,12 +351,12 @@ def max(
     initial: Any = np._NoValue,
     where: Any = True,
 ) -> Any:
-    """numpy.max: the greatest element, or `initial` if that is greater; NaN where there is one. Raises as min() does. See sum()."""
+    """numpy.max: the greatest element, or `initial` if that is greater; NaN if there is a NaN. Raises as min() does. See sum()."""
     return _reduce("max", a, axis, None, out, keepdims, initial, where)
 
 
 def _least_and_most(given: InputArray) -> list:
-    """Both are under way before the first is waited for, of one copy where the array has gaps."""
+    """Both are launched before the call waits for the first, from one copy if the array has gaps."""
     given = _by_strides(given)
     found = [one(given.object) for one in (min, max)]
     return [InputArray(one).numpy() for one in found]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Python function as the reference of a user's kernel: the tuner asks, this answers (docs/your_own_kernel.md)."""
+"""A Python function as the reference of a user's kernel: the tuner asks, and this module answers (docs/your_own_kernel.md)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ import numpy as np
 
 from ._core import dtype_words
 
-# NumPy's types by the words of descriptions.
+# NumPy's types for the words of descriptions.
 _types = {word: np.dtype("float32" if name == "bfloat16" else name) for name, word in dtype_words.items()}
 
 
 def _called(function, given: dict):
-    """Its answer to those of `given` that it names."""
+    """The function's answer to those of `given` that its parameters name."""
     parameters = inspect.signature(function).parameters.values()
     if not any(one.kind is one.VAR_KEYWORD for one in parameters):
         missing = [one.name for one in parameters if one.default is one.empty and one.name not in given]
@@ -36,7 +36,7 @@ def _called(function, given: dict):
 
 
 def _sent(array, wanted: dict, exact: bool) -> np.ndarray:
-    """The array as the tuner reads it: doubles, or 64-bit integers themselves where `exact`."""
+    """The array as the tuner reads it: doubles, or with `exact` 64-bit integers."""
     array = np.asarray(array)
     if array.shape != tuple(wanted["extents"]):
         raise ValueError(
@@ -69,7 +69,7 @@ def _inputs(function, question: dict) -> list:
 
 
 def _answer(function, question: dict, read) -> np.ndarray:
-    """The wanted output, as _sent() has it. Raises ValueError for anything but an array of its extents."""
+    """The wanted output, in the form of _sent(). Raises ValueError for anything but an array of its extents."""
     given = dict(question["problem"])
     for array in question["arrays"]:
         if array["role"] != "output":
@@ -111,7 +111,7 @@ def _serve(function, reader, writer, lock=None) -> None:
                 )
         except EOFError:
             return
-        except Exception as error:  # whatever the function raises is said where it is waited for
+        except Exception as error:  # any exception of the function is shown where the result is waited for
             what = " ".join(str(error).split())[:3000]
             writer.write(f"{_name(function)}() raised {type(error).__name__}: {what}\n".encode())
         else:
@@ -125,12 +125,12 @@ def serve_reference(function: Callable[..., Any]) -> None:
     """Answers the tuner on standard input and output until it has no more questions: the last line of a program that is named by
     `tunesmith tune my.cu --reference "python3 reference.py"`.
 
-    function: takes what it names of the inputs, as NumPy arrays of their types (bf16 as float32), and of the problem's parameters, and
-    returns the output, or several in the description's order or as a dict, each an array of its extents. Sums are best made in float64.
-    For `--inputs` instead: takes what it names of the problem's parameters and `seed`, and returns a dict of some of the input arrays.
+    function: takes the inputs that its parameters name, as NumPy arrays of their types (bf16 as float32), and the problem's parameters that they
+    name, and returns the output, or several in the description's order or as a dict, each an array of its extents. Sums are best computed in float64.
+    For `--inputs`: takes the problem's parameters that its parameters name, and `seed`, and returns a dict of some of the input arrays.
     """
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # the function's own output is no answer
+    os.dup2(2, 1)  # the function's own output must not count as an answer
     _serve(function, sys.stdin.buffer, out)
 
 
@@ -138,7 +138,7 @@ def serve_reference(function: Callable[..., Any]) -> None:
 def listening(function):
     """The words for --reference by which the program asks `function` of this process while the with-block runs."""
     folder = tempfile.mkdtemp(prefix="tunesmith_")
-    # The tuner says and keeps this name.
+    # The tuner shows and stores this name.
     path = os.path.join(folder, re.sub(r"\W", "_", _name(function))[:40])
     lock = threading.Lock()  # one of several devices' processes is answered at a time
 

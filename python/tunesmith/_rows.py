@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions over rows and what uses them, in one kernel: softmax, layer_norm, and any expression."""
+"""Reductions over rows and functions that use them, in one kernel: softmax, layer_norm, and any expression."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _computed_as(dtype: str) -> str:
 
 
 def _matrix(given: InputArray, rank: int) -> tuple[InputArray, int]:
-    """The array as rows of its last `rank` dimensions, copied if it has no rows of contiguous elements, and what lies from one to the next."""
+    """The array as rows of its last `rank` dimensions, copied if it has no rows of contiguous elements, and the distance between rows."""
     shape, strides = given.shape, given.array.strides
     columns = _product(shape[len(shape) - rank :])
     if given.array.size and not any(stride < 0 for stride in strides):
@@ -44,7 +44,7 @@ def _matrix(given: InputArray, rank: int) -> tuple[InputArray, int]:
 
 
 def _read(given: InputArray, whole: tuple[int, ...], rank: int, name: str) -> tuple[InputArray, str]:
-    """An array that is broadcast to the shape `whole`, whose last `rank` dimensions are a row; and how its elements are read."""
+    """An array that is broadcast to the shape `whole`, whose last `rank` dimensions are a row; and the way in which its elements are read."""
     lead, row = whole[: len(whole) - rank], whole[len(whole) - rank :]
     shape = (1,) * (len(whole) - len(given.shape)) + tuple(given.shape)
     if shape == whole:
@@ -138,13 +138,13 @@ def _word(expression: str, x: Any, axis: Axes, out: Any, keepdims: bool = False)
 
 @recorded("x", "out")
 def softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
-    """exp(x) over its sum along an axis, or several; None: all. As scipy.special.softmax, whose axis is None by default (here -1), and torch.softmax, in one
-    kernel and without overflow.
+    """exp(x) divided by its sum along an axis, or several; None: all. It equals scipy.special.softmax, whose axis is None by default (here -1), and
+    torch.softmax; in one kernel and without overflow.
 
-    x: any array; float32, float64, float16 and bfloat16 are computed (those of 16 bits in float32, rounded once), integers as float64. The last
-    axes are read where they lie, others are moved to the end in a copy and back. out: an array of x's shape.
+    x: any array; float32, float64, float16 and bfloat16 are computed in their own type (those of 16 bits in float32, rounded once), integers as
+    float64. The last axes are read in place, others are moved to the end in a copy and back. out: an array of x's shape.
     Returns an array of the caller's own kind, on the same device, with the same bits in every run of the same plan. Raises TypeError for types,
-    numpy.exceptions.AxisError for an axis that is not there. A row with NaN, +inf or nothing but -inf is NaN, as in PyTorch.
+    numpy.exceptions.AxisError for an axis that does not exist. A row with NaN or +inf, or with only -inf, is NaN, as in PyTorch.
     """
     return _word("softmax", x, axis, out)
 
@@ -156,8 +156,9 @@ def log_softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
 
 
 def _sum_of_exponentials(is_scaled: bool) -> tuple[str, str]:
-    """The text of each row's sum divided by exp(shift), and that of the shift: the greatest number, or 0 where it is infinite, so that exp() gives the infinity, or zeros.
-    is_scaled: with factors b. The least number stands for those whose factor is 0."""
+    """The text of each row's sum divided by exp(shift), and that of the shift: the greatest number, or 0 if that is infinite, so that exp() gives the
+    infinity, or zeros.
+    is_scaled: with factors b. The least number replaces those whose factor is 0."""
     greatest = "max(b == 0 ? min(x) : x)" if is_scaled else "max(x)"
     shift = f"({greatest} - {greatest} == 0 ? {greatest} : 0)"
     return f"sum({'b == 0 ? 0 : b * ' if is_scaled else ''}exp(x - {shift}))", shift
@@ -173,12 +174,12 @@ def logsumexp(
     return_sign: bool = False,
     out: Any = None,
 ) -> Any:
-    """log(sum(b * exp(x))) along an axis, or several, without overflow; None: of all. As scipy.special.logsumexp, whose axis is None by default (here
-    -1), and torch.logsumexp, also of infinities and of nothing (-inf).
+    """log(sum(b * exp(x))) along an axis, or several, without overflow; None: of all. It equals scipy.special.logsumexp, whose axis is None by
+    default (here -1), and torch.logsumexp, also for infinities and for no elements (-inf).
 
-    b: factors, broadcast with x; of those that are 0 the elements do not count. The logarithm of a sum below 0 is NaN. keepdims: reduced axes
-    stay with one element. return_sign: a pair, the logarithm of the sum's magnitude and its sign: -1, 0 or 1. out: for the logarithm. Of complex numbers there is
-    none. See softmax().
+    b: factors, broadcast with x; elements whose factor is 0 do not count. The logarithm of a sum below 0 is NaN. keepdims: reduced axes
+    stay with one element. return_sign: a pair, the logarithm of the sum's magnitude and its sign: -1, 0 or 1. out: for the logarithm. Complex numbers
+    are not supported. See softmax().
     """
     read, like = _together((x,) if b is None else (x, b))
     dtype = _computed_as(promoted(*(one.dtype for one in read)))
@@ -226,7 +227,7 @@ def logsumexp(
 
 @recorded("x", "out")
 def normalize(x: Any, axis: Axes = -1, *, p: float = 2.0, eps: float = 1e-12, out: Any = None) -> Any:
-    """x over its p-norm along an axis, or over eps where the norm is smaller: torch.nn.functional.normalize,
+    """x divided by its p-norm along an axis, or by eps if the norm is smaller: torch.nn.functional.normalize,
     whose dim is 1 by default (here the last axis). p: above 0, or numpy.inf. See softmax()."""
     p, eps = float(p), _number(eps, "eps")
     if not p > 0:
@@ -273,8 +274,8 @@ def layer_norm(
 ) -> Any:
     """(x - mean(x)) / sqrt(var(x) + eps) * weight + bias of each row: torch.nn.functional.layer_norm, in one kernel.
 
-    normalized_shape: of the last dimensions that are a row; None: the weight's or bias's shape, or the last dimension. weight, bias: arrays of that shape; they get x's
-    type. The variance is the mean of squared differences from the mean, so that no digits cancel. See softmax().
+    normalized_shape: the shape of the last dimensions, which are a row; None: the weight's or bias's shape, or the last dimension. weight, bias:
+    arrays of that shape; they get x's type. The variance is the mean of squared differences from the mean, so that no digits cancel. See softmax().
     """
     text = f"y = (x - mean(x)) * rsqrt(mean((x - mean(x)) ** 2) + {_number(eps, 'eps')})"
     text += (" * weight" if weight is not None else "") + (" + bias" if bias is not None else "")
@@ -310,20 +311,20 @@ def rows(
     keepdims: bool = False,
     **arrays: Any,
 ) -> Any:
-    """Results of arrays' elements and of reductions over each row, the last axis, in one kernel that reads each array once where it can:
+    """Computes results from arrays' elements and from reductions over each row, the last axis, in one kernel that reads each array once if possible:
 
         y = tunesmith.rows("y = exp(x - max(x)) / sum(exp(x - max(x)))", x=x)
         mean, rstd, y = tunesmith.rows("m = mean(x); r = rsqrt(mean((x - m) ** 2) + 1e-5); y = (x - m) * r * w", x=x, w=w)
 
-    expression: results, joined by ';', which may use the ones before. sum, mean, prod, and max and min of one value reduce it along the row; all
-    else is vectorize()'s language. At most 6 arrays, 4 results and 16 different reductions. Or a word: softmax, log_softmax, logsumexp,
+    expression: results, joined by ';', which may use the ones before. sum, mean, prod, and max and min of one value reduce it along the row; the
+    rest is vectorize()'s language. At most 6 arrays, 4 results and 16 different reductions. Or a word: softmax, log_softmax, logsumexp,
     layer_norm (of x, gamma, beta), rms_norm (of x, gamma), normalize.
-    values, arrays: in the order in which the expression first names them, or by name: whole ones of any number of dimensions, and beside them ones that have one
-    value for each column, for each row (an axis of 1 at the end), or for all. dtype: converts all first; None: their common type, float64 for
+    values, arrays: in the order in which the expression first names them, or by name: whole arrays of any number of dimensions, and arrays that have
+    one value for each column, for each row (an axis of 1 at the end), or for all. dtype: converts all first; None: their common type, float64 for
     integers. out: an array for the result, or a tuple for several.
-    Returns an array, or a tuple of several results. What is the same along a row has one element for it; keepdims: with an axis of 1 at the end.
-    The same plan gives the same bits for the same arrays in every run. Sums are as accurate as the op's page says. Raises ValueError with the place in the text for what is
-    wrong there.
+    Returns an array, or a tuple of several results. A result that is the same along a row has one element for it; keepdims: with an axis of 1 at the
+    end. The same plan gives the same bits for the same arrays in every run. Sums are as accurate as the op's page says. Raises ValueError with the
+    place of a mistake in the text.
     """
     names, results = rows_arrays(expression), rows_results(expression)
     given = _operands(names, values, arrays)

@@ -17,12 +17,12 @@ from ._reductions import _flipped, _refuse_missing
 from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_output, types_of
 
 _functions = parameter_words("scan", "function")
-# Element types that the op does not have are converted, or their bits are read as another type.
+# Element types that the op lacks are converted, or their bits are read as another type.
 _converted = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
 _viewed = {"bool": "uint8", "uint64": "int64"}
 # The element types that expressions may have.
 _expressed = [name for name in types_of("scan") if name != "uint8"]
-# A sum or product of integers as the op has it, as what it is a sum or product of.
+# The types in which the op sums or multiplies integers: the elements are read as these.
 _summed = {"bool": "int64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64", "uint8": "uint64"}
 
 
@@ -82,7 +82,7 @@ def _scan(
         bits = _summed.get(own, result_type)
         return (result.viewed(bits) if bits != result_type else result).to(wanted)
     if exclusive and function in ("max", "min") and own in _converted:
-        # The first result is the extreme of the type that was scanned.
+        # The first result is the extreme of the type in which it was scanned.
         limits = np.iinfo(own)
         result = InputArray(result.object.clip(limits.min, limits.max))
     return result.to(wanted)
@@ -149,16 +149,16 @@ def _accumulate_expression(expression: str, a, axis, dtype, out, exclusive: bool
 def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: Any = None) -> Any:
     """numpy.cumsum: the sums of the elements up to each one, along an axis; None: of the flattened array.
 
-    a: any array; float32, float64, float16, bfloat16, int32, int64, uint8, uint64 and booleans are read as they lie, smaller
-    integers and uint32 are converted first (in a copy). Strides of an outer axis and of the scanned one are read where they lie; other views
+    a: any array; float32, float64, float16, bfloat16, int32, int64, uint8, uint64 and booleans are read in place, smaller
+    integers and uint32 are converted first (in a copy). Strides of an outer axis and of the scanned one are read in place; other views
     are copied. dtype: converts `a` first; NumPy's or PyTorch's; float64 sums and products of float32 need no
-    copy, and are the more accurate ones. out: an array of the result's shape;
-    one of float32 or float64 that has more numbers than `a`'s type is what dtype= would be.
+    copy, and are more accurate. out: an array of the result's shape;
+    one of float32 or float64 that has more numbers than `a`'s type acts like dtype=.
     Returns an array of the caller's own kind, on the same device, with the same bits in every run of the same plan. Integers give int64 or uint64 and wrap.
     The error of the n-th sum is at most min(n, 256 + n / 1024) u sum|a|, u = 2**-24 or 2**-53; float16 and bfloat16 are summed in float32
     (in NumPy each sum is rounded).
     Raises TypeError for types, masked arrays, numpy.matrix and pandas objects with missing values, numpy.exceptions.AxisError for an axis
-    that is not there.
+    that does not exist.
     """
     return _accumulate("sum", a, axis, dtype, out)
 
@@ -185,12 +185,13 @@ def scan(
     """The running results of `function` along an axis, by default the last; None: of the flattened array.
 
     function: sum, product, max, min, any or all: NumPy's cumsum and cumprod, and accumulate() of maximum, minimum, logical_or and
-    logical_and (whose axis is 0 by default). Or an associative expression of a, what is before, and b, the next element, as of tunesmith.elementwise:
+    logical_and (whose axis is 0 by default). Or an associative expression of a, the result before, and b, the next element, as in
+    tunesmith.elementwise:
     "b == b ? b : a" is the last number that is not NaN, "max(a, b) + log1p(exp(-abs(a - b)))" the logarithm of a sum. Its result has the
-    array's element type, of float16, bfloat16, float32, float64, int32 and int64. One that is not associative for a few numbers raises
-    ValueError; the elements are not combined one after the other.
-    exclusive: of the elements before each one; the first result is 0, 1, the least or the greatest number (an infinity where there is
-    one), False or True; of an expression `identity`, which it needs. reverse: from the last element on. See cumsum().
+    array's element type, of float16, bfloat16, float32, float64, int32 and int64. An expression that is not associative for a few test numbers raises
+    ValueError, because the elements are not combined one after the other.
+    exclusive: the results of the elements before each one; the first result is 0, 1, the least or the greatest number (an infinity if the type has
+    one), False or True; for an expression it is `identity`, which must be given. reverse: from the last element on. See cumsum().
     """
     if isinstance(axis, tuple) and len(axis) == 1:  # accumulate() takes a tuple
         (axis,) = axis

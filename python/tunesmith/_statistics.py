@@ -28,7 +28,7 @@ from ._reductions import (
 from ._tensors import tensor
 from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_output
 
-# Element types that the op does not have are converted to these.
+# Element types that the op lacks are converted to these.
 _converted = {
     "bool": "int32",
     "int8": "int32",
@@ -75,7 +75,7 @@ def _flag(keepdims) -> bool:
 
 
 def _without(name: str, instead: str, **given) -> None:
-    """Refuses parameters that NumPy has and this package does not."""
+    """Refuses parameters that NumPy has and this package lacks."""
     for word, value in given.items():
         if value is not np._NoValue and value is not None and value is not True:
             raise NotImplementedError(f"{name}() has no {word}= here; {instead}.")
@@ -116,14 +116,14 @@ def _arg(function: str, a, axis, out, keepdims):
 
 @recorded("a", "out")
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = np._NoValue) -> Any:
-    """numpy.argmax: where the greatest element is first; a NaN is greater than any number, and the first one counts. None: in the flattened
-    array. float32, float64, int32 and int64 are read where they lie, other types are converted. Raises ValueError for no elements. See sum()."""
+    """numpy.argmax: the first position of the greatest element; a NaN is greater than any number, and the first one counts. None: in the flattened
+    array. float32, float64, int32 and int64 are read in place, other types are converted. Raises ValueError for no elements. See sum()."""
     return _arg("argmax", a, axis, out, keepdims)
 
 
 @recorded("a", "out")
 def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = np._NoValue) -> Any:
-    """numpy.argmin: where the least element is first; a NaN is less than any number, and the first one counts. See argmax()."""
+    """numpy.argmin: the first position of the least element; a NaN is less than any number, and the first one counts. See argmax()."""
     return _arg("argmin", a, axis, out, keepdims)
 
 
@@ -182,7 +182,7 @@ def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
 
 
 def _moments_where(function: str, a, axis, dtype, out, ddof, keepdims, where):
-    """In two passes: the mean of what counts, then the squares of the differences from it, which the array's own library makes."""
+    """In two passes: the mean of the elements that count, then the squares of the differences from it, which the array's own library computes."""
     given = InputArray(a)
     axes, ddof = _axes(axis, len(given.shape)), np.asarray(number_of(ddof)).item()
     wanted = (
@@ -239,12 +239,12 @@ def var(
     a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: Any = np._NoValue, *, where: Any = True,
     mean: Any = np._NoValue, correction: Any = np._NoValue,
 ) -> Any:  # fmt: skip
-    """numpy.var: the mean of the squares of what the elements are off their mean, divided by n - ddof instead of n.
+    """numpy.var: the sum of the squared differences of the elements from their mean, divided by n - ddof.
 
     a is read once, as accurately as by two passes: the error is at most 16 u var + 256 u**2 mean(a**2), u = 2**-24 or 2**-53, as long as the
     squares' sum does not overflow. Integers give float64, as which they are read: those beyond 2**53 are rounded first. dtype="float64" of float32 is computed in float64 without a copy.
-    correction: another name of ddof. where: an array of booleans, which elements count; their squares are made by the array's own library, in two
-    passes. mean= raises NotImplementedError. See sum().
+    correction: another name of ddof. where: an array of booleans, true for the elements that count; the array's own library computes their squares,
+    in two passes. mean= raises NotImplementedError. See sum().
     """
     return _moment("var", a, axis, dtype, out, _correction(ddof, correction), keepdims, where, mean)
 
@@ -318,8 +318,8 @@ def prod(
     initial: Any = np._NoValue,
     where: Any = True,
 ) -> Any:
-    """numpy.prod: the product of the elements. Integers give int64 or uint64 and wrap. Of real numbers only the result may leave the type's
-    range, not what is between; float32 is multiplied as float64. initial= and where= raise NotImplementedError. See sum()."""
+    """numpy.prod: the product of the elements. Integers give int64 or uint64 and wrap. For real numbers only the result may leave the type's
+    range, not products in between; float32 is multiplied as float64. initial= and where= raise NotImplementedError. See sum()."""
     _without(
         "prod",
         "multiply the result, or choose elements before, as in prod(a[mask])",
@@ -378,21 +378,21 @@ def _logical(function: str, a, axis, out, keepdims):
 
 @recorded("a", "out")
 def any(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:
-    """numpy.any: whether any element is not 0, as booleans; a NaN is not 0. where= raises NotImplementedError. See sum()."""
+    """numpy.any: True if any element is not 0, as booleans; a NaN is not 0. where= raises NotImplementedError. See sum()."""
     _without("any", "give any(a & mask)", where=where)
     return _logical("any", a, axis, out, keepdims)
 
 
 @recorded("a", "out")
 def all(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:
-    """numpy.all: whether all elements are not 0. See any()."""
+    """numpy.all: True if all elements are not 0. See any()."""
     _without("all", "give all(a | ~mask)", where=where)
     return _logical("all", a, axis, out, keepdims)
 
 
 @recorded("a")
 def count_nonzero(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
-    """numpy.count_nonzero: how many elements are not 0, as int64 (NumPy's own gives a Python int for all axes). See sum()."""
+    """numpy.count_nonzero: the number of elements that are not 0, as int64 (NumPy's own gives a Python int for all axes). See sum()."""
     return _logical("count_nonzero", a, axis, None, keepdims)
 
 
@@ -429,10 +429,10 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
 
 @recorded("x")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """numpy.linalg.norm: of vectors any ord; of matrices (two axes) None, "fro", 1, -1, inf, -inf.
+    """numpy.linalg.norm: for vectors any ord; for matrices (two axes) None, "fro", 1, -1, inf, -inf.
 
-    Integers give float64. The error is at most 11 u of the norm (6 for ord=2), as long as the squares do not overflow. Vectors' ords but 0, 1, 2,
-    inf and -inf are computed by reduction(). Those that need singular values (2, -2, "nuc" of matrices) raise NotImplementedError. See sum().
+    Integers give float64. The error is at most 11 u of the norm (6 for ord=2), as long as the squares do not overflow. Ords of vectors other than 0,
+    1, 2, inf and -inf are computed by reduction(). Those that need singular values (2, -2, "nuc" of matrices) raise NotImplementedError. See sum().
     """
     given = InputArray(x)
     dimensions = len(given.shape)
@@ -449,7 +449,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         is_matrix = False
     else:
         if axis is not None:
-            # NumPy makes an integer of a single axis.
+            # NumPy converts a single axis to an integer.
             axis = tuple(axis) if isinstance(axis, (tuple, list)) else (int(axis),)
         given_axes = tuple(range(dimensions)) if axis is None else axis
         axes = tuple(_axes(one, dimensions)[0] for one in given_axes)
@@ -479,7 +479,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
     added, other = axes if abs(ord) == 1 else axes[::-1]
     sums = _vector_norm(given, 1, (added,))
-    most = most if given.shape[other] else total  # the sum of nothing is 0
+    most = most if given.shape[other] else total  # the sum of no elements is 0
     found = (most if ord > 0 else least)(sums.object, other - (other > added))
     return _returned(InputArray(found), shape, None)
 
@@ -498,11 +498,11 @@ def reduction(
     finish: str = "out",
     dtype: Any = None,
 ) -> Any:
-    """A sum, maximum or minimum of an expression of arrays, and what `finish` makes of it, in one pass: reduction("exp(a - b)", x, m, axis=1).
+    """A sum, maximum or minimum of an expression of arrays, and the function `finish` of it, in one pass: reduction("exp(a - b)", x, m, axis=1).
 
     expression: in `a` to `f`, the arrays in their order, which are broadcast as by NumPy, in the language of vectorize(). finish: a function of
-    `out`, as "sqrt(out)". function: sum, max or min. dtype: the result's type. It is a line of index notation, which tensor() computes: see there
-    for types and accuracy.
+    `out`, such as "sqrt(out)". function: sum, max or min. dtype: the result's type. It is a line of index notation, which tensor() computes: see
+    there for types and accuracy.
     """
     if function not in _signs:
         raise ValueError(f"function= is {function!r}; allowed are {', '.join(_signs)}.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Index expressions: NumPy's einsum, and what it has no words for."""
+"""Index expressions: NumPy's einsum, and expressions that it cannot write."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from ._transposition import transpose
 from ._types import dtype_words, type_name, types_of
 
 _most_arrays = 6
-# Integers of another width are computed modulo 2**32 or 2**64 and cut again, which is what their own sums and products do.
+# Integers of another width are computed modulo 2**32 or 2**64 and cut again, which gives the same sums and
+# products as their own arithmetic.
 _computed_as = {"int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
 _summed_in_float32 = ("float16", "bfloat16")
 _types = types_of("tensor")  # the types that kernels read
 _written = [name for name in _types if name not in ("int8", "uint8")]  # the types that they write
 _casts = ("no", "equiv", "safe", "same_kind", "unsafe")
-# Letters for lists of whole numbers, in the order of implicit results.
+# The letters for lists of whole numbers, in the order of implicit results.
 _labels = string.ascii_uppercase + string.ascii_lowercase
 
 
@@ -100,7 +101,7 @@ def _compute(
 
 
 def _together(values: Sequence[Any]) -> tuple[list[InputArray], InputArray]:
-    """The arrays, those of ordinary memory beside the others where there are any, and one of the latter."""
+    """The arrays, with those in ordinary memory copied to the device of the others if there are any, and one of the latter."""
     given = [InputArray(value) for value in values]
     like = next((one for one in given if one.array.kind != "numpy"), given[0])
     return [
@@ -114,7 +115,7 @@ def _dtype_of(given: Sequence[InputArray], dtype: Any, what: str) -> str:
 
 
 def _operands(names: Sequence[str], values: tuple, arrays: Mapping[str, Any]) -> tuple:
-    """The arrays of an expression in its order, all given so or all by name."""
+    """The arrays of an expression in its order, all given in that order or all by name."""
     unknown = [name for name in arrays if name not in names]
     if unknown:
         raise TypeError(f"The expression reads no array {unknown[0]}; it reads {', '.join(names)}.")
@@ -151,26 +152,26 @@ def tensor(
 
         y = tunesmith.tensor("y[n,o,v,u] += x[n,c,v+i,u+j] * w[o,c,i,j]", x=x, w=w)
 
-    expression: what is computed, brackets for indices: those that the result names are its dimensions, the others are summed (`+=`), or
-    the largest (`max=`) or smallest (`min=`) term is taken; `=` where there are none. Between brackets a sum of indices with whole factors,
-    and a whole number: windows (y+i), strides (2*y+i), mirrors (99-y), diagonals (i,i). Of the elements any function of vectorize()'s
+    expression: the computation, with indices in brackets: indices of the result are its dimensions, over the others terms are summed (`+=`), or
+    the largest (`max=`) or smallest (`min=`) term is taken; `=` if there are no others. Brackets hold a sum of indices with whole factors,
+    and a whole number: windows (y+i), strides (2*y+i), mirrors (99-y), diagonals (i,i). A term is any function of the elements in vectorize()'s
     language. At most 12 indices and 6 different arrays.
     values, arrays: the arrays, in the order in which the expression first names them, or by name; any strides. extents: of indices that no
-    array fixes. An index that stands alone along a dimension has its extent; one that stands there with others the largest that fits.
-    dtype: converts all arrays first; None: their common type. float32, float64, int32, int64, float16 and bfloat16 are computed, smaller
-    integers as those (int8 and uint8 in the kernel) and cut again; uint64 is refused. out: an array for the result.
-    may: what rounding may change. "reorder": the order of sums; "distribute": also how products are distributed over sums, as in
+    array fixes. An index that is alone in a dimension has its extent; an index together with others has the largest extent that fits.
+    dtype: converts all arrays first; None: their common type. Kernels compute float32, float64, int32, int64, float16 and bfloat16, smaller
+    integers as these (int8 and uint8 in the kernel) and cut again; uint64 is refused. out: an array for the result.
+    may: the changes that rounding may cause. "reorder": the order of sums; "distribute": also how products are distributed over sums, as in
     a*b + a*c = a*(b+c), which permits forms with far fewer operations ("tunesmith derive" shows them).
-    finish: what is written instead of out, the sum: a function of it and of arrays at indices of the result, as in "max(out + bias[o], 0)".
-    Arrays that it alone reads stand behind the others.
-    out_dtype: the result's type, to which the kernel converts what it computes; None: the arrays' own.
-    zero_outside: names of arrays of which an element out of bounds is 0, for borders, as in x[v+i-1,u+j-1] with extents={"v": ..., "u": ...}.
+    finish: the result instead of the sum, out: a function of it and of arrays at indices of the result, as in "max(out + bias[o], 0)".
+    Arrays that only finish reads come after the others.
+    out_dtype: the result's type, to which the kernel converts; None: the arrays' own.
+    zero_outside: names of arrays whose elements out of bounds are 0, for borders, as in x[v+i-1,u+j-1] with extents={"v": ..., "u": ...}.
 
     A result that is written along a diagonal only is zero elsewhere. The same plan gives the same bits in every run; later calls may have
-    another one (docs/library.md). A real sum is off by at most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that
+    another plan (docs/library.md). A real sum is off by at most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that
     type), and long sums in float32 by far less, as they are added in runs; with may="distribute" |term| is that of a
-    term's magnitudes, and some roundings of each term come on top. Raises ValueError with the place in the
-    text for what is wrong there, or for shapes that contradict.
+    term's magnitudes, and some roundings of each term are added. Raises ValueError with the place of a mistake in the
+    text, or for shapes that contradict.
     """
     given = _operands(tensor_arrays(expression, finish), values, arrays)
     if may not in parameter_words("tensor", "may"):
@@ -216,9 +217,9 @@ def einsum(
     Ellipsis, repeated indices, results in implicit order and any number of operands as in NumPy; also with lists of whole numbers in place of
     letters, einsum(a, [0, 1], b, [1, 2], [0, 2]). Two operands or fewer take one kernel, more take
     one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written.
-    A result is a new C-contiguous array: einsum("ii->i", a) is a copy of the diagonal, where NumPy gives a view that writes to `a`. casting: what dtype and out may
-    convert, by numpy.can_cast()'s words; None: dtype anything, out what is of the same kind (NumPy's default is "safe"). order: "C", "K" or "A". Types, out, dtype
-    and accuracy as of tensor(). Raises ValueError for subscripts that are
+    A result is a new C-contiguous array: einsum("ii->i", a) is a copy of the diagonal, where NumPy gives a view that writes to `a`. casting: the
+    conversions that dtype and out may make, by numpy.can_cast()'s words; None: any for dtype, those of the same kind for out (NumPy's default is
+    "safe"). order: "C", "K" or "A". Types, out, dtype and accuracy as in tensor(). Raises ValueError for subscripts that are
     wrong or do not fit the arrays, TypeError for casts that are not allowed.
     """
     if not isinstance(subscripts, str):
@@ -252,7 +253,7 @@ def einsum(
         taken = [pieces.pop(k) for k in sorted(place, reverse=True)][::-1]
         left = set(result).union(*(name for name, _ in pieces)) if pieces else set(result)
         name = result if not pieces else "".join(sorted(left.intersection("".join(one for one, _ in taken))))
-        # Results between two kernels keep the type of the sums: in one of 16 bits they might overflow.
+        # Results between two kernels keep the type of the sums: a type of 16 bits might overflow.
         arrays = [one for _, one in taken]
         read_as = (
             "float32"
@@ -277,7 +278,7 @@ def einsum(
 
 
 def _text_of_lists(given: tuple) -> tuple[str, tuple]:
-    """The subscripts as a text, and the arrays, of an array and its list of labels in turns, and a list for the result."""
+    """The subscripts as a text, and the arrays, from operands that are arrays and lists of labels in turns, and a list for the result."""
     if len(given) < 2:
         raise ValueError("einsum() was given no array.")
     terms = []
@@ -301,7 +302,7 @@ def _text_of_lists(given: tuple) -> tuple[str, tuple]:
 
 
 def _path(inputs: list[str], result: str, pieces: list, optimize: Any) -> list[tuple[int, ...]]:
-    """The steps of the computation: each takes some operands together, and puts its result behind the others."""
+    """The steps of the computation: each combines some operands, and puts its result behind the others."""
     if len(inputs) <= 2 or not optimize:
         return [tuple(range(len(inputs)))]
     shapes = [np.broadcast_to(np.float32(0), one.shape) for _, one in pieces]
@@ -332,7 +333,7 @@ def _contract(
     extents = _extents(inputs, [one.shape for one in arrays])
     factors = []
     for k, (name, one) in enumerate(zip(inputs, arrays)):
-        # Along a dimension of one element that is longer elsewhere the element is repeated.
+        # A dimension of one element that is longer in another array repeats its element.
         places = [
             "0" if extent == 1 and extents[label] != 1 else label for label, extent in zip(name, one.shape)
         ]

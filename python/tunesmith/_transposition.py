@@ -21,9 +21,9 @@ _moved_as = {1: "u8", 2: "f16", 4: "f32", 8: "f64"}
 def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = None) -> Any:
     """numpy.transpose, as a copy: a C-contiguous array whose k-th axis is axes[k] of `a`; None: all axes in reverse.
 
-    Elements of 1, 2, 4, 8 and 16 bytes, copied bit by bit. One launch where the order exchanges two groups of
-    neighbouring axes (every matrix, every batch of matrices, images from channels-first to channels-last) or where at most twelve groups
-    are left (of elements of 16 bytes, eleven); other orders are copied by the array's own library.
+    Elements of 1, 2, 4, 8 and 16 bytes, copied bit by bit. It takes one launch if the order exchanges two groups of
+    neighbouring axes (every matrix, every batch of matrices, images from channels-first to channels-last) or if at most twelve groups
+    are left (eleven for elements of 16 bytes); other orders are copied by the array's own library.
     out: a C-contiguous array of that shape and type. Raises ValueError for axes that are no permutation.
     """
     given = InputArray(a)
@@ -76,7 +76,8 @@ def _permute(given: InputArray, order, result: InputArray) -> bool:
     if item == 16:  # two of 8 bytes
         groups, item = [*([extent, 2 * stride] for extent, stride in groups), [2, 1]], 8
     if item in _moved_as and len(groups) <= len(_letters):
-        # The array's axes and the result's, neighbours as one; elements are moved as they are, whatever they mean.
+        # The axes of the array and of the result, with neighbours joined; elements are moved as bits, without
+        # a meaning.
         letters = _letters[: len(groups)]
         within = sorted(range(len(groups)), key=lambda k: -groups[k][1])
         extents = "x".join(str(extent) for extent, _ in groups)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuning from Python: the command line in a separate process, which survives whatever a variant does to it."""
+"""Tuning from Python: the command line in a separate process, so that this process survives any fault of a variant."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def program() -> str:
 
 
 class _Bar:
-    """tqdm's where it is installed, in notebooks too; else the program's own plain lines."""
+    """tqdm's bar if it is installed, in notebooks too; else the program's own plain lines."""
 
     def __init__(self, shown: bool):
         self.shown = shown
@@ -86,7 +86,7 @@ def _run(arguments: list[str], shown: bool) -> str:
         out = process.stdout.read()
         process.wait()
     except KeyboardInterrupt:
-        process.send_signal(signal.SIGINT)  # it keeps what it has
+        process.send_signal(signal.SIGINT)  # the program keeps its verdicts
         process.wait()
         raise
     finally:
@@ -102,7 +102,7 @@ def _run(arguments: list[str], shown: bool) -> str:
 
 
 def _why(said: list[str], out: str) -> str:
-    """The sentence that the program ended with, and then what it said before."""
+    """The last sentence of the program, and then its output before that."""
     begin = max((k for k, line in enumerate(said) if line.startswith("tunesmith: ")), default=len(said))
     before = "\n".join([*said[:begin][-20:], out[-2000:].rstrip()]).strip()
     sentence = "\n".join(said[begin:]).removeprefix("tunesmith: ")
@@ -141,19 +141,19 @@ def tune(
 ) -> Any:
     """Finds the fastest kernels for problems and keeps every verdict in the database.
 
-    what: an op's name ("conv2d"), the path of a kernel of your own ("softmax.cu"), or a Capture of what your program used.
+    what: an op's name ("conv2d"), the path of a kernel of your own ("softmax.cu"), or a Capture of the problems that your program used.
     problems: a text ("height=1000 width=2000 ...") or dict, or several.
     device: "cuda", "cuda:1", "cuda:all" or "host"; None: that of set_device(), else the first GPU where there is one.
-    budget: for each problem, a time ("30s", a number of seconds) or with a text a number of variants ("500"); of a Capture the time for all
+    budget: for each problem, a time ("30s", a number of seconds) or with a text a number of variants ("500"); for a Capture the time for all
     problems together, which goes to those where it is expected to save most.
-    reference: of a kernel of your own, a function that computes its outputs with NumPy, as serve_reference() says; None: what the
+    reference: for a kernel of your own, a function that computes its outputs with NumPy, as serve_reference() says; None: the reference that the
     description names, else the untuned kernel. It runs in this process.
-    inputs: likewise, a function that gives arrays which cannot hold any numbers, such as indices: of what it names of the problem's
-    parameters and `seed` it makes a dict of some of the input arrays. None: as the description says.
+    inputs: a function that gives arrays which cannot hold arbitrary numbers, such as indices: from the problem's parameters that its parameters
+    name and `seed` it makes a dict of some of the input arrays. It runs in this process. None: as the description says.
     database: a file; None: the user's own. options: those of the command line, such as seed=3, strategy="random", jobs=8.
-    progress: shows a bar (tqdm's where it is installed) or lines on stderr. Ctrl-C keeps what is known; so does a run again.
+    progress: shows a bar (tqdm's if it is installed) or lines on stderr. Ctrl-C keeps the verdicts so far; a later run reuses them.
     Returns the winners, as winners() does; functions of this package use them from then on.
-    Raises ValueError for wrong input, RuntimeError where it failed, such as a base kernel that is wrong.
+    Raises ValueError for wrong input, RuntimeError if it failed, for example because the base kernel is wrong.
     """
     arguments = ["tune"]
     file = None
@@ -206,9 +206,10 @@ def winners(
     device: str | None = None,
     database: str | os.PathLike[str] | None = None,
 ) -> Any:
-    """The winners in the database, newest tuning first by problem: a pandas DataFrame where pandas is installed, else a list of
-    dicts. op: an op's name, or the path of a kernel of your own; None: all. Columns as of `tunesmith query --format json`: op, device, problem, template, config, median_us, low_us, high_us,
-    base_us, speedup_over_base, runner_up and more; times in microseconds. Empty where there is no database."""
+    """The winners in the database, newest tuning first by problem: a pandas DataFrame if pandas is installed, else a list of
+    dicts. op: an op's name, or the path of a kernel of your own; None: all. Columns as in `tunesmith query --format json`: op, device, problem,
+    template, config, median_us, low_us, high_us, base_us, speedup_over_base, runner_up and more; times in microseconds. Empty if there is no
+    database."""
     file = os.fspath(database) if database is not None else default_database()
     rows = []
     if file and os.path.exists(file):
@@ -256,7 +257,7 @@ class Capture:
         self.problems.sort(key=lambda usage: -usage["lost_us"])
 
     def text(self) -> str:
-        """A line each, as `tunesmith tune --problems` reads them, weighted by what tuning is expected to save."""
+        """The problems, one a line, as `tunesmith tune --problems` reads them, weighted by the time that tuning is expected to save."""
         total = sum(usage["lost_us"] for usage in self.problems)
         return "".join(
             f"{usage['op']} weight={usage['lost_us'] if total else usage['launches']:.6g} {usage['problem']}\n"

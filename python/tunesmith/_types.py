@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types: what they are called here, by their libraries and in the ops' problems, and what a result of several has."""
+"""Element types: their names here, in their libraries and in the ops' problems, and the type of a result of several."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ type_names = (
 
 
 def type_name(dtype) -> str:
-    """An element type's name, "float32", of what its library calls it: numpy.float32, "f4", torch.float32, float."""
+    """An element type's name, "float32", from its name in a library: numpy.float32, "f4", torch.float32, float."""
     if is_torch_type(dtype) or isinstance(dtype, str) and dtype == "bfloat16":
         name = str(dtype).removeprefix("torch.")
     else:
@@ -30,7 +30,7 @@ def is_torch_type(dtype) -> bool:
 
 
 def type_of_output(own: str, out) -> str | None:
-    """The type of `out` where that is float32 or float64 and has more numbers than `own`, since NumPy adds and multiplies in it; else None."""
+    """The type of `out` if that is float32 or float64 and has more numbers than `own`, since NumPy adds and multiplies in it; else None."""
     there = type_name(out.dtype) if hasattr(out, "dtype") else None
     reals = ("float16", "bfloat16", "float32", "float64")
     if there not in reals[2:] or own.startswith("complex"):
@@ -39,7 +39,7 @@ def type_of_output(own: str, out) -> str | None:
 
 
 def promoted(*names: str) -> str:
-    """The type of a result of such arrays, as NumPy has it; with bfloat16 as PyTorch has it."""
+    """The type of a result of such arrays, as in NumPy; with bfloat16 as in PyTorch."""
     others = [name for name in names if name != "bfloat16"]
     if len(others) == len(names):
         return np.result_type(*map(np.dtype, names)).name

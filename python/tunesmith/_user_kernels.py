@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Your own kernel, with its description as Python values."""
+"""A user's own kernel, with its description as Python values."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _rule(tree: Tree, inputs: tuple[str, ...], negative: set[str]) -> str:
     if name == "number":
         return str(operands[0]) if operands[0] >= 0 else f"({operands[0]})"
     texts = [_rule(one, inputs, negative) for one in operands]
-    if name in ("and", "or") and not _is_truth(tree):  # Python's are one of the two values
+    if name in ("and", "or") and not _is_truth(tree):  # Python returns one of the two values
         return (
             f"({texts[0]} ? {texts[1]} : {texts[0]})"
             if name == "and"
@@ -60,7 +60,7 @@ def _rule(tree: Tree, inputs: tuple[str, ...], negative: set[str]) -> str:
         x, y = texts
         if not any(_may_be_negative(one, inputs, negative) for one in operands):
             return f"({x} {'/' if name == '//' else '%'} {y})"
-        # C's are rounded towards zero, Python's down.
+        # C rounds quotients towards zero, Python rounds down.
         goes_down = f"({x} % {y} != 0 && ({x} % {y} < 0) != ({y} < 0))"
         return (
             f"({x} / {y} - ({goes_down} ? 1 : 0))"
@@ -116,10 +116,10 @@ def write_kernel(file: str | os.PathLike[str], source: str, **description: Any) 
     """Writes a kernel with its description as a file that tune(), Dispatcher(kernels=[...]) and the command line take.
 
     file: the path, which ends in .cu; the op's name is the kernel's. source: CUDA C++. description: the keys of docs/your_own_kernel.md
-    (kernel, problem, arrays, axes, rules, launch, reference, tolerance, ...); wherever an expression stands, a Python function of whole
-    numbers may stand too: its parameters are the problem's and the axes, and it is read, not run. min and max are Python's, and ceil_div(a, b),
+    (kernel, problem, arrays, axes, rules, launch, reference, tolerance, ...); in place of any expression, a Python function of whole
+    numbers may be given: its parameters are the problem's and the axes, and it is read, not run. min and max are Python's, and ceil_div(a, b),
     a / b rounded up, need not be defined. Returns the path. Raises ValueError for a function that is no arithmetic, with its line, TypeError
-    for other values, OSError where the file cannot be written.
+    for other values, OSError if the file cannot be written.
     """
     file = os.fspath(file)
     if not file.endswith(".cu"):

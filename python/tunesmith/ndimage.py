@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filters, morphology and measurements of images, with the signatures of scipy.ndimage; docs/ndimage.md lists what each one launches.
+"""Filters, morphology and measurements of images, with the signatures of scipy.ndimage; docs/ndimage.md lists the launches of each.
 
 Weighted sums are in _linear_filters.py, ranks in _rank_filters.py, morphology in _morphology.py and _binary_morphology.py, measurements in
-_measurements.py. Arrays may have any number of dimensions. Weighted sums of one and two dimensions take one launch, so do those of more whose mask is
-1 along the leading axes; else there is a launch for each place of the mask along these.
-All boundary modes, origins and axes.
+_measurements.py. Arrays may have any number of dimensions. Weighted sums of one and two dimensions take one launch, and so do those of more
+dimensions if the mask has the extent 1 along the leading axes; else there is a launch for each place of the mask along these.
+All boundary modes, origins and axes are supported.
 
-Types: float32, float16 and bfloat16 are summed in float32 (SciPy: float64), float64 and integers as SciPy does it, and cut to the
-output's type as there. With output=numpy.float32 (or any real type of 16 or 32 bits) images of uint8, uint16 and int16 are read as
-they lie and summed in float32, which is fastest. Complex images and masks are computed by parts, in ordinary memory.
+Types: float32, float16 and bfloat16 are summed in float32 (SciPy: float64), float64 and integers as in SciPy, and cut to the
+output's type as there. With output=numpy.float32 (or any real type of 16 or 32 bits) images of uint8, uint16 and int16 are read in
+place and summed in float32, which is fastest. Complex images and masks are computed by parts, in ordinary memory.
 
 NaN and infinity: correlate() and convolve() leave out weights of 0 (of at most 2**-52), as SciPy does, so that a NaN under one has no effect; the
 functions along one axis multiply by all weights, as SciPy's do (whose uniform_filter1d() carries a NaN on to the end of its line; here it is in the
-windows that it lies in). On a GPU all weights count, since looking at the result would mean to wait for it.
+windows that it lies in). On a GPU all weights count, since testing the result would mean waiting for it.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
                     "For 'valid' mode, one must be at least as large as the other in every dimension"
                 )
             image, weights = InputArray(weights, image), image.numpy()
-            turned = word == "correlation"  # the result of the exchanged pair is turned around
+            turned = word == "correlation"  # the result of the exchanged pair is reversed
     if image.array.size == 0 or weights.size == 0:
         raise ValueError("convolve2d inputs must have at least one element.")
     if word == "correlation":
@@ -105,13 +105,13 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", f
     """scipy.signal.convolve2d: the convolution of two images.
 
     in1, in2: arrays of two dimensions; in2 is copied to the device of in1. mode: full, same (the centre, of in1's size) or valid.
-    boundary: fill (with fillvalue), wrap or symm. float32, float16 and bfloat16 are summed in float32, all else in float64, integers whose sums
-    could pass 2**53 in ten parts, so that they wrap as SciPy's do. Returns an array of in1's kind, of the promoted type. Raises ValueError.
+    boundary: fill (with fillvalue), wrap or symm. float32, float16 and bfloat16 are summed in float32, all other types in float64, integers whose
+    sums could pass 2**53 in ten parts, so that they wrap as SciPy's do. Returns an array of in1's kind, of the promoted type. Raises ValueError.
     """
     return _two(in1, in2, mode, boundary, fillvalue, "convolution")
 
 
 @recorded("in1", by_content=("in2",))
 def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
-    """scipy.signal.correlate2d: convolve2d() with in2 turned around and conjugated; parameters, types and errors as there."""
+    """scipy.signal.correlate2d: convolve2d() with in2 reversed and conjugated; parameters, types and errors as there."""
     return _two(in1, in2, mode, boundary, fillvalue, "correlation")

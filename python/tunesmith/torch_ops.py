@@ -4,7 +4,7 @@
     import tunesmith.torch_ops
     y = torch.ops.tunesmith.correlate(x, weights, "constant")
 
-Shapes and types are as of the functions of the same names; sums and extremes take `dim` and `keepdim` as PyTorch does. None has a gradient.
+Shapes and types are as in the functions of the same names; sums and extremes take `dim` and `keepdim` as in PyTorch. No operator has a gradient.
 Importing this module needs PyTorch 2.4 or later.
 """
 

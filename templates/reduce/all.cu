@@ -73,9 +73,7 @@ template <typename Sum>
 __device__ __forceinline__ void add_sum(typename Sum::Output* to, void* kept, unsigned output,
                                         unsigned* marks, unsigned blocks, typename Sum::Partial total,
                                         long long length) {
-  if constexpr (!requires { typename Sum::Values; }) {
-    return;  // a total that no configuration adds so
-  } else if constexpr (FINISH == Finish::atomic) {
+  if constexpr (FINISH == Finish::atomic) {
     add_atomically(to, Sum::Values::output(settled(total), length));
   } else {
     auto* const sum = static_cast<decltype(settled(total))*>(kept) + output;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How bench/report.py judges and shows what was measured, on made-up rows."""
+"""Tests how bench/report.py judges and shows measurements, on made-up rows."""
 
 import csv
 import sys
@@ -131,7 +131,7 @@ class Report(unittest.TestCase):
                     writer.writeheader()
                     writer.writerows(of_rows)
             self.assertEqual(report.read(paths[0]), rows() + rows(case="b"))
-            # The later file's rows of a case replace all of the earlier's.
+            # The later file's rows of a case replace all rows of the earlier file.
             self.assertEqual(report.read(*paths), rows(ours=1.0)[:2] + rows(case="b"))
             report.write(paths[0], report.read(*paths))
             self.assertIn("| a | apart | 1.00 |", paths[0].with_suffix(".md").read_text(encoding="utf-8"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses all of tunesmith.h on the host device, as it should be used and as it should not.
+// Uses all of tunesmith.h on the host device, correctly and incorrectly.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void expect(int is_true, const char* what, int line) {
   fprintf(stderr, "line %d: not so: %s; message: %s\n", line, what, tunesmith_message());
 }
 #define EXPECT(condition) expect(condition, #condition, __LINE__)
-// A sentence with these words.
+// Expects that the message contains these words.
 #define EXPECT_SAYS(words) expect(strstr(tunesmith_message(), words) != NULL, "says " words, __LINE__)
 
 static const char* const problem = "height=4 width=5 mask_height=2 mask_width=2 dtype=f64 mode=convolution";
@@ -47,13 +47,13 @@ static void test_a_launch(void) {
   EXPECT(tunesmith_plan_argument_count(plan) == 3);
   EXPECT(tunesmith_plan_argument_bytes(plan, 0) == 160);
   EXPECT(tunesmith_plan_argument_bytes(plan, 1) == 32);
-  EXPECT(tunesmith_plan_argument_bytes(plan, 3) == 0);  // there is none
+  EXPECT(tunesmith_plan_argument_bytes(plan, 3) == 0);  // no such argument
 
   double image[20], output[20];
   for (int i = 0; i < 20; ++i) image[i] = 1;
   double mask[4] = {1, 2, 3, 4};
   void* arguments[3] = {image, mask, output};
-  tunesmith_dispatcher_destroy(dispatcher);  // plans live on
+  tunesmith_dispatcher_destroy(dispatcher);  // plans stay valid
   EXPECT(tunesmith_plan_launch(plan, arguments, 3, NULL, NULL) == TUNESMITH_SUCCESS);
   EXPECT(output[0] == 10 && output[4] == 6 && output[15] == 7 && output[19] == 4);
 
@@ -103,7 +103,7 @@ static void test_a_launch_with_numbers(void) {
   tunesmith_dispatcher_destroy(dispatcher);
 }
 
-// An op with arrays that a problem may not have: they are null.
+// Tests an op with arrays that a problem may lack: their pointers are null.
 static void test_an_expression(void) {
   tunesmith_dispatcher* dispatcher = make_dispatcher();
   tunesmith_plan* plan = NULL;
@@ -129,7 +129,7 @@ static void test_an_expression(void) {
   tunesmith_dispatcher_destroy(dispatcher);
 }
 
-// A word of rows, and an expression with two results.
+// Tests a word of the op rows, and an expression with two results.
 static void test_rows(void) {
   tunesmith_dispatcher* dispatcher = make_dispatcher();
   tunesmith_plan* plan = NULL;
@@ -272,7 +272,7 @@ static void test_summary(const char* folder) {
   tunesmith_dispatcher_destroy(dispatcher);
 }
 
-// What is null gives nothing and harms nothing.
+// Null pointers give an error or nothing, and do no harm.
 static void test_nulls(void) {
   tunesmith_dispatcher_destroy(NULL);
   tunesmith_plan_destroy(NULL);
@@ -290,7 +290,7 @@ static void test_nulls(void) {
   EXPECT_SAYS("plan is null");
 }
 
-// A thread sees its own messages alone.
+// A thread sees only its own messages.
 static int fail_otherwise(void* message_before) {
   strcpy(message_before, tunesmith_message());
   tunesmith_plan* plan = NULL;
@@ -309,7 +309,7 @@ static void test_threads(void) {
   EXPECT_SAYS("new dispatcher");
 }
 
-// Calls read files, where a cancellation that is asked for would begin; it waits for their end.
+// Calls read files, at which a requested cancellation would begin; it waits for the end of the call.
 static void* cancelled(void* made) {
   pthread_cancel(pthread_self());
   tunesmith_dispatcher* dispatcher = make_dispatcher();

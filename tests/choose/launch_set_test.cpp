@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels serve a problem, on the op `smooth`: one template asks for aligned pointers, the base for
-// none.
+// Tests which kernels serve a problem, on the op `smooth`: one template asks for aligned pointers, the base
+// does not.
 #include "choose/launch_set.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ LaunchSet set_of(const std::vector<Candidate>& candidates) {
 
 std::string text(const LaunchKernel& kernel) { return kernel.tmpl->name + " " + kernel.config.text(); }
 
-// What is asked for, in turn, where so many cannot be had.
+// The kernels that are asked for in turn, if the first so many cannot be loaded.
 std::vector<std::string> asked_for(const Op& op, const std::vector<Candidate>& candidates,
                                    std::size_t lacking, std::optional<std::size_t> favourite = {}) {
   const Chooser chooser(op, gpu(), candidates);

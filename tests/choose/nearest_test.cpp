@@ -41,7 +41,7 @@ TEST(Nearest, OneAxisChangesByTheLeast) {
 }
 
 TEST(Nearest, AGuessMayBeOfAnEarlierVersion) {
-  const std::string moved = "BLOCK=30 VECTOR=3 LAYOUT=flat";  // on no axis
+  const std::string moved = "BLOCK=30 VECTOR=3 LAYOUT=flat";  // its values are on no axis
   EXPECT_EQ(nearest(moved, one_number), "") << "two axes would change";
   EXPECT_EQ(nearest(moved, a_guess), "BLOCK=32 VECTOR=4 LAYOUT=flat");
   EXPECT_EQ(nearest("BLOCK=64 VECTOR=2 LAYOUT=flat GONE=1", one_number), "");

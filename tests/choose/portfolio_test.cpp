@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that are extended with challengers.
+// Tests tables that are extended with challengers.
 #include "choose/portfolio.h"
 
 #include <gtest/gtest.h>
@@ -86,8 +86,8 @@ TEST(Anchors, AChallengerDisplacesOnlyWhatIsNotNeeded) {
   EXPECT_EQ(chosen.anchors.size(), 39U);
 }
 
-// broadcast is the fastest and compiles in which input moves along which dimension; what starts at once stays
-// beside it.
+// broadcast is the fastest, and compiles in which input moves along which dimension; a variant that can start
+// at once stays in the portfolio beside it.
 TEST(Anchors, WhatStartsAtOnceStaysBesideWhatIsForOneLayout) {
   const Op& op = find_op("elementwise");
   TimingTable table;
@@ -127,7 +127,7 @@ TEST(Anchors, WhatATableLacksIsListedBehindTheFastest) {
   add(table, 100, 1.0, {1.5, 1.2, 1.3, 0});
   add(table, 200, 1.0, {1.2, 0, 1.1, 0});
   add(table, 300, 1.0, {0, 1.1, 0, 0});
-  add(table, 400, 1.0, {0, 0, 0, 0});  // with nothing to compare with
+  add(table, 400, 1.0, {0, 0, 0, 0});  // it has nothing to compare with
   const std::vector<TableGap> all = table_gaps(table, transpose(), {}, 10);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].problem, square(300)) << "what lacks most comes first";

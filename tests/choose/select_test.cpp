@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of the ranking, on a made-up op and made-up devices.
+// Tests the rules of the ranking, on a made-up op and made-up devices.
 #include "choose/select.h"
 
 #include <gtest/gtest.h>
@@ -184,7 +184,8 @@ TEST(Select, OfWinnersTheOneOfTheProblemMostAlikeIsExpectedToLoseLeast) {
 }
 
 TEST(Select, AKnownTimeOutvotesLikeness) {
-  // Slow where it was measured beside a fast one; the other is the best of a problem that is not so near.
+  // A candidate is slow where it was measured beside a fast one; the third is the best of a problem that is
+  // not so near.
   std::vector<Candidate> candidates = {
       candidate("plain", "width=1100 taps=3 mode=a dtype=f32", plain, 100),
       candidate("wide", "width=1100 taps=3 mode=a dtype=f32", "BLOCK=32 VECTOR=4 STATE=none", 1),
@@ -195,7 +196,7 @@ TEST(Select, AKnownTimeOutvotesLikeness) {
 }
 
 TEST(Select, AnExactRowThatIsSlowIsNotTakenForBeingExact) {
-  // As where only the base takes unaligned pointers of the largest problem.
+  // This happens if only the base takes unaligned pointers of the largest problem.
   const Selection selection =
       run({candidate("plain", asked, plain, 60000), candidate("wide", asked, vector, 240),
            candidate("wide", "width=900 taps=3 mode=a dtype=f32", scalar, 440)});
@@ -212,7 +213,8 @@ TEST(Select, TimesUnderOtherConditionsAreNotCompared) {
   for (const Choice& choice : run({cold, chained}).choices) EXPECT_EQ(choice.expected_loss, 0);
 }
 
-// A portfolio of two: one is fast on large widths, one on small ones, each measured on all.
+// A portfolio of two variants: one is fast on large widths, one on small ones; each was measured on all
+// anchors.
 TEST(Select, APortfoliosTimesDecide) {
   std::vector<std::shared_ptr<const Problem>> anchors;
   for (const int width : {16, 64, 256, 1024, 4096, 16384, 65536})
@@ -245,7 +247,8 @@ TEST(Select, APortfoliosTimesDecide) {
   EXPECT_NEAR(measured.expected_loss, 0.5, 1e-9) << "what was measured is not estimated";
 }
 
-// A table is older than a template: a GPU with as many of the same multiprocessors measured what it is worth.
+// A table is older than a template: a GPU with the same number of the same multiprocessors has measured the
+// template.
 TEST(Select, ATemplateThatThisDevicesTableDoesNotKnowIsJudgedByALikeDevices) {
   std::vector<std::shared_ptr<const Problem>> anchors;
   for (int width = 16; width < 70000; width *= 4)
@@ -282,7 +285,8 @@ TEST(Select, ATemplateThatThisDevicesTableDoesNotKnowIsJudgedByALikeDevices) {
       << "one winner is no table";
 }
 
-// What won one problem was made for it: it must be near to come before what is known on many.
+// The winner of one problem was made for it: it must be near to be preferred to variants with times on many
+// problems.
 TEST(Select, AWinnerOfOneProblemDoesNotServeOthersThatAreFar) {
   Candidate proven = candidate("plain", asked, plain, 0);
   proven.problem = {};
@@ -382,7 +386,7 @@ TEST(Select, Refusals) {
 }
 
 TEST(Select, TheActualProblemMustBeLegal) {
-  // Tuned on a width that 4 divides, asked for one that it does not.
+  // The winner was tuned on a width that 4 divides, and is asked for a width that it does not divide.
   const Candidate one = candidate("wide", asked, vector);
   EXPECT_EQ(why_not_taken(one), "");
   EXPECT_NE(why_not_taken(one, false, "width=1001 taps=3 mode=a dtype=f32").find("VECTOR divides the width."),
@@ -399,7 +403,7 @@ TEST(Select, WithACompilerOneAxisMayChange) {
   EXPECT_EQ(selection.choices[0].alignment_bytes, 4);
   EXPECT_TRUE(selection.choices[0].must_compile);
 
-  // What is known as it is speaks for itself.
+  // A variant with a time of its own is not replaced by a changed one.
   selection = run({candidate("wide", asked, vector, 1), candidate("wide", asked, scalar, 2)}, true,
                   "width=1001 taps=3 mode=a dtype=f32");
   ASSERT_EQ(selection.choices.size(), 1u);

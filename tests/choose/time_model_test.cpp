@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the model of times says of problems that it knows, of those between, and of those far away.
+// Tests the estimates of the model of times: for problems that it knows, for those between them, and for
+// those far away.
 #include "choose/time_model.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ Problem problem(std::int64_t n, std::int64_t taps = 3) {
   return complete_problem(op(), Problem{{"n", n}, {"taps", taps}});
 }
 
-// Two variants over octaves of n: one is twice as slow below 2^12, one above.
+// Two variants over octaves of n: one is twice as slow below 2^12, the other above.
 TimeModel two_variants(const Weights& weights = {}) {
   TimeModel model(op(), weights);
   model.add_variant();
@@ -68,7 +69,7 @@ TEST(TimeModel, FarFromAllThatItKnowsItIsUnsure) {
 TEST(TimeModel, AFitFindsWhatTimesDependOn) {
   TimeModel model(op());
   for (int v = 0; v < 4; ++v) model.add_variant();
-  // Slowdowns depend on the taps alone, in waves of two octaves.
+  // Slowdowns depend only on the taps, in waves of two octaves.
   for (const std::int64_t n : {100, 1000, 10000, 100000, 1000000}) {
     for (const std::int64_t taps : {1, 2, 4, 8, 16, 32, 64}) {
       const std::size_t row = model.add_problem(problem(n, taps));
@@ -107,7 +108,7 @@ TimingTable as_table() {
   return table;
 }
 
-// The model of a solved table, with further times where it is asked for.
+// The model of a solved table, with further times if `times` has some.
 TimeModel from_solution(const TimingTable& table) {
   TimeModel model(op(), table.weights);
   model.add_variant();
@@ -141,7 +142,7 @@ TEST(TimeModel, ASolvedTableIsNotSolvedAgain) {
       EXPECT_NEAR(a.of[v].deviation, b.of[v].deviation, 1e-4) << n;
     }
   }
-  table.anchors.front().factor[0] += 0.04f;  // what is given is what counts
+  table.anchors.front().factor[0] += 0.04f;  // the given factors are used
   TimeModel changed = from_solution(table);
   changed.solve();
   EXPECT_GT(
@@ -184,7 +185,7 @@ TEST(TimeModel, FactorsThatAreNotOfItsTimesAreSolvedAnew) {
     EXPECT_EQ(table.anchors[a].factor, right.anchors[a].factor) << "as it was";
 }
 
-// A table that an application reads is solved for all its times, not for a part.
+// A table that an application reads is solved for all its times, not for a part of them.
 TEST(TimeModel, AllTimesOfATableAreSolved) {
   TimingTable table = as_table();
   table.anchors.clear();
@@ -201,7 +202,7 @@ TEST(TimeModel, AllTimesOfATableAreSolved) {
   }
 }
 
-// Problems that are much alike and differ in their times have large factors, which nearly cancel.
+// Problems that are nearly equal but differ in their times have large factors, which nearly cancel.
 TEST(TimeModel, AStoredTableSaysWhatItSaidBefore) {
   TimingTable table;
   table.op = op().name;
@@ -248,8 +249,8 @@ TEST(TimeModel, WhatIsKnownBesideASolvedTableCorrectsIt) {
   EXPECT_LT(far.of[0].slowdown, far.of[1].slowdown);
 }
 
-// Estimates are made many at a time, in floats; here one by one, in doubles, on random problems and times, of
-// variants with many times and with few.
+// Estimates are made many at a time, in floats. Here they are compared with estimates one by one, in doubles,
+// on random problems and times, of variants with many times and with few.
 TEST(TimeModel, EstimatesAreWhatTheFormulasSay) {
   const Weights weights = {{"n", 0.25},    {"taps", 0.5}, {"bytes", 0},   {"flops", 0},
                            {"element", 0}, {"dtype", 1},  {"noise", 0.1}, {"spread", 0.3}};
@@ -288,7 +289,7 @@ TEST(TimeModel, EstimatesAreWhatTheFormulasSay) {
         if (is_known.contains({v, row})) nearest = std::max(nearest, like);
       }
       EXPECT_NEAR(estimates.of[v].deviation, 0.3 * std::sqrt(1 - nearest * nearest / 1.1), 1e-5);
-      if (estimates.of[v].slowdown == 0) continue;  // what would be less
+      if (estimates.of[v].slowdown == 0) continue;  // smaller estimates are set to 0
       if (mean[v] == 0) mean[v] = estimates.of[v].slowdown - sum;
       EXPECT_NEAR(estimates.of[v].slowdown, mean[v] + sum, 1e-5) << v;
     }

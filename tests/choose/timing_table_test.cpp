@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of an anchor table, and the greedy choice of a portfolio, on the op `smooth`.
+// Tests the text of an anchor table, and the greedy choice of a portfolio, on the op `smooth`.
 #include "choose/timing_table.h"
 
 #include <gtest/gtest.h>
@@ -110,7 +110,8 @@ TEST(TimingTable, APortfolioTakesWhatGainsMostFirst) {
   EXPECT_EQ(narrow.variants[0].config, one.variants[1].config);
 }
 
-// Pointers are mostly aligned: what is fast for them comes before what serves all of them badly.
+// Pointers are mostly aligned: a variant that is fast for aligned ones is chosen before a variant that serves
+// all pointers badly.
 TEST(TimingTable, AlignedPointersAreWorthMoreThanOthers) {
   const Op& op = find_op("smooth");
   TimingTable one = table({std::vector<double>(18, 0)});

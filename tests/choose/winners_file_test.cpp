@@ -90,7 +90,7 @@ TEST(Table, DevicesOfOneNameHaveFilesOfTheirOwn) {
   EXPECT_EQ(read(texts).size(), 2u);
 }
 
-// Rows of an older file do not know all of a device.
+// Rows of an older file lack some facts of a device.
 TEST(Table, ADeviceIsWrittenWithWhatIsKnownOfIt) {
   WinnersFileRow older = row("A", "height=1");
   older.winner.device.l2_bytes = 0;

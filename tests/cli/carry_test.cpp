@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// db carry from outside: a kernel's text is that of an older checkout or program, and of this program.
+// Tests `db carry` from outside: a kernel's text is that of an older checkout or program, and of this
+// program.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,8 +22,7 @@ namespace {
 
 constexpr const char* problem = "height=64 width=48";
 
-// What was measured, with what transpose's base was then: a checkout of it, a database and a folder of
-// winners.
+// The measurements with an older base of transpose: a checkout of it, a database and a folder of winners.
 class Carry : public testing::Test {
  protected:
   Carry() : op_(find_op("transpose")), files_(template_files()), device_(host_facts()) {}
@@ -138,7 +138,7 @@ TEST_F(Carry, AChangedNameKeepsTheTimes) {
   EXPECT_TRUE(has(scratch_.tunesmith("db carry old").out, "0 verdicts")) << "it has nothing to do again";
 }
 
-// The program is asked for texts alone, so a script that prints one stands for it.
+// `db carry` asks the program only for texts, so a script that prints a text stands for it.
 TEST_F(Carry, AnOlderProgramRendersToo) {
   replace(body(), "input_pitch", "distance_of_rows");
   write_database();

@@ -19,7 +19,7 @@ const std::string problem = "--problem 'height=20 width=24 mask_height=3 mask_wi
 
 struct Mistake {
   std::string arguments;
-  std::string named;  // what the sentence must mention
+  std::string named;  // the sentence must mention it
   int exit_code = 2;
 };
 
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"tune conv2d --device host --budget 1 --db /dev/null/x.db " + problem,
                             "/dev/null", 1}));
 
-// One a kind; the rest is in the tests of each op.
+// One complaint of each kind; the tests of each op have the rest.
 INSTANTIATE_TEST_SUITE_P(
     Ops, Complaints,
     testing::Values(
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "mask_width=1'",
                 "mask_height is 4"}));
 
-// What is wrong with an expression is shown in its line.
+// A mistake in an expression is shown in its line.
 TEST(Command, AnExpressionIsShownWithItsFault) {
   for (const char* command :
        {"tune elementwise", "space elementwise", "explain elementwise", "render elementwise --target host"}) {
@@ -144,7 +144,7 @@ TEST(Command, AnExpressionIsShownWithItsFault) {
   }
 }
 
-// A word that is nearly right, of each kind and at each level.
+// Misspelt words, one of each kind and at each level.
 INSTANTIATE_TEST_SUITE_P(
     NearlyRight, Complaints,
     testing::Values(Mistake{"tnue conv2d " + problem, "There is no command tnue; the commands are "},
@@ -187,7 +187,7 @@ TEST(Command, HelpAndVersionSucceed) {
   }
 }
 
-// A whole help is seen at once.
+// A help fits on a screen.
 TEST(Command, AHelpFitsAScreen) {
   const Scratch scratch;
   for (const char* command : {"", "tune", "finals", "table", "table make", "table extend", "table fill",
@@ -227,7 +227,7 @@ TEST(Command, EveryCommandReadsTheSameDevicesAndSaysTheSameOfThem) {
     std::set<std::string> sentences;
     for (const std::string& command :
          {"tune conv2d " + problem, "explain conv2d " + problem, "space conv2d " + problem}) {
-      // There a part of a name is one.
+      // `explain` takes a part of a name, so "gpu" names a device.
       if (device == "gpu" && command.starts_with("explain")) continue;
       const Outcome outcome =
           scratch.shell("CUDA_VISIBLE_DEVICES= " TUNESMITH_PROGRAM " " + command + "--device " + device);
@@ -236,7 +236,7 @@ TEST(Command, EveryCommandReadsTheSameDevicesAndSaysTheSameOfThem) {
       sentences.insert(outcome.err);
     }
     EXPECT_EQ(sentences.size(), 1U) << device;
-    // Where a part of a name is asked for, "gpu" is one.
+    // These commands take a part of a name, so "gpu" names a device.
     if (device == "gpu") continue;
     for (const std::string command : {"query", "export --to generated"}) {
       sentences.insert(
@@ -333,7 +333,7 @@ TEST(Command, OutputThatCannotBeWrittenIsAFailure) {
   EXPECT_NE(outcome.err.find("could not be written"), std::string::npos) << outcome.err;
 }
 
-// The names that a help lists between two headings, or behind one.
+// The names that a help lists between two headings, or after one.
 std::vector<std::string> commands_of(const Scratch& scratch, const std::string& command) {
   std::vector<std::string> names;
   const std::string help = scratch.tunesmith(command + " --help").out;
@@ -349,7 +349,7 @@ std::vector<std::string> commands_of(const Scratch& scratch, const std::string& 
   return names;
 }
 
-// Options that take a whole number, with their command: "replay --lag".
+// Options that take a whole number, with their commands: "replay --lag".
 std::vector<std::string> number_options(const Scratch& scratch, const std::string& command) {
   std::vector<std::string> options;
   std::istringstream lines(scratch.tunesmith(command + " --help").out);
@@ -385,11 +385,11 @@ TEST(Command, EveryNumberThatIsNoneIsRefusedWithASentence) {
   EXPECT_EQ(scratch.tunesmith("replay x.json --repeats 0").exit_code, 2);
 }
 
-// What `export --static` writes is compiled with nothing else of Tunesmith.
+// The output of `export --static` is compiled without other files of Tunesmith.
 TEST(StaticExport, BringsEveryFileThatItsSourcesInclude) {
   const std::regex include("#include \"([^\"]+)\"");
   const auto is_there = [](const std::string& file) {
-    if (file.starts_with("tunesmith/")) return true;  // public headers, found by folders of their own
+    if (file.starts_with("tunesmith/")) return true;  // public headers, found by include folders of their own
     return op_sources().contains(file) || library_sources().contains(file);
   };
   std::size_t found = 0;

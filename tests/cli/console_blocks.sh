@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs each line that begins with "$ " inside the ```console blocks of a page; a line that ends with a backslash goes
-# on. Fails at the first command that fails. What the page shows as output is not compared: it changes with the machine.
+# on. Fails at the first command that fails. The output on the page is not compared: it changes with the machine.
 set -euo pipefail
 page=$(realpath "$1")
 root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")

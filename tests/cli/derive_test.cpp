@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tunesmith derive`: what it prints, and what it says of wrong input.
+// Tests `tunesmith derive`: its output, and its complaints about wrong input.
 #include <gtest/gtest.h>
 
 #include <string>

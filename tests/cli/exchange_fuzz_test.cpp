@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutated files for `replay`, `db import` and `db load`: each is read, or refused with a sentence; none
-// crashes, and none takes long. TUNESMITH_FUZZ_MUTATIONS says how many of each kind.
+// Fuzzes `replay`, `db import` and `db load` with mutated files: each file is read, or refused with a
+// sentence; none crashes, and none takes long. TUNESMITH_FUZZ_MUTATIONS is the number of mutations of each
+// kind.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,11 +23,12 @@
 namespace tunesmith {
 namespace {
 
-constexpr double longest_s = 20;  // of the processor
+constexpr double longest_s = 20;  // of processor time
 
 std::uint64_t mutations() { return fuzz_rounds(300); }
 
-// Bytes are changed, cut and repeated, and pieces exchanged for what readers stumble over.
+// Mutates a text: bytes are changed, cut and repeated, and pieces are replaced by texts that readers often
+// handle wrongly.
 std::string mutated(std::string text, std::mt19937& random, const std::vector<std::string>& pieces) {
   const auto below = [&](std::size_t n) { return n == 0 ? 0 : random() % n; };
   for (std::size_t count = 1 + below(4); count > 0 && !text.empty(); --count) {
@@ -52,7 +54,7 @@ std::string mutated(std::string text, std::mt19937& random, const std::vector<st
   return text;
 }
 
-// What is read must also be written, read again and replayed.
+// A recording that can be read must also be written, read again and replayed.
 void read_and_use(const std::filesystem::path& path) {
   for (const Recording& recording : read_recordings(path)) {
     const RecordedSpace space(recording);
@@ -65,7 +67,7 @@ void read_and_use(const std::filesystem::path& path) {
       const std::filesystem::path again =
           path.parent_path() / (std::string(format) == "csv" ? "again.csv" : "again.json");
       std::ofstream(again, std::ios::binary) << recording_text(recording, format);
-      if (std::string(format) == "json") continue;  // that is for people
+      if (std::string(format) == "json") continue;  // JSON is for people
       EXPECT_EQ(read_recordings(again).front().rows.size(), recording.rows.size());
     }
   }

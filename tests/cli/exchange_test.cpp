@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded spaces of other tuners: replayed, imported, exported.
+// Tests recorded spaces of other tuners: replayed, imported, exported.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string printed(const Scratch& scratch, const std::string& arguments) {
   return outcome.out;
 }
 
-// Of CSV text without its header: the columns behind the name of the space.
+// The columns of CSV text without its header, except the first with the name of the space.
 std::string figures(const std::string& csv) {
   std::string text;
   for (std::size_t at = csv.find('\n') + 1; at < csv.size(); at = csv.find('\n', at) + 1)
@@ -67,7 +67,7 @@ TEST(Exchange, ImportExportImportIsStable) {
     EXPECT_EQ(printed(scratch, "db export --db other.db --format " + format),
               printed(scratch, "db export --format " + format));
   }
-  // Replay reads each of them, and finds the same.
+  // Replay reads each of the files, and finds the same.
   const std::string how = " --strategy genetic --repeats 3 --budget 6 -o csv";
   EXPECT_EQ(figures(printed(scratch, "replay tunesmith.db" + how)),
             figures(printed(scratch, "replay first.json" + how)));
@@ -134,8 +134,8 @@ TEST(Exchange, WhatCannotBeReadIsNamed) {
   EXPECT_EQ(scratch.tunesmith("db export --device A6000").exit_code, 0);
 }
 
-// A database of the kernel `twice`, BLOCK 64 and 128: measured, edited, measured again. What an older body
-// measured is faster, so that a reader which takes it shows it.
+// A database of the kernel `twice` with BLOCK 64 and 128: measured, edited, measured again. The times of the
+// older body are shorter, so that a reader that takes them is noticed.
 Store edited_kernel(const Scratch& scratch) {
   Store store = Store::open(scratch.path() / "tunesmith.db", Store::Mode::create);
   const auto device = store.id_of(DeviceRow{.kind = "cuda", .name = "Test GPU", .target = "sm_90a"});
@@ -158,7 +158,7 @@ Store edited_kernel(const Scratch& scratch) {
                             .wall_ms = 4000};
       store.record(row);
       row.compile_ms = std::nullopt;  // the binary is in the cache now
-      row.wall_ms = 9000;             // finals
+      row.wall_ms = 9000;             // a row of finals
       store.set_winner(store.record(row), 4);
     }
     store.end_session(session, Store::End::finished);
@@ -188,8 +188,8 @@ TEST(Exchange, NoReaderTakesWhatAnOlderBodyMeasured) {
   }
 }
 
-// A search pays for the compiler and the first look at a variant; later verdicts have the binary from the
-// cache.
+// A search pays for the compiler and the first measurement of a variant; later verdicts have the binary from
+// the cache.
 TEST(Exchange, SecondsOfAnOwnDatabaseAreThoseOfTheFirstVerdict) {
   const Scratch scratch;
   Store store = edited_kernel(scratch);
@@ -226,7 +226,7 @@ TEST(Exchange, TablesAreReadAsOthersWriteThem) {
   EXPECT_TRUE(has(as_written, "t,3,random")) << as_written;
   printed(scratch, "db import t.csv --op again --device d --problem n=1000");
   EXPECT_EQ(printed(scratch, "db export again --format csv"), read_text(scratch.path() / "t.csv"));
-  // As a spreadsheet saves it.
+  // Converts the file to the form in which a spreadsheet saves it.
   scratch.shell("cp t.csv plain.csv; { printf '\\357\\273\\277'; sed 's/$/\\r/' plain.csv; } > t.csv");
   EXPECT_EQ(printed(scratch, how), as_written);
   const std::string header = "template,config,verdict,median_us,compile_ms\n";
@@ -265,7 +265,7 @@ TEST(Exchange, KernelTunersCachesOfAnyProblemSizeAreRead) {
   EXPECT_TRUE(has(printed(scratch, "query op8 --all"), "x=10000000"));
 }
 
-// None of a library's own words, no crash, in time.
+// A file of no known kind is refused with the program's own words, without a crash, and in time.
 TEST(Exchange, AFileThatIsNoneOfTheseIsRefusedWithASentence) {
   const Scratch scratch;
   const std::string row = "{\"a\":1,\"time\":1.0}";
@@ -322,11 +322,11 @@ TEST(Exchange, AFileThatIsNoneOfTheseIsRefusedWithASentence) {
   }
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db"))
       << "what is refused makes no database";
-  // Null where a name belongs is no name.
+  // Null instead of a name counts as no name.
   std::ofstream(scratch.path() / "x.json")
       << cache("\"kernel_name\":null,\"device_name\":null,\"problem_size\":null," + keys, "\"1\":" + row);
   printed(scratch, "replay x.json --strategy random");
-  // A few bytes that grow to gigabytes.
+  // The file has few bytes that unpack to gigabytes.
   const auto start = std::chrono::steady_clock::now();
   scratch.shell("head -c 400000000 /dev/zero | tr '\\0' '[' | gzip -1 > bomb.json.gz");
   const Outcome bomb = scratch.tunesmith("replay bomb.json.gz");
@@ -335,7 +335,7 @@ TEST(Exchange, AFileThatIsNoneOfTheseIsRefusedWithASentence) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
-// Names and reasons in a file that somebody else made are no commands to the terminal.
+// Names and reasons in a file that somebody else made must not act as commands to the terminal.
 TEST(Exchange, EscapeSequencesAreShownAndNotSent) {
   const Scratch scratch;
   const std::string escape =
@@ -376,7 +376,7 @@ TEST(Exchange, EscapeSequencesAreShownAndNotSent) {
     }
   }
   EXPECT_TRUE(has(scratch.tunesmith("query --all").out, "\\x1b[31m")) << "they are shown";
-  // What is for programs is exact where it goes to one.
+  // Output for programs is exact if it goes to a program.
   EXPECT_TRUE(has(scratch.tunesmith("db dump").out, escape));
   EXPECT_TRUE(has(scratch.tunesmith("query --all --format csv").out, escape));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole way of a user on the host device: tune, query, explain, export, move the database.
+// Tests all steps of a user on the host device: tune, query, explain, export, move the database.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -116,7 +116,8 @@ TEST(Flow, AnchorsGiveATable) {
   expect_success(extended);
   EXPECT_TRUE(has(extended.out, "on 7 of 7 anchors one has a time")) << extended.out;
 
-  // The table without some times that it has, as those are of variants that took places in it later.
+  // Some times are removed from the table, as if their variants had entered it later; then the table is
+  // filled.
   const auto whole = [&] { return scratch.tunesmith("table fill transpose --device host --anchors 20"); };
   expect_success(whole());
   std::size_t left_out = 0;
@@ -189,14 +190,14 @@ TEST(Flow, RegretOfProblemsThatNobodyTuned) {
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db")) << "nothing is kept";
   expect_success(scratch.tunesmith("regret transpose --device host --problems 1 --budget 2 --keep kept.db"));
   EXPECT_TRUE(has(scratch.tunesmith("db status --db kept.db").out, "problem          1"));
-  // The search is over when the base is measured, so the pick is measured behind it.
+  // The search ends once the base is measured, so the picked variant is measured after it.
   const Outcome late = scratch.tunesmith("regret scan --device host --problems 1 --budget 1");
   expect_success(late);
   EXPECT_FALSE(has(late.out, "what was picked is wrong")) << late.out;
   EXPECT_EQ(scratch.tunesmith("regret nothing").exit_code, 2);
 }
 
-// The host has no cold caches, so the database is turned into one that was measured with them.
+// The host has no cold caches, so the test changes the database as if its times had cold caches.
 TEST(Flow, TheWordsSayWhereCachesWereCold) {
   const Scratch scratch;
   expect_success(scratch.tunesmith(tune));
@@ -255,7 +256,7 @@ TEST(Flow, AnExpressionAndItsProblemsComeFromAFile) {
       << bad.err;
 }
 
-// As Dispatcher::save_problems() writes it.
+// The file has the form that Dispatcher::save_problems() writes.
 TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   const Scratch scratch;
   std::ofstream(scratch.path() / "app.txt")
@@ -270,7 +271,7 @@ TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   EXPECT_LT(first, second) << tuned.out;
   EXPECT_LT(second, third) << tuned.out;
   EXPECT_NE(third, std::string::npos) << tuned.out;
-  // With a total: by weight, and what there is no time for is said.
+  // With a total time: it is shared by weight, and problems that get no time are named.
   const Outcome total = scratch.tunesmith("tune --device host --total 4s --problems app.txt --db total.db");
   expect_success(total);
   EXPECT_TRUE(has(total.out, "height=8 width=8")) << total.out;
@@ -295,7 +296,7 @@ TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   EXPECT_TRUE(has(none.err, "app.txt has no problem of conv1d")) << none.err;
 }
 
-// A byte order mark, and more problems than there is time for: they cost none.
+// The file has a byte order mark, and more problems than there is time for: those take no time.
 TEST(Flow, ATotalIsTheTotalOfManyProblems) {
   const Scratch scratch;
   {
@@ -312,7 +313,7 @@ TEST(Flow, ATotalIsTheTotalOfManyProblems) {
   EXPECT_LT(took.count(), 20) << "their 300 spaces take 60 s";
 }
 
-// With a umask of 002, as some containers have it.
+// Some containers have a umask of 002.
 TEST(Flow, ADatabaseThatApplicationsWillNotUseIsTold) {
   const Scratch scratch;
   const std::string home =
@@ -335,7 +336,7 @@ TEST(Flow, ADatabaseThatApplicationsWillNotUseIsTold) {
   EXPECT_EQ(told(open.out, "chmod go-w"), 4U) << "explain too\n" << open.out;
 }
 
-// Some network file systems have none.
+// Some network file systems have no locks.
 TEST(Flow, AFileSystemWithoutLocksIsToldAtOnce) {
   const Scratch scratch;
   expect_success(scratch.tunesmith("tune transpose --device host --budget 1 --problem 'height=16 width=48'"));
@@ -348,7 +349,7 @@ TEST(Flow, AFileSystemWithoutLocksIsToldAtOnce) {
   EXPECT_LT(took.count(), 4) << "a reader has some tenths of a second of patience";
 }
 
-// As a parent leaves it that has no interest in its children.
+// A parent may ignore the ends of its children, and its setting is inherited.
 TEST(Flow, IgnoredEndsOfChildrenAreNoMatter) {
   const Scratch scratch;
   expect_success(scratch.shell("trap '' CHLD; " TUNESMITH_PROGRAM

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""links.py ROOT: every relative link and picture of the documentation leads to a file, and to a heading of it where it names one."""
+"""links.py ROOT: every relative link and picture of the documentation leads to a file, and to a heading of it if it names one."""
 
 import pathlib
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Ranks of a real mpirun tune their shards on the host; merged, finals choose the winners. Exit code 77: no mpirun.
+# Ranks of a real mpirun tune their shards on the host; after a merge the finals choose the winners. Exit code 77: no mpirun.
 set -euo pipefail
 command -v mpirun >/dev/null || { echo "mpirun is not installed (Debian: openmpi-bin), so shards are not tried with it."; exit 77; }
 tunesmith=$(realpath "$1")
@@ -23,7 +23,7 @@ expect tuned.db "SELECT count(*) FROM winners WHERE has_binary" 0
 expect tuned.db "SELECT count(*) FROM winners WHERE NOT has_binary" 0
 expect tuned.db "SELECT count(DISTINCT problem) FROM winners" 4
 
-# One problem: each rank has its own seed; a strategy that does not learn divides the points, none twice but the base.
+# With one problem each rank has its own seed; a strategy that does not learn divides the points, and only the base occurs twice.
 ranks --problem "height=40 width=40" --db learnt.db
 "$tunesmith" db merge learnt.db learnt.*-of-3.db
 expect learnt.db "SELECT count(DISTINCT variant_id) > 4 FROM measurement" 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program says that was built without nlohmann-json or zlib, and what it reads and writes all the
-// same.
+// Tests a program that was built without nlohmann-json or zlib: its complaints, and the files that it can
+// still read and write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

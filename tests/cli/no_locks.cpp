@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded before the C library: a file system that has no locks.
+// A library that is loaded before the C library and makes the file system refuse locks.
 #include <dlfcn.h>
 #include <fcntl.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reference of y = 2 x, as a program that `--reference` names: reference_program WHAT.
+// A program for `--reference` that gives the reference of y = 2 x: reference_program WHAT.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

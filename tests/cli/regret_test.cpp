@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `regret` says of measured choices.
+// Tests the report of `regret` on measured choices.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +42,8 @@ TEST(Regret, SaysWhatTheBestOfThePortfolioWouldGive) {
   std::vector<Regret> all = {regret(0.5, 20, 40), regret(0.25, 40, 40), regret(0.1, 100, 40)};
   EXPECT_EQ(summary_of(all).portfolio, 0);
   EXPECT_THAT(regret_text(all), Not(HasSubstr("portfolio")));
-  all[0].portfolio_us = 10;  // as tuned
-  all[1].portfolio_us = 40;  // what was picked
+  all[0].portfolio_us = 10;  // the tuned one
+  all[1].portfolio_us = 40;  // the picked one
   EXPECT_NEAR(summary_of(all).portfolio, 0.5, 1e-12);
   EXPECT_THAT(regret_text(all), HasSubstr("With the best of the portfolio it would be 0.500."));
 }
@@ -51,15 +51,15 @@ TEST(Regret, SaysWhatTheBestOfThePortfolioWouldGive) {
 TEST(Regret, SaysWhatTryingSomeAtFirstUseWouldGive) {
   std::vector<Regret> all = {regret(0.5, 20, 40), regret(0.25, 40, 40), regret(0.1, 100, 40)};
   EXPECT_THAT(regret_text(all), Not(HasSubstr("first use")));
-  all[0].tried_us = 10;  // as tuned
-  all[1].tried_us = 40;  // what was picked
+  all[0].tried_us = 10;  // the tuned one
+  all[1].tried_us = 40;  // the picked one
   EXPECT_NEAR(summary_of(all).tried, 0.5, 1e-12);
   EXPECT_NEAR(summary_of(all).tried_fifth, 0.2875, 1e-12);
   EXPECT_THAT(regret_text(all), HasSubstr("With the 4 most promising tried at first use it would be 0.500"));
   EXPECT_THAT(regret_table(all).csv(), HasSubstr("tried_us"));
 }
 
-// Of which nothing but the names and tuning's time are known.
+// A choice of which only the names and tuning's time are known.
 Regret unmeasured(const std::string& picked) {
   Regret one;
   one.picked = picked;

@@ -24,7 +24,7 @@ inline std::string read_text(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A folder that goes with the object.
+/// A folder that is removed with the object.
 class Scratch {
  public:
   Scratch() {

@@ -4,7 +4,8 @@
 //
 //   shipped_kernel FILE.cu N [host_binaries=off]
 //
-// Prints what the dispatcher noted, how it answered and what it launches. Exit code 0 if the result is right.
+// Prints the dispatcher's notes, the kind of its answer, and the variant that it launches. Exit code 0 if the
+// result is right.
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The job of docs/scaling.md, with two tasks on the host, where Slurm runs. Exit code 77: it does not.
+# Runs the job of docs/scaling.md with two tasks on the host. Exit code 77: Slurm does not run here.
 set -euo pipefail
 tunesmith=$(realpath "$1") page=$(realpath "$2")
 scratch=$(mktemp -d)

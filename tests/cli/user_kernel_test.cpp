@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel of a user's own, with a description, from the command line and in an application, on the host.
+// Tests a user's own kernel with a description, from the command line and in an application, on the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ const std::string examples = TUNESMITH_USER_KERNELS;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// y = 2 x, a kernel of 20 lines, with what a test puts into the kernel and into the description.
+// The kernel y = 2 x in 20 lines; a test inserts parts of the kernel and of the description.
 std::string twice(const std::string& body, const std::string& description = "") {
   return "/* tunesmith\nname = \"twice\"\nkernel = \"twice\"\n[problem]\nn = [1, 100000]\n[arrays]\nx = "
          "[\"n\"]\n"
@@ -62,7 +62,7 @@ TEST_F(UserKernelTest, IsTunedAndResumedAndExplained) {
   EXPECT_EQ(command.exit_code, 0) << "the database says what it was compared with";
 }
 
-// 14 axes of 10 values more, of which rules connect some: nothing lists them.
+// Adds 14 axes of 10 values, some connected by rules: the space is too large to list.
 TEST_F(UserKernelTest, ASpaceThatNobodyCanListIsSearched) {
   std::string axes;
   std::string sum = "0";
@@ -111,7 +111,7 @@ TEST_F(UserKernelTest, IsComparedWithAProgramOfTheCallers) {
   const auto asked = [](const std::string& what) {
     return tune + "--budget all --reference '" TUNESMITH_REFERENCE " " + what + "'";
   };
-  write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));  // whose place it takes
+  write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));  // its place is taken
   const Outcome right = scratch.tunesmith(asked("right"));
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
   EXPECT_TRUE(has(right.err, "The reference of twice is " TUNESMITH_REFERENCE " right.")) << right.err;
@@ -146,10 +146,10 @@ TEST_F(UserKernelTest, IsComparedWithAProgramOfTheCallers) {
   EXPECT_TRUE(has(built_in.err, "transpose has its reference built in.")) << built_in.err;
 }
 
-// What `export twice.cu` wrote, in an application without a database and a compiler.
+// Tests the output of `export twice.cu` in an application without a database and a compiler.
 class ShippedKernel : public UserKernelTest {
  protected:
-  // The base never wins, so that it is there where the winner is not.
+  // The base never wins, so that it is available when the winner is not.
   explicit ShippedKernel(const char* host_name = "") {
     setenv("TUNESMITH_HOST_NAME", host_name, 1);
     write(
@@ -175,7 +175,7 @@ class ShippedKernel : public UserKernelTest {
                          " app/kernels/twice.cu " +
                          n + more);
   }
-  // The winner's: the one whose name stands in the device's table.
+  // The binary of the winner, which is the variant named in the device's table.
   std::filesystem::path winners_binary() const {
     std::string tables;
     for (const auto& entry : std::filesystem::directory_iterator(tuned()))
@@ -202,11 +202,11 @@ TEST_F(ShippedKernel, AnswersWithoutADatabaseAndACompiler) {
   const Outcome near = run("900");
   expect_success(near);
   EXPECT_TRUE(has(near.out, "match: predicted, ")) << near.out;
-  // Native code of the process is run only where that is asked for.
+  // Native code is run in the process only if that is asked for.
   const Outcome refused = run("1000", " host_binaries=off");
   EXPECT_EQ(refused.exit_code, 3) << refused.out;
   EXPECT_TRUE(has(refused.out, "host_binaries is off")) << refused.out;
-  // For people.
+  // The explanation for people.
   const Outcome explained = scratch.shell("TUNESMITH_DB=off " TUNESMITH_PROGRAM
                                           " explain app/kernels/twice.cu --device host --problem n=1000");
   expect_success(explained);
@@ -232,14 +232,14 @@ TEST_F(ShippedKernel, MayBeMovedButNotChanged) {
 TEST_F(ShippedKernel, AChangedBinaryIsNotLoaded) {
   change(winners_binary(), 100, "\x01\x02\x03");
   const Outcome changed = run("1000");
-  expect_success(changed);  // by the base
+  expect_success(changed);  // the base is right
   EXPECT_TRUE(has(changed.out, "A binary is not used. The file app/kernels/twice.tuned/host/"))
       << changed.out;
   EXPECT_TRUE(has(changed.out, "is missing or damaged, its hash is not the one in files.csv."))
       << changed.out;
   EXPECT_TRUE(has(changed.out, "match: base, ")) << changed.out;
   EXPECT_TRUE(has(changed.out, "No binary is stored for it")) << changed.out;
-  // Another kernel's under its name, whole as it is.
+  // Another kernel's binary is stored under the winner's name, undamaged.
   for (const auto& entry : std::filesystem::directory_iterator(tuned() / "host")) {
     if (entry.path() == winners_binary()) continue;
     std::filesystem::copy_file(entry.path(), winners_binary(),
@@ -252,7 +252,7 @@ TEST_F(ShippedKernel, AChangedBinaryIsNotLoaded) {
   EXPECT_TRUE(has(run("1000").out, "match: base, "));
 }
 
-// Whatever the device is called: the list is in the order of the files' names.
+// The device may have any name: the list is ordered by the names of the files.
 class ShippedFromAnyDevice : public ShippedKernel, public testing::WithParamInterface<const char*> {
  protected:
   ShippedFromAnyDevice() : ShippedKernel(GetParam()) {}
@@ -351,7 +351,7 @@ TEST_F(UserKernelTest, IsExportedWithAllItsFilesAndATable) {
   EXPECT_EQ(table.exit_code, 0) << table.err;
   EXPECT_TRUE(has(table.out, "0 winners, 1 table and ")) << table.out;
   EXPECT_EQ(scratch.tunesmith(tune + "--budget 2").exit_code, 0);
-  for (const char* folder : {"app", "."}) {  // again, and where the kernel is
+  for (const char* folder : {"app", "."}) {  // once more, and in the folder of the kernel
     const Outcome exported = scratch.tunesmith(std::string("export twice.cu --to ") + folder);
     EXPECT_EQ(exported.exit_code, 0) << exported.err;
     EXPECT_TRUE(has(exported.out, "1 winner, 1 table and ")) << exported.out;
@@ -398,7 +398,7 @@ TEST_F(UserKernelTest, ExportsThatCannotBeAreSentences) {
   refused("twice.cu --to other", "has changed since it was tuned");
 }
 
-// A kernel of one thread for each element of y, and its reference: the bodies, a type and more of the
+// A kernel with one thread for each element of y, and its reference: takes the bodies, a type and more of the
 // description.
 std::string of_type(const std::string& type, const std::string& body, const std::string& plain,
                     const std::string& arrays = "x = [\"n\"]\n") {
@@ -413,7 +413,7 @@ std::string of_type(const std::string& type, const std::string& body, const std:
 }
 const std::string check = "check twice.cu --device host --random 0 --problem n=100";
 
-// Each type with the wrong answer that another type would let pass.
+// Each type with a wrong answer that the comparison in another type would accept.
 TEST_F(UserKernelTest, IsComparedInTheTypeOfItsPointers) {
   struct Case {
     const char *type, *right, *wrong, *says;
@@ -440,7 +440,8 @@ TEST_F(UserKernelTest, IsComparedInTheTypeOfItsPointers) {
 }
 
 TEST_F(UserKernelTest, IsCheckedOnValuesThatMatter) {
-  // The spread of each eight numbers; from their squares it loses all digits where they lie close together.
+  // The spread of each eight numbers; computed from their squares it loses all digits if the numbers are
+  // nearly equal.
   const std::string sums =
       "{ float s = 0, q = 0, v = 0; const int b = i / 8 * 8; for (int k = 0; k < 8 && b + k < n; ++k) { s += "
       "x[b + k] / 8; q += "
@@ -452,7 +453,7 @@ TEST_F(UserKernelTest, IsCheckedOnValuesThatMatter) {
   const Outcome unstable = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=96");
   EXPECT_EQ(unstable.exit_code, 1) << unstable.out;
   EXPECT_TRUE(has(unstable.out, "numbers from 1000 to 1001")) << unstable.out;
-  // Indices: what they may be only the description knows.
+  // Indices: only the description knows their valid values.
   const auto gathering = [&](const std::string& values) {
     std::string text = of_type("float", "y[i] = x[k[i]];", "y[i] = x[k[i]];",
                                "x = [\"n\"]\nk = { extents = [\"n\"]" + values + " }\n");
@@ -467,7 +468,7 @@ TEST_F(UserKernelTest, IsCheckedOnValuesThatMatter) {
   EXPECT_NE(scratch.tunesmith(check).exit_code, 0);
 }
 
-// A counter of 16 bits overflows only where many are equal: on the problem itself, and not with its first
+// A counter of 16 bits overflows only if many values are equal: on the problem itself, and not with its first
 // values.
 TEST_F(UserKernelTest, IsCheckedOnAllValuesOfTheProblemItself) {
   const auto counting = [](const std::string& type) {
@@ -596,7 +597,7 @@ TEST_F(UserKernelTest, WithoutAReferenceTheUntunedKernelIsOne) {
 }
 
 TEST_F(UserKernelTest, AWrongVariantIsFoundOnSmallProblems) {
-  // Of 1000 elements the last block has 40, and of 1024 none is beyond the end.
+  // With 1000 elements the last block has 40 of them; with 1024 elements no thread is beyond the end.
   write(twice("if (i < n || PART == 2) y[i] = 2 * x[i < n ? i : 0];", compared));
   const Outcome tuned = scratch.tunesmith("tune twice.cu --device host --budget all --problem n=1024");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
@@ -617,7 +618,7 @@ TEST_F(UserKernelTest, IsCheckedWithoutASearch) {
   const std::string check = "check twice.cu --device host --random 0 --problem n=1000 --problem n=64";
   const Outcome right = scratch.tunesmith(check);
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
-  // The base on both, and three other values of the axes.
+  // The base is judged on both problems, and three other values of the axes.
   EXPECT_TRUE(has(right.out, ": 5 variants are right on 2 problems and their companions, 0 are wrong."))
       << right.out;
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db"));
@@ -650,7 +651,7 @@ TEST_F(UserKernelTest, AWrongReferenceIsNamed) {
   EXPECT_TRUE(has(outside.err, "it accessed element -2500 of x, which has 64")) << outside.err;
 }
 
-// The reference as a function for the host, with what a test puts into it.
+// The reference as a function for the host, with parts that a test inserts.
 std::string with_function(const std::string& body, const std::string& reference = "function = \"doubled\"\n",
                           const std::string& declared = "void doubled(const float* x, float* y, int n)") {
   return "#include <cuda_fp16.h>\n#include <stdexcept>\n#include <vector>\n" +
@@ -723,7 +724,7 @@ TEST_F(UserKernelTest, WhatTheHostLacksIsSaid) {
   }
 }
 
-// However it is written, and for NVRTC too.
+// Guarded includes in any spelling are left out, and for NVRTC too.
 TEST_F(UserKernelTest, WhatIsGuardedIsNotIncluded) {
   std::string text;
   for (const char* guard :
@@ -741,7 +742,7 @@ TEST_F(UserKernelTest, WhatIsGuardedIsNotIncluded) {
   EXPECT_EQ(compiled.exit_code, 0) << compiled.out << compiled.err;
 }
 
-// A sum of numbers that cancel, in any order of its additions.
+// A sum of numbers that cancel; its additions are in any order.
 std::string atomic_sum(const std::string& body, const std::string& description = "") {
   return "/* tunesmith\nname = \"twice\"\nkernel = \"sum\"\n" + description +
          "[problem]\nn = [1, 100000]\n[arrays]\nx = [\"n\"]\ny = { extents = [1], role = \"inout\", values = "
@@ -763,14 +764,14 @@ TEST_F(UserKernelTest, TheOrderOfAtomicAdditionsIsNoFault) {
     const Outcome right = scratch.tunesmith(check);
     EXPECT_EQ(right.exit_code, 0) << description << right.out << right.err;
   }
-  // A tolerance that is too small for any order is not a barrier's matter.
+  // A tolerance that is too small for any order must not be blamed on a barrier.
   write(atomic_sum(adds, "tolerance = { relative = 1e-9, absolute = 1e-9 }\n"));
   const Outcome strict = scratch.tunesmith(check);
   EXPECT_EQ(strict.exit_code, 1) << strict.out;
   EXPECT_TRUE(has(strict.out, "The order of additions alone moves y[0] by ")) << strict.out;
   EXPECT_TRUE(has(strict.out, "give tolerance.absolute")) << strict.out;
   EXPECT_FALSE(has(strict.out, "barrier")) << strict.out;
-  // What is wrong is still found: an element left out, an update that is lost, an order that matters.
+  // Real faults are still found: an element left out, an update that is lost, an order that matters.
   for (const char* wrong :
        {"if (i < n - 1 || i == 0) atomicAdd(y, x[i]);", "if (i < n) *y += x[i];",
         "__shared__ float s[128]; s[BLOCK - 1 - threadIdx.x] = i < n ? x[i] : 0; if (i < n) atomicAdd(y, "
@@ -791,7 +792,7 @@ TEST_F(UserKernelTest, WhatOutlivesALaunchIsNamed) {
   EXPECT_TRUE(has(counted.out, "It differs from launch to launch")) << counted.out;
 }
 
-// What was right by another tolerance, reference or input is judged again.
+// A variant that was right by another tolerance, reference or input is judged again.
 TEST_F(UserKernelTest, AnOldVerdictDoesNotOutliveAStricterTest) {
   const std::string nearly = "if (i < n) y[i] = (BLOCK == 64 ? 2.0f : 2.001f) * x[i];";
   const std::string loose = "tolerance = 0.01\n";
@@ -815,7 +816,7 @@ TEST_F(UserKernelTest, AnOldVerdictDoesNotOutliveAStricterTest) {
   EXPECT_TRUE(has(after.out, "match: exact") && has(after.out, "BLOCK=64")) << after.out;
 }
 
-// What a reference says in double is beyond what f16 holds.
+// The reference's double is larger than f16 can hold.
 TEST_F(UserKernelTest, ExpectedValuesOf16BitsAreRounded) {
   std::string text = twice("if (i < n) y[i] = __float2half(2 * __half2float(x[i]) * PART / PART);");
   text.replace(text.find("[\"n\"]"), 5, "{ extents = [\"n\"], values = [-60000, 60000] }");

@@ -109,7 +109,7 @@ TEST(WinnersText, ColumnsOfUtf8LineUp) {
 TEST(WinnersText, SaysWhereTheTimeWent) {
   TuneResult result = sample();
   result.spent = {.prepare_s = 1, .load_s = 0.5, .check_s = 2, .time_s = 4, .store_s = 0.25, .idle_s = 2};
-  result.spent.stored(1);  // of what was idle
+  result.spent.stored(1);  // of the idle time
   result.compilers = 3;
   result.compile_s = 24;
   result.seconds = 10;

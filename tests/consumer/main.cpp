@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans and launches through the installed headers and libraries alone, compiled without exceptions.
+// Plans and launches with only the installed headers and libraries, compiled without exceptions.
 #include <tunesmith/conv2d.h>
 #include <tunesmith/dispatcher.h>
 

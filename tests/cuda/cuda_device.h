@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels, and a CUDA device to load and launch them on; a test is skipped with the reason where there is
-// none.
+// Kernels, and a CUDA device to load and launch them on. A test is skipped with the reason if there is no
+// device.
 #pragma once
 
 #include <gtest/gtest.h>

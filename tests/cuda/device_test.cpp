@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA device: memory, comparison, parameters, and that it computes what the host does.
+// Tests the CUDA device: memory, comparison, parameters, and that it computes the same as the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ TEST_F(CudaDevice, CompareJudgesNumbersInfinitiesAndNaN) {
       {1, nan, inf, false, 0}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
-    // Alone among right ones, at a place that several warps away.
+    // The wrong element is alone among right ones, at an index several warps away.
     std::vector<float> got(3000, 2.0f);
     std::vector<double> expected(3000, 2.0);
     std::vector<float> permitted(3000, 0.0f);
@@ -177,7 +177,7 @@ TEST_F(CudaDevice, PassesArraysByValue) {
   EXPECT_EQ(get(out, 9), (std::vector<long long>{1, 2, 1ll << 40, -4, 5, -6, 7, 8, 9}));
 }
 
-// What the shim does for a kernel, a GPU does too.
+// The host shim and a GPU give the same for a kernel.
 TEST_F(CudaDevice, CollectivesAndTypesOf16BitsAreThoseOfTheHost) {
   if (device().facts().compute_capability < 80) GTEST_SKIP() << "The kernels need compute capability 8.0.";
   const auto host = make_host_device();

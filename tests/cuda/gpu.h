@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One CUDA device for all tests of a process; a test is skipped with the reason where there is none.
+// One CUDA device for all tests of a process. A test is skipped with the reason if there is no device.
 #pragma once
 
 #include <gtest/gtest.h>

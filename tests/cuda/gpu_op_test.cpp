@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every op's templates on the GPU against the op's reference: many configs, the problem each was rendered for
-// and its companions, once with NaN and infinities in the inputs and pointers that are only just aligned.
+// Tests every op's templates on the GPU against the op's reference: many configs, on the problem that each
+// was rendered for and its companions, once with NaN and infinities in the inputs and with minimally aligned
+// pointers.
 #include <gtest/gtest.h>
 
 #include <iostream>

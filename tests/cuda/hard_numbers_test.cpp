@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates on tensor cores with numbers that are hard to split into halves: sizes over many powers of two,
-// lone and tiny numbers, long tails, sums that only grow. The op's bound is that of a plain sum, so a part
-// that is lost shows where nothing else is in the sum.
+// Tests templates on tensor cores with numbers that are hard to split into halves: sizes over many powers of
+// two, single large and tiny numbers, long tails, sums that only grow. The op's bound is that of a plain sum,
+// so the loss of a part is visible if the sum has no other terms.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,13 +16,13 @@
 namespace tunesmith {
 namespace {
 
-// Where a number stands: the i-th of n.
+// The position of a number: the i-th of n.
 struct Place {
   double i, n;
   double part() const { return i / n; }
 };
 
-// Numbers between -1 and 1 become what the name says.
+// Changes a number between -1 and 1 into the kind that the name says.
 using Number = double (*)(double x, Place at, Random& random);
 struct Pattern {
   const char* name;
@@ -37,11 +37,11 @@ bool once_in(std::uint64_t n, Random& random) { return random.below(n) == 0; }
 double power(double lowest, double range, Random& random) {
   return std::exp2(lowest + range * (random.uniform() / 2 + 0.5));
 }
-double gaussian(Place at, double binades) {  // that many binades smaller at the ends
+double gaussian(Place at, double binades) {  // values get smaller by this many binades towards the ends
   const double from_centre = 2 * at.part() - 1;
   return std::exp2(-binades * from_centre * from_centre);
 }
-// Every other weight is 0 but for the rounding of a sine.
+// Every other weight is 0 except for the rounding of a sine.
 double half_band(double /*x*/, Place at, Random& /*random*/) {
   const double angle = std::numbers::pi / 2 * (at.i - std::floor(at.n / 2));
   return angle == 0 ? 1 : std::sin(angle) / angle;
@@ -100,7 +100,7 @@ Alteration alteration(const Pattern& pattern) {
       const auto& number = a == 0 ? pattern.sample : pattern.weight;
       Place at = {0, static_cast<double>(inputs[a].size())};
       for (double& x : inputs[a]) {
-        // As the device sees it, for the reference too.
+        // Rounded as for the device, so that the reference has the same values.
         x = static_cast<double>(static_cast<float>(number(x, at, random)));
         ++at.i;
       }
@@ -117,7 +117,7 @@ TEST_P(HardNumbersOnGpu, AreNoLessAccurate) {
   std::erase_if(variants, [&](const VariantCase& variant) {
     return why_not(*tmpl, variant.problem, device().facts()) ||
            exceeds(tmpl->work(variant.problem, variant.config), device().facts()) ||
-           !seen.insert(variant.problem.text()).second;  // one config a problem
+           !seen.insert(variant.problem.text()).second;  // one config per problem
   });
   if (variants.empty()) GTEST_SKIP() << "no problem of the test suits the template on this GPU";
   std::vector<Source> sources;
@@ -138,7 +138,7 @@ TEST_P(HardNumbersOnGpu, AreNoLessAccurate) {
   }
 }
 
-// Templates that need a compute capability, of ops that take a signal or an image and weights.
+// The templates that need a compute capability, in ops that take weights with a signal or an image.
 std::vector<TemplateCase> on_tensor_cores() {
   std::vector<TemplateCase> cases = template_cases();
   std::erase_if(cases, [](const TemplateCase& which) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of more than 2^31 elements on a GPU: each template that serves one of the op's large examples, with
-// its default config, compared with the reference in samples: the ends, around 2^31, and elsewhere.
+// Tests arrays of more than 2^31 elements on a GPU: each template that serves one of the op's large examples,
+// with its default config, compared with the reference in samples: at the ends, around 2^31, and elsewhere.
 #include <gtest/gtest.h>
 #include <sys/sysinfo.h>
 
@@ -66,7 +66,7 @@ TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
   ASSERT_GT(most, std::int64_t{1} << 31) << "no large example";
   struct sysinfo memory = {};
   sysinfo(&memory);
-  const double needed = 20.0 * static_cast<double>(input_elements);  // as doubles, packed, and a margin
+  const double needed = 20.0 * static_cast<double>(input_elements);  // as doubles and packed, and a margin
   if (static_cast<double>(memory.freeram) * memory.mem_unit < needed) {
     GTEST_SKIP() << "This needs about " << needed / 0x1p30 << " GiB of free memory.";
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading and launching on the CUDA device: what is refused, what fails, what overlaps.
+// Tests loading and launching on the CUDA device: refusals, failures, overlap.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -30,7 +30,7 @@ TEST_F(CudaDevice, CopiesIntoConstantMemory) {
   EXPECT_EQ(get(out, 4), (std::vector<float>{1, 2, 3, 4}));
   device().upload(table, std::vector<float>{5, 6, 7, 8}.data(), 16);
   device().time_us(*executable, arguments, nullptr,
-                   {});  // the copy is captured, and reads when it is replayed
+                   {});  // the copy is captured, and reads when the graph is replayed
   EXPECT_EQ(get(out, 4), (std::vector<float>{5, 6, 7, 8}));
 }
 
@@ -51,7 +51,7 @@ TEST_F(CudaDevice, GivesAKernelMoreThan48KiBOfSharedMemory) {
   EXPECT_EQ(get(out, values.size()), values);
 }
 
-// The kind of error that loading gives, or nothing where it loads.
+// The kind of error that loading gives, or nothing if it loads.
 template <typename Load>
 std::optional<LoadError::Kind> refusal_of(const Load& load_it, std::string* sentence = nullptr) {
   try {
@@ -78,7 +78,7 @@ TEST_F(CudaDevice, RefusesWhatCannotRun) {
   EXPECT_EQ(refusal(Launch{.kernel = "small_block", .block = {65, 1, 1}}), Kind::resources);
   EXPECT_EQ(refusal(Launch{.kernel = "empty", .block = {2048, 1, 1}}), Kind::resources);
   EXPECT_EQ(refusal(Launch{.kernel = "empty", .dynamic_shared_bytes = 1 << 24}), Kind::resources);
-  // Within the device's limit, but not beside the kernel's own 1024 bytes.
+  // Within the device's limit, but not together with the kernel's own 1024 bytes.
   EXPECT_EQ(refusal(Launch{.kernel = "some_shared",
                            .dynamic_shared_bytes = device().facts().max_shared_bytes_per_block - 1000}),
             Kind::resources);
@@ -131,7 +131,7 @@ TEST_F(CudaDevice, RefusesArgumentsThatAreNotTheKernels) {
   EXPECT_NE(sentence.find("an array of 32 bytes"), std::string::npos) << sentence;
   EXPECT_EQ(refuses_arrays(3, 2), LoadError::Kind::refused);
   EXPECT_EQ(refuses_arrays(600, 3), LoadError::Kind::resources);
-  EXPECT_NO_THROW(device().synchronize());  // no error of the questions is left behind
+  EXPECT_NO_THROW(device().synchronize());  // the queries leave no error behind
 }
 
 TEST_F(CudaDevice, AnswersALaunchThatFails) {
@@ -142,7 +142,7 @@ TEST_F(CudaDevice, AnswersALaunchThatFails) {
   EXPECT_THROW(device().time_us(*executable, {}, nullptr, {}), Error);
   EXPECT_THROW(device().time_us(*executable, {}, nullptr, {.conditions = {.launches = Launches::chained}}),
                Error);
-  EXPECT_NO_THROW(device().synchronize());  // nothing sticks
+  EXPECT_NO_THROW(device().synchronize());  // no error is sticky
 }
 
 TEST_F(CudaDevice, OverlappingLaunchesKeepTheirOrder) {
@@ -166,11 +166,11 @@ TEST_F(CudaDevice, OverlappingLaunchesKeepTheirOrder) {
                       .conditions = {.launches = chained ? Launches::chained : Launches::apart}});
     const int launches = get(counter, 1).front() - before;
     EXPECT_EQ(launches % 3, 0);
-    EXPECT_GE(launches, 3 * (1 + 4 * 20));  // one rough, then four replays of 20 or more
+    EXPECT_GE(launches, 3 * (1 + 4 * 20));  // one rough launch, then four replays of 20 or more
   }
 }
 
-// What a kernel without a wait does is seen behind one that writes late, and only where the launch overlaps.
+// A kernel without a wait is detected behind a kernel that writes late, and only if the launch overlaps.
 TEST_F(CudaDevice, AKernelThatWritesLateShowsWhoDoesNotWait) {
   constexpr std::int32_t n = 100'003;
   std::vector<int> right(n);
@@ -204,7 +204,7 @@ TEST_F(CudaDevice, AKernelThatWritesLateShowsWhoDoesNotWait) {
   EXPECT_EQ(result("copy_without_wait", true, binary(device())), poison);
   EXPECT_EQ(result("fill_before_wait", true, binary(device())), poison);
 
-  // Code for an architecture that has no wait does not overlap, though the GPU could.
+  // Code for an architecture without the wait does not overlap, even if the GPU could.
   const Compilation older = make_nvrtc_toolchain()->compile(
       {.text = kernels, .hash = "", .suffix = "", .kernels = {}, .target = "compute_80"});
   ASSERT_TRUE(older.ok) << older.log;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is the same machine code under other names, and what is not. Needs no GPU.
+// Tests which kernels have the same machine code under other names, and which do not. Needs no GPU.
 #include "runtime/machine_code.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace tunesmith {
 namespace {
 
-// Two kernels, a constant that takes part, a shared array, and one of the tables in global memory.
+// Two kernels, a constant that they read, a shared array, and a table in global memory.
 constexpr const char* text = R"(
 constexpr int size = 64;
 constexpr int table[4] = {3, 1, 4, 1};
@@ -39,7 +39,7 @@ class MachineCode : public Nvrtc {
     EXPECT_TRUE(made.ok) << made.log;
     return made.bytes;
   }
-  // Of `now` and the text above.
+  // The difference between `now` and the text above.
   std::string difference(const std::string& now) const {
     static const std::string before = compiled(text, "_01234567");
     return code_difference(before, "_01234567", compiled(now, "_89abcdef"), "_89abcdef");
@@ -73,7 +73,7 @@ TEST_F(MachineCode, WhatTheKernelDoesIsADifference) {
       << "a kernel is missing";
 }
 
-// A table that no kernel reads is no difference: a constant of the text is one.
+// A table that no kernel reads is no difference; a constant of the text is one.
 TEST_F(MachineCode, AConstantThatNoKernelReadsIsNone) {
   const std::string without = replaced(text, "table[threadIdx.x % 4]", "5");
   const std::string a = compiled(without, "_01234567");

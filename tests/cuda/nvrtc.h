@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVRTC for a test; the test is skipped with the reason where there is none.
+// NVRTC for a test. The test is skipped with the reason if there is no NVRTC.
 #pragma once
 
 #include <elf.h>
@@ -54,7 +54,7 @@ inline std::set<std::string> symbols_of(std::string_view cubin) {
   return names;
 }
 
-/// Of the kernels and constants that the template and its work name, those that the cubin does not have.
+/// The kernels and constants that the template and its work name and the cubin lacks.
 inline std::string missing_symbols(const Template& tmpl, const Work& work, const Source& source,
                                    std::string_view cubin) {
   const std::vector<std::string>& kernels = tmpl.generated ? source.kernels : tmpl.kernels;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVRTC as a toolchain, and every op's templates compiled by it for several architectures. Needs no GPU.
+// Tests NVRTC as a toolchain, and compiles every op's templates with it for several architectures. Needs no
+// GPU.
 #include "tests/cuda/nvrtc.h"
 
 #include <gtest/gtest.h>
@@ -68,8 +69,8 @@ TEST_F(Nvrtc, GivesUpWhenNobodyWaitsAnyMore) {
   EXPECT_LT(stopped.milliseconds, 2000);
 }
 
-// As one does whose dispatcher still compiles behind its plans: NVRTC's exit handlers take away what it works
-// with.
+// A process may end while its dispatcher still compiles for its plans: NVRTC's exit handlers remove data that
+// the compilation uses.
 TEST_F(Nvrtc, AProcessMayEndWhileItCompiles) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (int delay_ms : {0, 10, 20, 50, 100}) {
@@ -126,7 +127,7 @@ TEST_F(Nvrtc, TheTypesOf16BitsCompileForEveryArchitecture) {
   }
 }
 
-// A kernel or constant that the op names and the text does not have.
+// The op names a kernel or a constant that the text does not have.
 TEST_F(Nvrtc, AMisspeltNameIsMissing) {
   Source one = source(
       "__constant__ float table_a[4];\nextern \"C\" __constant__ float kept_a[4];\n"
@@ -146,7 +147,7 @@ TEST_F(Nvrtc, AMisspeltNameIsMissing) {
 
 class EveryTemplate : public Nvrtc, public testing::WithParamInterface<TemplateCase> {};
 
-// Variants are dealt out to the targets in turn, the first one of each problem goes to all.
+// Variants are dealt out to the targets in turn; the first variant of each problem goes to all targets.
 TEST_P(EveryTemplate, Compiles) {
   const auto& [op, tmpl] = GetParam();
   std::vector<std::string> targets;
@@ -188,14 +189,14 @@ TEST_P(EveryTemplate, Compiles) {
   for (Case& one : cases) sources.push_back(std::move(one.source));
   const std::vector<Compilation> compiled = compile_all(*toolchain_, sources);
 
-  std::map<std::string, int> built;  // variants of each target
+  std::map<std::string, int> built;  // variants by target
   int failed = 0;
   int spilling = 0;
   std::string example;
   const std::regex spill("([1-9][0-9]*) bytes spill stores");
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::string head = sources[i].text.substr(0, sources[i].text.find("\n\n"));
-    if (!compiled[i].ok) {  // the first whole, the rest counted
+    if (!compiled[i].ok) {  // the first failure is shown in full, the rest are counted
       if (++failed == 1) {
         ADD_FAILURE() << head << "\n" << located(compiled[i].log, sources[i].text, template_files());
       }
@@ -209,7 +210,7 @@ TEST_P(EveryTemplate, Compiles) {
         << ", but its text has no such kernel or constant; " << variant.config.text() << " for "
         << variant.problem.text();
     ++built[sources[i].target];
-    // What ptxas says where it makes each of a warpgroup's products wait for the one before.
+    // ptxas says this if it makes each product of a warpgroup wait for the one before.
     EXPECT_EQ(compiled[i].log.find("are serialized"), std::string::npos) << head << "\n" << compiled[i].log;
     std::smatch found;
     if (std::regex_search(compiled[i].log, found, spill) && ++spilling == 1)

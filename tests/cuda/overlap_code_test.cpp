@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled code of overlapped kernels, for each architecture that has the wait: nothing touches global
-// memory before it, and no input is loaded by the read-only path, which a compiler may move across it. Reads
-// PTX, and with nvdisasm the machine code too. Needs no GPU.
+// Checks the compiled code of overlapped kernels, for each architecture that has the wait: nothing accesses
+// global memory before it, and no input is loaded by the read-only path, because a compiler may move such a
+// load across the wait. Reads PTX, and with nvdisasm the machine code too. Needs no GPU.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ struct Language {
 
 const Language ptx_language = {
     .wait = std::regex(R"(^griddepcontrol\.wait)"),
-    // A generic access may be one to global memory.
+    // A generic access may be an access to global memory.
     .memory =
         std::regex(R"(^((ld|st)(\.(volatile|relaxed|acquire|release|weak|cta|cluster|gpu|sys))*\.)"
                    R"((global|b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64|v2|v4)|ldu|atom|red\.|)"
@@ -67,7 +67,7 @@ Instruction instruction_of(std::string text) {
   return {text, conditional, ""};
 }
 
-// The code of one kernel in PTX, or of the whole module where `kernel` is empty.
+// The code of one kernel in PTX, or of the whole module if `kernel` is empty.
 Code ptx_code(const std::string& ptx, const std::string& kernel = "") {
   std::istringstream lines(ptx);
   std::string statement;
@@ -94,7 +94,7 @@ Code ptx_code(const std::string& ptx, const std::string& kernel = "") {
   return code;
 }
 
-// The same in what nvdisasm prints.
+// The same for the output of nvdisasm.
 Code sass_code(const std::string& sass, const std::string& kernel = "") {
   static const std::regex instruction(R"(^\s+/\*[0-9a-f]{4,}\*/\s+(.*\S)\s*;.*)");
   std::istringstream lines(sass);
@@ -113,9 +113,9 @@ Code sass_code(const std::string& sass, const std::string& kernel = "") {
   return code;
 }
 
-// ---- what must not be there
+// ---- faults in the code
 
-// What a thread may do before it has waited, along every way through the code.
+// The faults before the wait, along every path through the code.
 std::vector<std::string> faults_before_the_wait(const Code& code, const Language& language) {
   std::map<std::string, std::size_t> labels;
   for (std::size_t i = 0; i < code.size(); ++i) {
@@ -146,7 +146,7 @@ std::vector<std::string> faults_before_the_wait(const Code& code, const Language
         if (target == labels.end())
           throw Error("The code branches to " + found[1].str() + ", which is not there.");
         open.push_back(target->second);
-        // In SASS a uniform predicate stands among the operands.
+        // In SASS a uniform predicate is one of the operands.
         on = code[at].conditional || text.find(',') != std::string::npos;
       }
     }
@@ -154,7 +154,7 @@ std::vector<std::string> faults_before_the_wait(const Code& code, const Language
   return faults;
 }
 
-// Loads by the read-only path in PTX, but for those from a table of the module (of a mathematical function).
+// Loads by the read-only path in PTX, except those from a table of the module (of a mathematical function).
 std::vector<std::string> read_only_loads(const std::string& ptx) {
   static const std::regex table(R"(^mov\.[ub]64\s+(%\w+), ([A-Za-z_$][\w$]*))");
   static const std::regex address(R"(\[(%\w+))");
@@ -194,9 +194,9 @@ bool mentions(const Code& code, const std::regex& what) {
 
 struct Variant {
   std::string text;
-  std::vector<std::string> kernels;  // that overlap what is before them
+  std::vector<std::string> kernels;  // those that overlap their predecessor
   std::string target;
-  std::string words;  // what the compiler sees
+  std::string words;  // the words that the compiler sees
 };
 
 class OverlapCode : public Nvrtc {
@@ -215,10 +215,10 @@ class OverlapCode : public Nvrtc {
     return text;
   }
 
-  // Everything that is wrong with each of these variants, on the architecture of its target.
+  // All faults of these variants, on the architecture of its target.
   std::vector<std::string> faults(const std::vector<Variant>& variants) const {
-    // For each variant PTX and, where there is something to read it, a binary; that all compile to binaries
-    // EveryTemplate says.
+    // Compiles PTX for each variant and, if there is a disassembler, a binary. EveryTemplate tests that all
+    // variants compile to binaries.
     constexpr bool reads_binaries = !std::string_view(TUNESMITH_NVDISASM).empty();
     std::vector<Source> sources;
     for (const Variant& variant : variants) {
@@ -248,7 +248,7 @@ class OverlapCode : public Nvrtc {
       const std::string sass = disassembled(cubin.bytes);
       for (const std::string& kernel : kernels)
         add("SASS of " + kernel, faults_before_the_wait(sass_code(sass, kernel), sass_language));
-      // Of which array a load is, only the PTX tells.
+      // Only the PTX tells which array a load reads.
       if (!mentions(ptx_code(ptx.bytes), ptx_language.read_only) &&
           mentions(sass_code(sass), sass_language.read_only))
         add("SASS", {"a load by the read-only path"});
@@ -340,7 +340,7 @@ TEST_P(EveryOverlappedTemplate, WaitsBeforeItTouchesMemory) {
   std::cout << op->name << "/" << tmpl->name << ": " << variants.size() << " variants\n";
 }
 
-// Before compute capability 9.0 there is no wait, and nothing to wait for.
+// Before compute capability 9.0 there is no wait, and no overlap to wait for.
 TEST_P(EveryOverlappedTemplate, HasNoWaitBeforeComputeCapability90) {
   const auto& [op, tmpl] = GetParam();
   if (tmpl->minimum_compute_capability >= 90) GTEST_SKIP() << "the template is for later ones";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overlapped variants of every template behind work that writes their inputs late: a kernel that lets them
-// start at once, one that does not, a copy, a filling and an event of another stream; in a stream and in a
-// graph. Until then inputs and outputs hold poison.
+// Tests overlapped variants of every template behind work that writes their inputs late: a kernel that lets
+// them start at once, one that does not, a copy, a fill and an event of another stream; in a stream and in a
+// graph. Before that work the inputs and outputs hold poison.
 #include <cuda_runtime_api.h>
 
 #include <iostream>
@@ -14,7 +14,7 @@
 namespace tunesmith {
 namespace {
 
-constexpr std::size_t most_variants = 6;  // of a template
+constexpr std::size_t most_variants = 6;  // per template
 constexpr unsigned char poison = 0xff;
 
 constexpr const char* late_copy = R"cuda(
@@ -41,7 +41,7 @@ constexpr std::pair<Before, const char*> all_before[] = {
     {Before::filling, "a filling"},
     {Before::event, "another stream's event"}};
 
-// A variant with its arrays, and where the true inputs are kept.
+// A variant with its arrays, and copies of the true inputs.
 class Case {
  public:
   Case(Device& device, const TemplateCase& which, const VariantCase& variant, const Data& data,
@@ -133,7 +133,7 @@ class Case {
       require(cudaEventRecord(forked_, stream_));
       require(cudaStreamWaitEvent(other_, forked_));
     }
-    // Outputs first: then an input is what is written last.
+    // Outputs are written first, so that an input is written last.
     for (const bool outputs : {true, false}) {
       for (std::size_t a = 0; a < live_.size(); ++a) {
         if ((which_.op->arguments[a].role == Role::output) != outputs) continue;

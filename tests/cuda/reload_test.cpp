@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interval that is stored with a time: of 20 that are made of a few loads each, at least 90 % hold the
-// median of all loads. Kernels of 1 us to 1 ms take turns, as finalists do, through what the worker runs.
+// Tests the interval that is stored with a time: of 20 intervals, each from a few loads, at least 90 %
+// contain the median of all loads. Kernels of 1 us to 1 ms take turns, as finalists do, in the worker's code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Runner {
 };
 
 constexpr std::size_t intervals = 20;
-constexpr std::size_t loads = 12;  // of an interval
+constexpr std::size_t loads = 12;  // per interval
 
 Runner base_of(Device& device, const Toolchain& toolchain, const char* op_name, const char* text) {
   const Op& op = find_op(op_name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The times and the energy of launches that the CUDA device gives.
+// Tests the times and energies of launches on the CUDA device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -129,12 +129,12 @@ TEST_F(CudaDevice, ColdTimesGrowWithTheBytesRead) {
   }
 }
 
-// With cold caches a launch works on a copy of the buffers: inputs and zeroed counters are in each.
+// With cold caches a launch works on a copy of the buffers: each copy has the inputs and zeroed counters.
 TEST_F(CudaDevice, ColdLaunchesFindTheirInputsAndCounters) {
   constexpr std::int32_t n = 100'000;
   std::vector<int> values(n);
   std::iota(values.begin(), values.end(), 0);
-  int* const wrong = put(std::vector<int>(8, 0)) + 4;  // not the start of an allocation: nobody copies it
+  int* const wrong = put(std::vector<int>(8, 0)) + 4;  // not the start of an allocation, so it is not copied
   int* const out = put(std::vector<int>(n, -1));
   unsigned* const counter = put(std::vector<unsigned>(64, 0));
   void* arguments[] = {put(values), out, wrong};
@@ -151,7 +151,7 @@ TEST_F(CudaDevice, ColdLaunchesFindTheirInputsAndCounters) {
   }
 }
 
-// Known numbers of clocks, from 0.7 us to 1 ms: what a launch costs beside them is the same in all.
+// Kernels of a known number of clocks, from 0.7 us to 1 ms: the other costs of a launch are the same for all.
 TEST_F(CudaDevice, TimesAreThoseOfKnownClocks) {
   const std::int64_t blocks = device().facts().multiprocessors;
   for (const bool chained : {false, true}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of a user's own, compiled for GPUs.
+// Compiles users' own kernels for GPUs.
 #include "kernel_file/user_kernel.h"
 
 #include "generator/ops.h"
@@ -12,7 +12,7 @@ namespace {
 
 class UserKernelNvrtc : public Nvrtc {
  protected:
-  // Some configs, and the reference.
+  // Some configs and the reference compile.
   void expect_compiles(const UserKernel& own, const std::string& given) {
     const Problem problem = complete_problem(own.op, Problem::parse(given));
     const Template& tmpl = own.op.templates.front();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every template's default config, and its best variant for each problem of a tuning database of this GPU, on
-// small problems: what compute-sanitizer is given (its tools slow a kernel down a hundredfold).
+// Runs every template's default config, and its best variant for each problem of a tuning database of this
+// GPU, on small problems: compute-sanitizer runs this program (its tools slow a kernel down a hundredfold).
 // Skipped without TUNESMITH_WINNERS_DB.
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ namespace {
 
 class WinnersOnGpu : public GpuTest, public testing::WithParamInterface<TemplateCase> {};
 
-// The problem with every integer that the template does not compile in cut to a few tiles; multiples of 4
-// stay so.
+// The problem, with every integer that the template does not compile in reduced to a few tiles; multiples of
+// 4 stay multiples of 4.
 Problem cut(const Values& constants, const Op& op, Problem problem) {
   for (const Parameter& parameter : op.parameters) {
     if (!parameter.is_integer() || constants.has(parameter.name)) continue;
@@ -30,7 +30,7 @@ Problem cut(const Values& constants, const Op& op, Problem problem) {
   return problem;
 }
 
-// The largest problem of less than a megabyte that the variant serves: a sanitizer is slow. Else the
+// The largest problem below a megabyte that the variant serves, because a sanitizer is slow; else the
 // smallest.
 Problem small(const TemplateCase& which, const VariantCase& variant, const DeviceFacts& device) {
   const auto& [op, tmpl] = which;
@@ -43,7 +43,7 @@ Problem small(const TemplateCase& which, const VariantCase& variant, const Devic
       served.push_back(problem);
     }
   } catch (const UsageError&) {
-    // What is left does not go together.
+    // The reduced sizes do not go together.
   }
   const auto rank = [&op = op](const Problem& problem) {
     const double moved = bytes_moved(*op, problem);
@@ -69,13 +69,13 @@ TEST_P(WinnersOnGpu, AreRightOnSmallProblems) {
   };
   for (const ResultRow& row :
        store.results({.op = op->name, .device = device().facts().name, .verdict = "ok"})) {
-    // Results come fastest first within a problem: the first of a template is its best.
+    // Results are ordered from the fastest on within a problem, so the first of a template is its best.
     if (row.template_name != tmpl->name || !seen.insert(row.problem).second) continue;
     const Problem problem = complete_problem(*op, Problem::parse(row.problem));
     const Space space = tmpl->space(problem, device().facts());
     add(problem, space.complete({}));
     if (const auto config = space.find(Values::parse(row.config)))
-      add(problem, *config);  // its axes may have changed since
+      add(problem, *config);  // its axes may have changed since then
   }
   for (const std::string& example : op->examples) {
     const Problem problem = complete_problem(*op, Problem::parse(example));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts and winners of a kernel whose text has changed and whose machine code has not.
+// Tests the verdicts and winners of a kernel whose text has changed, but not its machine code.
 #include <cmath>
 
 #include "fixture.h"
@@ -154,7 +154,7 @@ TEST_F(CarryTest, AFailureLeavesTheFileAsItWas) {
       << "nothing is left behind that stands in the way";
 }
 
-// A carried file joins what it was carried from, in either order, as any other file does.
+// A carried file merges with the file that it was carried from, in either order, like any other file.
 TEST_F(CarryTest, MergingKnowsBoth) {
   store_.set_winner(record("a", 10), 4);
   std::filesystem::copy_file(file(), file("before.db"));

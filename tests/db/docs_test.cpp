@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What docs/database.md shows works, and it names every column that there is.
+// Tests that the commands in docs/database.md work, and that the page names every column of the schema.
 #include <set>
 #include <sstream>
 

@@ -101,7 +101,7 @@ TEST_F(FaultTest, ASecondWriterIsToldSo) {
   EXPECT_THAT(error_of([&] { store.record(m); }),
               AllOf(HasSubstr(file().string()), HasSubstr("another writer"), HasSubstr("50 ms")));
   EXPECT_THAT(error_of([&] { Store::open(file(), Mode::read_write, options); }), HasSubstr("another writer"));
-  EXPECT_EQ(Store::open(file(), Mode::read_only, options).results().size(), 10U);  // readers go on
+  EXPECT_EQ(Store::open(file(), Mode::read_only, options).results().size(), 10U);  // readers still work
   sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr);
   sqlite3_close(other);
   store.record(m);
@@ -123,7 +123,7 @@ TEST_F(FaultTest, WhatIsNotThereIsNamed) {
   populate(made);
 }
 
-// Permissions bind only an ordinary user, so that these run as one.
+// Permissions restrict only an ordinary user, so the action runs as one.
 template <typename Action>
 std::string as_ordinary_user(const Action& action) {
   int answer[2];
@@ -179,7 +179,7 @@ TEST_F(FaultTest, AReadOnlyFileOrFolderServesReadersAndTellsWriters) {
   chmod(folder_.c_str(), 0755);
 }
 
-// As in an image that was made of a run that was killed.
+// The log is as in a disk image of a killed run.
 TEST_F(FaultTest, ALogThatCannotBeReadIsTold) {
   {
     auto store = Store::open(file(), Mode::create);

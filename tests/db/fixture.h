@@ -32,7 +32,7 @@ class DbTest : public testing::Test {
 
   std::filesystem::path file(const char* name = "t.db") const { return folder_ / name; }
 
-  // A second client of the file, as sqlite3 or pandas would be. Returns the first column of the first row.
+  // A second client of the file, as sqlite3 or pandas is. Returns the first column of the first row.
   static std::string sql(const std::filesystem::path& path, const std::string& text) {
     sqlite3* handle = nullptr;
     std::string result;
@@ -144,7 +144,7 @@ inline std::vector<std::byte> blob() {
 inline constexpr const char* hash_of_blob =
     "4706fa88228e6a60f94c93bea6cbdc50f92e784bf3be15874478c5285704256d";
 
-// A database with something of everything.
+// A database with some rows of every kind.
 inline Ids populate(Store& store) {
   const Ids ids(store);
   auto base = ids.ok(ids.variant(store, "base"), 100);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merging is a union: whatever the order, the same facts and the same winners. Random databases show it.
+// Tests that merging is a union: in any order it gives the same facts and the same winners. The databases are
+// random.
 #include <cstdlib>
 #include <random>
 #include <sstream>
@@ -16,7 +17,7 @@ class MergeTest : public DbTest {
   bool one_in(std::size_t n) { return below(n) == 0; }
   std::string any(std::initializer_list<const char*> words) { return *(words.begin() + below(words.size())); }
 
-  // Some sessions, as of one machine: after what it had before, if anything.
+  // Some sessions of one machine, added to an earlier file of it, if there is one.
   std::string tuned(const std::string& name, const std::string& before = "") {
     auto store = Store::open(file(name.c_str()), Mode::create);
     if (!before.empty()) store.merge_from(file(before.c_str()), Store::Blobs::include);
@@ -27,7 +28,7 @@ class MergeTest : public DbTest {
   void tune(Store& store) {
     DeviceRow model = gpu();
     if (one_in(2)) model.l2_bytes = 60 << 20;      // the others do not know it
-    if (one_in(2)) model.memory_bytes -= 1 << 20;  // of another driver
+    if (one_in(2)) model.memory_bytes -= 1 << 20;  // as with another driver
     const auto device = store.id_of(model);
     const auto session =
         store.begin_session({.device_id = device, .device_uuid = any({"", "GPU-1", "GPU-2"})});
@@ -82,7 +83,7 @@ class MergeTest : public DbTest {
     return name;
   }
 
-  // All that a file says, without the ids that are its own.
+  // All contents of a file, without the ids that only it has.
   std::string state(const std::string& name) {
     return sql(file(name.c_str()), R"(
       WITH fact(text) AS (
@@ -135,7 +136,7 @@ TEST_F(MergeTest, IsCommutativeAssociativeAndIdempotent) {
   }
 }
 
-// As of a machine whose first session begins with an empty file.
+// Each machine's first session begins with an empty file.
 class TwoMachines : public MergeTest {
  protected:
   struct Machine {
@@ -201,7 +202,7 @@ TEST_F(TwoMachines, AnInterruptedShardDisplacesNoWinnerOfFinals) {
   EXPECT_EQ(a.winner(), "found ok;found ok;");
 }
 
-// The session of a killed tuner ends, whichever file is merged into which.
+// The session of a killed tuner ends in any order of merging.
 TEST_F(TwoMachines, AKilledSessionIsInterruptedInEveryOrder) {
   auto a = machine("a");
   auto b = machine("b");
@@ -265,7 +266,7 @@ TEST_F(TwoMachines, WinnersOfSeveralGpusAreMarkedUntilFinalsOnOne) {
   EXPECT_EQ(a.store.winners().front().other_gpus, 0);
 }
 
-// What each writes follows what the other wrote before, though its session began earlier.
+// Each session's rows follow the other's earlier rows, even if its own session began earlier.
 TEST_F(TwoMachines, TwoTunersOnOneFileFollowEachOther) {
   auto first = machine("one");
   auto second = machine("one");

@@ -23,7 +23,7 @@ TEST_F(OpenTest, MakesFolderAndFileWithTheDocumentedSettings) {
             "0");
 }
 
-// Else dispatch would not use what a tuner made.
+// Dispatch does not use files that others may write.
 TEST_F(OpenTest, NobodyElseMayWriteWhatIsMade) {
   const mode_t before = umask(0);
   { auto store = Store::open(folder_ / "a" / "b" / "t.db", Mode::create); }
@@ -74,7 +74,7 @@ TEST_F(OpenTest, ManyMayCreateTheFileAtOnce) {
 TEST_F(OpenTest, AFileThatIsBeingCreatedIsEmptyOrWhole) {
   for (int round = 0; round < 10; ++round) {
     const auto path = file(("new" + std::to_string(round) + ".db").c_str());
-    std::atomic<int> waiting = 2;  // readers that have not yet looked
+    std::atomic<int> waiting = 2;  // readers that have not looked yet
     std::mutex mutex;
     std::string unexpected;
     const auto read_until_whole = [&] {

@@ -36,10 +36,11 @@ TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
   EXPECT_EQ(
       sql(file(), "SELECT note FROM variant JOIN extra USING (id) WHERE id = " + std::to_string(variant)),
       "migrated");
-  EXPECT_THROW(Store::open(file(), Mode::read_write), StoreError);  // the program of before
+  // An older program cannot open it any more.
+  EXPECT_THROW(Store::open(file(), Mode::read_write), StoreError);
 }
 
-// As a program wrote it whose measurements had no space_variants, and whose views were others.
+// A file of an older program, whose measurements had no space_variants and whose views differed.
 class OlderSchema : public SchemaTest {
  protected:
   OlderSchema() {
@@ -87,7 +88,7 @@ TEST_F(OlderSchema, IsMigrated) {
   }
   EXPECT_EQ(sql(file("merged.db"), "SELECT strategy FROM session"), "migrated");
 
-  // From here on it is as a file that began with the present schema.
+  // From here on it must equal a file that began with the present schema.
   { auto fresh = Store::open(file("fresh.db"), Mode::create); }
   for (const char* what :
        {"SELECT group_concat(o.name || ' ' || c.cid || c.name || c.type || c.\"notnull\" || "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verdict must not outlive its kernel: histories of kernels that are edited, against a model in plain
-// loops.
+// Tests that a verdict does not outlive its kernel: histories of kernels that are edited are compared with a
+// model in plain loops.
 #include <algorithm>
 #include <map>
 #include <ostream>
@@ -26,7 +26,7 @@ void PrintTo(const Row& row, std::ostream* out) {
        << row.verdict << ' ' << row.median_us << '\n';
 }
 
-// Of a template on a problem the body that was measured last counts.
+// For a template on a problem, the body that was measured last counts.
 std::vector<Row> expected(const std::vector<Row>& history) {
   std::map<std::pair<std::string, std::string>, std::string> body;
   std::map<std::tuple<std::string, std::string, std::string>, Row> newest;
@@ -49,13 +49,13 @@ TEST_F(StaleTest, EveryReaderTakesTheNewestBodyAlone) {
     auto store = Store::open(path, Mode::create);
     const auto device = store.id_of(gpu());
     std::vector<Row> history;
-    std::map<std::string, unsigned> edits;  // of a template
+    std::map<std::string, unsigned> edits;  // by template
     for (unsigned session = 0; session < 4; ++session) {
       const auto session_id = store.begin_session({.device_id = device});
       for (unsigned i = 0; i < 12; ++i) {
         const std::string name = below(2) == 0 ? "tiled" : "flat";
         if (below(6) == 0) ++edits[name];
-        // An edit may be taken back.
+        // An edit may be undone.
         const std::string body = name + std::to_string(edits[name] % 3);
         const Row row = {below(2) == 0 ? "n=1" : "n=2",
                          name,
@@ -123,7 +123,7 @@ TEST_F(StaleTest, EveryReaderTakesTheNewestBodyAlone) {
       EXPECT_EQ(fast, ok);
       for (const WinnerRow& winner : each->winners())
         EXPECT_EQ(winner.worst_us.value_or(0), worst[winner.problem.text]);
-      // The bodies that a caller knows are those that count for it, whatever was measured since.
+      // For a caller, the bodies that it knows count, even if others were measured since.
       for (const TimeRow& t :
            each->times_of("twice", device, Conditions(), {{"tiled", "tiled0"}, {"flat", "flat0"}}))
         EXPECT_EQ(t.body_hash, t.template_name + "0");

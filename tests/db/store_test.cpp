@@ -75,7 +75,7 @@ TEST_F(StoreTest, AnotherDriversMemoryIsTheSameDevice) {
   EXPECT_EQ(store.devices().front().device.memory_bytes, gpu().memory_bytes + 4096);  // the most
   DeviceRow host{.kind = "host", .name = "CPU", .target = "host", .sm_count = 8, .memory_bytes = 100};
   const auto host_id = store.id_of(host);
-  for (const std::int64_t cores : {2, 16}) {  // of a virtual machine that was given others
+  for (const std::int64_t cores : {2, 16}) {  // of a virtual machine with changed settings
     host.sm_count = cores;
     host.memory_bytes = cores;
     EXPECT_EQ(store.id_of(host), host_id);
@@ -223,10 +223,10 @@ TEST_F(StoreTest, ATimeIsKnownForItsCachesAndAFailureForBoth) {
   EXPECT_EQ(known("cold"), "a=ok 18;b=compile_error;c=ok 5;");
   store.record(cold(ids.failed(a, "crash")));
   EXPECT_EQ(known("warm"), "a=crash;b=compile_error;");
-  store.record(cold(ids.ok(a, 17)));  // tried again
+  store.record(cold(ids.ok(a, 17)));  // measured again
   EXPECT_EQ(known("warm"), "a=ok 11;b=compile_error;");
 
-  // A row each that is current, and the fastest of each kind first.
+  // One row per current verdict; the fastest of each kind comes first.
   std::string rows;
   for (const auto& r : store.results({.verdict = "ok"}))
     rows += r.source_hash + " " + r.caches + " " + std::to_string(std::lround(*r.median_us)) + ";";
@@ -385,7 +385,7 @@ TEST_F(StoreTest, AKillLosesOnlyWhatIsInFlight) {
     const auto rows = static_cast<std::int64_t>(store.results({.history = true}).size());
     EXPECT_GE(rows, last);
     EXPECT_LE(rows, last + 1);
-    EXPECT_EQ(store.status().hints.size(), 1U);  // its session was interrupted
+    EXPECT_EQ(store.status().hints.size(), 1U);  // the session was interrupted
     const Ids next(store);
     EXPECT_EQ(store.sessions().back().state, "interrupted");
     EXPECT_EQ(store.sessions().front().state, "running");
@@ -407,7 +407,7 @@ TEST_F(StoreTest, TheNewestAnchorTableOfEachKindCounts) {
   put(ids.session, "conv2d", "chained", "chained");
   const auto later = store.begin_session({.device_id = ids.device});
   put(later, "conv2d", "later");
-  put(ids.session, "conv2d", "last");  // of an older session that still runs
+  put(ids.session, "conv2d", "last");  // of an older session that is still running
   const auto tables = store.anchor_tables({.op = "conv2d", .device = "test gpu"});
   ASSERT_EQ(tables.size(), 2U);
   EXPECT_EQ(tables[0].table.text, "last");

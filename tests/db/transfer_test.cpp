@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
+#include <ctime>
 #include <sstream>
 
 #include "fixture.h"
@@ -83,7 +83,7 @@ TEST_F(TransferTest, AHostileOrBrokenTextDoesNothing) {
   EXPECT_EQ(text_of(store), good);
 }
 
-// What a text may make SQLite do takes bounded time: rows are made of literals, and of nothing that runs.
+// A text can make SQLite work only for a bounded time: it may hold rows of literals, and nothing that runs.
 TEST_F(TransferTest, ATextThatNeverEndsIsRefused) {
   auto store = Store::open(file(), Mode::create);
   populate(store);
@@ -113,14 +113,13 @@ TEST_F(TransferTest, ATextThatNeverEndsIsRefused) {
            replaced_view,
            generated,
        }) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of this process, so that others' work does not count
     std::istringstream in(text);
     EXPECT_NE(error_of([&] { store.read_text(in); }), "no error") << text.substr(body.size(), 100);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10))
-        << text.substr(body.size(), 100);
+    EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC) << text.substr(body.size(), 100);
     EXPECT_EQ(text_of(store), good);
   }
-  // A text whose strings have many lines that end as statements do is read in time.
+  // A text whose strings have many lines that end like statements is read in time.
   std::string lines;
   for (int i = 0; i < 100'000; ++i) lines += "x;\n";
   std::istringstream in(body + "INSERT INTO problem VALUES(1,'a','n=\"" + lines + "\"');\n" + end);
@@ -167,7 +166,7 @@ TEST_F(TransferTest, ShardsMerge) {
   EXPECT_EQ(a.sessions().size(), 2U);
   EXPECT_EQ(sql(file("a.db"), "SELECT count(*) FROM session WHERE state = 'running'"), "1");
 
-  // The other went on: only what is new comes, and a slower winner does not.
+  // The other database has grown: only its new rows are merged, and a slower winner is not taken.
   b.record(ids_b.failed(ids_b.variant(b, "bad"), "crash"));
   b.set_winner(b.record(ids_b.ok(ids_b.variant(b, "aligned"), 40)), 4);
   b.end_session(ids_b.session, Store::End::finished);
@@ -236,7 +235,7 @@ TEST_F(TransferTest, FilesAndTextsOfAnOlderSchemaAreTaken) {
   auto merged = Store::open(file("merged.db"), Mode::create, options);
   EXPECT_EQ(merged.merge_from(file("old.db"), Store::Blobs::include).measurements, 11);
   EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "1");
-  // However it came to the present schema, the text is the same.
+  // The text does not depend on how the database came to the present schema.
   const auto text = text_of(loaded, Store::Blobs::include);
   EXPECT_THAT(text, HasSubstr("'migrated'"));
   EXPECT_EQ(text_of(merged, Store::Blobs::include), text);
@@ -278,7 +277,7 @@ TEST_F(TransferTest, OfTwoWinnersWithOtherCachesTheLaterStays) {
   report = both.merge_from(file("third.db"));  // at the same time and with the same caches: the faster one
   EXPECT_EQ(report.other_kinds, 0);
   EXPECT_EQ(winner(both), "t cold");
-  // Not even beside each other, for pointers of another alignment.
+  // The two are not kept beside each other either, for pointers of another alignment.
   {
     const Ids ids(third);
     auto row = ids.ok(ids.variant(third, "aligned"), 12);

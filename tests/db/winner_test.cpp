@@ -55,7 +55,8 @@ TEST_F(WinnerTest, AFailureOfTheWinnerLeavesItUntilASoundOneComes) {
   failed("a", "timeout");
   EXPECT_EQ(winner(), "a");
   EXPECT_EQ(store_.winners().front().newest_verdict, "timeout");
-  EXPECT_FALSE(store_.set_winner(ok("b", 20), 4).taken);  // a passing fault is no reason to become slower
+  // A passing fault is no reason to take a slower winner.
+  EXPECT_FALSE(store_.set_winner(ok("b", 20), 4).taken);
   failed("a", "wrong_result");
   EXPECT_TRUE(store_.set_winner(ok("c", 30), 4).taken);
   EXPECT_EQ(winner(), "c");
@@ -101,7 +102,7 @@ TEST_F(WinnerTest, ADroppedOneTakesItsBinaryAndLeavesItsMeasurements) {
   EXPECT_EQ(store_.winners().size(), 2U);
   EXPECT_TRUE(store_.binary({"sm_90a", "a"}));  // it still wins at 8
   store_.drop_winner(ids_.session, ids_.problem, 8);
-  store_.drop_winner(ids_.session, ids_.problem, 8);  // there is none
+  store_.drop_winner(ids_.session, ids_.problem, 8);  // no such winner
   EXPECT_EQ(winner(), "b");
   EXPECT_FALSE(store_.binary({"sm_90a", "a"}));
   EXPECT_EQ(store_.results({.history = true}).size(), 3U);
@@ -166,13 +167,13 @@ TEST_F(WinnerTest, OfOtherCachesIsStale) {
   const auto earlier = store_.set_winner(before, 4);  // as when files are merged
   EXPECT_FALSE(earlier.taken);
   EXPECT_THAT(earlier.why, testing::HasSubstr("measured later and with cold caches"));
-  EXPECT_FALSE(store_.set_winner(before, 16).taken);  // nor beside it
+  EXPECT_FALSE(store_.set_winner(before, 16).taken);  // nor is it kept beside it
   EXPECT_TRUE(store_.set_winner(before, 4, true).taken);
   EXPECT_EQ(store_.winners().front().caches, "warm");
   // The same variant, measured in the present way.
   EXPECT_THAT(store_.set_winner(cold("late", 30), 4).why, testing::HasSubstr("again, with cold caches"));
   EXPECT_EQ(store_.winners().front().median_us, 30);
-  // Its warm time, which is less, is not what a faster one has to beat.
+  // A faster variant does not have to beat its warm time, which is shorter.
   EXPECT_FALSE(store_.set_winner(cold("c", 31), 4).taken);
   EXPECT_TRUE(store_.set_winner(cold("d", 29), 4).taken);
 }
@@ -210,7 +211,7 @@ TEST_F(WinnerTest, IsComparedWithWhatWasMeasuredWithItsCaches) {
   EXPECT_EQ(w.worst_us, 90);
   EXPECT_EQ(sql(file(), "SELECT caches || ' ' || speedup_over_base FROM winners"), "cold 3.0");
 
-  // A failure counts whatever the caches were; a time only for its own.
+  // A failure counts under all caches; a time counts only under its own.
   failed("a", "wrong_result");
   EXPECT_EQ(store_.winners().front().newest_verdict, "wrong_result");
   EXPECT_FALSE(store_.set_winner(cold("b", 30), 16, true).why.empty());

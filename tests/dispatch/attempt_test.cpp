@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// attempt(): no exception comes out of it, and its Status says what was thrown.
+// Tests attempt(): it lets no exception out, and its Status says what was thrown.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

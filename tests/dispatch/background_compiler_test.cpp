@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes on in the background, on the host device: compilation, kernels for unaligned pointers, plans that
-// leave.
+// Tests background work on the host device: compilation, kernels for unaligned pointers, plans that are
+// evicted.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,11 +37,11 @@ class BackgroundCompilerTest : public DispatcherTest {
     return chosen;
   }
 
-  // The test's own op is not in the library: its base is compiled into the cache.
+  // Compiles the base of the test's own op into the cache, because it is not in the library.
   void cache_base() const { Dispatcher(options()).plan("smooth", "n=10 taps=10"); }
 
-  // From now on the compiler does this; nothing: there is none. The environment changes only once, since
-  // threads may read it.
+  // From now on the compiler is a script with these commands; empty: there is no compiler. The environment
+  // changes only once, because threads may read it.
   void write_compiler(const std::string& what) const {
     const std::string script = (folder_ / "compiler").string();
     const char* const given = std::getenv("TUNESMITH_CXX");
@@ -52,7 +52,7 @@ class BackgroundCompilerTest : public DispatcherTest {
     std::filesystem::permissions(made, std::filesystem::perms::owner_all);
     std::filesystem::rename(made, script);
   }
-  // What that does that always makes the tuned kernel of this problem.
+  // The commands of a compiler that always gives the tuned kernel of this problem.
   std::string copies(const std::string& problem) const {
     const Op& op = find_op("smooth");
     const Template& tmpl = find_template(op, "vector");
@@ -62,7 +62,7 @@ class BackgroundCompilerTest : public DispatcherTest {
     write_file(file, binary_of(render(op, tmpl, complete, config, "host")));
     return "while [ \"$1\" != -o ]; do shift; done\ncp '" + file + "' \"$2\"\n";
   }
-  // It takes so long, and counts its calls.
+  // Makes the compiler slower by this time, and counts its calls.
   void slow_compiler(const std::string& seconds) const {
     write_compiler("echo >>'" + calls() + "'\nsleep " + seconds + " && exec '" + compiler_ + "' \"$@\"\n");
   }
@@ -95,7 +95,7 @@ TEST_F(BackgroundCompilerTest, ABetterKernelIsCompiledBehindThePlan) {
   EXPECT_EQ(first.variant().template_name, "base");
   check(first, "smooth");
   check(better, "smooth");
-  // Another size of the same source: nothing is left to compile.
+  // Another size has the same source, so nothing is left to compile.
   EXPECT_EQ(dispatcher.plan("smooth", "n=777 taps=6").variant().template_name, "vector");
   EXPECT_EQ(read_file(calls()), "\n");
 }
@@ -202,7 +202,7 @@ TEST_F(BackgroundCompilerTest, TheOldestPlansLeaveOneByOne) {
   check(plan(4), "smooth");
 }
 
-// Kernels leave with the last plan that uses them.
+// Kernels are unloaded with the last plan that uses them.
 TEST_F(BackgroundCompilerTest, WithoutRoomEveryPlanIsStillRight) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
   cache_base();
@@ -216,7 +216,7 @@ TEST_F(BackgroundCompilerTest, WithoutRoomEveryPlanIsStillRight) {
   check(kept, "smooth");
 }
 
-// Look-ups while plans are made, replaced and forgotten; for the thread sanitizer too.
+// Threads look up while plans are made, replaced and forgotten. This is a test for the thread sanitizer too.
 TEST_F(BackgroundCompilerTest, ThreadsLookUpWhilePlansChange) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7});
@@ -247,7 +247,7 @@ TEST_F(BackgroundCompilerTest, ThreadsLookUpWhilePlansChange) {
   EXPECT_EQ(wrong, 0);
 }
 
-// The table of a thread that does nothing more keeps no plan that was taken out.
+// The table of an idle thread keeps no plan that was removed.
 TEST(PlanCacheTest, WhatIsTakenOutLeavesIdleThreadsToo) {
   PlanCache plans;
   const Field field = as_text("n=1");
@@ -291,7 +291,7 @@ TEST_F(BackgroundCompilerTest, ALimitBeyondAllClocksIsNone) {
   EXPECT_EQ(dispatcher.plan("smooth", "n=1000 taps=6").variant().template_name, "vector");
 }
 
-// For plans that leave before their turn nothing is compiled.
+// Nothing is compiled for plans that are evicted before their turn.
 TEST_F(BackgroundCompilerTest, WhatWasForgottenIsNotCompiled) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
@@ -304,7 +304,7 @@ TEST_F(BackgroundCompilerTest, WhatWasForgottenIsNotCompiled) {
   EXPECT_LT(read_file(calls()).size(), 25u);
 }
 
-// The child has the dispatcher, and none of its threads.
+// The child has the dispatcher, but none of its threads.
 TEST_F(BackgroundCompilerTest, AForkedChildWaitsForNothing) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
@@ -337,14 +337,15 @@ TEST_F(BackgroundCompilerTest, AForkedChildWaitsForNothing) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// At any moment: while threads plan, load and compile.
+// Forks at any moment: while threads plan, load and compile.
 TEST_F(BackgroundCompilerTest, AForkedChildFindsNoLockHeld) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "a child finds the locks of this sanitizer's allocator held";
 #endif
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
-  write_compiler(copies("n=1000 taps=5"));  // what it makes for others is loaded, and is not theirs
+  // The binary that the script gives for other kernels is loaded, but is not theirs.
+  write_compiler(copies("n=1000 taps=5"));
   constexpr int forks = 40;
   for (int i = 0; i < forks; ++i) {
     auto dispatcher = std::make_unique<Dispatcher>(background());
@@ -388,7 +389,8 @@ TEST_F(BackgroundCompilerTest, AForkedChildFindsNoLockHeld) {
   }
 }
 
-// No compiler, one that fails, one that takes too long: the plans of then are made again.
+// There is no compiler, one that fails, or one that takes too long: plans made meanwhile are made again
+// later.
 TEST_F(BackgroundCompilerTest, WhatDidNotCompileIsTriedAgainBehindThePlan) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
@@ -417,7 +419,7 @@ TEST_F(BackgroundCompilerTest, WhatDidNotCompileIsTriedAgainBehindThePlan) {
   }
   std::filesystem::remove(broken);
   write_compiler(works);
-  // A busy machine may need longer than the limit several times, each of which doubles the pause.
+  // A busy machine may exceed the limit several times, and each time doubles the pause.
   const auto end = Clock::now() + std::chrono::minutes(3);
   for (const TriedCase& one : all) {
     Plan plan = one.plan;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that are made while a stream is captured into a graph, on a CUDA runtime that launches nothing.
+// Tests plans that are made while a stream is captured into a graph, with a CUDA runtime that launches
+// nothing.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,7 +24,7 @@ class CaptureTest : public testing::Test {
   static DispatcherOptions options(Compile compile) {
     return {.device = "cuda", .database = "", .compile = compile, .cache_folder = ""};
   }
-  // Of a plan with that many arguments.
+  // Launches a plan with that many arguments.
   static Status launch(const Plan& plan) {
     std::array<void*, 4> arguments{};
     for (std::size_t i = 0; i < plan.argument_count(); ++i)
@@ -37,7 +38,7 @@ class CaptureTest : public testing::Test {
   }
 };
 
-// What is in the library, with and without a workspace, for aligned and other pointers.
+// Uses kernels of the library, with and without a workspace, for aligned and other pointers.
 TEST_F(CaptureTest, PlansAndLaunchesDoNotEndACapture) {
   for (const NamedProblem& problem :
        {NamedProblem{"conv2d", "height=1000 width=2000 mask_height=3 mask_width=3"},
@@ -79,7 +80,7 @@ TEST_F(CaptureTest, ALaunchThatIsRefusedSaysWhatToDo) {
   EXPECT_NE(status.message().find(remedy), std::string::npos) << status.message();
 }
 
-// The better kernel comes too late for the graph.
+// The better kernel is ready too late for the graph.
 TEST_F(CaptureTest, AGraphThatKeepsWhatStandsInIsSaid) {
   const std::string kept = "A graph has captured this kernel";
   Dispatcher dispatcher(options(Compile::background));

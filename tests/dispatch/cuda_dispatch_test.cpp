@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatcher on the first CUDA device; skipped where there is none.
+// Tests the dispatcher on the first CUDA device; skipped if there is none.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -172,7 +172,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// What `work` enqueues, as a graph that may be launched.
+// The work that `work` enqueues, as a graph that can be launched.
 template <typename Work>
 cudaGraphExec_t captured(cudaStream_t stream, Work work) {
   cudaGraph_t graph = nullptr;
@@ -185,7 +185,8 @@ cudaGraphExec_t captured(cudaStream_t stream, Work work) {
   return ready;
 }
 
-// Planned for the first time, and loaded, inside a capture; then the dispatcher and all plans go.
+// The plan is made and loaded for the first time inside a capture; then the dispatcher and all plans are
+// destroyed.
 TEST_F(CudaDispatchTest, PlanningDoesNotEndACaptureAndGraphsKeepTheirKernels) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = facts_});
   const Buffers buffers(find_op("smooth"), Problem::parse("n=1000 taps=5 dtype=f32"), 0, 1, memory());
@@ -204,7 +205,7 @@ TEST_F(CudaDispatchTest, PlanningDoesNotEndACaptureAndGraphsKeepTheirKernels) {
   require(cudaGraphExecDestroy(graph));
 }
 
-// Variants are tried on a stream and on memory of the library's own, while the caller captures.
+// Variants are tried on the library's own stream and memory while the caller captures.
 TEST_F(CudaDispatchTest, WhatIsTriedAtFirstUseIsNotCaptured) {
   tune({.problem = "n=1000 taps=5", .config = "BLOCK=32 VECTOR=4", .device = facts_});
   tune({.problem = "n=1004 taps=5", .config = "BLOCK=64 VECTOR=2", .device = facts_});
@@ -236,7 +237,7 @@ TEST_F(CudaDispatchTest, WhatIsTriedAtFirstUseIsNotCaptured) {
   }
 }
 
-// Times by events, behind a gate: a launch of nothing takes microseconds, not the tens that enqueuing takes.
+// Times by events, behind a gate: an empty launch takes microseconds, not the tens that enqueuing takes.
 TEST_F(CudaDispatchTest, ARehearsalTimesTheDeviceAlone) {
   const Op& op = find_op("smooth");
   const auto benchmark = make_cuda_benchmark(0);
@@ -302,7 +303,7 @@ TEST_F(CudaDispatchTest, ABetterKernelIsCompiledBehindThePlan) {
   check(better, "conv2d", 4);
 }
 
-// On two streams at once, and in a graph that is replayed: each launch has a workspace of its own.
+// On two streams at once, and in a graph that is replayed, each launch has its own workspace.
 TEST_F(CudaDispatchTest, AWorkspaceIsMadeWhereNoneIsGiven) {
   tune({.op = "tally",
         .problem = "n=100000",
@@ -334,7 +335,7 @@ TEST_F(CudaDispatchTest, AWorkspaceIsMadeWhereNoneIsGiven) {
   require(cudaGraphExecDestroy(graph));
 }
 
-// The reset takes the pool of workspaces away; a dispatcher that is made later has another one.
+// The reset takes away the pool of workspaces; a dispatcher that is made later has another pool.
 TEST_F(CudaDispatchTest, AResetDeviceHasNewWorkspaces) {
   tune({.op = "tally",
         .problem = "n=100000",
@@ -352,8 +353,8 @@ TEST_F(CudaDispatchTest, AResetDeviceHasNewWorkspaces) {
   }
 }
 
-// Of two launches in a row: the edges of their graph over which the second may start before the first has
-// ended.
+// For two launches in a row, the number of edges of their graph over which the second may start before the
+// first has ended.
 int overlapping_edges(const Plan& plan, std::span<void* const> arguments) {
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
@@ -386,7 +387,7 @@ TEST_F(CudaDispatchTest, OverlapIsSwitchedOff) {
         .template_name = "tiled",
         .config = "START=overlapped",
         .device = facts_,
-        .median_us = 0.5});  // so that no built-in one promises more
+        .median_us = 0.5});  // so that no built-in variant promises more
   DispatcherOptions chosen = options();
   for (const bool overlap : {true, false}) {
     chosen.overlap = overlap;
@@ -418,7 +419,7 @@ TEST_F(CudaDispatchTest, TwoThreadsWithAStreamEach) {
   }
 }
 
-// As on the host: random winners of every template, and problems that nobody tuned.
+// The same as on the host: random winners of every template, and untuned problems.
 TEST_F(CudaDispatchTest, RandomProblemsThroughTheNearestRule) {
   EXPECT_GT(random_conv2d({.seed = 11,
                            .shapes = {"height=500 width=640 mask_height=3 mask_width=3",
@@ -426,7 +427,7 @@ TEST_F(CudaDispatchTest, RandomProblemsThroughTheNearestRule) {
                                       "height=33 width=1024 batch=4 mask_height=5 mask_width=5",
                                       "height=301 width=320 mask_height=4 mask_width=7 dtype=f64"},
                            .configs = 6,
-                           .problems = 60,  // most compile a variant of their own
+                           .problems = 60,  // most of them compile a variant of their own
                            .masks = {{3, 3}, {5, 5}, {13, 13}, {4, 7}, {6, 6}, {1, 9}},
                            .largest = 700,
                            .one_in_f64 = 4}),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatcher on the host device, with databases made here and every result checked against the reference.
+// Tests the dispatcher on the host device, with databases made here; every result is checked against the
+// reference.
 #include "tunesmith/dispatcher.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@
 namespace {
 std::atomic<long> allocations = 0;
 }
-// GCC does not see that these are a pair.
+// GCC does not see that the two operators are a pair.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(std::size_t bytes) {
   ++allocations;
@@ -38,7 +39,7 @@ void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(m
 namespace tunesmith {
 namespace {
 
-// An environment variable for one test.
+// Sets an environment variable for one test.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) {
@@ -101,7 +102,7 @@ TEST_F(DispatcherTest, ABaseThatFailedHereIsUsedOnlyWithAWarning) {
   const std::string words = "has the verdict wrong_result. y[0] is 1, expected 2.";
   EXPECT_NE(warning("n=1000 taps=5").find(words), std::string::npos);
   EXPECT_NE(warning("n=2000 taps=5").find(words), std::string::npos);  // the same kernel
-  {                                                                    // it is read from the database once
+  {                                                                    // the database is asked once
     Dispatcher dispatcher(options());
     dispatcher.plan("smooth", "n=1000 taps=5");
     std::filesystem::rename(database(), database() + ".away");
@@ -197,7 +198,7 @@ TEST_F(DispatcherTest, NoCompilerAndOtherConstantsIsTheBuiltInBase) {
     says(plan, "its binary is built in");
     check(plan, "conv2d");
   }
-  // The test's own op is not in the library that was built, so without a compiler there is nothing to run.
+  // The library does not contain the test's own op, so without a compiler there is no kernel to run.
   try {
     dispatcher.plan("smooth", "n=1000 taps=6");
     FAIL();
@@ -352,7 +353,7 @@ TEST_F(DispatcherTest, PlansAreKept) {
   EXPECT_EQ(&dispatcher.plan("smooth", Problem::parse("n=100 taps=5")).variant(), &plan.variant());
 }
 
-// Fields that have the same hash, or names of the same length and other numbers.
+// These fields have the same hash, or names of the same length and other numbers.
 TEST_F(DispatcherTest, FieldsThatDifferAreOtherProblems) {
   Dispatcher dispatcher(options());
   const auto problem_of = [&](std::span<const Field> fields) {
@@ -471,7 +472,8 @@ TEST_F(DispatcherTest, WhereNothingIsKnownASensibleTemplateComesBeforeTheBase) {
   EXPECT_EQ(behind.plan("conv2d", problem).variant().template_name, "sliding");
 }
 
-// Into broadcast the inputs' layout is compiled, so it is not there for most; into broadcast_any it is not.
+// broadcast compiles in the layout of the inputs, so the library lacks it for most layouts; broadcast_any
+// does not compile it in.
 TEST_F(DispatcherTest, WhereASensibleTemplateIsNotThereTheNextOneIsTaken) {
   const Op& op = find_op("elementwise");
   const Template& any = find_template(op, "broadcast_any");
@@ -506,7 +508,7 @@ TEST_F(DispatcherTest, TypedConv2d) {
   const Conv2dShape shape{.batch = 2, .height = 13, .width = 17, .mask_height = 4, .mask_width = 3};
   const Op& op = find_op("conv2d");
   const auto run = [&]<typename T>(T, Conv2dMode mode) {
-    // The fields and words of the typed function are the op's.
+    // The typed function has the fields and words of the op.
     const Problem problem = complete_problem(
         op, Problem::parse("batch=2 height=13 width=17 mask_height=4 mask_width=3 mode=" +
                            std::string(mode == Conv2dMode::convolution ? "convolution" : "correlation") +
@@ -579,7 +581,7 @@ TEST(Overlap, TheEnvironmentSwitchesIt) {
   ::unsetenv("TUNESMITH_OVERLAP");
 }
 
-// An environment ends no application that works.
+// A working application does not end because of an environment variable.
 TEST_F(DispatcherTest, AVariableThatIsNotUnderstoodIsANote) {
   for (const char* variable : {"TUNESMITH_OVERLAP", "TUNESMITH_CHECK_POINTERS"}) {
     EXPECT_EQ(Dispatcher(options()).notes().size(), 2u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Winners written by `tunesmith export`, and what the library makes of them.
+// Tests the winners that `tunesmith export` writes, and their use by the library.
 #include "cli/export.h"
 
 #include <gtest/gtest.h>
@@ -47,14 +47,14 @@ TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
   const auto rows = read_winners([&](std::string_view name) { return read_file(to / name); });
   EXPECT_EQ(rows.size(), 3u);
 
-  // The other device's rows stay.
+  // The rows of the other device stay.
   const ExportReport again = export_winners(database(), "sm_90a", to);
   EXPECT_EQ(again.exported, 2);
   EXPECT_EQ(again.kept, 1);
   EXPECT_EQ(texts(), before);
 
-  // A winner whose template gives another kernel now is told, each of the two with one source; so is a file
-  // of no device. The kernels' texts that lie there to be read are no matter of export.
+  // A winner whose template gives another kernel now is reported, each of the two with one source; so is a
+  // file without a device. The kernels' texts that lie there for people are not export's concern.
   ASSERT_EQ(rows[0].winner.source_hash, rows[1].winner.source_hash);
   std::string edited = before.find("a_gpu_of_sorts.csv")->second;
   for (std::size_t at = 0; (at = edited.find(rows[0].winner.source_hash, at)) != std::string::npos; ++at)
@@ -75,7 +75,7 @@ TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
   EXPECT_THROW(export_winners(folder_ / "none.db", "", to), std::runtime_error);
 }
 
-// A user's expression is a function like any other: tuned, stored, dispatched, exported.
+// A user's expression is a function like any other: it is tuned, stored, dispatched, exported.
 TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
   const std::string expression = R"(function="max(a, 0.5) * b, " shape=61x43 b=43)";
   EXPECT_THROW(Dispatcher(options()).plan("elementwise", expression), std::runtime_error);  // its comma
@@ -111,7 +111,7 @@ TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].winner.problem.text(), dispatcher.plan("elementwise", tuned).problem());
   EXPECT_EQ(rows[0].winner.template_name, "broadcast");
-  // What the library would choose with this table built in.
+  // The choice of the library if this table were built in.
   const Op& op = find_op("elementwise");
   const auto chosen = [&](const std::string& text) {
     return Chooser(op, host_facts(), std::span(&rows[0].winner, 1))

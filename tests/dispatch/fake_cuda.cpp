@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for the CUDA runtime where a test needs a GPU that launches nothing: one H200, and what a capture
-// refuses. See fake_cuda.h.
+// A substitute for the CUDA runtime in tests that need a GPU that launches nothing: one H200, with the
+// refusals of a capture. See fake_cuda.h.
 #include "fake_cuda.h"
 
 #include <cuda_runtime_api.h>
@@ -16,15 +16,15 @@ namespace {
 
 thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
 
-// As CUDA does with calls that may wait for the device or allocate memory, in a thread that does not say that
-// it knows of the capture.
+// CUDA refuses calls that may wait for the device or allocate memory, unless the thread says that it knows of
+// the capture.
 cudaError_t unsafe() {
   if (!capturing || mode == cudaStreamCaptureModeRelaxed) return cudaSuccess;
   capture_ended = true;
   return cudaErrorStreamCaptureUnsupported;
 }
 
-int of_nothing = 0;  // what handles point to
+int of_nothing = 0;  // handles point to it
 
 }  // namespace
 }  // namespace fake_cuda
@@ -133,7 +133,7 @@ cudaError_t cudaMemsetAsync(void*, int, size_t, cudaStream_t) { return cudaSucce
 cudaError_t cudaMemcpyAsync(void*, const void*, size_t, cudaMemcpyKind, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes*, const void*) { return cudaErrorInvalidValue; }
 
-// Of what is tried at first uses: there is none here.
+// Used by trials at first uses, which this runtime does not support.
 cudaError_t cudaMemGetInfo(size_t*, size_t*) { return cudaErrorNotSupported; }
 cudaError_t cudaDeviceGetStreamPriorityRange(int*, int*) { return cudaErrorNotSupported; }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t*, unsigned, int) { return cudaErrorNotSupported; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database made here, a dispatcher over it, and launches that are checked against the reference; on the
-// host, or where a test says what memory its device has.
+// A database made here, a dispatcher that uses it, and launches that are checked against the reference; on
+// the host, or on a device whose memory a test provides.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,18 +35,18 @@ struct Winner {
   DeviceFacts device = host_facts();
   double median_us = 10;
   bool binary = true;
-  std::string hash = {};    // instead of the right one
-  std::string suffix = {};  // of the binary's kernels, likewise
+  std::string hash = {};    // replaces the right one
+  std::string suffix = {};  // replaces that of the binary's kernels
   std::string caches = "warm";
 };
 
-// Where arguments live: `allocate` gives memory aligned to 256 bytes, kept until the object goes.
+// The memory of arguments: `allocate` gives memory aligned to 256 bytes, which lives as long as the object.
 class Memory {
  public:
   virtual ~Memory() = default;
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void upload(void* to, const std::vector<char>& from) = 0;
-  virtual void download(std::vector<char>& to, const void* from) = 0;  ///< after all launches
+  virtual void download(std::vector<char>& to, const void* from) = 0;  ///< called after all launches
 };
 
 class HostMemory : public Memory {
@@ -89,7 +89,7 @@ class Buffers {
   }
   std::span<void* const> arguments() const { return pointers_; }
 
-  // The first wrong element in words, or "".
+  // The first wrong element in words; "" if all are right.
   std::string why_wrong() const {
     const int output = static_cast<int>(pointers_.size()) - 1;
     const std::int64_t count = elements(op_.arguments.back(), problem_);
@@ -161,7 +161,7 @@ class DispatcherTest : public testing::Test {
             .cache_folder = (folder_ / "cache").string()};
   }
 
-  // Compiled once for all tests.
+  // Compiles each source once for all tests.
   static const std::string& binary_of(const Source& source) {
     static std::map<std::string, std::string> binaries;
     std::string& bytes = binaries[source.target + source.hash + source.suffix];
@@ -229,18 +229,18 @@ class DispatcherTest : public testing::Test {
 
   struct RandomConv2d {
     std::uint64_t seed;
-    std::vector<std::string> shapes;  // that random configs of every template win
-    std::size_t configs;              // of each
+    std::vector<std::string> shapes;  // random configs of every template win on these
+    std::size_t configs;              // per shape
     int problems;
-    std::vector<std::array<std::int64_t, 2>> masks;  // of problems; each is compiled
-    std::int64_t largest;                            // side
+    std::vector<std::array<std::int64_t, 2>> masks;  // masks of the problems; each is compiled
+    std::int64_t largest;                            // longest side
     std::uint64_t one_in_f64;
   };
-  // Asks for random problems and checks their results; so many plans were predicted.
+  // Asks for random problems and checks their results; returns how many plans were predicted.
   int random_conv2d(const RandomConv2d& wanted) const {
     const Op& op = find_op("conv2d");
     Random random(wanted.seed);
-    double median_us = 1000;  // each new one is a better one
+    double median_us = 1000;  // each new winner is a better one
     for (const std::string& shape : wanted.shapes) {
       const Problem problem = complete_problem(op, Problem::parse(shape));
       for (const Template& tmpl : op.templates) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutated databases, binaries, cache entries and texts: no crash, no hang, no wrong result; a mutated binary
-// is never run. Each in a process of its own. TUNESMITH_FUZZ_MUTATIONS says how many of each kind.
+// Fuzzes databases, binaries, cache entries and texts: no crash, no hang, no wrong result; a mutated binary
+// is never run. Each mutation has a process of its own. TUNESMITH_FUZZ_MUTATIONS is the number of mutations
+// of each kind.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -23,8 +24,8 @@ namespace tunesmith {
 namespace {
 
 constexpr const char* problem = "n=1000 taps=5";
-constexpr unsigned limit_s = 20;        // of the processor
-constexpr unsigned wall_limit_s = 600;  // for one that waits
+constexpr unsigned limit_s = 20;        // of processor time
+constexpr unsigned wall_limit_s = 600;  // for a process that waits
 
 enum Outcome : int {
   caught,    // an error, a note, or the file was not used
@@ -34,7 +35,7 @@ enum Outcome : int {
 
 std::uint64_t mutations() { return fuzz_rounds(60); }
 
-// Flipped bits, runs of one byte, pieces that are moved, lost or doubled, and cut ends.
+// Flips bits, writes runs of one byte, moves, drops or doubles pieces, and cuts ends.
 std::string mutated(std::string bytes, Random& random) {
   const std::size_t at = random.below(bytes.size());
   const std::size_t size = std::min(1 + random.below(64), bytes.size() - at);
@@ -66,7 +67,7 @@ class FuzzTest : public DispatcherTest {
     return chosen;
   }
 
-  // Plans, launches and compares.
+  // Plans, launches and compares with the reference.
   Outcome dispatched(const DispatcherOptions& chosen) const {
     Dispatcher dispatcher(chosen);
     const Plan plan = dispatcher.plan("smooth", problem);
@@ -76,7 +77,7 @@ class FuzzTest : public DispatcherTest {
     return plan.variant().template_name == "vector" ? harmless : caught;
   }
 
-  // Calls `attempt` for each mutation, in a child.
+  // Calls `attempt` for each mutation, in a child process.
   void fuzz(const char* what, const std::function<Outcome(Random&)>& attempt, bool may_be_harmless = true) {
     std::array<int, 3> outcomes{};
     for (std::uint64_t seed = 1; seed <= mutations(); ++seed) {
@@ -162,7 +163,7 @@ TEST_F(FuzzTest, CachedBinaries) {
         const std::string bytes = mutated(whole, random);
         if (bytes == whole) return caught;
         write_file(entry, bytes);
-        Dispatcher(chosen).plan("smooth", problem);  // throws: nothing else is there
+        Dispatcher(chosen).plan("smooth", problem);  // throws: there is no other kernel
         return wrong;
       },
       false);
@@ -213,7 +214,7 @@ TEST_F(FuzzTest, TablesOfWinners) {
       const auto found = texts.find(name);
       return found == texts.end() ? std::string() : found->second;
     });
-    // What can be read can be written.
+    // Rows that can be read can be written.
     static_cast<void>(write_winners(rows));
     return rows.size() == 1 ? harmless : caught;
   });

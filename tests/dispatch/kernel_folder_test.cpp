@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel of a user's own that is exported for a GPU which is not here: its kernels are compiled, and an
-// application on that GPU would find them.
+// Tests a user's own kernel that is exported for a GPU that this machine lacks: its kernels are compiled, and
+// an application on that GPU would find them.
 #include "dispatch/kernel_folder.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string text_of(const std::string& name) {
 class KernelFolder : public DispatcherTest {
  protected:
   KernelFolder() {
-    static int count = 0;  // a process has an op from one file alone
+    static int count = 0;  // a process has an op from only one file
     name_ = "thrice" + std::to_string(++count);
     std::ofstream(file()) << text_of(name_);
     const Op& op = add_user_kernel(read_kernel_file(file())).op;
@@ -82,7 +82,7 @@ TEST_F(KernelFolder, HasWinnersAndCompiledKernelsOfAGpu) {
   const auto& binary = there.binaries.at(packed_name("sm_90a", winners[0].source_hash));
   EXPECT_TRUE(binary.is_exported);
   EXPECT_NE(binary.bytes.find("thrice_" + winners[0].source_hash.substr(0, 8)), std::string::npos);
-  // A GPU of another architecture has the winner, and no binary.
+  // A GPU of another architecture gets the winner, but no binary.
   DeviceFacts other = gpu_;
   other.target = "sm_80";
   other.compute_capability = 80;
@@ -90,7 +90,7 @@ TEST_F(KernelFolder, HasWinnersAndCompiledKernelsOfAGpu) {
   EXPECT_EQ(exported(known(other)).size(), 1u);
 }
 
-// Of each mutated file nothing is used that is not as it was.
+// No changed part of a mutated file is used.
 TEST_F(KernelFolder, MutatedFilesAreNotes) {
   tune({.op = name_, .problem = "n=1000", .template_name = template_, .config = "BLOCK=128"});
   export_kernel(name_, database(), "host", folder_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dispatchers count, and what they write for `tune --problems`.
+// Tests the counts of dispatchers, and the files that they write for `tune --problems`.
 #include "dispatch/launch_counts.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 class UsesTest : public DispatcherTest {
  protected:
-  // Launches so often, also with null pointers, which fails and does not count.
+  // Launches `times` times, and each time also with null pointers, which fails and does not count.
   void launch(Dispatcher& dispatcher, const std::string& problem, int times) const {
     const Plan plan = dispatcher.plan("smooth", problem);
     const Buffers buffers(find_op("smooth"), Problem::parse(plan.problem()), 0, 1, memory());
@@ -84,10 +84,10 @@ TEST_F(UsesTest, TheFileIsReadAgain) {
   EXPECT_THROW(dispatcher.save_problems((folder_ / "none" / "app.txt").string()), Error);
 }
 
-// The newest plan says how a problem matched; launches of all its plans count.
+// The newest plan decides how a problem matched; launches of all its plans count.
 TEST_F(UsesTest, AnOldPlansLaunchesCountToo) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
-  { Dispatcher(options()).plan("smooth", "n=10 taps=10"); }  // the base goes to the cache
+  { Dispatcher(options()).plan("smooth", "n=10 taps=10"); }  // stores the base in the cache
   DispatcherOptions background = options();
   background.compile = Compile::background;
   Dispatcher dispatcher(background);
@@ -102,7 +102,7 @@ TEST_F(UsesTest, AnOldPlansLaunchesCountToo) {
   EXPECT_EQ(uses[0].match, Match::predicted);
 }
 
-// Of threads that ended too, and of more threads than a count has lines.
+// Counts threads that have ended too, and more threads than a count has lines.
 TEST_F(UsesTest, NoLaunchIsLost) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   Dispatcher dispatcher(options());
@@ -119,7 +119,7 @@ TEST_F(UsesTest, NoLaunchIsLost) {
 
 TEST_F(UsesTest, WhatIsLaunchedLeastIsForgotten) {
   DispatcherOptions small = options();
-  small.most_bytes = std::size_t{16} * 30'000;  // of uses: two dozen
+  small.most_bytes = std::size_t{16} * 30'000;  // of uses: room for two dozen
   Dispatcher dispatcher(small);
   for (int n = 1; n <= 100; ++n) {
     launch(dispatcher, "n=7 taps=3", 2);

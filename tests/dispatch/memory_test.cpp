@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DispatcherOptions::most_bytes bounds what the heap holds, whatever is asked for.
+// Tests that DispatcherOptions::most_bytes bounds the heap for any requests.
 #include <malloc.h>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 #include "runtime/files.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TUNESMITH_OWN_HEAP 1  // mallinfo2() knows nothing of it
+#define TUNESMITH_OWN_HEAP 1  // mallinfo2() does not count its memory
 #endif
 
 namespace tunesmith {
@@ -33,7 +33,7 @@ class MemoryTest : public DispatcherTest {
   }
   ~MemoryTest() override { setenv("TUNESMITH_CXX", compiler_.c_str(), 1); }
 
-  // From now on nothing compiles, which takes no time.
+  // From now on every compilation fails, which takes no time.
   void break_compiler() const {
     const std::string script = (folder_ / "broken").string();
     write_file(script, "#!/bin/sh\n[ \"$1\" = --version ] && exec '" + compiler_ + "' \"$@\"\nexit 1\n");
@@ -41,7 +41,8 @@ class MemoryTest : public DispatcherTest {
     setenv("TUNESMITH_CXX", script.c_str(), 1);
   }
 
-  // Asks for so many problems. The heap grows by no more than `most_bytes` and a quarter, about as it is.
+  // Asks for `count` problems. The heap grows by at most `most_bytes` and a quarter, because the limit is
+  // approximate.
   static void ask(DispatcherOptions options, const std::string& op, int count,
                   const std::function<std::string(int)>& problem) {
     constexpr std::size_t most_bytes = std::size_t{1} << 20;
@@ -61,7 +62,7 @@ class MemoryTest : public DispatcherTest {
     std::cout << op << ": " << left / 1024 << " KiB, " << most / 1024 << " at most\n";
     EXPECT_LT(left, most_bytes + most_bytes / 4);
     EXPECT_GT(left, most_bytes / 2) << "too few problems to come near the bound";
-    constexpr std::size_t a_compilation = std::size_t{1} << 20;  // its texts
+    constexpr std::size_t a_compilation = std::size_t{1} << 20;  // the texts of a compilation
     EXPECT_LT(most, most_bytes + most_bytes / 4 + a_compilation);
   }
 
@@ -77,7 +78,7 @@ TEST_F(MemoryTest, OfEverNewProblemsIsBounded) {
       .device = "host", .database = "", .compile = Compile::never, .cache_folder = ""};
   ask(chosen, "conv2d", 700,
       [&](int i) { return "height=" + text(10 + i) + " width=200 mask_height=3 mask_width=3"; });
-  // Without a compiler no plan can be made of an expression of one's own.
+  // Without a compiler no plan can be made for a user's own expression.
   ask(chosen, "elementwise", 700, [&](int i) { return "shape=1000 function=a*" + text(i) + "+b"; });
   tune({.op = "conv2d",
         .problem = "height=100 width=200 mask_height=3 mask_width=3",
@@ -92,7 +93,7 @@ TEST_F(MemoryTest, OfEverNewProblemsIsBounded) {
   });
 }
 
-// A plan that is asked for its unaligned fallback is replaced while that is made, by other threads.
+// A plan that is asked for its unaligned fallback is replaced by another thread while the fallback is made.
 TEST(PlanCacheTest, AReplacedPlanCountsAsWhatItWas) {
   PlanCache plans;
   const Field field = as_text("n=1");

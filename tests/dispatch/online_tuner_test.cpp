@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants that are tried when a problem is first used: how they are ranked, what is kept, and when it
-// counts.
+// Tests variants that are tried when a problem is first used: their ranking, which outcomes are kept, and
+// when they count.
 #include "dispatch/online_tuner.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 namespace tunesmith {
 namespace {
 
-// Does nothing; a benchmark knows its time.
+// Does nothing; the benchmark knows its time.
 class TimedExecutable : public Executable {
  public:
   explicit TimedExecutable(double us) : us_(us) {}
@@ -148,7 +148,8 @@ class OnlineTunerTest : public DispatcherTest {
     chosen.tune_on_first_use = 2;
     return chosen;
   }
-  // As an application on this device wrote it; the hash is that of the problem's kernel unless one is given.
+  // A trial as an application on this device wrote it; its hash is that of the problem's kernel unless one is
+  // given.
   struct Trial {
     std::string config;
     double us;
@@ -234,7 +235,7 @@ TEST_F(OnlineTunerTest, TheFastestIsUsedAndKeptForTheNextProcess) {
   EXPECT_EQ(stored().size(), 2U) << "nothing was tried again";
 }
 
-// Whichever it was.
+// The stored outcome decides, whichever variant it names.
 TEST_F(OnlineTunerTest, WhatIsStoredDecides) {
   for (const std::string config : {slow, fast}) {
     const std::string other = config == slow ? fast : slow;
@@ -269,7 +270,7 @@ TEST_F(OnlineTunerTest, WhatIsStoredIsTriedAgainWhereItCannotCount) {
     EXPECT_TRUE(is_tried(Dispatcher(trying()).plan("smooth", problem))) << why;
     const std::vector<StoredTrial> rows = stored();
     EXPECT_EQ(rows.size(), before + 2) << why;
-    // What counts for the next process is this.
+    // This time counts for the next process.
     EXPECT_EQ(Dispatcher(trying()).plan("smooth", problem).expected_us(), rows[0].trial.us) << why;
     EXPECT_EQ(stored().size(), before + 2) << why;
   };
@@ -293,7 +294,7 @@ TEST_F(OnlineTunerTest, WhatIsStoredIsTriedAgainWhereItCannotCount) {
   tried_again("none could be launched");
 }
 
-// A verdict of a tuner stands above what was tried: the one that failed is not used.
+// A tuner's verdict overrules a trial: the variant that failed is not used.
 TEST_F(OnlineTunerTest, WhatFailedACheckSinceIsNotUsed) {
   const std::string problem = "n=2000 taps=5 dtype=f32";
   store(problem, {{slow, 7.5}, {fast, 9}});
@@ -324,7 +325,7 @@ TEST_F(OnlineTunerTest, AMissingDatabaseIsMadeForItsUserAlone) {
   DispatcherOptions chosen = trying();
   chosen.database = (folder_ / "data" / "tunesmith" / "t.db").string();
   const mode_t before = umask(0);
-  // Nothing is known, so nothing is tried and nothing is made.
+  // No time is known, so nothing is tried and no file is made.
   { Dispatcher(chosen).plan("smooth", "n=2000 taps=5"); }
   EXPECT_FALSE(std::filesystem::exists(chosen.database));
   write_first_uses(chosen.database, host_facts(),
@@ -333,7 +334,7 @@ TEST_F(OnlineTunerTest, AMissingDatabaseIsMadeForItsUserAlone) {
   umask(before);
   EXPECT_FALSE(why_untrusted(chosen.database));
   EXPECT_EQ(Store::open(chosen.database, Store::Mode::read_only).trials().size(), 1U);
-  // In a folder that others may write it would not be read.
+  // In a folder that others may write, the file would not be read.
   std::filesystem::create_directory(folder_ / "open");
   std::filesystem::permissions(folder_ / "open", std::filesystem::perms::all);
   for (const char* place : {"open/t.db", "open/below/t.db"}) {
@@ -349,7 +350,7 @@ TEST_F(OnlineTunerTest, AMissingDatabaseIsMadeForItsUserAlone) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "open"));
 }
 
-// A note and no exception; the outcome is used all the same, and written when that can be done.
+// This gives a note and no exception; the outcome is used anyway, and written when that is possible.
 TEST_F(OnlineTunerTest, ADatabaseThatCannotBeWrittenIsANote) {
   const auto expect_note = [&](const std::string& why, const std::string& problem) {
     Dispatcher dispatcher(trying());
@@ -369,7 +370,7 @@ TEST_F(OnlineTunerTest, ADatabaseThatCannotBeWrittenIsANote) {
     ASSERT_TRUE(dispatcher.wait_until_ready());
     EXPECT_EQ(dispatcher.notes().size(), count + 1) << "once";
   };
-  // Locked by another writer.
+  // The database is locked by another writer.
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(database().c_str(), &other), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
@@ -382,7 +383,7 @@ TEST_F(OnlineTunerTest, ADatabaseThatCannotBeWrittenIsANote) {
     EXPECT_EQ(sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
   }
   EXPECT_EQ(stored().size(), 2U) << "the end of the dispatcher";
-  // A full disk, as SQLite tells it; the file stays as it was.
+  // The disk is full, as SQLite reports it; the file stays as it was.
   rlimit usual{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &usual), 0);
   const rlimit full{4096, usual.rlim_max};
@@ -399,7 +400,7 @@ TEST_F(OnlineTunerTest, ADatabaseThatCannotBeWrittenIsANote) {
   EXPECT_EQ(Store::open(database(), Store::Mode::read_only).status().check, "ok");
 }
 
-// Permissions bind an ordinary user alone; here nobody is one, as whom nothing is compiled.
+// Permissions restrict only an ordinary user. Here the user is `nobody`, as whom nothing is compiled.
 TEST_F(OnlineTunerTest, AReadOnlyFileOrFolderIsASentence) {
   const auto error_of = [&] {
     const pid_t child = fork();
@@ -466,7 +467,7 @@ TEST_F(OnlineTunerTest, ItIsDoneBehindThePlan) {
     std::filesystem::remove(database());
     tune({.problem = "n=1000 taps=5", .config = fast, .median_us = 10});
     tune({.problem = "n=1004 taps=5", .config = slow, .median_us = 10});
-    { Dispatcher(options()).plan("smooth", "n=10 taps=10"); }  // the base goes to the cache
+    { Dispatcher(options()).plan("smooth", "n=10 taps=10"); }  // stores the base in the cache
     Dispatcher dispatcher(trying(compile));
     const Plan first = dispatcher.plan("smooth", "n=2000 taps=5");
     check(first, "smooth");
@@ -496,7 +497,8 @@ TEST_F(OnlineTunerTest, NothingIsTriedWithoutMemoryOrADevice) {
   const Op& op = find_op("smooth");
   auto* benchmark = new FakeBenchmark;
   OnlineTuner tuner([&] { return std::unique_ptr<Benchmark>(benchmark); }, {});
-  tuner.try_out(op, "n=200000 taps=5 dtype=f32", candidates_with({30, 20}), {});  // 1.6 MB; 1 MiB is to spare
+  // It needs 1.6 MB; 1 MiB is free.
+  tuner.try_out(op, "n=200000 taps=5 dtype=f32", candidates_with({30, 20}), {});
   EXPECT_TRUE(tuner.find(op, "n=200000 taps=5 dtype=f32").empty());
   benchmark = new FakeBenchmark;
   tuner.try_out(op, "n=20000 taps=5 dtype=f32", candidates_with({30, 20}), {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the build packs into the library, with the ops that it ships.
+// Tests the files that the build packs into the library, for the ops that it ships.
 #include "dispatch/packed.h"
 
 #include <gtest/gtest.h>
@@ -35,15 +35,15 @@
 namespace tunesmith {
 namespace {
 
-// What is in generated/, with the factors of its tables that the library has.
+// The files of generated/, with the factors of its tables that the library has.
 std::string generated_or_packed(std::string_view name) {
   return name.ends_with(".factors") ? std::string(packed(name))
                                     : read_file(std::filesystem::path(GENERATED_FOLDER) / name);
 }
 
 #ifdef TUNESMITH_WITH_CUDA
-// Whether the library has a kernel; where the build has only named its portfolios, whether it would: one in
-// four is compiled here, by its hash, and all were when they were measured.
+// True if the library has a kernel; in a build that only names its portfolios, if it would have it: one in
+// four is compiled here, chosen by its hash, and all were compiled when they were measured.
 bool is_packed(const Source& source) {
   if (!packed_binary(source.target, source.hash).empty()) return true;
   if (std::string_view(PORTFOLIOS) != "named") return false;
@@ -61,12 +61,12 @@ bool is_packed(const Source& source) {
 }
 #endif
 
-// What is committed in generated/ is what the templates render to.
+// The committed files of generated/ have the texts that the templates render.
 TEST(Generated, RendersExactly) { EXPECT_EQ(check_exported(GENERATED_FOLDER), std::vector<std::string>()); }
 
-// Dispatch leaves a stale variant out, and what the library promises of it with it: its template has changed
-// since the table was measured. Measure it again (table fill) and export, or make the change in a way that
-// leaves the code as it was.
+// Dispatch leaves a stale variant out, and the library loses the gain that it promised: the template has
+// changed since the table was measured. Measure it again (table fill) and export, or make the change in a way
+// that leaves the code as it was.
 TEST(Generated, NoVariantOfATableIsStale) {
   std::size_t variants = 0;
   for (const DeviceTable& table : read_timing_tables(generated_or_packed, ops())) {
@@ -79,8 +79,8 @@ TEST(Generated, NoVariantOfATableIsStale) {
   EXPECT_GT(variants, 100U);
 }
 
-// No application solves a shipped table: the library has factors of just its times, with this version's
-// model.
+// No application has to solve a shipped table: the library has factors of exactly its times, with this
+// version's model.
 TEST(Packed, HasTheFactorsOfItsTables) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   std::size_t anchors = 0;
@@ -96,7 +96,7 @@ TEST(Packed, HasTheFactorsOfItsTables) {
 }
 
 #ifdef TUNESMITH_WITH_CUDA
-// Whether this build has kernels for the target: its own, or for sm_86 and sm_89 those for sm_80.
+// True if this build has kernels for the target: its own, or for sm_86 and sm_89 those for sm_80.
 bool is_packed_for(const std::string& target) {
   const std::string targets = "," PACK_TARGETS ",";
   const auto has = [&](const std::string& name) {
@@ -106,7 +106,7 @@ bool is_packed_for(const std::string& target) {
 }
 #endif
 
-// Each op's base is in the library for every word that it compiles in, whatever the sizes.
+// Each op's base is in the library for every word that it compiles in, for all sizes.
 TEST(Packed, HasTheBases) {
   int found = 0;
   for (const Op& op : ops()) {
@@ -156,10 +156,12 @@ TEST(Packed, AnEarlierGpusBinaryServesLaterOnesOfItsMajorCapability) {
 #endif
 
 #ifdef TUNESMITH_WITH_CUDA
-// However an elementwise function's inputs are repeated, a kernel beside the base is there for it.
+// For any layout in which the inputs of an elementwise function repeat, the library has a kernel besides the
+// base.
 TEST(Packed, StartsEveryFunctionForEveryLayout) {
   const Op& op = find_op("elementwise");
-  const std::string portfolios = PORTFOLIOS;  // the targets that this build packs them for, or all, or named
+  // The targets that this build packs portfolios for, or all, or named.
+  const std::string portfolios = PORTFOLIOS;
   std::vector<std::string> targets;
   for (const char* target : {"sm_75", "sm_80", "sm_86", "sm_90a", "sm_100a", "sm_120a"})
     if (is_packed_for(target) && (portfolios == "all" || portfolios.find(target) != std::string::npos))
@@ -189,7 +191,7 @@ TEST(Packed, StartsEveryFunctionForEveryLayout) {
 }
 #endif
 
-// A histogram's limits: a winner was tuned with some, and serves all.
+// The limits of a histogram: a winner was tuned with some limits, and serves all.
 TEST(Generated, WhatEachLaunchIsGivenDecidesNothing) {
   const Op& op = find_op("histogram");
   std::vector<Candidate> candidates;
@@ -212,7 +214,7 @@ TEST(Generated, WhatEachLaunchIsGivenDecidesNothing) {
   }
 }
 
-// What was measured on a problem is not overruled: of the variants of a table that are legal on an anchor,
+// A measurement on a problem is not overruled: of the variants of a table that are legal on an anchor,
 // dispatch takes none that is known to be 1.5 times slower than another one.
 TEST(Generated, NoChoiceIsKnownToBeSlow) {
   std::size_t anchors = 0;
@@ -228,7 +230,7 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
       ASSERT_NE(first, nullptr) << problem.text();
       const auto us = [&](std::size_t candidate) { return anchor.us[candidate]; };
       ++anchors;
-      if (us(first->candidate) == 0) {  // it promises more than all that were measured here
+      if (us(first->candidate) == 0) {  // it promises more than all variants that were measured here
         ++not_measured;
         continue;
       }
@@ -243,8 +245,8 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
 }
 
 #ifdef TUNESMITH_WITH_CUDA
-// Where nothing may be compiled a problem starts with the best choice whose binary is in the library. On
-// problems that are drawn, by what is expected of both: how much slower than the best choice.
+// If nothing may be compiled, a problem starts with the best choice whose binary is in the library. This
+// measures, on drawn problems and by expected times, how much slower it is than the best choice.
 TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   std::vector<double> losses;  // logarithms
@@ -255,7 +257,7 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
     double sum = 0;
     std::size_t count = 0;
     for (const Problem& problem : sample_problems(op, 24, 20261125)) {
-      // An expression of the user's own always needs a compiler.
+      // A user's own expression always needs a compiler.
       if (std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
             return parameter.is_computation &&
                    std::ranges::find(parameter.categories, problem.string(parameter.name)) ==
@@ -270,7 +272,7 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
         const Source source = render(op, tmpl, problem, choice->config, read.device.target);
         if (!is_packed(source)) continue;
         if (i > 0 && &tmpl == &op.templates.front() && choice->cautious > std::log(2.5)) {
-          // Then the default of a template comes first, whose time no table knows.
+          // Then a template's default config, whose time no table has, comes first.
           const std::vector<UntunedVariant> guesses = untuned(op, problem, read.device);
           if (std::any_of(guesses.begin(), guesses.end(), [&](const UntunedVariant& guess) {
                 return is_packed(render(op, *guess.tmpl, problem, guess.config, read.device.target));
@@ -299,7 +301,7 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
 }
 #endif
 
-// A table that was made here counts instead of the shipped one; one of a few problems beside it.
+// A table that was made here replaces the shipped one; a table of few problems is used beside it.
 TEST(Packed, ATableOfTheDatabaseReplacesTheShippedOne) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   const std::vector<DeviceTable> shipped = read_timing_tables(file, ops());

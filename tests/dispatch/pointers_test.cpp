@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan does with the pointers of a launch: aligned or not, null, overlapping; workspaces.
+// Tests a plan's use of the pointers of a launch: aligned or not, null, overlapping; and workspaces.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -89,7 +89,7 @@ TEST_F(DispatcherTest, AStatusNamesTheArgument) {
             "The argument output overlaps another one,");
 }
 
-// On the host what is not mapped is nobody's memory.
+// On the host, memory that is not mapped is foreign.
 TEST_F(DispatcherTest, PointersAreCheckedWhereThatIsAskedFor) {
   DispatcherOptions checking = options();
   checking.check_pointers = true;
@@ -103,7 +103,8 @@ TEST_F(DispatcherTest, PointersAreCheckedWhereThatIsAskedFor) {
       static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(pages, MAP_FAILED);
   ASSERT_EQ(munmap(pages + page, page), 0);
-  for (char* const bad : {pages + page, pages + page - 16}) {  // all of it, and all but 16 bytes of it
+  // All of the array is unmapped, and all but 16 bytes of it.
+  for (char* const bad : {pages + page, pages + page - 16}) {
     void* const arguments[] = {bad, memory + 100, memory + 128};
     const Status status = plan.launch(arguments);
     EXPECT_EQ(status.code(), Status::foreign_argument);
@@ -115,7 +116,7 @@ TEST_F(DispatcherTest, PointersAreCheckedWhereThatIsAskedFor) {
   munmap(pages, page);
 }
 
-// Each variant has a part of the workspace of its own, so what one leaves there does not meet the other.
+// Each variant has its own part of the workspace, so that one does not find the data of the other.
 TEST_F(DispatcherTest, AWorkspaceServesAlignedAndUnalignedPointersInTurn) {
   tune({.op = "tally", .problem = "n=100", .template_name = "base", .config = "VECTOR=4"});
   Dispatcher dispatcher(options());

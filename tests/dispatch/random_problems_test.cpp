@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems that nobody tuned, drawn at random: what is chosen for them is never wrong.
+// Tests untuned problems, drawn at random: the variants that are chosen for them are never wrong.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,8 @@ TEST_F(DispatcherTest, RandomProblemsThroughTheNearestRule) {
   EXPECT_GT(matches[static_cast<int>(Match::base)], 0);
 }
 
-// The same with every template of conv2d: random configs won random problems, others are asked for.
+// The same with every template of conv2d: random configs won random problems, and other problems are asked
+// for.
 TEST_F(DispatcherTest, Conv2dRandomProblemsThroughTheNearestRule) {
   EXPECT_GT(random_conv2d({.seed = 7,
                            .shapes = {"height=24 width=40 mask_height=3 mask_width=3",
@@ -44,7 +45,7 @@ TEST_F(DispatcherTest, Conv2dRandomProblemsThroughTheNearestRule) {
                                       "height=31 width=32 batch=2 mask_height=5 mask_width=5 dtype=f64"},
                            .configs = 2,
                            .problems = 60,
-                           .masks = {{3, 3}, {4, 3}, {5, 5}, {6, 6}},  // one that nobody tuned among them
+                           .masks = {{3, 3}, {4, 3}, {5, 5}, {6, 6}},  // with one that is untuned
                            .largest = 50,
                            .one_in_f64 = 2}),
             40);

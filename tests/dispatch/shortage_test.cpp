@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fails for want of file numbers, memory or room does not fail for good.
+// Tests that a failure for want of file numbers, memory or disk space is not permanent.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 namespace tunesmith {
 namespace {
 
-// Less of a resource, for a while.
+// Reduces a resource for a while.
 class Shortage {
  public:
   Shortage(__rlimit_resource resource, rlim_t most) : resource_(resource) {
@@ -45,7 +45,7 @@ class ShortageTest : public DispatcherTest {
     chosen.compile = Compile::never;
     return chosen;
   }
-  // The test's own op is not in the library.
+  // Compiles the base of the test's own op into the cache, because it is not in the library.
   void cache_base() const { Dispatcher(options()).plan("smooth", "n=10 taps=10"); }
 };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The size of the library with kernels for all GPUs, from this build's and a tenth of the kernels that it only names: at most 30 MB, and
-# what docs/packaging.md says, as far as a tenth can tell.
+# Checks the size of the library with kernels for all GPUs, from this build's size and a tenth of the kernels that it only names: at
+# most 30 MB, and the size in docs/packaging.md, as far as a tenth can tell.
 execute_process(COMMAND "${pack}" "${generated}" "${folder}/size.cpp" "${folder}/size.bin" all portfolios=sampled ${targets}
                 OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
 message("${said}")
@@ -27,7 +27,7 @@ foreach(what library packed)
     message(FATAL_ERROR "${page} says ${said_${what}} kB (${what}), which is ${off} % off: build the preset release and write down what tunesmith_pack and the library's file say.")
   endif()
 endforeach()
-# Each target's kernels, as the page counts them.
+# Each target's kernels, in the units of the page.
 string(REGEX MATCHALL "tunesmith_pack: [a-z0-9_]+: [0-9]+ kernels" lines "${said}")
 foreach(line IN LISTS lines)
   string(REGEX MATCH "pack: ([a-z0-9_]+): ([0-9]+)" _ "${line}")

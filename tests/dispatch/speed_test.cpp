@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must not become slow, as ratios of processor time, so that it holds on any machine: figures are in
-// bench/results/history.md, from bench/dispatch_bench.cpp.
+// Tests that some operations do not become slow, as ratios of processor time, so that it holds on any
+// machine. bench/results/history.md has figures, from bench/dispatch_bench.cpp.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -28,7 +28,7 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The least of several, of one call.
+// The least time of several rounds, per call.
 template <typename Call>
 double seconds(int calls, Call call) {
   double least = 1e9;
@@ -72,7 +72,7 @@ TEST_F(Speed, ThreadsLookUpWithoutSlowingEachOther) {
 
   const std::string text =
       dispatcher.plan("conv2d", "height=100 width=200 mask_height=3 mask_width=3").problem();
-  std::unordered_map<std::string, int> map;  // of so many that it hashes
+  std::unordered_map<std::string, int> map;  // with so many entries that it hashes
   for (int i = 0; i < 100; ++i) map[text + std::to_string(i)] = i;
   map[text] = 1;
   std::size_t found = 0;
@@ -80,7 +80,7 @@ TEST_F(Speed, ThreadsLookUpWithoutSlowingEachOther) {
   EXPECT_GT(found, 0u);
   EXPECT_LT(alone, 4 * hashed);
 
-  // Of texts that are made for each look-up.
+  // The texts are made for each look-up.
   const std::string function = "hypot";
   const std::vector<std::int64_t> sizes = {1000, 1000};
   const std::vector<ElementwiseLayout> inputs(2);
@@ -101,7 +101,7 @@ TEST_F(Speed, ATypedCallIsALookUpAndALaunch) {
   bool ok = true;
   double launch = 1e9;
   double typed = 1e9;
-  for (int round = 0; round < 5; ++round) {  // in turns, so that both meet the same load
+  for (int round = 0; round < 5; ++round) {  // in turns, so that both see the same load
     launch = std::min(launch, seconds(500, [&] { ok &= plan.launch(arguments).ok(); }));
     typed = std::min(typed, seconds(500, [&] {
                        ok &= conv2d(dispatcher, image.data(), &mask, output.data(), shape).ok();
@@ -111,7 +111,7 @@ TEST_F(Speed, ATypedCallIsALookUpAndALaunch) {
   EXPECT_LT(typed, 2 * launch);
 }
 
-// 10,000 verdicts on 100 problems: what is read are the winners.
+// The database has 10,000 verdicts on 100 problems; only the winners are read.
 TEST_F(Speed, AStartDoesNotReadTheVerdicts) {
   const std::string many_verdicts = (folder_ / "many.db").string();
   make_verdicts(database(), host_facts(), 100, 5);
@@ -138,7 +138,7 @@ TEST_F(Speed, AStartReadsNoTables) {
   EXPECT_LT(start, reading);
 }
 
-// About 3 KiB on the host (DispatcherOptions::most_bytes).
+// A plan takes about 3 KiB on the host (DispatcherOptions::most_bytes).
 TEST_F(Speed, APlanTakesLittleMemory) {
   Dispatcher dispatcher(library_alone());
   std::int64_t width = 200;
@@ -185,7 +185,7 @@ TEST_F(Speed, AFirstPlanOfALoadedKernelRendersNothing) {
   EXPECT_LT(planning, rendering_a_base() / 4);
 }
 
-// Among some fifty variants with times on hundreds of problems.
+// The choice is among some fifty variants with times on hundreds of problems.
 TEST_F(Speed, ChoosingFromATableTakesAPartOfRendering) {
   TuningData data = read_tuning_data({.database = "", .device = host_facts()});
   if (data.tables.empty()) GTEST_SKIP() << "The library has no tables (TUNESMITH_DEVICES).";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's threads: what happens where none can be made, and that those that are made take none of the
-// process's signals and no real-time scheduling.
+// Tests the library's threads: what happens if none can be made, and that they take none of the process's
+// signals and no real-time scheduling.
 #include "generator/threads.h"
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ std::atomic<int> made_threads = 0;
 
 }  // namespace
 
-// Stands before the C library's, in the whole program.
+// Replaces the C library's function, in the whole program.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
                               void* argument) noexcept {
   static const auto next = reinterpret_cast<decltype(&::pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
@@ -44,7 +44,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// While it lives no thread can be made.
+// While it lives, no thread can be made.
 class NoThreads {
  public:
   NoThreads() { there_are_threads = false; }
@@ -57,7 +57,8 @@ class ThreadsTest : public DispatcherTest {
  protected:
   ThreadsTest() {
     tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
-    Dispatcher(options()).plan("smooth", "n=10 taps=10");  // the test's own op has its base in the cache
+    // The base of the test's own op is now in the cache.
+    Dispatcher(options()).plan("smooth", "n=10 taps=10");
   }
   DispatcherOptions background() const {
     DispatcherOptions chosen = options();
@@ -143,7 +144,8 @@ TEST_F(ThreadsTest, TheyBlockTheSignalsOfTheProcess) {
     if (before.contains(task)) continue;
     ++seen;
     std::uint64_t mask = blocked_by(task);
-    for (int i = 0; i < 1000 && blocks(mask, SIGSEGV); ++i) {  // until it runs the C library blocks all
+    // Until the thread runs, the C library blocks all signals.
+    for (int i = 0; i < 1000 && blocks(mask, SIGSEGV); ++i) {
       std::this_thread::sleep_for(milliseconds(10));
       mask = blocked_by(task);
     }
@@ -158,7 +160,7 @@ TEST_F(ThreadsTest, TheyBlockTheSignalsOfTheProcess) {
   EXPECT_EQ(blocked_by(std::to_string(::getpid())) & (1U << (SIGTERM - 1)), 0U) << "the caller's are its own";
 }
 
-// As a server does that stops by sigtimedwait().
+// A server may wait for its end by sigtimedwait().
 TEST_F(ThreadsTest, ASignalThatTheApplicationWaitsForIsLeftToIt) {
   Dispatcher dispatcher(background());
   dispatcher.plan("smooth", of_taps(6));
@@ -173,7 +175,7 @@ TEST_F(ThreadsTest, ASignalThatTheApplicationWaitsForIsLeftToIt) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// A compiler that blocked them could not be ended by a terminal's Ctrl-C.
+// If a compiler inherited the mask, a terminal's Ctrl-C could not end it.
 TEST_F(ThreadsTest, CompilersDoNotInheritTheirMask) {
   const char* const given = std::getenv("TUNESMITH_CXX");
   const std::string compiler = given == nullptr ? "c++" : given;

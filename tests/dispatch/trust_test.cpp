@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dispatch trusts: files that nobody else may write, binaries that are what was stored, tables and no
-// views; and that an application without any of these still runs.
+// Tests what dispatch trusts: files that only the user may write, binaries with their stored hash, tables but
+// no views; and that an application without any of these still runs.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ class TrustTest : public DispatcherTest {
     sqlite3_close(handle);
   }
 
-  // Whether a winner of the database is used, with what the dispatcher noted.
+  // Expects that a winner of the database is used, with the dispatcher's notes.
   testing::AssertionResult uses_the_winner(const DispatcherOptions& options) const {
     Dispatcher dispatcher(options);
     std::string notes;
@@ -95,7 +95,7 @@ TEST_F(TrustTest, WhatOthersMayWriteIsNotUsed) {
   EXPECT_TRUE(uses_the_winner(options())) << "in a sticky folder nobody replaces another's file";
 }
 
-// As ssh: the file that the name leads to, and all folders above it and above the name.
+// As in ssh, the file that the name leads to counts, and all folders above the file and above the name.
 TEST_F(TrustTest, LinksAreFollowedAndAllFoldersCount) {
   tune(winner_);
   const std::filesystem::path inner = folder_ / "open" / "inner", link = folder_ / "link.db";
@@ -129,7 +129,7 @@ TEST_F(TrustTest, LinksAreFollowedAndAllFoldersCount) {
   EXPECT_FALSE(uses_the_winner(by_link));
 }
 
-// Nothing waits for a pipe that nobody writes.
+// A pipe without a writer must not block anything.
 TEST_F(TrustTest, WhatIsNoRegularFileIsRefused) {
   ::alarm(120);
   tune(winner_);
@@ -184,7 +184,7 @@ TEST_F(TrustTest, ACacheThatOthersMayWriteIsNotUsed) {
   says(Dispatcher(chosen).plan("smooth", "n=1000 taps=5"), "compiled now");
 }
 
-// Permissions bind only an ordinary user.
+// Permissions restrict only an ordinary user.
 TEST(BinaryCache, SaysThatItsFolderCannotBeWritten) {
   std::string folder = testing::TempDir() + "tunesmith_cache_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
@@ -207,7 +207,7 @@ TEST(BinaryCache, SaysThatItsFolderCannotBeWritten) {
   std::filesystem::remove(folder);
 }
 
-// What an older compiler made is made anew where there is a newer one, and only there.
+// A binary of an older compiler is made again if there is a newer compiler, and only then.
 TEST_F(TrustTest, ACachedBinaryOfAnotherCompilerIsNotUsed) {
   const char* const given = std::getenv("TUNESMITH_CXX");
   const std::string compiler = given == nullptr ? "c++" : given;

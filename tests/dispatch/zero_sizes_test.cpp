@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems without elements: every op takes them and does nothing, or says that it has no meaning. On the
-// host, with the kernels that are built in.
+// Tests problems without elements: every op accepts them and does nothing, or says that they have no meaning.
+// On the host, with the built-in kernels.
 #include <gtest/gtest.h>
 
 #include "kernel_file/find_op.h"

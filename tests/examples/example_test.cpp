@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The example application: its pictures, what it prints, and how it fails.
+// Tests the example application: its pictures, its output, and its failures.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ class ExampleTest : public testing::Test {
 
   std::string file(const char* name) const { return (folder_ / name).string(); }
 
-  // Runs the command in the test's folder, and keeps what it prints.
+  // Runs the command in the test's folder, and keeps its output.
   int run(const std::string& command) {
     const std::string whole =
         "cd " + folder_.string() + " && XDG_CACHE_HOME=" + folder_.string() + " " + command + " 2>&1";

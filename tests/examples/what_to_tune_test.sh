@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What an application saved is what the program tunes; then it has less to save.
+# The program tunes the problems that an application saved; then the application loses less time.
 set -euxo pipefail
 application=$1 tunesmith=$2
 scratch=$(mktemp -d)

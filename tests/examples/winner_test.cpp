@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a tuned database to a picture: the example launches the winner, and not what is ready at once, as the
-// dispatcher's notes and `tunesmith explain` say.
+// Tests the way from a tuned database to a picture: the example launches the winner, and not the variant that
+// is ready at once, as the dispatcher's notes and `tunesmith explain` say.
 #include <gtest/gtest.h>
 
 #include "tests/cli/run.h"

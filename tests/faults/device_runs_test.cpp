@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several devices in one run, shards and finals alone; here all devices are the host.
+// Tests several devices in one run, shards, and finals without a search; here all devices are the host.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -81,7 +81,8 @@ TEST_F(DeviceRunsTest, OneProblemIsSplitByItsPointsAndHasOneFinal) {
   for (const auto& w : both) EXPECT_EQ(w.newest_verdict, "ok");
 }
 
-// With few proposals each device has its own, and what one has measured the other need not.
+// With few proposals each device has its own, and a variant that one device has measured is not measured by
+// the other.
 TEST_F(DeviceRunsTest, OneProblemIsSearchedWithOtherSeedsByAStrategyThatLearns) {
   TuneOptions asked = options();
   asked.device = "host,host";
@@ -120,7 +121,7 @@ TEST_F(DeviceRunsTest, ShardsMergeAndFinalsOnOneDeviceChoose) {
     verdicts += Store::open(shard, Store::Mode::read_only).results().size();
     Store::open(file, Store::Mode::create).merge_from(shard);
   }
-  // The second shard knew what was merged before it.
+  // The second shard knew the verdicts that were merged before it.
   const auto merged = Store::open(file, Store::Mode::read_only).results();
   EXPECT_GT(verdicts, merged.size());
   for (const auto& w : winners(file)) EXPECT_FALSE(w.binary);
@@ -149,7 +150,7 @@ TEST_F(DeviceRunsTest, ABaseThatFailsIsSaidWithItsVerdict) {
   EXPECT_EQ(tuned(asked).problems.front().base_fault, "");
 }
 
-// As a search of many variants on each of these problems would leave it.
+// Adds the times that a search of many variants on each of these problems would leave.
 void add_times(const std::filesystem::path& file, const Op& op, const std::vector<Problem>& problems) {
   Store store = Store::open(file, Store::Mode::create);
   const std::int64_t device = store.devices().front().id;
@@ -177,7 +178,7 @@ void add_times(const std::filesystem::path& file, const Op& op, const std::vecto
   store.end_session(session, Store::End::finished);
 }
 
-// Two devices search two problems each for one variant; what the portfolio names is then known on all.
+// Two devices search two problems each for one variant; then all problems have times of the portfolio.
 TEST_F(DeviceRunsTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   TuneOptions asked = sound("host,host");
   asked.problems.clear();
@@ -192,7 +193,7 @@ TEST_F(DeviceRunsTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   EXPECT_EQ(result.device.kind, DeviceKind::host);
   const auto store = Store::open(asked.database, Store::Mode::read_only);
   const std::int64_t device = store.devices().front().id;
-  // The base, and the one that is legal and right; the wrong one is a verdict, not a time.
+  // The base and the variant that is legal and right have times; the wrong one has a verdict, but no time.
   const auto times = store.times_of("pairs", device, Conditions());
   EXPECT_EQ(times.size(), 8u);
   EXPECT_EQ(store.results({.verdict = "wrong_result"}).size(), 4u);
@@ -213,14 +214,14 @@ TEST_F(DeviceRunsTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   EXPECT_TRUE(tuned(finals).problems.empty());
   EXPECT_THAT(said_, HasSubstr("those of a timing table, on 4 anchors, of which no winners are chosen"));
 
-  const std::size_t bases = 4;  // of each search; where a list is measured it is known
+  const std::size_t bases = 4;  // one per search; a base is known when a list is measured
   const std::size_t before = store.results({.history = true}).size();
   tuned(asked);
   EXPECT_EQ(store.results({.history = true}).size(), before + bases);
   EXPECT_EQ(store.results().size(), 12u);
 
-  // What many variants are known of is not searched again; and what the times say is the portfolio, if none
-  // is given.
+  // Problems with times of many variants are not searched again; the portfolio follows from the times, if
+  // none is given.
   add_times(asked.database, find_op("pairs"), asked.problems);
   const std::size_t with_times = store.results({.history = true}).size();
   asked.table->portfolio.clear();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A variant that does wrong costs its row; whatever ends a tuner or a worker costs what was in flight.
+// Tests that a faulty variant costs only its row, and that the end of a tuner or a worker, by any cause,
+// costs only the work in flight.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -43,7 +44,7 @@ const std::map<std::string, Fault> faults = {
     {"stateful_zero", {"wrong_result", "start of its workspace zero"}},
 };
 
-// Only a GPU overlaps kernels, and only the host's arrays end where nothing can be read.
+// Only a GPU overlaps kernels, and only on the host do arrays end at unreadable memory.
 std::map<std::string, Fault> faults_of_the_device() {
   std::map<std::string, Fault> all = faults;
   if (device_under_test() != "host")
@@ -91,10 +92,10 @@ TEST_F(FaultTest, EachFaultHasItsVerdictAndAGoodVariantWins) {
   EXPECT_EQ(winners[0].newest_verdict, "ok");
 }
 
-// What asks on the host why a result is wrong runs the variant again.
+// To find the cause of a wrong result on the host, the variant is run again.
 TEST_F(FaultTest, AWrongVariantHarmsNoLaterOne) {
   TuneOptions options = this->options();
-  options.search.strategy = "random";  // exhaustive, the bad one would come last
+  options.search.strategy = "random";  // exhaustive would try the bad one last
   options.seed = 2;
   options.compile.processes = 1;
   const std::map<std::string, std::string> reasons = {
@@ -133,7 +134,7 @@ TEST_F(FaultTest, WhatIsRightForUsualNumbersOnlyIsFoundByTheOtherSets) {
   for (const ResultRow& row : rows()) reasons[row.template_name] = row.verdict + ": " + row.reason;
   EXPECT_THAT(reasons["base"], HasSubstr("ok"));
   EXPECT_THAT(reasons["unstable"], HasSubstr("where x holds numbers from -100 to 100"));
-  // On a GPU it may be right by chance.
+  // On a GPU the result may be right by chance.
   if (device_under_test() == "host") {
     EXPECT_THAT(reasons["no_barrier"], HasSubstr("wrong_result"));
   }
@@ -159,12 +160,12 @@ TEST_F(FaultTest, WhatFailedIsTriedAgainOnlyWhenAsked) {
 }
 
 TEST_F(FaultTest, AKilledTunerLosesOnlyWhatWasInFlight) {
-  // Orphans come to this process, so that it sees their end.
+  // Orphans become children of this process, so that it sees their end.
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   TuneOptions asked = options();
   asked.search.templates = {"plain", "shared", "wrong_value", "not_reentrant"};
   asked.measure.policy->finalists =
-      0;  // then every variant but the base is measured once, however often it is begun
+      0;  // however often it starts, every variant but the base is measured once
   const pid_t tuner = start(asked);
   wait_for_rows(4);
   ::kill(tuner, SIGKILL);
@@ -248,7 +249,7 @@ TEST_F(FaultTest, AnInterruptedRunNamesTheFastestSoFarAndFinalsReplaceIt) {
     EXPECT_TRUE(row.provisional);
     EXPECT_EQ(row.newest_verdict, "ok");
   }
-  // A run that was killed has named nothing, and finals take its problem from the verdicts.
+  // A killed run has named no winners, and finals take its problem from the verdicts.
   execute("DELETE FROM winner; DROP TRIGGER choice_never_goes; DELETE FROM choice");
   TuneOptions finals = options();
   finals.problems.clear();
@@ -379,7 +380,7 @@ TEST_F(FaultTest, ProblemsWhoseWinnersAreStaleAreFoundInTheDatabase) {
   EXPECT_THROW(run(asked), UsageError);
   asked.stale = true;
   EXPECT_TRUE(run(asked).problems.empty());
-  // The winner of one problem, which may be the other's too, comes from a text of its own.
+  // The winner of one problem, which may be the other's too, has a text of its own.
   execute(
       "INSERT INTO variant (template_id, target, source_hash, config, compiled_in, entry) "
       "SELECT v.template_id, v.target, 'old', v.config, v.compiled_in, v.entry FROM winner w "
@@ -392,7 +393,7 @@ TEST_F(FaultTest, ProblemsWhoseWinnersAreStaleAreFoundInTheDatabase) {
       "INSERT INTO measurement SELECT * FROM old;"
       "UPDATE winner SET measurement_id = (SELECT id FROM old) "
       "WHERE problem_id = (SELECT problem_id FROM old);"
-      "UPDATE winner SET alignment_bytes = 16");  // which no variant here asks for
+      "UPDATE winner SET alignment_bytes = 16");  // no variant here asks for it
   const TuneResult again = run(asked);
   ASSERT_EQ(again.problems.size(), 1U);
   EXPECT_EQ(again.problems[0].problem.substr(0, 10), "count=3000");
@@ -424,7 +425,7 @@ TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
 
   asked.measure.conditions.caches = Caches::cold;
   const TunedProblem cold = run(asked).problems[0];
-  EXPECT_EQ(cold.known, failed);  // what is wrong is wrong with either
+  EXPECT_EQ(cold.known, failed);  // a wrong variant is wrong with either
   EXPECT_EQ(cold.measured, warm.measured - failed);
   EXPECT_TRUE(std::ranges::all_of(winners(), is("cold")));
   for (const WinnerRow& row : winners()) {
@@ -439,8 +440,8 @@ TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   EXPECT_TRUE(std::ranges::all_of(winners(), is("warm")));
 }
 
-// On the host a chained run finds the times of one apart; those that were chained where that means something
-// are nobody's.
+// On the host a chained run uses the times of launches apart; times that were chained on a device where that
+// matters are not used.
 TEST_F(FaultTest, LaunchesApartAndChainedAreTunedApart) {
   TuneOptions asked = options();
   asked.search.templates = {"plain", "wrong_value"};

@@ -27,7 +27,7 @@ std::string read(const std::filesystem::path& path) {
 }
 
 pid_t parent_of(const std::string& stat) {
-  // pid (name) state parent …; a name may hold anything, so from its end.
+  // The line is "pid (name) state parent ..."; a name may hold any characters, so the search is from its end.
   std::istringstream rest(stat.substr(stat.rfind(')') == std::string::npos ? 0 : stat.rfind(')') + 1));
   std::string state;
   pid_t parent = 0;
@@ -90,7 +90,7 @@ std::int64_t FaultTest::count_rows() const {
   try {
     return static_cast<std::int64_t>(rows().size());
   } catch (const std::exception&) {
-    return 0;  // being made
+    return 0;  // it is being made
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fault tests share: a database of their own, quick options, and tuners in processes of their own.
+// The parts that the fault tests share: their own database, quick options, and tuners in processes of their
+// own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 
 namespace tunesmith {
 
-/// $TUNESMITH_FAULTS_DEVICE, else the host.
+/// The value of $TUNESMITH_FAULTS_DEVICE, else the host.
 std::string device_under_test();
 
 class FaultTest : public testing::Test {
@@ -28,23 +29,23 @@ class FaultTest : public testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  /// Of the op `pairs`: exhaustive, few samples, short time-outs.
+  /// Options for the op `pairs`: exhaustive, few samples, short time-outs.
   TuneOptions options() const;
   TuneResult run(const TuneOptions& options) const;
 
-  /// All measurements, the older ones of a variant too.
+  /// All measurements, including the older ones of a variant.
   std::vector<ResultRow> rows() const { return rows(folder_ / "tunesmith.db"); }
   static std::vector<ResultRow> rows(const std::filesystem::path& database);
   std::int64_t count_rows() const;  ///< 0 while there is no database
-  /// Waits until there are so many rows, or a minute is over.
+  /// Waits until there are `count` rows, or a minute is over.
   void wait_for_rows(std::int64_t count) const;
 
-  /// Runs SQL on the database, as somebody else would.
+  /// Runs SQL on the database, as another program would.
   void execute(const char* sql) const;
 
   /// tune() in a process of its own, which ends with the CLI's exit codes.
   pid_t start(const TuneOptions& options) const;
-  static int wait(pid_t process);  ///< as waitpid gives it
+  static int wait(pid_t process);  ///< as waitpid returns it
   std::filesystem::path folder_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What processes hand over to each other, and what becomes of those that die.
+// Tests the messages and files between processes, and the handling of processes that die.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -44,7 +44,7 @@ TEST(CheckFile, HoldsInputsAndReferencesAndCannotBeChanged) {
   EXPECT_THROW(CheckFile(op, pairs(1000), file.path()), Error);  // not made yet
   make_check_file(op, pairs(1000), 7, file.path());
   const CheckFile made(op, pairs(1000), file.path());
-  ASSERT_EQ(made.parts().size(), 7u);  // with three companions, and these with other values
+  ASSERT_EQ(made.parts().size(), 7u);  // with three companions, and these again with other values
   for (std::size_t n = 0; n < 7; ++n)
     EXPECT_EQ(made.parts()[n].set, n < 4 ? 0 : 1 + static_cast<int>(n) % 2) << n;
   const auto others = make_inputs(op, made.parts()[5].problem, 7 + 5, made.parts()[5].set);
@@ -113,7 +113,7 @@ TEST(References, AreMadeOnceForSeveralDevices) {
   second.want("pairs", problem.text(), 1);
   EXPECT_NE(wait_for_file(second, problem, 1), "");
 
-  // Who began to make it leaves.
+  // The process that began to make it leaves.
   first = std::make_unique<References>(60, shared);
   const Problem large = pairs(1 << 24);
   first->want("pairs", large.text(), 1);
@@ -122,7 +122,7 @@ TEST(References, AreMadeOnceForSeveralDevices) {
   first.reset();
   EXPECT_NE(wait_for_file(second, large, 1), "");
 
-  // Who began to make it has other things to do, and reads no answer.
+  // The process that began to make it has other work, and reads no answer.
   first = std::make_unique<References>(60, shared);
   const Problem larger = pairs((1 << 24) - 1);
   first->want("pairs", larger.text(), 1);
@@ -214,8 +214,7 @@ TEST(Compilers, WhatIsCompiledAheadIsFoundAndAsksNobodyToWait) {
   std::filesystem::remove_all(folder);
 }
 
-// A process that another one traces cannot be waited for after its end, as one cannot be that hangs in a
-// driver.
+// A traced process cannot be waited for after its end, like a process that hangs in a driver.
 TEST(Child, ThatDoesNotEndIsLeftBehind) {
   Child child("reference");
   std::array<int, 2> ready;

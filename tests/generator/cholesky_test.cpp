@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factors of random positive definite matrices, of sizes around the number of rows that are made at once.
+// Tests factors of random positive definite matrices, with sizes around the number of rows that are computed
+// at once.
 #include "generator/cholesky.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace tunesmith {
 namespace {
 
-// B B^T + 0.1: the lower triangle.
+// B B^T + 0.1 I: its lower triangle.
 std::vector<double> random_matrix(std::size_t n, std::uint64_t seed) {
   Random random(seed);
   std::vector<double> b(n * n);

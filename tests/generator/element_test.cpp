@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of 16 bits against arithmetic that is slow and plain, and what inputs usually hold.
+// Tests elements of 16 bits against slow and plain arithmetic, and the usual values of inputs.
 #include "generator/element.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// By the definition of the format: a whole number of units, ties to even.
+// Rounds by the definition of the format: a whole number of units, ties to even.
 double slowly_rounded(int fraction_bits, int bias, double value) {
   int exponent = 0;
   std::frexp(value, &exponent);
@@ -82,7 +82,7 @@ TEST(Element, UsualValuesFillTheirRangeOneRandomNumberEach) {
     EXPECT_LT(*least, range.least + edge) << name(range.dtype);
     EXPECT_LE(*most, range.most);
     EXPECT_GT(*most, range.most - edge) << name(range.dtype);
-    skipping.skip(1000);  // so that threads can make a part each
+    skipping.skip(1000);  // so that each thread can make a part
     EXPECT_EQ(random.next(), skipping.next()) << name(range.dtype);
   }
 }

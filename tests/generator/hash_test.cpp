@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of FIPS 180-4's companion document, and the padding's edges.
+// Tests the examples of FIPS 180-4's companion document, and the limits of the padding.
 #include "generator/hash.h"
 
 #include <gtest/gtest.h>

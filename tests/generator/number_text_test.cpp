@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as text do not follow the process's locale. The suites run once more in one with a decimal comma
-// (tests/locale), so here is only what they do not reach, and that nobody prints in another way.
+// Tests that numbers as text do not follow the process's locale. The suites run once more in a locale with a
+// decimal comma (tests/locale), so this file has only the parts that they do not reach, and a check that no
+// source prints in another way.
 #include "generator/number_text.h"
 
 #include <gtest/gtest.h>
@@ -75,9 +76,9 @@ TEST(NumberText, IsTheShortestThatReadsBack) {
   EXPECT_EQ(ShortestText(0.1).string(), "0.1");
 }
 
-// What follows the locale: printf and strtod with their kin, and a stream that is told how to print. Streams
-// that print whole numbers are found by the suites that run in such a locale. And from_chars, which does not,
-// so that texts are read as numbers in one way.
+// The forbidden functions follow the locale: printf, strtod and their kin, and a stream with a print format.
+// Streams that print whole numbers are found by the suites that run in such a locale. from_chars does not
+// follow it, but is forbidden too, so that texts are read as numbers in only one way.
 TEST(NumberText, NothingElsePrintsOrReadsNumbers) {
   const std::regex forbidden(
       R"(\b(v?s?n?printf|strto(d|f|ld)|ato[fil]|std::sto(d|f|ld)|sscanf|setprecision|std::fixed|put_money|from_chars)\b)");

@@ -39,7 +39,7 @@ TEST(Op, NamesWhatIsWrongWithAProblem) {
   EXPECT_NE(complaint("n=1 hight=3").find("hight=3 is not a parameter of scale"), std::string::npos);
 }
 
-// The op with a formula: a text over the letters x and +, or the known one "twice".
+// The op with a formula, which is a text over the letters x and +, or the known formula "twice".
 Op formula_op() {
   Op op = scale_op();
   Parameter formula{
@@ -77,7 +77,7 @@ TEST(Op, AParameterMayTakeTextsBesideItsWords) {
   EXPECT_NE(shortened.find("yyy …. Allowed are"), std::string::npos) << shortened;
   EXPECT_EQ(formula_complaint(Problem::parse("n=8 formula=y")),
             "The scale problem's formula is y. Allowed are twice, and texts of x, + and 1.");
-  // It stands in a comment of the rendered text, which it must not leave.
+  // The formula is part of a comment in the rendered text, which it must not leave.
   for (const char* text : {"x\nx", "x\\"}) {
     EXPECT_NE(formula_complaint({{"n", 8}, {"formula", text}}).find("control characters and backslashes"),
               std::string::npos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an op derives from a problem, and keeps with it.
+// Tests the data that an op derives from a problem, and keeps with it.
 #include "generator/problem.h"
 
 #include <gtest/gtest.h>

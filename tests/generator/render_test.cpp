@@ -64,8 +64,7 @@ TEST(Render, IncludesTheTypeOfSixteenBitsThatIsCompiledIn) {
     return render(op, tmpl, problem, tmpl.space(problem).legal(Values::parse(config)), target, files).text;
   };
   for (const char* target : {"sm_90a", "host"}) {
-    for (const char* template_name :
-         {"base", "fixed"}) {  // one that includes it itself and one that does not
+    for (const char* template_name : {"base", "fixed"}) {  // one includes it itself, the other does not
       const std::string half = text_of("f16", template_name, target);
       const std::size_t defined = half.find("struct Float16 {};");
       EXPECT_LT(defined, half.find("using T = Float16;  // dtype=f16\n"));
@@ -238,7 +237,7 @@ TEST(Render, RefusesWhatIsNotInTheSpace) {
   EXPECT_THROW(render(op, op.templates[0], problem, chosen, "host", {}), Error);
 }
 
-// An error in a fragment, in an included file and in the body itself.
+// The errors are in a fragment, in an included file and in the body itself.
 TEST(Located, ACompilersLinesAreThoseOfTheOpsFolder) {
   Op op;
   op.name = "test";
@@ -258,7 +257,7 @@ TEST(Located, ACompilersLinesAreThoseOfTheOpsFolder) {
   const auto told = [&](const std::string& line) {
     return located("variant.cpp:" + line + ":5: error; variant.cu(" + line + "): error", text, files);
   };
-  // What is no place in the text stays.
+  // A text that is no place in the source stays.
   for (const char* log : {"variant.", "variant.cu(3", "variant.cu(x)", "variant.cpp:", "variant.cpp:x",
                           "variant.cu: 3", "variant.cpp:99999999999", "variant.cpp:0 variant.cpp:9999"})
     EXPECT_EQ(located(log, text, files), log);
@@ -268,11 +267,11 @@ TEST(Located, ACompilersLinesAreThoseOfTheOpsFolder) {
                                       {"int five", "test/piece.inl:2"}}) {
     EXPECT_EQ(told(line_of(wanted)), place + std::string(":5: error; ") + place + ": error");
   }
-  EXPECT_EQ(told("1"), "variant.cpp:1:5: error; variant.cu(1): error");  // render's own
+  EXPECT_EQ(told("1"), "variant.cpp:1:5: error; variant.cu(1): error");  // in render's own text
   EXPECT_EQ(told("12345678901"), "variant.cpp:12345678901:5: error; variant.cu(12345678901): error");
 }
 
-// What is not plain CUDA C++ has one home, templates/common, with its host version beside it.
+// Code that is not plain CUDA C++ belongs in templates/common, with its host version beside it.
 TEST(Render, KernelsOfOpsHaveNoInstructionsOfTheirOwn) {
   const std::regex forbidden(R"(\b(asm|__asm__|TUNESMITH_HOST|__CUDA_ARCH__)\b)");
   int files = 0;

@@ -30,7 +30,7 @@ constexpr IntegerAxis ITEMS("ITEMS");
 constexpr IntegerAxis LAST("LAST");
 constexpr CategoricalAxis LAYOUT("LAYOUT");
 
-// 3 x 2 x 2 points, of which a rule on the first two axes leaves 4 x 2.
+// 3 x 2 x 2 points; a rule on the first two axes leaves 4 x 2 of them.
 Space small() {
   return Space(
       {{BLOCK, {16, 32, 64}, "threads per block"},
@@ -84,7 +84,7 @@ std::vector<Axis> digits(int count) {
   return axes;
 }
 
-// Seconds that `work` takes on a machine that may be busy with something else: the best of three.
+// The seconds that `work` takes on a machine that may be busy with other work: the best of three.
 double seconds_of(const std::function<void()>& work) {
   double best = 1e9;
   for (int n = 0; n < 3; ++n) {
@@ -159,8 +159,8 @@ TEST(Space, NeighboursDifferInOneAxisAndAreLegal) {
   EXPECT_EQ(texts, expected) << "with 4 items, larger blocks break the rule";
 }
 
-// By its definition: each value of each axis in turn. Of values that are legal or break a rule, that are on
-// no axis, missing, or of what is no axis.
+// By definition, neighbours change each value of each axis in turn. This holds for values that are legal or
+// break a rule, that are on no axis or missing, and for names that are no axis.
 TEST(Space, NeighboursAreWhatOneAxisMakesOfAnyValues) {
   const Space space = small();
   for (const char* text :
@@ -181,7 +181,7 @@ TEST(Space, NeighboursAreWhatOneAxisMakesOfAnyValues) {
   }
 }
 
-// 2 x 3 x 2 points; TILE_PAD has an effect on tiles alone, and blocks of 48 or 64 threads are the same.
+// 2 x 3 x 2 points; TILE_PAD has an effect only on tiles, and blocks of 48 or 64 threads are the same.
 Space conditional_space() {
   return Space(
       {{CategoricalAxis("STAGE"), {"none", "tile"}, ""},
@@ -240,7 +240,7 @@ std::int64_t sum_of(const Config& config, std::size_t axes) {
   return sum;
 }
 
-// A rule on two axes of a part; which of them it reads may depend on what it reads first.
+// A rule on two axes of a part; which axes it reads may depend on the value that it reads first.
 Rule random_rule(const std::string& a, const std::string& b, std::uint64_t kind) {
   const auto at = [](const std::string& name) {
     return [name](const Config& c) { return c[IntegerAxis(name)]; };
@@ -259,8 +259,8 @@ Rule random_rule(const std::string& a, const std::string& b, std::uint64_t kind)
           }};
 }
 
-// Copies of one small random space, the axes of all interleaved, so that no walk of the whole comes to an
-// end: what is found of it is what the small one says.
+// Copies of one small random space, with the axes of all interleaved, so that no walk of the whole ends: the
+// results must be those that follow from the small space.
 TEST(Space, WhatNoRuleConnectsIsCountedDrawnAndFoundApart) {
   constexpr int copies = 6;
   constexpr int axes = 4;
@@ -334,7 +334,7 @@ TEST(Space, SaysTheMagnitudeOfWhatNoIntegerCounts) {
   }
 }
 
-// A rule that connects axes with more points than can be walked.
+// A rule connects axes with more points than can be walked.
 TEST(Space, EstimatesWhatItCannotCount) {
   const Space even(long_axes(6, 1000),
                    {{"The sum is even.", [](const Config& c) { return sum_of(c, 6) % 2 == 0; }}});
@@ -346,7 +346,7 @@ TEST(Space, EstimatesWhatItCannotCount) {
   EXPECT_EQ(sample.size(), 1000U);
   for (const Config& config : sample) EXPECT_TRUE(even.is_legal(config));
 
-  // Neither a walk from the first values nor draws find more than a few of these.
+  // Neither a walk from the first values nor draws find more than a few of these configs.
   const Space rare(long_axes(8, 1000),
                    {{"The sum is at most 2.", [](const Config& c) { return sum_of(c, 8) <= 2; }}});
   EXPECT_EQ(rare.size().kind, ConfigCount::Kind::at_least) << rare.size().text();
@@ -364,8 +364,8 @@ TEST(Space, EstimatesWhatItCannotCount) {
   }
 }
 
-// As one that divides by what an earlier one says is not 0. Not with many axes, where groups are joined,
-// either.
+// A rule may divide by a number that an earlier rule says is not 0. This also holds with many axes, where
+// groups are joined.
 TEST(Space, ARuleMayRelyOnThoseBeforeIt) {
   std::vector<Axis> axes = long_axes(12, 1000);
   axes.push_back({"LAST", {1, 0, 2}, ""});
@@ -382,7 +382,7 @@ TEST(Space, ARuleMayRelyOnThoseBeforeIt) {
   EXPECT_EQ(divided_by_0, 0);
 }
 
-// What a plain walk would have to come back to through all axes between.
+// A plain walk would have to return to these rules through all axes between them.
 TEST(Space, FindsTheFirstConfigOfRulesThatCross) {
   const Space space(long_axes(20, 100),
                     {{"AXIS_0 and AXIS_19 add up to 150.",

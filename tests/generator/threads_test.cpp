@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every thread of the library and the tuner is made by generator/threads.h, so that it blocks signals and its
-// want is survived. What such threads do is tested in tests/dispatch/threads_test.cpp.
+// Tests that every thread of the library and the tuner is made by generator/threads.h, so that it blocks
+// signals, and that a failure to make one is survived. tests/dispatch/threads_test.cpp tests what such
+// threads do.
 #include "generator/threads.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 
 TEST(Threads, AreMadeInOnePlace) {
   const std::regex forbidden(R"(\bjthread\b|std::thread\b(?!::)|pthread_create|std::async|thrd_create)");
-  // The first makes them, the second keeps what was made, the third is the build's own program.
+  // The first makes threads, the second keeps them, the third is the build's own program.
   const std::regex exempt("/(generator/threads|dispatch/background_compiler|dispatch/pack)\\.(h|cpp)$");
   const std::regex test("/(test|[^/]*_test)\\.cpp$");
   int read = 0;

@@ -29,7 +29,7 @@ TEST(CheckData, RoundsToTheNearestTiesToEven) {
   EXPECT_EQ(round_to(DType::i32, -2.5), -2);
 }
 
-// Every bit pattern of the 16-bit formats comes back.
+// Every bit pattern of the 16-bit formats is preserved.
 TEST(CheckData, SixteenBitsSurvive) {
   for (const DType dtype : {DType::f16, DType::bf16}) {
     for (unsigned pattern = 0; pattern < 0x10000; ++pattern) {
@@ -95,7 +95,7 @@ Op copy_op() {
 TEST(CheckData, AnArgumentSaysItsOtherValues) {
   Op op = copy_op();
   const Problem problem = {{"size", 10001}, {"dtype", "f32"}};
-  EXPECT_EQ(value_sets(op), 3);  // also where an op says nothing
+  EXPECT_EQ(value_sets(op), 3);  // also if an op has no contents
   op.arguments[0].contents = {
       {Contents::uniform, 2, 3},   {Contents::uniform, 7, 7}, {Contents::magnitudes, 1e-3, 1e3},
       {Contents::ascending, 5, 6}, {Contents::few, -1, 1},    {Contents::huge},
@@ -119,11 +119,11 @@ TEST(CheckData, AnArgumentSaysItsOtherValues) {
   EXPECT_GT(most(6), 3e38);
   EXPECT_GT(most(7), 0);
   EXPECT_LT(most(7), 0x1p-126);
-  EXPECT_EQ(make_inputs(op, problem, 1, 6)[2][0], 9);  // one that has fewer begins again
+  EXPECT_EQ(make_inputs(op, problem, 1, 6)[2][0], 9);  // an input with fewer sets begins again
   EXPECT_EQ(describe_inputs(op, 2), "from holds 7 everywhere, sum holds 9 everywhere");
   const Problem bytes = {{"size", 1000}, {"dtype", "u8"}};
   op.arguments[0].contents = {{Contents::uniform, -100, 100}};
-  EXPECT_GT(std::ranges::max(make_inputs(op, bytes, 1, 1)[0]), 190);  // moved up
+  EXPECT_GT(std::ranges::max(make_inputs(op, bytes, 1, 1)[0]), 190);  // its range was moved up
 }
 
 TEST(CheckData, InputsFollowTheSeedAndTheReferenceCoversEveryElement) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices as people name them.
+// Tests the names of devices that people write.
 #include "runtime/device_id.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuner's host device: guards, comparison, timing.
+// Tests the tuner's host device: guards, comparison, timing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ TEST(HostDevice, FindsWritesOutsideAnAllocation) {
   }
 }
 
-// Read and not used, in either direction.
+// The kernel reads a value beyond its array and does not use it, in either direction.
 TEST(HostDevice, AnAccessBeyondAnArrayEndsItsLaunch) {
   const auto device = make_host_device();
   LoadedBinary kernel = load(R"(
@@ -46,7 +46,7 @@ extern "C" __global__ void ENTRY(kernel)(const float* in, long long at) {
     const auto here = kernel.executable->with(Work{.steps = {launch}});
     void* arguments[] = {array.get()};
     const int code = here->launch(arguments, nullptr, nullptr);
-    const bool inside = at >= -2038 && at < 10;  // guard bytes before it can be read
+    const bool inside = at >= -2038 && at < 10;  // guard bytes before the array can be read
     EXPECT_EQ(code, inside ? 0 : host_fault) << at;
     if (inside) continue;
     EXPECT_EQ(host_fault_address(), array.as<float>() + at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a binary on the host.
+// Tests loading a binary on the host.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +17,7 @@ TEST(HostExecutable, DamagedBytesAreALoadError) {
   EXPECT_THROW(load_host("not a shared object", "_test", Work{}), LoadError);
 }
 
-// What loading says of a launch with these arguments; empty if it accepts them.
+// The complaint of loading about a launch with these arguments; empty if it accepts them.
 class Arguments {
  public:
   explicit Arguments(Source source) : source_(std::move(source)) {
@@ -169,7 +169,7 @@ TEST(HostExecutable, AnArrayHasTheSizeOfItsStruct) {
       << kernel.refused(wrong);
 }
 
-// As one that a user's cache has kept from a version whose binaries did not say.
+// A user's cache may have kept a binary of a version that did not store its parameters.
 TEST(HostExecutable, ABinaryThatDoesNotSayItsParametersIsAccepted) {
   Source source = host_source(scale_kernel);
   const std::string name = "tunesmith_parameter_";

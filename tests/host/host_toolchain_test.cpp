@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's compiler.
+// Tests the host's compiler.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ TEST(HostToolchain, ASourceThatDoesNotCompileIsAnAnswer) {
   EXPECT_EQ(compiled.log.rfind("variant.cpp:", 0), 0u) << "no folder's name: " << compiled.log;
 }
 
-// A compiler of ours, for as long as the object lives.
+// A script that acts as the compiler as long as the object lives.
 class Script {
  public:
   explicit Script(const std::string& text)
@@ -98,7 +98,7 @@ TEST(HostToolchain, CompilesFromSeveralThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Where an application ignores SIGCHLD the system keeps no status of a child, and another thread may take it
+// If an application ignores SIGCHLD, the system keeps no status of a child, and another thread may take it
 // first.
 TEST(HostToolchain, NeedsNoStatusOfItsChildren) {
   const auto previous = std::signal(SIGCHLD, SIG_IGN);

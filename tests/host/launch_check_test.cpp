@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch gives against what a kernel takes.
+// Tests the comparison of a launch's arguments with a kernel's parameters.
 #include "runtime/launch_check.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a load error says of its cause: the tuner's verdict and what a dispatcher does next depend on it.
+// Tests the cause in a load error: the tuner's verdict, and the next step of a dispatcher, depend on it.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -53,7 +53,7 @@ TEST(LoadErrors, WhatIsTooMuchIsAboutResources) {
   EXPECT_EQ(refusal([&](Launch& launch) { launch.dynamic_shared_bytes = limit - static_bytes; }),
             std::nullopt);
   EXPECT_EQ(refusal([&](Launch& launch) { launch.dynamic_shared_bytes = limit - static_bytes + 1; }),
-            Kind::resources);  // the static part is known from the binary only
+            Kind::resources);  // only the binary tells the static part
   EXPECT_EQ(refusal([](Launch& launch) { launch.block = {2048, 1, 1}; }), Kind::resources);
   EXPECT_EQ(refusal([](Launch& launch) { launch.grid.y = 65536; }), Kind::resources);
   EXPECT_EQ(refusal([](Launch& launch) { launch.kernel = "missing"; }), Kind::refused);

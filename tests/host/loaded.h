@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small kernel, compiled and loaded as any variant is, with one launch.
+// A small kernel, compiled and loaded like any variant, with one launch.
 #pragma once
 
 #include <gtest/gtest.h>

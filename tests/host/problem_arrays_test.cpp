@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem's arrays on the host: what is restored, what is seen beside them, and how a difference is said.
+// Tests a problem's arrays on the host: which are restored, which writes outside them are seen, and the
+// sentence for a difference.
 #include "tuner/check/problem_arrays.h"
 
 #include <gtest/gtest.h>

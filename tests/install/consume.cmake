@@ -17,7 +17,7 @@ foreach(page LICENSE README.md docs/your_own_kernel.md docs/kernel_language.md)
   endif()
 endforeach()
 
-# By CMake. The shared library asks for nothing that this machine may lack.
+# Builds the consumer with CMake. The shared library asks for nothing that this machine may lack.
 foreach(library shared static)
   set(without "")
   if(library STREQUAL "shared")
@@ -38,7 +38,7 @@ foreach(library shared static)
   run("${folder}/c_alone/minimal_c")
 endforeach()
 
-# By pkg-config.
+# Builds the consumer with pkg-config.
 if(pkg_config)
   set(ENV{PKG_CONFIG_PATH} "${pc_folder}")
   foreach(library shared static)
@@ -48,7 +48,7 @@ if(pkg_config)
     endif()
     execute_process(COMMAND "${pkg_config}" ${static} --cflags --libs tunesmith OUTPUT_VARIABLE words
                     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-    if(library STREQUAL "static") # beside the shared one it has to be asked for by its file's name
+    if(library STREQUAL "static") # beside the shared one, only its file name selects it
       string(REPLACE "-ltunesmith" "-l:libtunesmith.a" words "${words}")
     endif()
     separate_arguments(words UNIX_COMMAND "${flags} ${words}")
@@ -57,7 +57,7 @@ if(pkg_config)
   endforeach()
 endif()
 
-# What the .deb packages hold.
+# Checks the contents of the .deb packages.
 function(expect_in_deb package path)
   file(GLOB file "${packages}/${package}_${version}_*.deb")
   execute_process(COMMAND "${dpkg_deb}" --contents "${file}" OUTPUT_VARIABLE contents COMMAND_ERROR_IS_FATAL ANY)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# An op of one's own from the installed package alone: an application and its tunesmith are built, the op is checked and
+# A user's own op with only the installed package: an application and its tunesmith are built, the op is checked and
 # tuned, and its winners are built into the application.
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)

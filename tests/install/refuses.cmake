@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A build whose shared library would have an unwinder of its own is not installed, and any other is.
+# A build whose shared library would have its own unwinder is not installed, and any other build is.
 foreach(flags "" "-static-libgcc -static-libstdc++" "-static-libstdc++")
   set(folder "${packages}/two_unwinders")
   file(REMOVE_RECURSE "${folder}")

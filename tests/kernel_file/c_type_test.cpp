@@ -12,8 +12,7 @@ struct KnownType {
   int lanes = 1;
 };
 
-// Every spelling that a kernel of one's own may have; a type that is missing here must be refused, not
-// guessed.
+// Every spelling of a type that a user's kernel may have; an unknown type must be refused, not guessed.
 TEST(CType, KnowsTheElementsOfPointers) {
   for (const KnownType& one : {KnownType{"float*", DType::f32},
                                KnownType{"double *", DType::f64},
@@ -80,7 +79,7 @@ TEST(CType, FollowsNamesOfTheText) {
   EXPECT_FALSE(c_type("Key*", text).dtype.has_value());
 }
 
-// Whatever gives a name two meanings, in whatever order: none of them is taken.
+// If anything gives a name two meanings, in any order, none of them is taken.
 TEST(CType, IsNeverOneOfSeveralMeanings) {
   const char* definitions[] = {"typedef int real;\n",    "using real = float;\n",
                                "#define real double\n",  "typedef float4 real;\n",
@@ -98,7 +97,7 @@ TEST(CType, IsNeverOneOfSeveralMeanings) {
   }
   EXPECT_EQ(c_type("real*", "typedef int real;\nusing real = float;\n#define real  float\n").ambiguity,
             "real is int or float");
-  // Two names of one type are no two meanings.
+  // Two names of one type are not two meanings.
   const CType same = c_type("real*", "typedef int32_t real;\n#define real signed   int\n");
   EXPECT_TRUE(same.ambiguity.empty());
   EXPECT_EQ(same.dtype, DType::i32);

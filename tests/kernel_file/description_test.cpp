@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions of users' kernels: what becomes of a good one, and the sentence for each bad one, in
+// Tests descriptions of users' kernels: the op that a good one gives, and the sentence for each bad one, in
 // tests/golden/descriptions.txt (TUNESMITH_UPDATE_GOLDEN=1 writes it anew).
 #include "kernel_file/description.h"
 
@@ -187,7 +187,7 @@ TEST(Description, MayStandInAFileOfItsOwn) {
   EXPECT_EQ(complaint(text).rfind("scale.toml, line 13: ", 0), 0U) << complaint(text);
 }
 
-// count(x, y, c): the pointers' types are the test's, as is the array c.
+// The kernel count(x, y, c): the test gives the pointers' types and the array c.
 KernelFile with_pointer(const std::string& type, const std::string& array, const std::string& before = "") {
   return text_of(
       "/* tunesmith\n[problem]\nn = [1, 1000]\n[arrays]\nx = [\"n\"]\nc = { extents = [\"n\"], role = "
@@ -211,10 +211,10 @@ TEST(Description, AnArrayHasTheTypeOfItsPointer) {
   }
   const auto named = described_op(with_pointer("Key*", "", "using Key = unsigned long long;\n"), {});
   EXPECT_EQ(named->op.arguments[1].dtype(problem), DType::u64);
-  // As bits, where the description says so.
+  // The elements are bits, if the description says so.
   EXPECT_EQ(described_op(with_pointer("unsigned*", ", dtype = \"i32\""), {})->op.arguments[1].dtype(problem),
             DType::i32);
-  // A type that nobody knows is nothing in particular: never silently f32.
+  // An unknown type is not guessed: it is never silently f32.
   EXPECT_EQ(
       complaint(with_pointer("Particle*", "")),
       "scale.cu, line 6: The array c is taken by the kernel as Particle*, whose elements are not known here; "
@@ -241,7 +241,8 @@ TEST(Description, AnArrayHasTheTypeOfItsPointer) {
   EXPECT_EQ(alignment(with_pointer("unsigned*", "")), 4);
 }
 
-// A type that #if chooses is the one that is compiled; where that is not known the description says it.
+// If #if chooses a type, the one that is compiled is taken; if that is not known, the description has to say
+// it.
 TEST(Description, ATypeThatIsChosenIsNotGuessed) {
   const Problem problem = Problem::parse("n=100 dtype=f32");
   const auto choose = [](const std::string& condition) {
@@ -267,7 +268,7 @@ TEST(Description, ATypeThatIsChosenIsNotGuessed) {
     whole.cu.replace(whole.cu.find("dtype = \"i32\""), 13, "type = \"real\"");
     EXPECT_EQ(described_op(whole, {})->op.arguments[1].dtype(problem), DType::f32);
   }
-  // Of a number too.
+  // The same is true of a number.
   KernelFile number = with_pointer("float*", "", choose("#if BLOCK > 32"));
   number.cu.replace(number.cu.rfind("int n)"), 5, "real n");
   EXPECT_NE(complaint(number).find("has the type \"real\", and real is int or float"), std::string::npos)
@@ -329,7 +330,7 @@ TEST(Description, AnArraySaysWhatItHolds) {
             "scale.cu, line 6: The array c has the values index(n), which are integers, but the dtype f32.");
 }
 
-// One that is in no rule is not just left out: it would never be seen.
+// A config that is in no rule is not just left out: it would never be seen.
 TEST(Description, AConfigThatCannotBeComputedIsAMistake) {
   const Problem problem = Problem::parse("n=1000 taps=3 mode=same dtype=f32");
   EXPECT_EQ(described_op(text_of(good), {})->mistake(problem), "");
@@ -356,7 +357,7 @@ TEST(Description, AnAxisMayBeKnownByTheBlockAlone) {
   for (const Problem& companion : own->op.companions(Problem::parse("n=500 dtype=f32")))
     EXPECT_GE(companion.integer("n"), 16) << "the range that the description gives";
   EXPECT_NE(complaint(text_of(replaced(text, "blockDim.x", "64"))), "");
-  // What only defines it does not read it.
+  // A kernel that only defines the name does not read it.
   const std::string defined =
       replaced(replaced(text, "blockDim.x", "64"), "__global__", "#define BLOCK 64\n__global__");
   EXPECT_NE(complaint(text_of(defined)), "");
@@ -366,7 +367,7 @@ struct Bad {
   const char *from, *to;
 };
 
-// A kernel is another one where something else decides whether its results are right.
+// A kernel is a different one if something that decides whether its results are right has changed.
 TEST(Description, WhatDecidesWhatIsRightIsPartOfAnIdentity) {
   const Files common = {{"common/c_names.cuh", ""}, {"common/half_types.cuh", ""}, {"common/shared.cuh", ""}};
   const auto identity = [&](const std::string& text) {
@@ -409,7 +410,7 @@ TEST(Description, WhatDecidesWhatIsRightIsPartOfAnIdentity) {
   const std::string body = "int* count, long long size) {}";
   EXPECT_NE(identity(replaced(function, body, "int* count, long long size) { *count = 1; }")), of_function);
   EXPECT_EQ(identity(replaced(function, body, "int* count,  // one\n long long size) {}")), of_function);
-  // Where the untuned kernel is the reference, its config is.
+  // If the untuned kernel is the reference, its config is part of the identity.
   const std::string values = "values = [1, 2, 4]";
   EXPECT_NE(identity(replaced(alone, values, "values = [2, 1, 4]")), identity(alone));
   EXPECT_EQ(identity(replaced(alone, values, "values = [1, 4, 2, 8]")), identity(alone));
@@ -523,7 +524,7 @@ TEST(Description, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(all, std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-// Pieces lost, doubled, moved and changed: an op or a sentence, nothing else.
+// Pieces are lost, doubled, moved and changed: the result is an op or a sentence, nothing else.
 TEST(Description, AnyTextIsAnswered) {
   const std::uint64_t rounds = fuzz_rounds(400);
   Random random(5);

@@ -150,7 +150,7 @@ TEST(IntegerExpression, DepthAndLengthAreBounded) {
             "An expression of 1001 characters is too long; at most 1000 are allowed.");
 }
 
-// Random tokens: each is refused by a sentence, or has a value or a sentence; nothing else happens.
+// Random tokens: each text is refused with a sentence, or has a value or a sentence; nothing else happens.
 TEST(IntegerExpression, AnyTextIsAnswered) {
   const char* const tokens[] = {"n",  "mode", "BLOCK", "'same'",   "'x'", "1", "0",  "9223372036854775807",
                                 "+",  "-",    "*",     "/",        "%",   "<", "<=", "==",

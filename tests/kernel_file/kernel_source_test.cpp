@@ -51,7 +51,7 @@ TEST(OwnSource, KnowsWhatTutorialsWrite) {
       rendered(
           "__device__ float f() { static __shared__ float s[32]; __shared__ static int t; return s[t]; }"),
       "__device__ float f() {        __shared__ float s[32]; __shared__        int t; return s[t]; }");
-  // Dynamic shared memory at file scope: each function that names it has it.
+  // With dynamic shared memory at file scope, each function that names it has it.
   EXPECT_EQ(rendered("extern __shared__ float s[];\n__device__ void f(int n = 1) { s[n] = 0; }\n"
                      "__device__ void g(float* s) { *s = 0; }\nstruct P { int s; };\n"),
             "\n__device__ void f(int n = 1) { DYNAMIC_SHARED(float, s); s[n] = 0; }\n"
@@ -66,7 +66,7 @@ TEST(OwnSource, KnowsWhatTutorialsWrite) {
             "inline namespace tunesmith_own {\nextern \"C\" __global__ void ENTRY(k)() {}\n}\n"
             "using tunesmith_own::ENTRY(k);\n");
   EXPECT_EQ(rendered("#define B 3\nint a[B];\n#undef B\n", {"B"}), "           \nint a[B];\n        \n");
-  // What stands in a condition on the device stays in it.
+  // Code in a condition on the device stays in it.
   const KernelBody body = kernel_body(
       "#include <a.h>\n#ifdef __CUDA_ARCH__\n#include <b.h>\n#include <cmath>\n#else\n#include "
       "<c.h>\n#endif\n"

@@ -6,14 +6,14 @@
 namespace tunesmith {
 namespace {
 
-// "ynm": of each line, whether it is compiled.
+// A letter for each line: y if it is compiled, n if not, m if that is not known.
 std::string lines_of(const CompiledText& text) {
   std::string letters;
   for (const Truth line : text.lines) letters += line == Truth::yes ? 'y' : line == Truth::no ? 'n' : 'm';
   return letters;
 }
 
-// Of a condition around one line: y, n, or m where that is not known.
+// The letter of a line within this condition.
 char decided(const std::string& condition, const std::string& before = "") {
   const std::string text = before + condition + "\nhere\n#endif";
   const std::string lines = lines_of(compiled_texts(text, {}, {"AXIS"}).front());

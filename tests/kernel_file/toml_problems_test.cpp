@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems in TOML: what they are, and what is wrong with a file as a sentence with its line.
+// Tests problems in TOML: their contents, and the sentence for a mistake in a file, with its line.
 #include "kernel_file/toml_problems.h"
 
 #include <gtest/gtest.h>

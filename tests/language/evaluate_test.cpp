@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// elementwise's reference: integers, special values, and bounds of the error that hold and are not wide.
+// Tests elementwise's reference: integers, special values, and bounds of the error that hold and are not
+// wide.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -60,7 +61,7 @@ TEST(ElementwiseReference, SpecialValuesAreIeees) {
       const Result result = at(text, inputs, dtype);
       EXPECT_TRUE(result.value == expected || (std::isnan(result.value) && std::isnan(expected)))
           << text << " is " << result.value << " instead of " << expected;
-      EXPECT_LT(result.permitted, 1e-6) << text;  // it is certain
+      EXPECT_LT(result.permitted, 1e-6) << text;  // the result is certain
     }
   }
   EXPECT_EQ(at("a * b", {1e30, 1e30}, DType::f32).value, infinity);
@@ -69,7 +70,7 @@ TEST(ElementwiseReference, SpecialValuesAreIeees) {
   EXPECT_EQ(at("a * b - c", {1e30, 1e30, 1}, DType::f32).permitted, infinity);
 }
 
-// The same operations in float, without fusing.
+// The same operations in float, without fused multiply-adds.
 float distance_in_float(const std::array<float, 4>& in) {
   const float x = in[0] * std::cos(in[1]) - in[2] * std::cos(in[3]);
   const float y = in[0] * std::sin(in[1]) - in[2] * std::sin(in[3]);
@@ -77,7 +78,7 @@ float distance_in_float(const std::array<float, 4>& in) {
 }
 
 TEST(ElementwiseReference, ItsBoundHoldsAndIsNotWide) {
-  // One rounding: half a unit of the last place.
+  // One rounding gives half a unit of the last place.
   EXPECT_NEAR(at("a + b", {1, 0.5}, DType::f32).permitted, 1.5 * 0x1p-24, 0x1p-40);
   EXPECT_NEAR(at("a + b", {1, 0.5}, DType::bf16).permitted, 1.5 * (0x1p-24 + 0x1p-8), 0x1p-30);
   std::mt19937 generator(3);
@@ -97,7 +98,7 @@ TEST(ElementwiseReference, ItsBoundHoldsAndIsNotWide) {
     EXPECT_LT(result.permitted, 4e-6);  // some units of the last place of coordinates up to 1
   }
   EXPECT_GT(widest, 0.1);
-  // Where rounding decides a comparison, both answers are permitted.
+  // If rounding decides a comparison, both answers are permitted.
   const Result tie = at("a * 0.1 > b ? 2 : 1", {3, static_cast<double>(0.3f)}, DType::f32);
   EXPECT_GE(tie.permitted, 1);
   EXPECT_LT(at("a * 0.1 > b ? 2 : 1", {3, 0.25}, DType::f32).permitted, 1e-6);

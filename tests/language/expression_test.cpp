@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// elementwise's expressions: what they mean, what is wrong with others and where, and the code they become.
+// Tests elementwise's expressions: their meaning, the mistakes in others and their places, and the code that
+// they give.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ TEST(ElementwiseExpression, KnowsEveryFunctionOfItsTable) {
     EXPECT_LE(std::abs(result.value - known.value), result.permitted) << known.expression;
     EXPECT_LE(result.permitted, 4e-15) << known.expression;
   }
-  // Each that a person can call is above; max is min's twin.
+  // Every operation that a person can call is above, except max, which is min's twin.
   for (const OperationFacts& operation : operations()) {
     if (!operation.called || operation.name == "max") continue;
     const auto names = [&](const KnownFunction& known) {
@@ -73,7 +74,7 @@ TEST(ElementwiseExpression, ComputesWhatStandsTwiceOnce) {
 
 struct Wrong {
   const char* text;
-  int character;  // from 1 on; 0: of the whole
+  int character;  // from 1 on; 0: the whole text
   const char* says;
 };
 
@@ -115,7 +116,7 @@ TEST(ElementwiseExpression, SaysWhatIsWrongAndWhere) {
     EXPECT_EQ(error.rfind("At character " + std::to_string(wrong.character) + ": ", 0), 0u)
         << wrong.text << " | " << error;
     EXPECT_NE(error.find(wrong.says), std::string::npos) << wrong.text << " | " << error;
-    // The caret stands under the character.
+    // The caret points to the character.
     const std::size_t caret = error.rfind('\n');
     EXPECT_EQ(error.substr(caret),
               "\n  " + std::string(static_cast<std::size_t>(wrong.character - 1), ' ') + "^");
@@ -137,13 +138,13 @@ TEST(ElementwiseExpression, HasALimitedLengthDepthAndSize) {
   std::string many = "a";
   for (int n = 0; n < 600; ++n) many += "+" + std::to_string(n);
   EXPECT_NE(parse(many).error.find("more than 512 different operations"), std::string::npos);
-  // A named function stands for its whole formula.
+  // A named function is replaced by its whole formula.
   std::string nested = "a";
   for (int n = 0; n < 60; ++n) nested = "polar_distance(" + nested + ",b,a," + std::to_string(n) + ")";
   EXPECT_NE(parse(nested).error.find("more than 512 different operations"), std::string::npos);
 }
 
-// What reaches the compiler is made of fixed words and numbers, whatever the text was.
+// The compiler sees only fixed words and numbers, for any text.
 TEST(ElementwiseExpression, ItsCodeIsAListOfFixedStatements) {
   const std::regex line(
       "using Compute = (float|double|int|long long);|constexpr int ARITY = [1-6];|"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of elementwise share: functions with their known values, and the reference of one element.
+// The parts that the tests of elementwise share: functions with their known values, and the reference of one
+// element.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ struct KnownFunction {
   double value;
 };
 
-// At a = 0.625, b = 2.5: NumPy 2.4, SciPy 1.17.
+// The values at a = 0.625, b = 2.5, from NumPy 2.4 and SciPy 1.17.
 inline constexpr std::array<KnownFunction, 31> functions = {{
     {"abs(a)", 0.625},
     {"sqrt(a)", 0.79056941504209488},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linked into suites: where TUNESMITH_TEST_LOCALE is the folder of a locale, the suite runs in it, as an
+// Linked into suites: if TUNESMITH_TEST_LOCALE is the folder of a locale, the suite runs in it, like an
 // application that has called setlocale(LC_ALL, "") and std::locale::global().
 #include <clocale>
 #include <cstdio>

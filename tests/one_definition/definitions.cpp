@@ -7,10 +7,10 @@
 namespace tunesmith {
 namespace {
 
-// Before the name of an inline namespace, which is no part of the names in it.
+// The prefix of an inline namespace, which is not part of the names in it.
 constexpr const char* inlined = "inline ";
 
-// What a line opens: "" for an anonymous namespace, which hides all that is in it.
+// The names that a line opens; "" for an anonymous namespace, which hides its names.
 struct Scope {
   std::vector<std::string> names;
 
@@ -36,7 +36,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// From this line on, whether '{' comes before ';': a definition and no declaration.
+// True if, from this line on, '{' comes before ';': it is a definition, not a declaration.
 bool has_body(const std::vector<std::string>& lines, std::size_t line) {
   for (; line < lines.size(); ++line) {
     const std::size_t end = lines[line].find_first_of("{;");

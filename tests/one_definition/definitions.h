@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which types a C++ file defines for the whole program. It reads the layout that clang-format gives the
-// sources: what stands in a namespace is not indented, and namespaces are closed with their name.
+// Finds the types that a C++ file defines for the whole program. It relies on clang-format's layout of the
+// sources: the content of a namespace is not indented, and namespaces are closed with their name.
 #pragma once
 
 #include <map>
@@ -10,8 +10,9 @@
 
 namespace tunesmith {
 
-/// Classes, structs, unions and enums, qualified ("tunesmith::Config::Axes" only where it is defined outside
-/// its class). What an anonymous namespace or a function holds is the file's own and left out.
+/// The classes, structs, unions and enums, with qualified names ("tunesmith::Config::Axes" only if it is
+/// defined outside its class). Types in an anonymous namespace or in a function belong to the file alone and
+/// are left out.
 std::vector<std::string> types_defined(std::string_view text);
 
 /// The names that several of these files (path, text) define, each with the paths.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// No two files of one program define the same class: the linker would take the members of one of them for
-// both and say nothing.
+// Tests that no two files of one program define the same class: the linker would silently use the members of
+// one of them for both.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ const std::filesystem::path root = TUNESMITH_SOURCE;
 
 using Texts = std::map<std::string, std::string>;
 
-// The C++ files of a folder and of those in it, by their path in the repository.
+// The C++ files of a folder and its subfolders, by their path in the repository.
 Texts texts_of(const std::string& folder) {
   Texts texts;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
@@ -40,8 +40,8 @@ bool is_test_of_a_template(const std::string& path) {
   return path.ends_with("/test.cpp") || path.ends_with("_test.cpp");
 }
 
-// What the `tunesmith` program and the libraries are made of; the tests of the templates are a program of
-// their own.
+// The sources of the `tunesmith` program and the libraries; the tests of the templates are a program of their
+// own.
 Texts product() {
   Texts texts;
   for (const std::string& folder : product_folders(root)) texts.merge(texts_of(folder));
@@ -78,7 +78,7 @@ TEST(OneDefinition, HoldsInTheProductAndInEachProgramOfTests) {
   for (const auto& [name, texts] : programs()) EXPECT_THAT(defined_twice(texts), IsEmpty()) << name;
 }
 
-// The check itself.
+// Tests the check itself.
 TEST(OneDefinition, ASecondClassOfTheSameNameIsFoundInTheSources) {
   Texts all = product();
   all["tuner/planted.h"] =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditional axes: where an axis is declared to have no effect it has none, and no kernel has two names.
+// Tests conditional axes: an axis has no effect where it is declared to have none, and no kernel has two
+// names.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,14 +14,14 @@
 namespace tunesmith {
 namespace {
 
-// Two names of one kernel, of which the first is legal.
+// Two names of one kernel; the first is legal.
 struct Names {
   Problem problem;
   Config legal, other;
   std::string axis;
 };
 
-// Each other name that a config would have but for one axis.
+// Each other name that a config would have without the rule of one axis.
 std::vector<Names> names_of(const Problem& problem, const Space& space, const Config& config) {
   std::vector<Names> found;
   for (const Rule& rule : space.must()) {
@@ -32,7 +33,11 @@ std::vector<Names> names_of(const Problem& problem, const Space& space, const Co
         for (std::size_t a = axis + 1; a < space.axes().size(); ++a) stride *= space.axes()[a].values.size();
         const Config other =
             space.config(space.number(config) + (value - config.index(axis)) * stride);  // wraps
-        if (value != config.index(axis) && Value(rule.name(other)) == config.value(axis))
+        // A name that another rule forbids is no second name of the kernel.
+        const bool is_named_alone =
+            std::all_of(space.must().begin(), space.must().end(),
+                        [&](const Rule& further) { return further.name || further.holds(other); });
+        if (value != config.index(axis) && is_named_alone && Value(rule.name(other)) == config.value(axis))
           found.push_back({problem, config, other, std::string(rule.axis)});
       }
     }
@@ -48,8 +53,8 @@ std::vector<Problem> problems_of(const TemplateCase& which) {
   return problems;
 }
 
-// Of configs that show every value, and of `random` ones of eight problems: to draw from a space takes longer
-// than what is drawn.
+// The names of configs that show every value, and of `random` random ones of eight problems: drawing from a
+// space takes longer than checking the configs.
 std::vector<Names> names_of(const TemplateCase& which, std::size_t random) {
   const std::vector<Problem> problems = problems_of(which);
   std::vector<VariantCase> variants = dealt_variants(*which.tmpl, problems, 0, 3);
@@ -186,14 +191,14 @@ std::string outputs_of(const TemplateCase& which, Device& device, const Compilat
   return all;
 }
 
-// Both names of a kernel on the host, for each axis: bit for bit the same.
+// Both names of a kernel give the same on the host, bit for bit, for each axis.
 TEST_P(ConditionalAxes, HaveNoEffectWhereTheyAreDeclaredToHaveNone) {
   const auto& [op, tmpl] = GetParam();
   if (tmpl->minimum_compute_capability > 0) GTEST_SKIP() << "the template has no host twin";
   const std::unique_ptr<Device> device = make_host_device();
-  std::map<std::string, Names> by_axis;  // the last, from a random config
+  std::map<std::string, Names> by_axis;  // the last one, from a random config
   for (Names& names : names_of(GetParam(), 20)) {
-    if (names.axis == "RESIDENT_WARPS") continue;  // means nothing on the host
+    if (names.axis == "RESIDENT_WARPS") continue;  // it has no meaning on the host
     const Work work = tmpl->work(names.problem, names.legal);
     if (!work.steps.empty() && !exceeds(work, device->facts())) by_axis.insert_or_assign(names.axis, names);
   }

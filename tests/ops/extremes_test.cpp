@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every op at the ends of what its parameters allow: what is not refused has arrays, a launch of the base
-// that CUDA takes, and companions. (The sanitizers' run sees what overflows on the way.)
+// Tests every op at the ends of its parameters' ranges: a problem that is not refused has arrays, a launch of
+// the base that CUDA accepts, and companions. (The run with sanitizers finds overflows on the way.)
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,8 +57,8 @@ TEST(Extremes, WhatIsNotRefusedCanBeDone) {
   }
 }
 
-// The references compute in double, so what they say of an f64 is itself rounded: a right result may be a
-// unit in the last place beside it.
+// The references compute in double, so their result for an f64 is rounded too: a right result may differ from
+// it by a unit in the last place.
 TEST(Extremes, AReferenceOfDoublesPermitsItsOwnRounding) {
   for (const auto& [name, text] : std::initializer_list<std::pair<const char*, const char*>>{
            {"conv1d", "length=1000 taps=1 dtype=f64"},

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the templates render to, against the files of tests/golden: a change of what is generated is seen and
-// judged, not found out later. A file has each template of an op, with its default config for the op's first
-// example that it serves: what render writes itself, the names of the files that it inlines, and the
-// identity, which changes with their code. A simple and a rich kernel are there as a whole for people to
-// read, generated/transpose.cu and conv2d.cu. TUNESMITH_UPDATE_GOLDEN=1 writes the files anew.
+// Compares the texts that the templates render with the files of tests/golden, so that a change of generated
+// code is seen and judged, not found out later. A file has each template of an op, with its default config
+// for the op's first example that it serves: the text that render writes itself, the names of the files that
+// it inlines, and the identity, which changes with their code. A simple and a rich kernel are there as a
+// whole for people to read, generated/transpose.cu and conv2d.cu. TUNESMITH_UPDATE_GOLDEN=1 writes the files
+// anew.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,10 +25,10 @@ namespace {
 struct Golden {
   const Template* tmpl;
   std::string target;
-  std::string problem = {};  // else the op's first example that the template serves
+  std::string problem = {};  // empty: the op's first example that the template serves
 };
 
-// What is generated as a whole is shown for one that people know.
+// A kernel that is generated as a whole is shown for a well-known problem.
 constexpr const char* nine_loops =
     "expression=\"out[b,c,y,x,c,v,u] += f[c] * (m[b,k,y+i,x+j] * m[b,k,v+i,u+j] + "
     "g[b,k,y+i,x+j,k,v+i,u+j])\" "
@@ -160,20 +161,20 @@ INSTANTIATE_TEST_SUITE_P(Golden, Rendered, testing::ValuesIn(names_of_ops()),
 INSTANTIATE_TEST_SUITE_P(Golden, ReadableKernel, testing::Values("transpose", "conv2d"),
                          [](const auto& tested) { return std::string(tested.param); });
 
-// A text is complete: whoever takes it needs nothing else.
+// A text is complete: it compiles without other files.
 TEST(RenderedText, CompilesAlone) {
   const std::filesystem::path folder = testing::TempDir() + "tunesmith_golden_" + std::to_string(::getpid());
   std::filesystem::create_directories(folder);
   for (const Op& op : ops()) {
     for (const Golden& golden : variants(op)) {
-      if (golden.tmpl != &op.templates.front()) continue;  // NVRTC's tests take all
+      if (golden.tmpl != &op.templates.front()) continue;  // NVRTC's tests cover all templates
       const std::string nvcc = TUNESMITH_NVCC;
       const bool is_host = golden.target == "host";
       if (!is_host && nvcc.empty()) continue;
       const std::string compiler = is_host ? "c++ -std=c++20" : nvcc + " -std=c++17 -arch=" + golden.target;
       const std::filesystem::path file = folder / (op.name + (is_host ? ".cpp" : ".cu"));
       std::ofstream(file, std::ios::binary) << rendered(op, golden).text;
-      // nvcc's other passes are the same for all: the first op shows them.
+      // The other passes of nvcc are the same for all ops, so only the first op runs them.
       const char* const result = is_host || &op == &ops().front() ? " -c" : " -ptx";
       EXPECT_EQ(
           std::system(

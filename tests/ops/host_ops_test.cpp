@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every op's templates on the host against the op's reference: as few kernels as show every value of every
-// axis and every word that is compiled in, and 8 at least, each on all problems that it was rendered for,
+// axis and every word that is compiled in, but at least 8, each on all problems that it was rendered for,
 // with the threads of a block in both orders, with the other sets of values, NaN and infinities among them,
-// and in turns on their companions and on drawn problems. With TUNESMITH_TEST_TURN every other of these
-// kernels, with sanitizers a third of eight. TUNESMITH_TEST_CONFIGS=all: all kernels.
-// TUNESMITH_TEST_DRAWN: drawn problems per kernel.
+// and in turns on their companions and on drawn problems. With TUNESMITH_TEST_TURN every second of these
+// kernels is tested, with sanitizers a third of eight. With TUNESMITH_TEST_CONFIGS=all all kernels are
+// tested. TUNESMITH_TEST_DRAWN is the number of drawn problems per kernel.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ std::size_t drawn_per_kernel() {
   return given == nullptr ? 2 : std::stoul(given);
 }
 
-// Those of `drawn`, from the one numbered `first` on, that the binary of `variant` serves.
+// The problems of `drawn`, from number `first` on, that the binary of `variant` serves.
 std::vector<Problem> served_draws(const TemplateCase& which, const VariantCase& variant,
                                   const DeviceFacts& device, const std::vector<Problem>& drawn,
                                   std::size_t first) {
@@ -55,12 +55,12 @@ TEST_P(EveryTemplateOnHost, IsRight) {
     return render(*op, *tmpl, variant.problem, variant.config, "host");
   };
   const auto words = [](const VariantCase& variant) { return words_of(GetParam(), variant); };
-#ifdef __SANITIZE_ADDRESS__  // which makes them three times as slow
+#ifdef __SANITIZE_ADDRESS__  // they make it three times as slow
   variants = sampled(std::move(variants), 6, words);
   if (variants.size() > 8) variants.resize(8);
   variants = in_turn(std::move(variants), 3, *op);
 #else
-  std::vector<VariantCase> kernels;  // a variant for each
+  std::vector<VariantCase> kernels;  // one variant per kernel
   std::set<std::string> seen;
   for (const VariantCase& variant : variants)
     if (seen.insert(rendered(variant).hash).second) kernels.push_back(variant);
@@ -85,8 +85,9 @@ TEST_P(EveryTemplateOnHost, IsRight) {
     for (std::size_t p = 0; p < problems.size(); ++p) {
       for (const bool special : {false, true}) {
         for (const bool reverse : {false, true}) {
-          // Companions, drawn problems and, with sanitizers, all take one of the four in turns; the problem
-          // that a kernel was rendered for takes both values and both orders, in pairs that change.
+          // Companions, drawn problems and, with sanitizers, all problems take one of the four combinations
+          // in turns; the problem that a kernel was rendered for takes both values and both orders, in pairs
+          // that change.
 #ifdef __SANITIZE_ADDRESS__
           constexpr bool takes_one = true;
 #else
@@ -96,7 +97,7 @@ TEST_P(EveryTemplateOnHost, IsRight) {
           const bool is_taken =
               takes_all || (takes_one ? (i + p) % 4 == turn : (turn % 3 == 0) == (i % 2 == 0));
           if (!is_taken) continue;
-          // The other sets of values, one per variant, go with NaN and infinity.
+          // The other sets of values, one per variant, are used together with NaN and infinity.
           const int set = special ? 1 + static_cast<int>(i) % std::max(value_sets(*op) - 1, 1) : 0;
           checker.check(GetParam(), compiled[i].bytes, sources[i].suffix, problems[p], variants[i].config,
                         special, reverse, set);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do the checks see what they are for? Each mutant is an op's kernel with one fault: a barrier removed, a
-// bound off by one, an index that is another one, a guarded statement or the last part of a division dropped.
-// It is compiled for the host and judged as the tuner judges a variant. One that gives the same code as the
-// kernel is none; mutants.txt lists those that give other code and are right all the same. Asynchronous
-// copies arrive at their wait. A removed wait for another kernel, or a fence, means nothing on the host:
-// tests/cuda/overlap_code_test.cpp reads the compiled code for it, and on a GPU each variant runs behind a
-// kernel that writes late.
+// Tests whether the checks find the faults that they are for. Each mutant is an op's kernel with one fault: a
+// barrier removed, a bound off by one, an index replaced by another, a guarded statement or the last part of
+// a division dropped. It is compiled for the host and judged as the tuner judges a variant. A mutant that
+// gives the same code as the kernel does not count; mutants.txt lists those that give other code and are
+// right all the same. Asynchronous copies arrive at their wait. A removed wait for another kernel, or a
+// removed fence, has no effect on the host: tests/cuda/overlap_code_test.cpp reads the compiled code for it,
+// and on a GPU each variant runs behind a kernel that writes late.
 //
-// TUNESMITH_TEST_MUTANTS: so many per op in more configs, "all" (ctest --preset mutants), or a part of what
-// is printed of one, such as base.cu:21.
+// TUNESMITH_TEST_MUTANTS: a number of mutants per op, in more configs; "all" (ctest --preset mutants); or a
+// part of a mutant's printed text, such as base.cu:21.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,16 +40,16 @@
 namespace tunesmith {
 namespace {
 
-constexpr double least_caught = 0.8;                      // bench/results/history.md has what was measured
-constexpr int usual_mutants = 5;                          // of an op
-constexpr auto longest_check = std::chrono::seconds(10);  // then it hangs
+constexpr double least_caught = 0.8;                      // bench/results/history.md has the measured share
+constexpr int usual_mutants = 5;                          // per op
+constexpr auto longest_check = std::chrono::seconds(10);  // a longer check counts as a hang
 
 struct Mutant {
   const char* kind;
   std::string file;
   int line;  // from 1 on
   std::string before, after;
-  int place = 1;  // among those of the file that are the same
+  int place = 1;  // among equal lines of the file
 
   std::string text() const {
     return file + ":" + std::to_string(line) + " " + kind + ": " + before + "  ->  " + after;
@@ -75,7 +75,7 @@ void replaced(const std::string& line, const std::regex& pattern, const std::str
   }
 }
 
-// All of one file. Its lines keep their numbers.
+// All mutants of one file. Its lines keep their numbers.
 std::vector<Mutant> mutants_of(const std::string& file, const std::string& text) {
   struct Rule {
     const char* kind;
@@ -104,8 +104,8 @@ std::vector<Mutant> mutants_of(const std::string& file, const std::string& text)
   for (std::string line; std::getline(lines, line);) {
     ++number;
     const std::string code = trimmed(code_of(line));
-    // One round too many over a thread's own array is undefined: compilers drop it, and the sanitizers' run
-    // sees it.
+    // A loop with one round too many over a thread's own array is undefined: compilers drop it, and the
+    // sanitizers' run sees it.
     const bool is_unrolled =
         std::exchange(before, code).starts_with("#pragma unroll") && code.starts_with("for");
     if (is_unrolled) continue;
@@ -133,7 +133,7 @@ Files with(const Mutant& mutant, Files files) {
   return files;
 }
 
-// The files of the op's folder that a template's body brings.
+// The files of the op's folder that a template's body includes.
 std::vector<std::string> files_of(const Op& op, const Template& tmpl) {
   std::vector<std::string> files = {body_path(op.name, tmpl)};
   static const std::regex include("#include \"([^\"]+)\"");
@@ -148,7 +148,7 @@ std::vector<std::string> files_of(const Op& op, const Template& tmpl) {
   return files;
 }
 
-// "FILE: LINE -> LINE" of mutants.txt, whose other lines say why they are right.
+// The lines "FILE: LINE -> LINE" of mutants.txt, whose other lines give the reasons.
 std::set<std::string> right_all_the_same() {
   std::set<std::string> all;
   std::ifstream file(TUNESMITH_MUTANTS);
@@ -161,9 +161,9 @@ std::string listed_as(const Mutant& mutant) {
          "  ->  " + mutant.after;
 }
 
-// More in a batch than a grid has blocks along y and z, so that a block takes several; of scan more tiles
-// than a section has; of tensor more terms than two levels of runs have. They cost seconds each, so only what
-// all else has not caught comes to them.
+// Batches with more elements than a grid has blocks along y and z, so that a block takes several; for scan
+// more tiles than a section has; for tensor more terms than two levels of runs have. They cost seconds each,
+// so only mutants that all other problems have not caught get them.
 const std::map<std::string, std::vector<std::string>>& large_batches() {
   static const std::map<std::string, std::vector<std::string>> problems = {
       {"conv1d",
@@ -181,15 +181,15 @@ const std::map<std::string, std::vector<std::string>>& large_batches() {
   return problems;
 }
 
-// Problems of parts of a kernel that the sampled problems do not reach: a middle rank of many elements is
-// searched by halving.
+// Problems that reach parts of a kernel that the sampled problems do not reach: a middle rank of many
+// elements is searched by halving.
 const std::map<std::string, std::vector<std::string>>& rare_paths() {
   static const std::map<std::string, std::vector<std::string>> problems = {
       {"rank_filter", {"height=13 width=14 window_height=9 window_width=9 rank=40"}}};
   return problems;
 }
 
-// One template: its kernels, and how its variants are judged.
+// One template: its kernels, and the judging of its variants.
 class Judge {
  public:
   Judge(const Op& op, const Template& tmpl, bool thorough)
@@ -209,7 +209,7 @@ class Judge {
                          {problem, tmpl.space(problem, device_->facts()).sample(1, 7).front()});
       }
     }
-    most_alike_ = thorough ? 24 : 3;  // those that show most words are first
+    most_alike_ = thorough ? 24 : 3;  // variants that show most words come first
     most_judged_ = thorough ? all_configs : 12;
     may_add_large_ = thorough;
   }
@@ -226,11 +226,11 @@ class Judge {
       const VariantCase& variant = variants_[v];
       const Source& right = kernel(v).first;
       Source source = render(op_, tmpl_, variant.problem, variant.config, "host", files);
-      if (source.hash == right.hash) continue;  // of another body
+      if (source.hash == right.hash) continue;  // it has another body
       ++alike;
       for (std::size_t at = 0; (at = source.text.find(source.suffix, at)) != std::string::npos;)
         source.text.replace(at, source.suffix.size(), right.suffix);
-      if (source.text == right.text) continue;  // of another template
+      if (source.text == right.text) continue;  // it has another template
       const Compilation compiled = toolchain_->compile(source);
       if (!compiled.ok) {
         how = compiled.log;
@@ -256,7 +256,7 @@ class Judge {
       for (const Config& config : tmpl_.space(problem, device_->facts()).sample(6, 7)) {
         if (exceeds(tmpl_.work(problem, config, device_->facts()), device_->facts())) continue;
         variants_.push_back({problem, config});
-        // Of a kernel as it is a time-out would be no fault of a mutant.
+        // If the unchanged kernel fails, by a time-out for example, a mutant must not be blamed.
         const auto& [source, binary] = kernel(variants_.size() - 1);
         if (!failure(variants_.back(), binary, source.suffix).empty()) {
           kernels_.erase(variants_.size() - 1);
@@ -266,7 +266,7 @@ class Judge {
     }
   }
 
-  // As it is: source and binary.
+  // The unchanged kernel: source and binary.
   const std::pair<Source, std::string>& kernel(std::size_t v) {
     auto [at, is_new] = kernels_.try_emplace(v);
     if (is_new) {
@@ -293,7 +293,7 @@ class Judge {
     return *prepared.checker;
   }
 
-  // In a process of its own, which it may end or hold up; "" if it is right.
+  // Judges in a separate process, which the mutant may end or hold up; "" if it is right.
   std::string failure(const VariantCase& variant, const std::string& binary, const std::string& suffix) {
     Checker& judge = checker(variant.problem);
     MeasureRequest request;
@@ -326,8 +326,8 @@ class Judge {
   const Op& op_;
   const Template& tmpl_;
   bool may_add_large_ = false;
-  std::size_t most_alike_ = 0;   // a mutant that gives the same code in so many variants is none
-  std::size_t most_judged_ = 0;  // one that is right in so many other variants has survived
+  std::size_t most_alike_ = 0;   // a mutant with the same code in so many variants does not count
+  std::size_t most_judged_ = 0;  // a mutant that is right in so many other variants has survived
   std::unique_ptr<Device> device_;
   std::unique_ptr<Toolchain> toolchain_ = make_host_toolchain();
   std::vector<VariantCase> variants_;
@@ -352,7 +352,8 @@ TEST_P(Mutants, AreCaught) {
   for (const Template& tmpl : op.templates) {
     if (tmpl.minimum_compute_capability > 0) continue;
     for (const std::string& file : files_of(op, tmpl)) {
-      if (!files.insert(file).second) continue;  // a fragment is mutated in the first template that has it
+      // A fragment is mutated in the first template that includes it.
+      if (!files.insert(file).second) continue;
       for (Mutant& mutant : mutants_of(file, template_files().at(file)))
         mutants.emplace_back(std::move(mutant), &tmpl);
     }
@@ -362,7 +363,7 @@ TEST_P(Mutants, AreCaught) {
     std::swap(mutants[i], mutants[i + random.below(mutants.size() - i)]);
 
   std::map<const Template*, std::unique_ptr<Judge>> judges;
-  std::map<std::string, int> kinds;  // caught, of each
+  std::map<std::string, int> kinds;  // caught mutants of each kind
   int caught = 0, none = 0, waits = 0, no_compile = 0, listed = 0;
   std::vector<std::string> survivors;
   const int wanted = given != nullptr && !all ? std::atoi(given) : usual_mutants;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the op tests take of an op's problems and configs.
+// Tests the problems and configs that the op tests choose for an op.
 #include "tests/op_cases.h"
 
 #include <gtest/gtest.h>
@@ -49,10 +49,10 @@ TEST(OpCases, TurnsTakeAllTogether) {
   ::setenv("TUNESMITH_TEST_WHOLE", whole.c_str(), 1);
 }
 
-// What dealing out saves are searches, not values.
+// Dealing out saves searches, but loses no values.
 TEST(OpCases, DealtVariantsShowEveryLegalValue) {
   const auto space = [](const Problem& problem, const DeviceFacts& /*device*/) {
-    const bool wide = problem.integer("width") > 1;  // where alone VECTOR may be 4
+    const bool wide = problem.integer("width") > 1;  // only there VECTOR may be 4
     return Space({{"BLOCK", {32, 64, 128}, ""}, {"VECTOR", {1, 2, 4, 8}, ""}, {"COPIES", {1, 2}, ""}},
                  {{"", [=](const Config& c) { return c[IntegerAxis("VECTOR")] < (wide ? 8 : 2); }}});
   };
@@ -98,7 +98,7 @@ TEST(OpCases, TheSameSourceIsCompiledOnce) {
     EXPECT_EQ(compiled[s].bytes, sources[s].target + sources[s].text);
 }
 
-// What the contract's functions say of a problem.
+// The results of the contract's functions for a problem.
 std::string said_of(const Op& op, const Problem& problem) {
   std::string said = problem.text() + "\n" + std::to_string(op.flops(problem)) + " " +
                      std::to_string(bytes_moved(op, problem));
@@ -119,8 +119,8 @@ std::string said_of(const Op& op, const Problem& problem) {
   return said;
 }
 
-// Asked of many problems in turns, of copies whose values are then set, and by several threads, an op says
-// what it says of a problem that nobody has asked about before.
+// Asked about many problems in turns, about copies whose values are then set, and by several threads, an op
+// gives the same results as for a problem that was never asked about before.
 TEST(Ops, WhatIsDerivedFromAProblemIsOfThatProblem) {
   for (const Op& op : ops()) {
     std::vector<Problem> problems;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem is one row of the database, whoever asks for it, in whatever words: the command line, C, C++ and
-// Python. On drawn problems of every op that there is.
+// Tests that a problem is one row of the database, for every caller and every wording: the command line, C,
+// C++ and Python. On drawn problems of every op.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::vector<Problem> drawn_problems(const Op& op, std::size_t count, std::uint64
   return problems;
 }
 
-// The same in another order, perhaps without what is taken anyway.
+// The same problem in another order, perhaps without default values.
 std::string in_other_words(const Op& op, const Problem& problem, Random& random) {
   Values entries;
   const Problem least = without_defaults(op, problem);
@@ -111,7 +111,7 @@ TEST(Problems, AreOneRowWhoeverAsks) {
         EXPECT_EQ(dispatcher.plan(op.name, text).problem(), problem.text());
       } catch (const UsageError&) {
         throw;
-      } catch (const Error&) {  // the library has no kernel of a caller's own expression
+      } catch (const Error&) {  // the library has no kernel for a caller's own expression
         continue;
       }
       EXPECT_EQ(dispatcher.plan(op.name, Problem::parse(text)).problem(), problem.text());
@@ -132,7 +132,7 @@ TEST(Problems, AreOneRowWhoeverAsks) {
 #endif
 }
 
-// What kernels are given, as text.
+// The arguments of kernels, as text.
 std::string text_of(const KernelArgument& argument) {
   std::ostringstream text;
   text << argument.index() << ':';
@@ -169,7 +169,8 @@ std::string text_of(const Work& work) {
   return text.str();
 }
 
-// All that is done for a problem: equal texts are equal sources, launched on equal arrays. Empty: nothing.
+// A text of all that is done for a problem: equal texts mean equal sources, launched on equal arrays. Empty:
+// nothing is done.
 std::string what_is_done(const Op& op, const Problem& problem) {
   if (op.templates.front().work(problem, base_config(op, problem), {}).steps.empty()) return "";
   std::ostringstream text;
@@ -188,8 +189,8 @@ std::string what_is_done(const Op& op, const Problem& problem) {
   return text.str();
 }
 
-// What a person may write for a parameter of this problem: a size that stands for another, a product of two,
-// a number in other digits.
+// Words that a person may write for a parameter of this problem: a size that stands for another, a product of
+// two, a number in other digits.
 std::vector<Value> words_for(const Op& op, const Parameter& parameter, const Problem& problem) {
   std::vector<Value> words;
   if (parameter.is_integer()) {
@@ -211,7 +212,7 @@ std::vector<Value> words_for(const Op& op, const Parameter& parameter, const Pro
   return words;
 }
 
-// A pitch of transpose that says what 0 says is a row of its own: the stored table has both for some
+// A pitch of transpose that means the same as 0 has a row of its own: the stored table has both for some
 // matrices, and as one problem with two times they mislead the model of times.
 bool is_own_row(const Op& op, const Parameter& parameter) {
   return op.name == "transpose" && parameter.name.ends_with("_pitch");
@@ -219,8 +220,8 @@ bool is_own_row(const Op& op, const Parameter& parameter) {
 
 class ProblemTest : public testing::TestWithParam<const Op*> {};
 
-// Categories are left out: where one has no effect, as a boundary that no window reaches, it is a row of its
-// own.
+// Categories are left out: a category without an effect, such as a boundary that no window reaches, gives a
+// row of its own.
 TEST_P(ProblemTest, ThatDoesTheSameIsTheSame) {
   const Op& op = *GetParam();
   std::set<std::string> told;
@@ -238,7 +239,7 @@ TEST_P(ProblemTest, ThatDoesTheSameIsTheSame) {
           if (other == problem || what_is_done(op, other) != done) continue;
           if (told.insert(parameter.name).second)  // one for each parameter is enough to read
             ADD_FAILURE() << problem.text() << "\nis " << other.text();
-        } catch (const UsageError&) {  // which is not allowed
+        } catch (const UsageError&) {  // these words are not allowed
         }
       }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems that are drawn: allowed, affordable, the same everywhere, and over all of an op's range.
+// Tests drawn problems: they are allowed, affordable, the same everywhere, and cover all of an op's range.
 #include "generator/sample.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST_P(SampleTest, WithoutDefaultsAProblemIsShorterAndTheSame) {
   EXPECT_LT(kept, all);
 }
 
-// Processes that share a problem's inputs and references each find its companions anew.
+// Processes that share a problem's inputs and references each compute its companions.
 TEST_P(SampleTest, AProblemHasTheSameCompanionsEachTime) {
   const Op& op = *GetParam();
   std::vector<std::vector<Problem>> first;
@@ -70,7 +70,7 @@ TEST_P(SampleTest, AProblemHasTheSameCompanionsEachTime) {
   }
 }
 
-// A word of its own in a file of problems.
+// `weight` is a word of files of problems.
 TEST_P(SampleTest, NoParameterIsCalledWeight) {
   for (const Parameter& parameter : GetParam()->parameters) EXPECT_NE(parameter.name, "weight");
 }
@@ -146,7 +146,7 @@ TEST_P(SampleTest, EveryWordIsDrawnAndTheDefaultsMostOften) {
   }
 }
 
-// The sizes of the arguments and all results, of inputs that hold the same random numbers.
+// The sizes of the arguments and all results, for inputs that hold the same random numbers.
 std::vector<double> computed(const Op& op, const Problem& problem) {
   Random random(1);
   std::vector<double> all;
@@ -166,7 +166,7 @@ std::vector<double> computed(const Op& op, const Problem& problem) {
   return all;
 }
 
-// Whoever asks for an array, by whatever strides, gets what was tuned for it.
+// A caller that describes an array by any strides gets the variant that was tuned for the array.
 TEST_P(SampleTest, StridesThatSayTheSameAreOneProblem) {
   const Op& op = *GetParam();
   const auto is_stride = [](const Parameter& one) {
@@ -192,14 +192,14 @@ TEST_P(SampleTest, StridesThatSayTheSameAreOneProblem) {
         const auto [known, is_new] = stored.emplace(computed(op, problem), problem);
         EXPECT_EQ(known->second, problem) << given.text();
         alike += is_new || known->second.text() == given.text() ? 0 : 1;
-      } catch (const UsageError&) {  // no size or no stride of this op
+      } catch (const UsageError&) {  // not a size or a stride of this op
       }
     }
   }
   EXPECT_GT(alike, 100);
 }
 
-// From what latency bounds to what fills a GPU.
+// The sizes range from problems that latency bounds to problems that fill a GPU.
 TEST_P(SampleTest, SizesReachOverManyOctaves) {
   const Op& op = *GetParam();
   std::set<int> octaves;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public element types are those of problems.
+// Tests that the public element types are those of problems.
 #include "tunesmith/types.h"
 
 #include <gtest/gtest.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do the checks find what an author of a kernel gets wrong? bugs.txt has bugs for the kernels beside it, and
-// held_out.txt for kernels that the checks were not made for; each is judged on the host as `tunesmith check`
-// judges a variant, in configs drawn by a seed, in a process of its own. The kernels as they are must be
+// Tests whether the checks find the mistakes of kernel authors. bugs.txt has bugs for the kernels beside it,
+// and held_out.txt for kernels that the checks were not made for; each is judged on the host as `tunesmith
+// check` judges a variant, in configs drawn by a seed, in a process of its own. The unchanged kernels must be
 // right.
 //
-// TUNESMITH_TEST_PLANTED_BUGS: "all", or the ids of some, apart by blanks; otherwise some drawn by a seed.
+// TUNESMITH_TEST_PLANTED_BUGS: "all", or the ids of some bugs, separated by blanks; without it some are drawn
+// by a seed.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,9 +38,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double least_found = 0.9;  // bench/results/history.md has what was measured
+constexpr double least_found = 0.9;  // bench/results/history.md has the measured share
 constexpr std::size_t usual_bugs = 5;
-constexpr std::size_t configs_of_a_bug = 8;  // beside the untuned one
+constexpr std::size_t configs_of_a_bug = 8;  // in addition to the untuned one
 constexpr auto longest_check = std::chrono::seconds(120);
 
 struct Bug {
@@ -54,7 +55,7 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-// The lines up to one that is `last`, without a line end behind the last of them.
+// The lines before a line that equals `last`, without the line end of the last of them.
 std::string up_to(std::istream& lines, const std::string& last) {
   std::string text;
   for (std::string line; std::getline(lines, line) && line != last;) text += line + "\n";
@@ -93,7 +94,7 @@ std::vector<Bug> all_bugs() {
   return bugs;
 }
 
-// "" if all of the configs are right.
+// "" if all configs are right.
 std::string judged(const fs::path& path, const std::string& words, std::size_t more_configs) {
   const UserKernel& own = add_user_kernel(read_kernel_file(path));
   const Op& op = own.op;
@@ -124,7 +125,7 @@ std::string judged(const fs::path& path, const std::string& words, std::size_t m
   return "";
 }
 
-// In a process of its own, which may hang or end: what is wrong, or "".
+// Judges in a separate process, which may hang or end: the fault, or "".
 std::string judged_apart(const fs::path& path, const std::string& problem,
                          std::size_t more_configs = configs_of_a_bug) {
   const fs::path answer = path.string() + ".answer";

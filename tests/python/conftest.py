@@ -17,5 +17,5 @@ def own_home(tmp_path_factory):
     device = os.environ.get("TUNESMITH_TEST_DEVICE", "")
     tunesmith.set_device(device or "host")  # also where there is a GPU
     if device:
-        # A better kernel midway may round otherwise.
+        # A better kernel that is ready midway may round differently.
         tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))

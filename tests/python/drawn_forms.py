@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forms of calls as they are drawn: shapes, element types, layouts, numbers; and what is wrong with a result."""
+"""Draws forms of calls: shapes, element types, layouts, numbers; and finds the fault of a result."""
 
 import math
 from typing import Any, NamedTuple
@@ -34,12 +34,12 @@ class Numbers(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A form of a call. expected() and error(), how far off a result may be, are given the same arrays and settings."""
+    """A form of a call. expected() and error(), the permitted error of a result, get the same arrays and settings."""
 
     arrays: dict[str, Numbers]
     settings: dict[str, Any]
     expected: Any
-    error: Any = None  # None: not at all
+    error: Any = None  # None: no error is permitted
     out: str | None = None  # the name of that parameter
     ours: Any = None
     same: Any = None  # the part of a result that is compared
@@ -59,7 +59,7 @@ class Draw:
         return int(self.random.integers(least, most, endpoint=True))
 
     def dtype(self, *among):
-        # These types are read where they lie.
+        # Arrays of these types are read in place.
         usual = [one for one in among if one in ("float32", "float64", "int32", "int64")]
         return self.one_of(*(usual if usual and self.chance(0.6) else among))
 
@@ -135,7 +135,7 @@ class Draw:
 
 
 class Layout:
-    """The layout of an array's elements: alike in both calls, but at times for the address."""
+    """The layout of an array's elements: the same in both calls, except sometimes the address."""
 
     def __init__(self, draw: Draw, dimensions: int, is_out: bool = False):
         plain = draw.chance(0.5)
@@ -214,7 +214,7 @@ def difference(found, expected, error) -> str | None:
         # SciPy's truth values may be other bytes than 0 and 1.
         wrong = found.view(np.uint8) != (expected.view(np.uint8) != 0)
     elif found.dtype.kind in "iu":
-        # The difference counts also where one of them has gone around.
+        # The difference counts also if one of the two has wrapped around.
         apart = np.subtract(found, expected).view(found.dtype.str.replace("u", "i"))
         with np.errstate(over="ignore"):
             wrong = ~(np.abs(apart) <= (0 if error is None else np.asarray(error))) | (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of public words: what forms of a call there are, and what each result has to be."""
+"""The table of public words: the forms of a call, and the expected result of each."""
 
 import math
 import warnings
@@ -17,7 +17,7 @@ words: dict[str, Any] = {}
 
 
 def word(*names):
-    """Says that the function draws forms of these words; it is given a Draw and the name."""
+    """Registers the function that draws forms of these words; it gets a Draw and the name."""
 
     def of(function):
         for name in names:
@@ -28,7 +28,7 @@ def word(*names):
 
 
 def by_sum(times, computed=None):
-    """An error of so many units of the magnitudes' sum, and one of the result's rounding."""
+    """The error of that many units of the magnitudes' sum, and one unit of the result's rounding."""
 
     def error(expected, a, axis=None, keepdims=False, **rest):
         dtype = np.asarray(expected).dtype.name
@@ -546,7 +546,7 @@ def _(draw, name):
 
 
 def wraps(function):
-    """The expected result for integers of any size, in NumPy's own arithmetic, which goes around."""
+    """The expected result for integers of any size, in NumPy's own arithmetic, which wraps around."""
 
     def expected(**given):
         with np.errstate(all="ignore"):
@@ -710,7 +710,7 @@ def _(draw, name):
     def small(function):
         return lambda x, **rest: function(x & x.dtype.type(7), **rest)
 
-    # Lowest bits alone, so that there are few counts; NumPy does not count uint64.
+    # Only the lowest bits, so that there are few counts; NumPy does not count uint64.
     numpys = small(lambda x, **rest: np.bincount(x.astype(np.int64), **rest))
     return Call(
         {"x": Numbers((count,), dtype)} | weights,
@@ -1007,7 +1007,7 @@ def image(draw, types=real_types, least=1, most=3, kinds=("few", "wide"), empty=
 
 
 def of_scipy(name):
-    """SciPy's, on reals of 16 and 32 bits by way of float64."""
+    """SciPy's function; reals of 16 and 32 bits are converted to float64 and back."""
     function = getattr(scipy.ndimage, name.split(".")[1])
 
     def expected(input, *args, **settings):
@@ -1019,7 +1019,7 @@ def of_scipy(name):
 
 
 def by_order(name):
-    """SciPy's rank filters read integers of 64 bits as float64: here these are put in order first."""
+    """SciPy's rank filters read integers of 64 bits as float64: here they are replaced by their ranks first."""
     plain = of_scipy(name)
 
     def expected(input, cval=0, **settings):
@@ -1050,7 +1050,7 @@ def morphology(name):
 
 
 def off(weight):
-    """An error of some roundings of the greatest element, `weight` times; where integers are cut, of one."""
+    """An error of some roundings of the greatest element, `weight` times; an error of one if integers are cut."""
 
     def error(expected, input, cval=0.0, **rest):
         dtype, most = expected.dtype.name, max(float(magnitude(input.astype("f8")).max(initial=0)), abs(cval))
@@ -1074,7 +1074,7 @@ def edges(draw, shape, per_axis=False):
 
 
 def some_axes(draw, dimensions):
-    """In any order; None: all."""
+    """Axes in any order; None: all."""
     chosen = tuple(int(k) for k in draw.random.permutation(dimensions)[: draw.between(1, dimensions)])
     return draw.one_of(None, None, chosen)
 
@@ -1185,7 +1185,7 @@ def _(draw, name):
 
 
 def window(draw, shape, structures=False):
-    """SciPy reads out of bounds where a window is longer than the image."""
+    """SciPy reads out of bounds if a window is longer than the image."""
     extents = tuple(draw.between(1, max(1, min(extent, 3))) for extent in shape)
     footprint = draw.random.random(extents) < 0.7
     footprint.flat[0] = True
@@ -1197,7 +1197,7 @@ def window(draw, shape, structures=False):
 
 
 def along(draw, settings, numbers):
-    """A window along some axes, in any order, of which SciPy has a footprint's in their own."""
+    """A window along some axes, in any order; SciPy takes those of a footprint in ascending order."""
     dimensions = len(numbers.shape)
     axes = some_axes(draw, dimensions)
     if axes is None:
@@ -1245,7 +1245,7 @@ def constant(draw, dtype):
 def _(draw, name):
     numbers = image(draw, least=2, kinds=rank_kinds)
     if numbers.dtype in reals:
-        # NaN, and zeros of both signs, have another place in SciPy.
+        # SciPy orders NaN, and zeros of both signs, in another way.
         numbers = numbers._replace(kinds=("wide", "infinite"))
     settings = {
         **along(draw, window(draw, numbers.shape), numbers),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The place of another library's array."""
+"""Tests where the array of another library lies."""
 
 import ctypes
 
@@ -66,7 +66,7 @@ def test_read_only_is_seen():
 
 
 class Exported:
-    """An array as another library gives it, through DLPack alone."""
+    """An array of another library that offers only DLPack."""
 
     def __init__(self, array, device=(1, 0)):
         self.array, self.device, self.asked = array, device, []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The device for arrays in ordinary memory, and what the build says of itself."""
+"""Tests the device for arrays in ordinary memory, and the facts of the build."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from tunesmith import _device, _dispatchers, _recording
 
 @pytest.fixture
 def one_gpu(monkeypatch):
-    """Pretends that there is one: its plans are made for the host, and noted."""
+    """Pretends that there is a GPU: its plans are made for the host, and noted."""
     planned = []
     host = tunesmith.Dispatcher("host", host_binaries=True)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python blocks of the pages run, one after the other, in an empty folder: as files, and as a notebook's cells."""
+"""Runs the Python blocks of the pages, one after the other, in an empty folder: as files, and as a notebook's cells."""
 
 import ast
 import importlib.util
@@ -18,7 +18,7 @@ def as_a_file(block, name, names):
 
 
 def as_a_cell(block, name, names):
-    """Runs the block as IPython does: the text is in linecache, and each statement is compiled by itself."""
+    """Runs the block as IPython does: the text is in linecache, and each statement is compiled separately."""
     name = f"<ipython-input-{name}>"
     linecache.cache[name] = (len(block), None, block.splitlines(True), name)
     for statement in ast.parse(block).body:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that are not here: asked for as of any module, and a sentence that says what to use."""
+"""Tests names that the package lacks: they behave as in any module, and a sentence says what to use instead."""
 
 import contextlib
 import importlib
@@ -45,7 +45,7 @@ def test_each_op_has_a_function_or_a_sentence():
 
 
 def first_call(text):
-    """The first call of a sentence, as an expression."""
+    """The first call in a sentence, as an expression."""
     at = text.index("tunesmith.")
     for end in (one.end() for one in re.finditer(r"\)", text)):
         with contextlib.suppress(SyntaxError):

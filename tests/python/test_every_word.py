@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every public word, in any form of its arrays, against NumPy and SciPy: each call is made twice with new numbers, so that the second is served from
-what the first one recorded. New memory is poisoned, and what lies around an array has to stay as it was.
+the record of the first. New memory is poisoned, and memory around an array has to stay unchanged.
 
 A form has a shape (with axes of one element and of none), an element type, a layout (orders of axes, steps, mirrors, repetitions, 0 to 15 bytes off an
-aligned address) and numbers (few different ones, all of a type's range, the ends of it, nanoseconds since 1970). TUNESMITH_TEST_FORMS: how many of each
-word; TUNESMITH_TEST_SEED: others. The forms are drawn in drawn_forms.py; every_word.py has the table of words.
+aligned address) and numbers (few different ones, all of a type's range, the ends of it, nanoseconds since 1970). TUNESMITH_TEST_FORMS: the number for
+each word; TUNESMITH_TEST_SEED: the seed, for other forms. The forms are drawn in drawn_forms.py; every_word.py has the table of words.
 """
 
 import os
@@ -26,7 +26,7 @@ runs: list[int] = []  # an entry for each call whose own code runs, though it co
 
 @pytest.fixture(scope="module", autouse=True)
 def memory():
-    """New arrays of NumPy's that results go to are full of poison."""
+    """New NumPy arrays for results are filled with poison."""
 
     def empty(shape, dtype):
         return poisoned(np.empty(shape, _types.numpy_type(dtype)))
@@ -46,7 +46,7 @@ def memory():
 def attempt(function, /, *args, **kwargs):
     try:
         return function(*args, **kwargs)
-    except Exception as error:  # whatever is raised
+    except Exception as error:  # any exception
         return error
 
 
@@ -69,7 +69,7 @@ def compared(call, found, expected, copies) -> str | None:
 
 
 def check(name: str, seed: int) -> tuple[list[str], bool]:
-    """Makes a form and calls it twice; the sentences on what is wrong, and whether the second call ran none of the function's own code."""
+    """Makes a form and calls it twice. Returns the sentences on faults, and true if the second call ran none of the function's own code."""
     draw = Draw(seed)
     call = words[name](draw)
     layouts = {key: Layout(draw, len(one.shape)) for key, one in call.arrays.items()}
@@ -90,7 +90,7 @@ def check(name: str, seed: int) -> tuple[list[str], bool]:
         found = attempt(call.ours or function_of(name), **given, **call.settings)
         said = compared(call, found, expected, copies)
         if "out" in made:
-            made["out"][0][...] = values["out"]  # elements around it are as before
+            made["out"][0][...] = values["out"]  # elements around it are unchanged
         if said is None and any(not np.array_equal(made[key][1], memory) for key, memory in before.items()):
             said = "memory of an argument has changed"
         if said is not None:

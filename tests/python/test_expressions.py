@@ -97,7 +97,8 @@ def test_a_function_without_source_is_refused():
 
 
 def test_a_function_is_read_however_its_statement_was_compiled(tmp_path):
-    """Python 3.11 and later compile math.exp() in another way where the import is compiled with it. Prompts and notebooks compile each statement by itself."""
+    """Python 3.11 and later compile math.exp() differently if the import is compiled with it. Prompts and notebooks compile each statement
+    separately."""
     text = "import math\nimport numpy as np\n\nf = lambda x: math.exp(x) + np.sqrt(x)\ndef g(x):\n    return math.sin(x) + math.pi\n"
     for mode in ("together", "apart"):
         name, names = f"<cell {mode}>", {}
@@ -162,7 +163,7 @@ def test_wrong_expressions():
         tunesmith.vectorize("x + y")(np.ones(2), np.ones(3))
 
 
-# Functions that a careless reader would mistake: each is exact, or refused with its line.
+# Functions that a careless parser would misread: each is exact, or refused with its line.
 
 
 def log(x):
@@ -298,7 +299,7 @@ def test_types_of_results_are_numpys():
         (lambda x: x + math.inf, (f,)),
         (lambda x: x + math.nan, (f,)),
     ):
-        # A scalar at a time, since `if`, `and` and min() are not of arrays.
+        # One scalar at a time, since `if`, `and` and min() do not work on arrays.
         with np.errstate(divide="ignore"):
             each = [
                 function(*(one[k] if isinstance(one, np.ndarray) else one for one in arguments))
@@ -364,7 +365,7 @@ def test_functions_drawn_at_random_are_numpys(tmp_path):
 
     bodies = [f"{drawn(2 + k % 2, None)} + 0 * (x + y + n)" for k in range(24)]
     file = tmp_path / "drawn.py"
-    # Two to a line.
+    # Two functions per line.
     file.write_text("import math\nimport numpy as np\nK = 1.25\nclass Circle: pi = 3\nall = [\n" + "".join(
         f"lambda x, y, n: {first}, lambda x, y, n: {second},\n" for first, second in zip(bodies[::2], bodies[1::2])) + "]\n")  # fmt: skip
     names = {"__name__": "drawn"}
@@ -388,7 +389,7 @@ def test_functions_drawn_at_random_are_numpys(tmp_path):
                 assert "truth values" in str(refused) or "boolean" in str(refused), body
                 continue
             computed += 1
-            # Otherwise the result has the type of either operand.
+            # Otherwise the result has the type of one of the operands.
             one_type = not any(word in body for word in (" if ", " and ", " or ", "min(", "max("))
             assert found.dtype == expected.dtype if one_type else np.can_cast(expected.dtype, found.dtype), (
                 body

@@ -36,7 +36,7 @@ def test_filters_are_scipys(seed):
         if seed % 3 == 0
         else random.standard_normal(mask_shape)
     )
-    # Where an integer is cut off, the order of SciPy's sums decides; whole weights leave nothing to cut.
+    # The order of SciPy's sums decides where an integer is cut off; with whole weights nothing is cut off.
     output = (None, np.float32, np.float64)[seed % 3] if np.dtype(dtype).kind in "iub" else None
     origin = [int(random.integers(-(extent // 2), (extent - 1) // 2 + 1)) for extent in mask_shape]
     if np.dtype(dtype).kind in "ub" and output is None:
@@ -79,14 +79,14 @@ derivatives = {
     "convolve1d": lambda of, x, axis, mode: of.convolve1d(
         x, [0.1, -0.3, 0, 0.3, -0.1], axis, mode=mode, cval=x.flat[0]
     ),
-    # SciPy's results are not 0.
+    # SciPy's results are not exactly 0.
     "of even masks": lambda of, x, axis, mode: of.correlate1d(x, [-0.3, -0.7, 0.7, 0.3], axis, mode=mode),
 }
 
 
 @pytest.mark.parametrize("name", derivatives)
 def test_derivatives_of_flat_areas_are_exactly_0(name):
-    """SciPy subtracts both sides before it multiplies; otherwise ridges are found where nothing is."""
+    """SciPy subtracts both sides before it multiplies; in another order ridges are found where there are none."""
     call = derivatives[name]
     for shape in ((40,), (15, 14), (5, 6, 7)):
         for dtype, value in (("f4", 0.1), ("f4", 255), ("f8", 1 / 3), ("f8", -7e5), ("f2", 0.1)):
@@ -193,14 +193,14 @@ def test_axes_outputs_and_places():
 
 @pytest.mark.parametrize("seed", range(30))
 def test_nothing_comes_through_a_weight_of_zero(seed):
-    """In correlate and convolve; along one axis all weights count, as SciPy has it."""
+    """In correlate and convolve; along one axis all weights count, as in SciPy."""
     random = np.random.default_rng(seed)
     dimensions = 1 + seed % 3
     shape = tuple(random.integers(4, 9, dimensions))
     weights = random.integers(-1, 2, tuple(random.integers(1, 4, dimensions))).astype(float)
     mode, cval = modes[seed % len(modes)], (0.0, np.nan, np.inf, -1.0)[seed % 4]
     dtype = ("float32", "float64")[seed // 3 % 2]
-    # The same calls with and without them: remembered ones too.
+    # The same calls with and without them, remembered calls too.
     for gaps in ((), (np.nan,), (np.inf, np.nan), (np.inf, -np.inf), ()):
         x = random.standard_normal(shape).astype(dtype)
         for gap in gaps:
@@ -308,7 +308,7 @@ def test_narrow_images_are_read_as_they_lie():
 
 
 def test_origins_have_scipys_limits():
-    """Also those of a mask that is turned around, and of windows of one place."""
+    """Also the origins of a reversed mask, and of windows of one element."""
     x = np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5])
     calls = [
         lambda m, n, o: m.correlate1d(x, np.arange(1.0, n + 1), origin=o),

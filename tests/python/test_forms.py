@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An array counts by its elements, in whatever form somebody has it, also when such a call is remembered."""
+"""Tests that only the elements of an array count, not its form, also when the call is remembered."""
 
 import ctypes
 import importlib.util
@@ -14,11 +14,11 @@ from test_settings import agree, cases, function_of
 
 
 class Subclass(np.ndarray):
-    """Somebody's own."""
+    """A user's own."""
 
 
 class Exported:
-    """An array of an unknown library: it has __dlpack__ alone."""
+    """An array of an unknown library: it has only __dlpack__."""
 
     def __init__(self, array):
         self.array = array
@@ -51,7 +51,7 @@ def field(array):
 
 
 def wide_field(array):
-    """Aligned, and yet elements and a half apart."""
+    """Aligned, but complex elements are one and a half elements apart."""
     found = np.zeros(array.shape, [("one", array.dtype), ("other", f"V{array.dtype.alignment}")])["one"]
     found[...] = array
     return found
@@ -123,7 +123,7 @@ def test_results_go_there(form, tmp_path):
 
 
 def test_arrays_of_ctypes():
-    """Whose buffers name no strides."""
+    """Arrays whose buffers name no strides."""
     assert tunesmith.sum((ctypes.c_float * 3)(1, 2, 3)) == 6
     assert tunesmith.sum((ctypes.c_int32 * 3).from_buffer(bytearray(12))) == 0
     seen = tunesmith.Array((ctypes.c_double * 3 * 4)())
@@ -325,7 +325,7 @@ complex_functions = [
 
 @pytest.mark.parametrize("name", real_functions)
 def test_complex_numbers_are_refused_where_they_are_not_computed(name):
-    """And never computed without their imaginary parts."""
+    """They are never computed without their imaginary parts."""
     case = cases[name]
     for key in case.arrays:
         arrays = {**case.arrays, key: case.arrays[key].astype("complex64")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of PyTorch, CuPy, Numba and JAX on a GPU, their streams and graphs, and refusals."""
+"""Tests arrays of PyTorch, CuPy, Numba and JAX on a GPU, their streams and graphs, and refusals."""
 
 import importlib
 import os
@@ -100,7 +100,7 @@ def test_every_word_with_every_librarys_arrays(name, word):
 
 parts = random.integers(0, 4, image.shape)
 cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], bool)
-# Words of ndimage by what they are given behind an image, here and in SciPy.
+# Words of ndimage by their arguments after the image, here and in SciPy.
 near_words = {
     "sobel": [(0,), {"mode": "wrap"}], "prewitt": [(), {}], "laplace": [(), {"mode": "nearest"}], "gaussian_laplace": [(1.0,), {}],
     "gaussian_gradient_magnitude": [(1.0,), {}], "mean": [(), {}], "variance": [(), {}], "standard_deviation": [(parts, [1, 3]), {}], "sum": [(parts, 2), {}],
@@ -148,7 +148,7 @@ def test_ndimage_is_scipys(name, word):
 
 @both
 def test_ndimage_of_narrow_types_and_outputs(name):
-    """Among them those that PyTorch neither adds nor compares."""
+    """Among them are types that PyTorch neither adds nor compares."""
     give = giver(name)
     for dtype in ("uint8", "uint16", "int16", "int32", "float64"):
         x = np.abs(image * 20).astype(dtype)
@@ -270,7 +270,7 @@ def test_pytorchs_stream_and_its_order():
             x += 1
             total = tunesmith.sum(x)
             after = total * 2
-            # No call waited; in the first turn PyTorch loads kernels and gets the stream's memory, which may.
+            # No call waited, except perhaps in the first turn, where PyTorch loads kernels and gets the stream's memory.
             assert turn == 0 or not stream.query()
         stream.synchronize()
         assert float(total) == 1 << 20 and float(after) == 2 << 20

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""out= and output= may lie in the memory of what is read, wherever: the result is that of separate memory, in the first call and in those that are remembered."""
+"""out= and output= may overlap the arrays that are read, in any way: the result is that of separate memory, in the first call and in remembered
+ones."""
 
 import inspect
 import warnings
@@ -78,7 +79,7 @@ def test_the_result_may_lie_where_the_input_does(name):
         memory = np.zeros(3 * max(square.nbytes, expected.nbytes) + 64, "u1")
         at = 32 + expected.nbytes // 8 * 8
         x = memory[at : at + square.nbytes].view("f4").reshape(square.shape)
-        # Apart, on each other, by one element further on or before, on its end; and remembered ones in between.
+        # Separate, the same memory, one element further on or before, overlapping at the end; with remembered calls in between.
         for place in (
             0,
             at,

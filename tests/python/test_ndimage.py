@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of tunesmith.ndimage that are made of others, against SciPy's, over random shapes, types, modes and settings."""
+"""Tests the words of tunesmith.ndimage that are composed of others, against SciPy's, over random shapes, types, modes and settings."""
 
 import inspect
 import pathlib
@@ -78,7 +78,7 @@ def test_derivatives_of_two_dimensions_take_one_launch():
         (lambda: ndimage.gaussian_laplace(x, 3.0), 1),
         (lambda: ndimage.gaussian_gradient_magnitude(x, 1.0), 1),
         (lambda: ndimage.gaussian_gradient_magnitude(cube, 1.0, axes=(0, 1)), 1),  # ten channels
-        # Two derivatives and the root.
+        # Two derivatives, and the root.
         (lambda: ndimage.gaussian_gradient_magnitude(x, 1.0, mode=("reflect", "wrap")), 3),
         (lambda: ndimage.laplace(cube), 2),
         # The second derivative along the first axis, and all others, each along the last two together.
@@ -91,7 +91,7 @@ def test_derivatives_of_two_dimensions_take_one_launch():
 
 
 def test_gradients_are_taken_along_the_axes_alone():
-    """SciPy 1.17 smooths along the others too."""
+    """SciPy 1.17 smooths along the other axes too."""
     x = np.random.default_rng(2).standard_normal((3, 8, 9))
     for axes, axis in (((1, 2), 0), ((0, -1), 1)):
         for name, settings in (
@@ -135,8 +135,8 @@ def same(found, expected):
 
 
 def drawn(seed: int):
-    """A generator, an image, a window's extents and origins, and settings. SciPy reads out of bounds where a window is longer than the image, and forgets the
-    footprint of one axis; so images have two axes and more."""
+    """A generator, an image, a window's extents and origins, and settings. SciPy reads out of bounds if a window is longer than the image, and
+    ignores the footprint of one axis; so images have at least two axes."""
     random = np.random.default_rng(seed)
     dimensions, dtype = int(random.integers(2, 4)), real_types[seed % len(real_types)]
     x = image_of(random, tuple(random.integers(3, 9, dimensions)), dtype)
@@ -260,7 +260,7 @@ def test_binary_morphology_is_scipys(seed):
             ndimage.binary_hit_or_miss(x, structure, origin1=origin),
             scipy.ndimage.binary_hit_or_miss(x, structure, origin1=origin),
         )
-        # Such iterations end.
+        # These iterations end.
         if (
             structure is None
             or structure[tuple(extent // 2 + shift for extent, shift in zip(extents, origin))]
@@ -336,7 +336,7 @@ def test_measurements_are_scipys(seed):
         else image_of(random, (4, 5), dtype) * (1 + 2j)
     )
     if dtype.startswith("float"):
-        x += np.arange(x.size).reshape(x.shape)  # no number stands twice
+        x += np.arange(x.size).reshape(x.shape)  # no number occurs twice
     labels = random.integers(-2, 4, x.shape) if seed % 3 else random.choice([0.5, 1, 2.5], x.shape)
     labels.flat[0] = 1
     several = np.array([[1, 7], [3, 0]]) if seed % 3 else np.array([2.5, 0.5, 4, 1])
@@ -369,7 +369,7 @@ def test_measurements_are_scipys(seed):
             found, expected = (one.histogram(x, -50, 100, 7, *given) for one in (ndimage, scipy.ndimage))
             assert all(np.array_equal(a, b) for a, b in zip(np.atleast_1d(found), np.atleast_1d(expected)))
     if dtype != "complex64":
-        for name in ("sum", "minimum", "maximum"):  # 0 of labels that are not there
+        for name in ("sum", "minimum", "maximum"):  # 0 for missing labels
             near(getattr(ndimage, name)(x, labels, several), getattr(scipy.ndimage, name)(x, labels, several))
         assert [one is None for one in ndimage.histogram(x, 0, 9, 3, labels, several).ravel()] == [
             not (labels == one).any() for one in several.ravel()
@@ -405,7 +405,7 @@ def test_the_first_of_equal_elements_and_nan():
 
 
 def test_what_is_not_there_says_what_to_use():
-    """docs/ndimage.md lists all of SciPy's functions; those without an own one raise NotImplementedError."""
+    """docs/ndimage.md lists all of SciPy's functions; those that Tunesmith lacks raise NotImplementedError."""
     page = (pathlib.Path(__file__).parents[2] / "docs" / "ndimage.md").read_text()
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|$", page, re.M))
     assert set(rows) == set(scipy.ndimage.__all__) and len(ndimage.__all__) >= 45

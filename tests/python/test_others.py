@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other people's tests, unmodified, of functions replaced by Tunesmith's: others/suites.toml says which, others/passed.txt what passed.
+"""Runs other projects' tests, unmodified, with functions replaced by Tunesmith's: others/suites.toml lists the suites, others/passed.txt the tests
+that passed.
 
-With TUNESMITH_TEST_TURN a third of the suites. Those that take minutes (`long`) run with TUNESMITH_TEST_OTHERS=long."""
+With TUNESMITH_TEST_TURN a third of the suites run. Those that take minutes (`long`) run with TUNESMITH_TEST_OTHERS=long."""
 
 import collections
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dispatchers and plans: the plain way."""
+"""Tests dispatchers and plans, used directly."""
 
 import threading
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the package's functions ask for is the stored problem of whoever describes the same arrays by their strides."""
+"""Tests that the package's functions ask for the same stored problem as a caller that describes the same arrays by their strides."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_operands_that_are_views_are_one_problem(asked, host):
         asked.clear()
         total(one, other)
         ((op, problem),) = asked
-        problem["function"] = "add"  # whose kernels the library has
+        problem["function"] = "add"  # the library has its kernels
         described = {
             "shape": "x".join(map(str, shape)),
             "a": "x".join(map(str, one.shape)) + ":" + "x".join(map(str, strides)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rank filters against SciPy: types, dimensions, footprints, boundaries, origins, and what is refused."""
+"""Tests rank filters against SciPy: types, dimensions, footprints, boundaries, origins, and refusals."""
 
 import itertools
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that were seen before do the same as the first one, with their own arrays."""
+"""Tests that a recorded call does the same as the first one, with its own arrays."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def image(*shape, dtype="f"):
 
 @pytest.fixture
 def count(monkeypatch):
-    """An entry for each call whose own code runs."""
+    """A list with an entry for each call whose own code runs."""
     runs = []
     begin = _call_log.Log.__init__
     monkeypatch.setattr(_call_log.Log, "__init__", lambda self: (runs.append(1), begin(self))[1])
@@ -92,7 +92,7 @@ def test_which_array_is_which_is_not_mixed_up():
         assert f(found, y, out=found) is found  # in place
         np.testing.assert_allclose(found, expected)
     results = [tunesmith.sum(image(4, 5), axis=0) for _ in range(3)]
-    assert len({one.ctypes.data for one in results}) == 3  # a new array each
+    assert len({one.ctypes.data for one in results}) == 3  # each is a new array
 
 
 def test_errors_stay_errors():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report: its numbers against the database, its texts, and its looks in a real browser; and the queries for Datasette."""
+"""Tests the report: its numbers against the database, its texts, and its looks in a real browser; and the queries for Datasette."""
 
 import base64
 import csv
@@ -45,7 +45,7 @@ def of_schema(path, text):
 
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
-    """Few variants on the host, one that failed, and texts that nobody should write."""
+    """Few variants on the host, one that failed, and hostile texts."""
     path = tmp_path_factory.mktemp("report") / "tuned.db"
     tunesmith.tune(
         "conv2d", problem, device="host", budget="6", database=path, seed=3, progress=False, template="tiled"
@@ -175,7 +175,7 @@ def test_its_numbers_are_the_databases(page, tuned):
     ratios = sql.execute(
         "SELECT count(*) FROM finalist JOIN winners w ON w.measurement_id = winner_id WHERE finalist.measurement_id <> winner_id"
     ).fetchone()[0]
-    # There may be none: a race may have one runner.
+    # There may be no such variant: a race may have only one runner.
     assert (
         sum(
             len(trace["x"])
@@ -334,7 +334,7 @@ def test_another_devices_history_and_other_libraries(tmp_path):
 def test_old_and_empty_databases(tmp_path, monkeypatch):
     pytest.importorskip("plotly")
     monkeypatch.setattr("tunesmith._report.between._SWEEP", 2)
-    # The file is older then, and the program reads it.
+    # The file then has an older schema than the program, which still reads it.
     monkeypatch.setattr("tunesmith._report.data._SCHEMA", 2)
     old = of_schema(tmp_path / "1.db", (repository / "db/nvidia_h200_conv2d.sql").read_text(encoding="utf-8"))
     page = Page(tunesmith.report(tmp_path / "old.html", database=old, op="conv2d"))
@@ -386,14 +386,14 @@ browser = next(
     None,
 )
 
-# Boxes of the figures, and whether the page is wider than the window; in the title, where --dump-dom finds it.
+# The boxes of the figures, and if the page is wider than the window; in the title, where --dump-dom finds it.
 MEASURE = """addEventListener('load', () => setTimeout(() => {
   const box = plot => { const at = plot.getBoundingClientRect(); return [at.x, at.y + scrollY, at.width, at.height].map(Math.round); };
   document.title = JSON.stringify({ boxes: [...document.querySelectorAll('.plot')].map(box), theme: document.documentElement.dataset.theme,
     wider: document.documentElement.scrollWidth - innerWidth, height: document.documentElement.scrollHeight });
 }, 1500));"""
 
-# For each box of the pictures: the number of pixels of a strong colour, and the brightness of its first pixel.
+# The number of pixels of a strong colour, and the brightness of the first pixel, for each box of the pictures.
 LOOK = """IMAGES<pre></pre><script>
 addEventListener('load', () => {
   document.querySelector('pre').textContent = JSON.stringify(BOXES.map((boxes, which) => {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows against NumPy in double precision, SciPy and PyTorch's own definitions: words, expressions, axes, views, types, and what is refused."""
+"""Rows against NumPy in double precision, SciPy and PyTorch's own definitions: words, expressions, axes, views, types, and refusals."""
 
 import numpy as np
 import pytest

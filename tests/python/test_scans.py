@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scans against NumPy: values, element types, axes, views, settings, and what is refused."""
+"""Scans against NumPy: values, element types, axes, views, settings, and refusals."""
 
 import numpy as np
 import pytest
 import tunesmith
 
 random = np.random.default_rng(3)
-# In the order of tunesmith.scan's words.
+# These are in the order of tunesmith.scan's words.
 accumulates = {
     "sum": np.add.accumulate,
     "product": np.multiply.accumulate,

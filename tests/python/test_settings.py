@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A setting counts by its value in every form that NumPy and SciPy take, in the first call and in those that are remembered."""
+"""Tests that a setting counts by its value, in every form that NumPy and SciPy take, in the first call and in remembered ones."""
 
 import inspect
 import operator
@@ -29,8 +29,8 @@ of_any_arrays = {"einsum", "filter_bank", "histogram2d", "reduction", "rows", "t
 
 
 class Case:
-    """A call of a function: `arrays` by name, two values of each setting, what else each setting needs, and outputs and what is refused,
-    which are not settings."""
+    """A call of a function: `arrays` by name, two values of each setting, the other arguments that each setting needs, and outputs and
+    refused parameters, which are not settings."""
 
     def __init__(self, reference, arrays, settings, needs=None, outputs=(), refused=()):
         self.reference, self.arrays, self.settings, self.needs, self.outputs = (
@@ -313,7 +313,7 @@ def test_every_public_function_and_parameter_is_here():
 
 
 def forms(value):
-    """The value in each form that somebody may have it in, by name."""
+    """The value in each form that a caller may give it in, by name."""
     yield "plain", value
     if isinstance(value, np.ndarray):
         yield "list", value.tolist()
@@ -354,7 +354,7 @@ def attempt(function, arguments):
     """The result, or the exception."""
     try:
         return function(**arguments)
-    except Exception as error:  # whatever is raised
+    except Exception as error:  # any exception
         return error
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Index expressions against NumPy: einsum in all its spellings, windows, diagonals, permutations, and what is wrong."""
+"""Tests index expressions against NumPy: einsum in all its spellings, windows, diagonals, permutations, and mistakes."""
 
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_einsum_takes_labels_as_numpys_does():
 
 @pytest.mark.parametrize("large", [0, 1, 2])
 def test_what_lies_between_two_kernels_does_not_overflow(large):
-    """Products of which the first two, or the last two, are beyond float16, in an order that is none for all."""
+    """Products of which the first two, or the last two, are beyond float16: no order suits all of them."""
     operands = [np.full((16, 16), 0.001 if k == large else 300, "float16") for k in range(3)]
     expected = np.einsum("ab,bc,cd->ad", *(one.astype("float64") for one in operands))
     result = tunesmith.einsum("ab,bc,cd->ad", *operands)
@@ -299,7 +299,7 @@ def test_permute_is_a_copy_in_another_order():
 )
 def test_permute_keeps_the_bits_of_nans(dtype, bits):
     x = rng.integers(0, np.iinfo(bits).max, (5, 7, 11, 13), bits, endpoint=True)
-    # These are NaNs, some of which signal.
+    # These are NaNs, and some of them are signalling ones.
     x[1, :, 3] |= np.array({16: 0x7C01, 32: 0x7F800001, 64: 0x7FF0000000000001}[np.iinfo(bits).bits], bits)
     found = tunesmith.permute(x.view(dtype), (2, 0, 3, 1))
     assert np.array_equal(found.view(bits), x.transpose(2, 0, 3, 1))

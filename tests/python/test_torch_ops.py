@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of PyTorch, also within torch.compile."""
+"""Tests the operators for PyTorch, also within torch.compile."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuning, winners and captures."""
+"""Tests tuning, winners and captures."""
 
 import os
 import pathlib
@@ -221,7 +221,7 @@ def test_a_function_as_reference(doubled, tmp_path):
 
 @pytest.fixture
 def row_keys(tmp_path):
-    """A key of 64 bits for each row of a CSR matrix: it reads beyond its arrays where row_ptr holds any numbers."""
+    """A key of 64 bits for each row of a CSR matrix: it reads beyond its arrays if row_ptr holds arbitrary numbers."""
     return tunesmith.write_kernel(
         tmp_path / "row_keys.cu",
         "#define BLOCK 64\n__global__ void row_keys(const int* row_ptr, const unsigned short* v, unsigned long long* key, int rows) {\n"
@@ -254,7 +254,7 @@ def test_functions_give_inputs_and_integers_of_64_bits(row_keys, tmp_path):
             **functions,
         )
 
-    # OFF=1 differs in the last of 61 bits, which no double has.
+    # OFF=1 differs in the last of 61 bits, which a double does not have.
     assert [row["config"].split()[1] for row in rows(tuned(reference=reference, inputs=inputs))] == ["OFF=0"]
     with pytest.raises(RuntimeError, match="returned key as float64, but its elements are u64"):
         tuned(reference=lambda row_ptr, v: np.zeros(len(row_ptr) - 1), inputs=inputs)

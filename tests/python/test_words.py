@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's words against NumPy, over random shapes, types and axes."""
+"""Tests NumPy's words against NumPy, over random shapes, types and axes."""
 
 import math
 import warnings
@@ -29,7 +29,7 @@ def numbers(shape, dtype, seed):
 def agree(found, expected, dtype):
     assert np.shape(found) == np.shape(expected)
     assert np.asarray(found).dtype == np.asarray(expected).dtype
-    # NumPy sums halves in halves, pair by pair, and float32 likewise.
+    # NumPy sums float16 in float16, pair by pair, and float32 in float32.
     tolerance = {"float16": 4e-3, "float32": 3e-6, "complex64": 3e-6}.get(dtype, 1e-13)
     scale = 30 * max(np.size(expected), 8) if np.asarray(expected).dtype.kind in "fc" else 0
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * scale)
@@ -190,7 +190,7 @@ def test_outputs_and_sums_of_another_type_are_numpys():
                         getattr(np, function)(x, 0, other),
                         "float32",
                     )
-    # A ufunc of one's own, as NumPy's ufuncs, cuts nothing.
+    # A user's own ufunc, like NumPy's ufuncs, cuts nothing.
     half = tunesmith.vectorize("x * 1.5")
     for _ in range(2):
         with pytest.raises(TypeError, match="same_kind"):
@@ -349,7 +349,7 @@ def test_many_bins():
 
 
 def test_a_histogram_of_a_narrow_range_is_numpys():
-    """The kernel's estimate may be a bin off where a bin has less than some 4096 numbers: then it looks between the edges."""
+    """The kernel's estimate may be a bin off if a bin has less than some 4096 numbers: then it looks between the edges."""
     random = np.random.default_rng(5)
     for middle, dtype in ((1.7e9, "f8"), (1.0, "f8"), (-3e-9, "f8"), (1.0, "f4"), (2.0**60, "i8")):
         for doubles in (9, 400, 10**5):  # the range in doubles
@@ -456,7 +456,7 @@ def test_pairs_that_cannot_be_counted():
 
 
 def test_histogram_and_bincount_refuse_what_would_be_wrong():
-    for _ in range(3):  # the second and third go the short way
+    for _ in range(3):  # the second and third take the fast path
         assert tunesmith.histogram(np.array([0.5, 2.0]), 2, (0, 4))[1].dtype == "f8"
         for limits in ((np.float64(0), np.float64(4)), (0, 4), (0.0, 4.0), [0, 4], (-0.0, 4)):
             x = numbers(100, "float32", 1)

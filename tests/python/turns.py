@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of a long list of tests the part whose turn it is: TUNESMITH_TEST_TURN counts up from commit to commit (scripts/test.sh); without it all."""
+"""The part of a long list of tests whose turn it is: TUNESMITH_TEST_TURN counts up from commit to commit (scripts/test.sh); without it all."""
 
 import os
 

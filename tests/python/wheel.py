@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run by scripts/wheels.sh in an environment that has nothing but an installed wheel: that all is in it, and works."""
+"""Tests that an installed wheel is complete and works; scripts/wheels.sh runs it in an environment with nothing else."""
 
 import importlib.metadata
 import math

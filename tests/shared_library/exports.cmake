@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the shared library exports is the C interface, the namespace of the version, and the version's own name.
+# The shared library exports only the C interface, the namespace of the version, and the version's own name.
 execute_process(COMMAND "${nm}" --dynamic --demangle --defined-only "${library}" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX REPLACE "[][;]" "" symbols "${symbols}") # what a list of CMake's would join or divide by
+string(REGEX REPLACE "[][;]" "" symbols "${symbols}") # a list of CMake's would join or split at these
 string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")
 set(c 0)
 set(cpp 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What headers of C++ say to a standard that is too old, and that code with other containers does not link.
+# Tests the message of the C++ headers for a standard that is too old, and that code with other containers
+# does not link.
 function(compile expected)
   execute_process(COMMAND "${compiler}" ${flags} ${ARGN} OUTPUT_VARIABLE words ERROR_VARIABLE words RESULT_VARIABLE code)
   if(expected STREQUAL "")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that links the static library, beside a library that links the shared one: each calls its own.
+// A program that links the static library, and loads a library that links the shared one: each calls its own.
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two versions of the shared library in one process, each used through a library of its own.
+// Tests two versions of the shared library in one process, each used through a library of its own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::set<std::string> loaded_libraries() {
 }
 
 TEST(TwoVersions, WorkInOneProcess) {
-  // Of the masks 1 2 3 4 on ones, and of 3 + 4.
+  // The results of the masks 1 2 3 4 on ones, and of 3 + 4.
   const std::string numbers = ": 10.000000 7.000000\n";
   for (int round = 0; round < 2; ++round) {
     const std::string of_this = run_this();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses the version of the library that it was compiled and linked with, by C++ and by C.
+// Uses the version of the library that it was compiled and linked with, through C++ and through C.
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -59,5 +59,5 @@ extern "C" const char* RUN() {
   return text.c_str();
 }
 
-// Where the function is that this calls.
+// The address of the function that this library calls.
 extern "C" const void* VERSION_OF() { return reinterpret_cast<const void*>(&tunesmith_version); }

@@ -4,10 +4,10 @@
 
     soak.py TUNESMITH
 
-$TUNESMITH_SOAK_SECONDS says for how long (default: 20), $TUNESMITH_SOAK_SEED in which order.
+$TUNESMITH_SOAK_SECONDS is the time (default: 20), $TUNESMITH_SOAK_SEED chooses the order.
 
-Afterwards every verdict that was ever seen is there as it was, the file is sound, no process and no temporary
-folder is left, and a plain run ends well. Prints what was done; exit code 1 where something is wrong.
+Afterwards every verdict that was ever seen is unchanged, the file is sound, no process and no temporary
+folder is left, and a plain run ends well. Prints the actions; exit code 1 if something is wrong.
 """
 
 import collections
@@ -96,7 +96,7 @@ def rows():
 
 
 def processes():
-    """Of ours, by the environment that they were started with: pid and arguments."""
+    """Our processes, by the environment that they were started with: pid and arguments."""
     found = {}
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tunesmith export --static` from the tuning to the application: the exported library has neither SQLite nor
-// NVRTC, gives right results, and chooses what a dispatcher with the database chooses.
+// Tests `tunesmith export --static` from the tuning to the application: the exported library has neither
+// SQLite nor NVRTC, gives right results, and makes the same choices as a dispatcher with the database.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -34,7 +34,7 @@ void expect_success(const Outcome& outcome) { ASSERT_EQ(outcome.exit_code, 0) <<
 std::string text_of(const Template& tmpl, const Config& config) { return tmpl.name + " " + config.text(); }
 std::string text_of(const Variant& variant) { return variant.template_name + " " + variant.config; }
 
-// What a plan launches.
+// The launch of a plan.
 struct Answer {
   std::string match, variant;
   double expected_loss = 0;
@@ -57,7 +57,7 @@ std::vector<Answer> answers_in(const std::string& text) {
   return answers;
 }
 
-// Of all in the order of their rank, the first whose kernel was exported, else the base.
+// The first choice in the ranking whose kernel was exported, else the base.
 Answer best_of_exported(const Op& op, const Chooser& chooser, const std::vector<Candidate>& candidates,
                         const Problem& problem, const std::string& kernels) {
   Choices choices(chooser, problem, true);
@@ -78,7 +78,7 @@ void expect_same(const Answer& ours, const Answer& theirs, const Problem& proble
 
 class StaticExport : public DispatcherTest {
  protected:
-  // A winner that needs aligned pointers, and a table.
+  // Tunes a winner that needs aligned pointers, and a table.
   void tune() const {
     DispatcherTest::tune({.op = "conv2d",
                           .problem = tuned,
@@ -103,7 +103,8 @@ class StaticExport : public DispatcherTest {
   Scratch scratch;
 };
 
-// The export has kernels for the tuned problem and for some random ones; others get the best of these.
+// The export has kernels for the tuned problem and for some random ones; other problems get the best of
+// these.
 TEST_F(StaticExport, IsBuiltWithoutSqliteAndChoosesAsTheDispatcher) {
   tune();
   const Op& op = find_op("conv2d");
@@ -142,7 +143,7 @@ TEST_F(StaticExport, IsBuiltWithoutSqliteAndChoosesAsTheDispatcher) {
     EXPECT_EQ(linked.out, "0\n") << reads;
   }
 
-  // What it offers to the dynamic linker is inlined code whose names are this export's own.
+  // It offers the dynamic linker only inlined code, whose names are this export's own.
   const Outcome offered = scratch.shell(
       "nm -D --defined-only " + built +
       "/consumer | grep tunesmith | grep -vE '9tunesmith[0-9]+v[0-9]+_[0-9]+_export_[0-9a-f]{12}'");
@@ -175,7 +176,7 @@ TEST_F(StaticExport, IsBuiltWithoutSqliteAndChoosesAsTheDispatcher) {
   EXPECT_GT(variants.size(), 1u) << "of 41 problems";
 }
 
-// Without --problems: the winner, and of each anchor what has no numbers compiled in.
+// Without --problems the export has the winner, and for each anchor the kernels without numbers compiled in.
 TEST_F(StaticExport, HasTheWinnersAndThePortfolio) {
   tune();
   expect_success(export_to("all"));

@@ -14,7 +14,7 @@ using Numbers = std::vector<std::int64_t>;
 
 constexpr std::size_t most = 6;
 
-// Numbers of all sizes, small ones mostly.
+// Numbers of all sizes, mostly small ones.
 std::int64_t number(Random& random) {
   const std::uint64_t bits = random.below(3) > 0 ? 4 : random.below(63);
   return static_cast<std::int64_t>(random.below(std::uint64_t{1} << bits));
@@ -67,7 +67,7 @@ TEST(LayoutText, WithoutStridesHasNoGaps) {
   }
 }
 
-// Texts of the same characters: what is not refused can be read.
+// Texts of the same characters: a text that is not refused can be read.
 TEST(LayoutText, OfAnyCharactersIsReadOrRefused) {
   Random random(3);
   int read = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What puts two accesses of a launch in order, told step by step.
+// Tests what puts two accesses of a launch in order, step by step.
 #include "tuner/check/access_order.h"
 
 #include <gtest/gtest.h>

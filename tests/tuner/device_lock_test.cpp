@@ -58,7 +58,7 @@ TEST_F(DeviceLockTest, EndsWithItsProcessHoweverThatEnds) {
   EXPECT_TRUE(lock.take());
 }
 
-// Everybody may write in the folder: what lies there is neither followed nor waited for.
+// Everybody may write in the folder: files there are neither followed nor waited for.
 TEST_F(DeviceLockTest, WhatIsNoFileOfLocksHoldsNobodyUp) {
   std::ofstream(folder_ / "precious") << "content";
   std::filesystem::create_symlink(folder_ / "precious", folder_ / "tunesmith-GPU-1.lock");

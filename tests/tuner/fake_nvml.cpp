@@ -4,7 +4,7 @@ extern "C" {
 unsigned fake_clock_mhz = 0;
 unsigned long long fake_reasons = 0;
 unsigned long long fake_energy_mj = 0;
-int fake_error = 0;  // of the energy counter, which older GPUs have none of
+int fake_error = 0;  // of the energy counter, which older GPUs lack
 
 int nvmlInit_v2() { return 0; }
 int nvmlDeviceGetHandleByPciBusId_v2(const char* id, void** device) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part in the finals, what is asked of the device, and which winner replaces which, with scripted
-// verdicts.
+// Tests who takes part in the finals, the questions to the device, and which winner replaces which, with
+// scripted verdicts.
 #include "tuner/run/finals.h"
 
 #include <gmock/gmock.h>
@@ -68,7 +68,7 @@ class FinalsTest : public testing::Test {
                    .record = written_.record()},
                   findings_);
   }
-  // Compiles what is missing and answers all questions; a variant that has no time here keeps its own.
+  // Compiles missing binaries and answers all questions; a variant without a time here keeps its own.
   void answer_all(Finals& finals) {
     for (const TrialId trial_id : finals.uncompiled()) {
       CompileResult result;
@@ -100,12 +100,12 @@ class FinalsTest : public testing::Test {
   std::vector<std::string> built_in_;
   std::set<std::string> illegal_, changed_;  // hashes of winners whose space or template changed
   std::map<TrialId, double> times_us_;       // in the finals
-  std::map<TrialId, double> energies_uj_;    // 0: the device does not tell
+  std::map<TrialId, double> energies_uj_;    // 0: the device does not measure it
   std::set<TrialId> wrong_, wrong_later_;
   Objective objective_ = Objective::time;
   bool energy_ = false;
   double now_s_ = 0, load_s_ = 0.005;
-  int clock_mhz_ = 1980;  // during the next question; 1980 during those after it
+  int clock_mhz_ = 1980;  // in the next question; 1980 in those after it
   std::vector<Finals::Question> questions_;
   Written written_;
 };
@@ -211,7 +211,7 @@ TEST_F(FinalsTest, RoundsTakeTurnsThenWinnersAreCheckedAgainstOtherInputs) {
   EXPECT_EQ(all.total(), 2);
 }
 
-// Rounds of slow kernels may take longer than all finals should.
+// The rounds of slow kernels may take longer than the limit for all finals.
 TEST_F(FinalsTest, TheTimeEndsTheRoundsButNotBeforeTheThird) {
   add(100);
   add(10);
@@ -234,7 +234,7 @@ TEST_F(FinalsTest, OfThoseThatAreTiedTheStoredOneStaysAndAllAreSaid) {
   const TrialId stored = add(10.01);
   const TrialId slower = add(10.4);
   won_before("2");
-  findings_.trial(stored).reply.registers = 255;  // by what it asks for it would lose
+  findings_.trial(stored).reply.registers = 255;  // by its needs it would lose
   policy_.final_rounds = 60;
   Finals all = finals();
   answer_all(all);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the modes of a run say, and what they change of the policy.
+// Tests the values of a run's modes, and their changes to the policy.
 #include "tuner/run/mode.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(ModeTest, ASearchHearsOthersOnlyWhereThereAreSome) {
   EXPECT_FALSE(task.hears_others());
   task.part.parts = 2;
   EXPECT_TRUE(task.hears_others());
-  task.mode = modes::tuning;  // a shard's part: its parts write to files of their own
+  task.mode = modes::tuning;  // a shard's part: the parts write to files of their own
   EXPECT_TRUE(task.in_parts());
   EXPECT_FALSE(task.hears_others());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of loads with the noise that was seen on an H200, and worse: nothing here is measured.
+// Simulates times of loads with the noise that was seen on an H200, and worse; it measures nothing.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Loads {
  public:
   Loads(const Noise& noise, std::uint64_t seed) : noise_(noise), random_(seed) {}
 
-  /// A load's time, of a kernel that takes about 1.
+  /// The time of a load of a kernel that takes about 1.
   double next() {
     double log = noise_.between * normal_(random_) + within * normal_(random_);
     if (uniform_(random_) < noise_.often) log += noise_.state - noise_.off * std::log(1 - uniform_(random_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run says and stores of its findings, with scripted findings and decisions.
+// Tests the sentences and the rows that a run makes of its findings, with scripted findings and decisions.
 #include "tuner/run/outcome.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ class OutcomeTest : public testing::Test {
     template_.name = "tiled";
   }
 
-  // 0 us: it failed.
+  // A trial; 0 us: it failed.
   TrialId add(double median_us, std::int64_t alignment_bytes = 4) {
     const auto trial_id = static_cast<TrialId>(findings_.trials.size());
     Trial& trial = findings_.trials.emplace_back();

@@ -40,7 +40,7 @@ TEST(Repeats, FillASample) {
   EXPECT_EQ(repeats_for(2, 300), 50);
   EXPECT_EQ(repeats_for(2, 300, 1000), 150);
   EXPECT_EQ(repeats_for(2000, 300), 1);
-  EXPECT_EQ(repeats_for(-1, 300), 50);  // a launch that took less than its events
+  EXPECT_EQ(repeats_for(-1, 300), 50);  // a launch shorter than its events
 }
 
 TEST(Finalists, AreTheFastestOfEachAlignment) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each mode tries on a problem, from what is stored, listed and built in.
+// Tests the variants that each mode tries on a problem, from stored, listed and built-in ones.
 #include "tuner/run/problem_points.h"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ TEST_F(ProblemPointsTest, WhatIsListedIsTriedWhereItIsLegal) {
   EXPECT_THAT(texts(listed_points(place_, *space_.base, listed)),
               ElementsAre(base_, "fixed BLOCK=64 VECTOR=4 STORE_MODE=plain",
                           "base BLOCK=64 VECTOR=1 STORE_MODE=plain"));
-  const Problem odd = complete_problem(op_, Problem::parse("n=1023"));  // has no VECTOR=4
+  const Problem odd = complete_problem(op_, Problem::parse("n=1023"));  // VECTOR=4 is not legal
   EXPECT_THAT(texts(listed_points({op_, odd, device_}, *space_.base, listed)),
               ElementsAre(base_, "base BLOCK=64 VECTOR=1 STORE_MODE=plain"));
 }
@@ -82,7 +82,7 @@ TEST_F(ProblemPointsTest, AGuessOfAnotherProblemOrDeviceIsFartherAway) {
   const std::vector<BuiltIn> built_in = {
       {"scale", problem_.text(), "fixed", "BLOCK=64 VECTOR=4 STORE_MODE=plain"},
       {"conv2d", "", "tiled", ""},                // another op's
-      {"scale", "gone=3", "fixed", "BLOCK=64"}};  // of a problem that the op has no more
+      {"scale", "gone=3", "fixed", "BLOCK=64"}};  // of a problem that the op no longer has
   WinnerRow won;
   won.problem.text = complete_problem(op_, Problem::parse("n=2048")).text();
   won.template_.name = "base";

@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 class PromisingTest : public testing::Test {
  protected:
-  // The place is that among the guesses of the same problem.
+  // Adds a guess; its place is among the guesses of the same problem.
   void was_fast(const std::string& n, const std::string& template_name, const std::string& config) {
     const Problem other = complete_problem(op_, Problem::parse("n=" + n));
     guesses_.push_back({distance(op_, problem_, other), places_[n]++, template_name, config});

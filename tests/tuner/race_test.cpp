@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs in which round, who cannot be told from the best, and, over simulated noise, how well the winner
-// is chosen.
+// Tests who runs in which round, who cannot be distinguished from the best, and, with simulated noise, how
+// well the winner is chosen.
 #include "tuner/search/race.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using State = Standing::State;
 
-// The slower ones of `count` ask for less, so that a rule that trades time for registers shows.
+// The slower ones of `count` contenders need fewer registers, so that a rule that trades time for registers
+// shows.
 std::vector<Contender> contenders(std::size_t count) {
   std::vector<Contender> all(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -30,7 +31,7 @@ std::vector<Contender> contenders(std::size_t count) {
   return all;
 }
 
-// Until the race ends; `us` gives the time of a load.
+// Runs the race to its end; `us` gives the time of a load.
 void run(Race& race, const auto& us) {
   for (auto round = race.next_round(); !round.empty(); round = race.next_round()) {
     for (const std::size_t who : round) race.add(who, us(who));
@@ -156,7 +157,7 @@ TEST(StandingsOf, ValuesMeasuredOnceTieWithinAPart) {
   EXPECT_THAT(standings_of({0, 0}, all, 0, 0.01), IsEmpty());
 }
 
-// What the issue asks for, over noise of all shapes and a drift of 0.3 % and more over the finals: fresh
+// The issue's requirement, for noise of all shapes and a drift of 0.3 % and more over the finals: fresh
 // finals of the same variants name winners inside each other's sets, and lose at most 0.5 %.
 class SimulatedFinals : public testing::TestWithParam<std::size_t> {};
 
@@ -167,7 +168,7 @@ TEST_P(SimulatedFinals, NameWinnersInsideEachOthersSetsAndLoseLittle) {
   std::uniform_real_distribution<double> uniform;
   for (const Noise& noise : noises) {
     const double noisy_median = Loads(noise, 1).long_run_median();
-    // Sixty rounds cannot tell more of the noisiest.
+    // Sixty rounds cannot decide more precisely with the largest noise.
     const double permitted = std::max(0.005, noise.between / 3);
     int winners = 0, loads = 0, inside = 0, pairs = 0, lost = 0, covered = 0;
     for (int space = 0; space < 12; ++space) {

@@ -12,7 +12,7 @@
 namespace tunesmith {
 namespace {
 
-// 4 x 3 configs of one template without two holes, one of which fails, and 2 of another template.
+// 4 x 3 configs of one template, two of them missing and one failed, and 2 of another template.
 Recording small() {
   Recording recording;
   for (std::int64_t a = 1; a <= 4; ++a) {
@@ -53,7 +53,7 @@ TEST(RecordedSpace, HasExactlyTheRecordedConfigs) {
   EXPECT_EQ(space.row({0, *failed}).verdict, Verdict::compile_error);
 }
 
-// A file of many versions: an axis came later.
+// A file may be of many versions: an axis was added later.
 TEST(RecordedSpace, LeavesOutRowsWithOtherAxesThanMost) {
   Recording recording = small();
   recording.rows.front().config.set("C", std::int64_t{1});
@@ -86,7 +86,7 @@ TEST(Replay, EndsWithItsBudget) {
   EXPECT_EQ(replay(space, how).size(), 2U);
 }
 
-// Each has its share of the 13 configs, so three are done long before one alone would be.
+// Each rank has its share of the 13 configs, so three are done long before one alone would be.
 TEST(Replay, RanksShareTheirVerdicts) {
   const RecordedSpace space(small());
   Replay how;
@@ -117,7 +117,7 @@ TEST(Replay, EndsWhereLittleIsExpected) {
   const std::vector<ReplayStep> steps = replay(space, how);
   EXPECT_LT(steps.size(), 150U);
   EXPECT_GT(steps.back().quality, 0.98);
-  how.strategy = "random";  // it expects nothing
+  how.strategy = "random";  // it has no expectations
   EXPECT_EQ(replay(space, how).size(), 300U);
 }
 
@@ -128,7 +128,7 @@ TEST(Replay, QualityIsTheMeanAndTheFifthPercentile) {
   EXPECT_NEAR(quality_of(values).low, 0.06, 1e-9);
 }
 
-// Configs that break the first heuristic alone take twice as long, those that break the last half as long.
+// Configs that break only the first heuristic take twice as long, those that break the last half as long.
 TEST(Ablation, FindsWhatAHeuristicIsWorth) {
   const Op& op = find_op("reduce");
   const Problem problem = complete_problem(op, Problem::parse("outer=64 length=64"));

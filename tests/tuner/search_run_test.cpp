@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search proposes, measures, takes over and writes down, with scripted compilers, device and clock.
+// Tests what a search proposes, measures, takes over and writes down, with scripted compilers, device and
+// clock.
 #include "tuner/run/search_run.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +33,7 @@ class Counting : public Search {
   std::optional<double> expected_gain() const override {
     return gains_end < 0 ? std::nullopt : std::optional(next_ > gains_end ? 0.001 : 0.1);
   }
-  std::int64_t gains_end = -1;  // little is expected of what is proposed behind this
+  std::int64_t gains_end = -1;  // little is expected of proposals after this one
   std::vector<std::string> reported;
   bool learning = false;
 
@@ -67,7 +68,7 @@ class SearchRunTest : public testing::Test {
     return *run_;
   }
 
-  // Takes proposals to the end, and answers with those that should be compiled.
+  // Takes all proposals, and returns those that should be compiled.
   std::vector<TrialId> propose_all() {
     std::vector<TrialId> trial_ids;
     while (const auto proposal = run().propose()) {
@@ -84,7 +85,7 @@ class SearchRunTest : public testing::Test {
   void compile_all() {
     for (const TrialId trial_id : propose_all()) compile(trial_id);
   }
-  // The next one on the device; -1: none.
+  // Starts the next one on the device; -1: none.
   TrialId begin() {
     const auto wanted = run().to_measure();
     return wanted ? wanted->trial_id : -1;
@@ -120,7 +121,7 @@ class SearchRunTest : public testing::Test {
   std::optional<SearchRun> run_;
 };
 
-// What waits for the device was proposed before the verdicts in between.
+// Variants that wait for the device were proposed before the verdicts in between.
 TEST_F(SearchRunTest, FewWaitForTheDeviceWhereTheSearchLearns) {
   const auto ready = [&](bool learning) {
     Counting search(100);
@@ -228,7 +229,7 @@ TEST_F(SearchRunTest, ABudgetDoesNotCountWhatExceedsTheDevice) {
 TEST_F(SearchRunTest, ABudgetOfTimeBeginsAfterTheBase) {
   budget_.seconds = 60;
   compile_all();
-  now_s_ += 1000;  // a large problem's reference
+  now_s_ += 1000;  // a large problem's reference takes this time
   EXPECT_FALSE(run().out_of_time());
   EXPECT_EQ(run().elapsed_s(), 0);
   measure(ok({10}));
@@ -351,7 +352,7 @@ TEST_F(Deaths, WithoutABaseThatEverWorkedEndTheRun) {
   EXPECT_EQ(written_.rows.size(), 5U) << "the last one is written first";
 }
 
-// Each takes as long as a launch may.
+// Each time-out takes as long as a launch may.
 TEST_F(Deaths, ABaseThatHangsTwiceEndsTheRun) {
   measure(failed(Verdict::timeout, "It hangs."), true);
   try {
@@ -363,7 +364,7 @@ TEST_F(Deaths, ABaseThatHangsTwiceEndsTheRun) {
   }
 }
 
-// A verdict that the worker survives neither counts nor begins the count again.
+// A failure that the worker survives is not counted, and does not reset the count.
 TEST_F(Deaths, OtherFailuresDoNotCount) {
   measure(ok({10}));
   die(2);
@@ -411,7 +412,7 @@ TEST_F(SearchRunTest, ACutOffCompilationIsTriedAgainInAMuchLongerRun) {
   know("1", Verdict::timeout);
   know("2", Verdict::timeout);
   known_["1"].compile_ms = 3000;
-  known_["2"].compile_ms = 20;  // it was the device that took too long
+  known_["2"].compile_ms = 20;  // the device took too long
   budget_ = Budget::parse("200s");
   EXPECT_THAT(propose_all(), ElementsAre(0, 1, 3, 4));
 }

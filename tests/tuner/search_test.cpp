@@ -27,7 +27,7 @@ Space numbers(std::int64_t count) {
 
 Config number(std::int64_t count, std::int64_t n) { return numbers(count).complete({{"N", n}}); }
 
-// A large template and a small one; the base is in the middle of the large one.
+// A large and a small template; the base is in the middle of the large one.
 SearchSpace two() {
   SearchSpace space{Point{0, number(1000, 500)}, {}};
   space.parts.push_back({0, numbers(1000), 1000});
@@ -77,7 +77,7 @@ TEST_P(Strategies, ProposeWhatIsPromisingAfterTheBaseAndOnce) {
   EXPECT_EQ(seen.size(), points.size());
 }
 
-// 10 x 10 points; at least one of two rules is broken by 75 of them, both by 25.
+// 10 x 10 points; 75 of them break at least one of two rules, 25 break both.
 Space ruled() {
   Axis a{"A", {}, ""};
   Axis b{"B", {}, ""};
@@ -97,7 +97,7 @@ SearchSpace with_rules() {
   return space;
 }
 
-// How many `worth` rules each of these breaks.
+// The number of `worth` rules that each of these breaks.
 std::vector<std::size_t> broken(const SearchSpace& space, const std::vector<Point>& points) {
   std::vector<std::size_t> counts;
   for (const Point& point : points)
@@ -135,7 +135,7 @@ TEST_P(Orders, WithoutAPriorAllLegalConfigsAreAlike) {
   EXPECT_GT(std::count_if(tiers.begin(), tiers.begin() + 70, [](std::size_t n) { return n > 0; }), 20);
 }
 
-// What won before comes first, whatever the rules think of it, and once.
+// An earlier winner comes first, with any rules, and only once.
 TEST_P(Strategies, AGuessIsProposedBeforeTheRulesAreAsked) {
   SearchSpace space = with_rules();
   space.promising = {{2, ruled().complete({{"A", 8}, {"B", 7}})},
@@ -147,7 +147,7 @@ TEST_P(Strategies, AGuessIsProposedBeforeTheRulesAreAsked) {
   EXPECT_EQ(points[2], space.promising[1]);
 }
 
-// 8^9 points, more than a search lists: those that keep all rules are listed, the rest is drawn.
+// 8^9 points, more than a search lists: those that keep all rules are listed, the rest are drawn.
 TEST_P(Orders, ALargeSpaceBeginsWithAllThatKeepTheRules) {
   std::vector<Axis> axes;
   std::vector<Rule> worth;
@@ -191,7 +191,8 @@ const SearchSpace& endless() {
   return made;
 }
 
-// No strategy lists them; each proposes legal ones, each once, and shares have none in common.
+// No strategy lists them; each proposes legal points without repetitions, and shares have no points in
+// common.
 TEST_P(Strategies, ProposeFromASpaceThatNobodyCanList) {
   SearchSpace space = endless();
   EXPECT_EQ(space.parts.front().count.text(), "1.0e70");
@@ -254,7 +255,7 @@ bool bowl_fails(const Config& config) {
   return config.index(0) + config.index(2) > 15 && config.index(1) > 4;
 }
 
-// The best time after so many verdicts with `lag` proposals in flight, and all proposals.
+// The best time after this many verdicts with `lag` proposals in flight, and all proposals.
 std::pair<double, std::vector<Point>> searched(std::string_view strategy, std::uint64_t seed, int verdicts,
                                                std::size_t lag) {
   SearchSpace space;
@@ -350,7 +351,7 @@ TEST(Model, PredictsTimesThatItHasLearnt) {
   EXPECT_GT(*search->predicted_us({0, far}), 2 * *search->predicted_us({0, near}));
 }
 
-// Compilers wait for a proposal.
+// The compilers wait for a proposal.
 TEST(Model, ProposesInMillisecondsAfterAThousandVerdicts) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "A sanitizer's own work would be measured.";
@@ -367,7 +368,8 @@ TEST(Model, ProposesInMillisecondsAfterAThousandVerdicts) {
       << "2 ms with optimisation";
 }
 
-// Of a template in turns what keeps all rules, and what breaks one alone, each rule in turn.
+// Proposes for each template in turns configs that keep all rules, and configs that break only one, each rule
+// in turn.
 TEST(Ablation, ProposesWhatBreaksNoRuleOrOneAlone) {
   const SearchSpace space = with_rules();
   const auto search = make_search("ablation", space, 1);
@@ -418,7 +420,7 @@ TEST(Random, CoversASmallTemplateEarly) {
   EXPECT_GE(small, 2);  // in proportion to their numbers it would be 0.4
 }
 
-// A template that has no rules may not push out those that do.
+// A template without rules must not crowd out those with rules.
 TEST(Random, DrawsFromAllTemplatesOfATier) {
   const std::vector<Point> points = all(*make_search("random", with_rules(), 1));
   std::map<std::size_t, int> drawn;

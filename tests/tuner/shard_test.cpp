@@ -39,7 +39,7 @@ TEST(ShardWords, AreANumberOfANumberOrTheRank) {
   EXPECT_EQ(from({}, "1/1").text(), "1 of 1");
   EXPECT_EQ(from({{"SLURM_PROCID", "2"}, {"SLURM_NTASKS", "8"}}).text(), "3 of 8");
   EXPECT_EQ(from({{"PMI_RANK", "0"}, {"PMI_SIZE", "4"}}).text(), "1 of 4");
-  // mpirun inside a job of Slurm
+  // The variables of mpirun inside a job of Slurm.
   EXPECT_EQ(from({{"OMPI_COMM_WORLD_RANK", "5"},
                   {"OMPI_COMM_WORLD_SIZE", "6"},
                   {"SLURM_PROCID", "0"},
@@ -108,7 +108,7 @@ TEST(LocalRank, ChoosesTheGpu) {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                            "PALS_LOCAL_RANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"})
     EXPECT_EQ(rank({{name, "3"}}), 3) << name;
-  // mpirun inside a job of Slurm
+  // The variables of mpirun inside a job of Slurm.
   EXPECT_EQ(rank({{"OMPI_COMM_WORLD_LOCAL_RANK", "5"}, {"SLURM_LOCALID", "0"}}), 5);
   EXPECT_THAT(refusal([&] { rank({{"SLURM_LOCALID", "x"}}); }), HasSubstr("SLURM_LOCALID=x"));
   EXPECT_THAT(refusal([&] { rank({{"SLURM_LOCALID", "-1"}}); }), HasSubstr("--device cuda:3"));
@@ -117,8 +117,8 @@ TEST(LocalRank, ChoosesTheGpu) {
   for (int local = 0; local < 8; ++local) used.insert(device_of_rank("cuda", local, 8));
   EXPECT_EQ(used.size(), 8U);
   EXPECT_EQ(device_of_rank("auto", 3, 8), "cuda:3");
-  EXPECT_EQ(device_of_rank("cuda", 5, 1), "cuda:0");  // as a scheduler shows each rank its own GPU
-  EXPECT_EQ(device_of_rank("cuda", 5, 4), "cuda:1");  // more ranks than GPUs: the lock has them wait
+  EXPECT_EQ(device_of_rank("cuda", 5, 1), "cuda:0");  // a scheduler shows each rank its own GPU
+  EXPECT_EQ(device_of_rank("cuda", 5, 4), "cuda:1");  // with more ranks than GPUs, the lock makes them wait
   EXPECT_EQ(device_of_rank("auto", 3, 0), "auto");
   for (const char* named : {"cuda:2", "host", "cuda:all", "cuda:0,cuda:1"})
     EXPECT_EQ(device_of_rank(named, 3, 8), named);
@@ -161,7 +161,7 @@ TEST_P(Share, OfThreeTakesEachPointOfASpaceOnce) {
     space.share = part;
     space.shares = 3;
     const auto search = make_search(strategy, space, 1);
-    EXPECT_EQ(*search->next(), *space.base);  // in each: it is the baseline
+    EXPECT_EQ(*search->next(), *space.base);  // each has it: it is the baseline
     std::size_t count = 0;
     for (; const auto point = search->next(); ++count) seen.insert(point->config.text());
     least = std::min(least, count);

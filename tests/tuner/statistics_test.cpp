@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals over loads cover what they say, at the noise that was measured (docs/measuring.md) and at worse.
+// Tests that intervals over loads cover the stated share, with the measured noise (docs/measuring.md) and
+// with worse noise.
 #include "tuner/search/statistics.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ TEST(MedianInterval, LiesBetweenTwoOfTheValues) {
   const std::vector<double> values = {6, 1, 5, 2, 4, 3};
   EXPECT_EQ(median_interval(values, 0.95), (Interval{1, 3.5, 6}));
   EXPECT_EQ(median_interval(values, 0.5), (Interval{2, 3.5, 5}));
-  // Of nine the second and the eighth: P(less than two heads of nine) = 10 / 512 on either side.
+  // The second and the eighth of nine: P(less than two heads of nine) = 10 / 512 on either side.
   EXPECT_EQ(median_interval(std::vector<double>{9, 8, 7, 6, 5, 4, 3, 2, 1}, 0.95), (Interval{2, 5, 8}));
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants without an op: what SearchRun and Finals are given in their tests. The variant of "N=7" has the
-// hash "7".
+// Variants without an op, for the tests of SearchRun and Finals. The variant of "N=7" has the hash "7".
 #pragma once
 
 #include <cstdint>
@@ -43,7 +42,7 @@ inline MeasureReply failed(Verdict verdict, std::string reason = "It failed.") {
   return reply;
 }
 
-/// What was written to the database, in order; ids begin with 100.
+/// The rows that were written to the database, in order; ids begin with 100.
 struct Written {
   struct Row {
     std::string hash;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the watcher makes of accesses, told by hand.
+// Tests the watcher's judgement of accesses that are reported by hand.
 #include "tuner/check/watcher.h"
 
 #include <gmock/gmock.h>
@@ -125,7 +125,7 @@ TEST_F(Watched, AtomicOperationsDoNotDisturbEachOther) {
   EXPECT_EQ(found(), Watcher::FindingKind::none);
 }
 
-// Sums that blocks add atomically, and the last of two blocks that reads them.
+// Blocks add to a sum atomically, and the last of two blocks reads it.
 TEST_F(Watched, TheLastBlockReadsWhatOthersAddedBehindAFence) {
   for (const bool fenced : {true, false}) {
     SetUp();

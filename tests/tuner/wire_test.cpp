@@ -106,7 +106,7 @@ TEST(Sockets, CarryMoreThanTheyBuffer) {
   ASSERT_TRUE(receive_frame(ends[1], buffer, frame));
   EXPECT_EQ(frame.payload, large);
   sender.join();
-  EXPECT_FALSE(send_frame(ends[0], {9, large}, 0.05));  // nobody reads
+  EXPECT_FALSE(send_frame(ends[0], {9, large}, 0.05));  // there is no reader
   ::close(ends[1]);
   EXPECT_FALSE(send_frame(ends[0], {9, "x"}, 1));
   ::close(ends[0]);

@@ -55,7 +55,7 @@ bool AccessOrder::is_before(const Access& earlier, std::uint16_t second) const {
     const auto met = met_.find(warp << 10 | a << 5 | b);
     if (met != met_.end() && met->second > time) return true;
   }
-  // The last warp of a block, by a counter.
+  // The last warp of a block is found by a counter.
   const auto fences = fences_.find(block_);
   if (fences == fences_.end()) return false;
   for (const auto& [by, release] : acquired_within_) {
@@ -69,7 +69,7 @@ bool AccessOrder::is_before(const Access& earlier, std::uint16_t second) const {
   return false;
 }
 
-// Has the block that runs learned of what a thread of another had done at that time?
+// True if the running block has learned of this access of another block's thread.
 bool AccessOrder::is_released(const Access& access) const {
   const auto& [block, thread, time] = access;
   const auto fences = fences_.find(block);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which accesses of a watched launch are in order.
+// Knows which accesses of a watched launch are in order.
 //
-// Two accesses of one block are in order if they are of one thread, or a barrier or a warp's collective of
-// both threads lies between. Blocks have no order, unless a thread of the first executes a __threadfence()
-// after its access and then an atomic operation (or a volatile store), and the second block an atomic
-// operation (or a volatile load) on the same word after that.
+// Two accesses of one block are in order if they are of one thread, or if a barrier or a warp's collective of
+// both threads lies between them. Blocks have no order, unless a thread of the first executes a
+// __threadfence() after its access and then an atomic operation (or a volatile store), and the second block
+// an atomic operation (or a volatile load) on the same word after that.
 #pragma once
 
 #include <array>
@@ -15,18 +15,18 @@
 
 namespace tunesmith {
 
-/// Told of all that puts accesses in order, as it happens: blocks run one after the other.
+/// Is told of all events that put accesses in order, as they happen: blocks run one after the other.
 class AccessOrder {
  public:
-  void begin();  ///< of a launch
+  void begin();  ///< a launch begins
   void begin_block(std::uint32_t block);
-  std::uint32_t block() const { return block_; }  ///< that runs
+  std::uint32_t block() const { return block_; }  ///< the running block
 
   std::uint64_t tick() { return ++time_; }  ///< the time of the next access
   std::uint64_t now() const { return time_; }
 
   void barrier() { barrier_ = tick(); }
-  /// Of these lanes of a warp.
+  /// The lanes of the warp that take part.
   void collective(std::uint32_t warp, unsigned lanes);
   void fence(std::uint16_t thread, bool of_device);
   /// An atomic operation on the word is both; a volatile store releases, a volatile load acquires.
@@ -38,7 +38,7 @@ class AccessOrder {
     std::uint16_t thread;
     std::uint64_t time;
   };
-  /// Whether something puts it before what this thread of the running block does now.
+  /// True if something orders the earlier access before the present one of this thread of the running block.
   bool is_before(const Access& earlier, std::uint16_t second) const;
 
  private:
@@ -57,15 +57,16 @@ class AccessOrder {
 
   std::uint64_t time_ = 0;
   std::uint32_t block_ = 0;
-  std::uint64_t barrier_ = 0;                                       // time of the block's last
+  std::uint64_t barrier_ = 0;                                       // time of the block's last barrier
   std::array<std::uint64_t, 32> warp_full_ = {};                    // by warp: all its lanes met
   std::unordered_map<std::uint32_t, std::uint64_t> met_;            // by two threads of a warp
   std::unordered_map<std::uint32_t, std::vector<Fence>> fences_;    // by block
   std::unordered_map<const char*, std::vector<Release>> releases_;  // by word
-  // By the block that runs: of which block's what, from which word; and how much of a word's releases.
+  // The acquisitions of the running block: the releases by their block; and by word, how many of its
+  // releases.
   std::unordered_map<std::uint32_t, std::vector<Release>> acquired_;
   std::unordered_map<const char*, std::size_t> acquired_of_;
-  std::vector<std::pair<int, Release>> acquired_within_;  // by a warp of it, of the same block
+  std::vector<std::pair<int, Release>> acquired_within_;  // by a warp of the running block, of the same block
 };
 
 }  // namespace tunesmith

@@ -24,7 +24,7 @@ constexpr double most_without_companions = 1 << 26;  // bytes
 constexpr double most_with_all_values = 1 << 21;     // bytes, and operations
 constexpr int complete = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
 
-// Hands out stretches of memory, or only counts them.
+// Hands out ranges of memory, or only counts their bytes.
 class Layout {
  public:
   explicit Layout(char* memory) : memory_(memory) {}
@@ -56,7 +56,7 @@ CheckPart part_of(const Op& op, const Problem& problem, int set, Layout& layout)
   return part;
 }
 
-// Many elements of an input are equal in the set: one of few numbers, or of one.
+// True if many elements of an input are equal in this set of values.
 bool has_many_equal(const Op& op, std::size_t set) {
   return std::any_of(op.arguments.begin(), op.arguments.end(), [&](const Argument& argument) {
     if (argument.role == Role::output || argument.contents.empty()) return false;
@@ -73,8 +73,8 @@ std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& lay
     companions.push_back(complete_problem(op, companion));
     parts.push_back(part_of(op, companions.back(), 0, layout));
   }
-  // The other sets of values are dealt out to the companions, the largest first; without any, to the problem
-  // itself where that is small.
+  // The other sets of values are dealt out to the companions, the largest first; without companions, to the
+  // problem itself if it is small.
   if (companions.empty() && bytes_moved(op, problem) <= most_without_companions) companions = {problem};
   std::stable_sort(companions.begin(), companions.end(), [&](const Problem& a, const Problem& b) {
     return bytes_moved(op, a) > bytes_moved(op, b);
@@ -84,7 +84,8 @@ std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& lay
   for (std::size_t n = 0; n < std::max(others, companions.size()); ++n) {
     parts.push_back(part_of(op, companions[n % companions.size()], 1 + static_cast<int>(n % others), layout));
   }
-  // Of a kernel of one's own the problem itself holds many equal ones too: a counter overflows only there.
+  // For a user's own kernel the problem itself is also checked with many equal elements: a counter overflows
+  // only there.
   const double cost = std::max(bytes_moved(op, problem), op.flops(problem));
   if (op.user_kernel == nullptr || companions.front() == problem || cost > most_with_all_values) return parts;
   for (std::size_t n = 1; n <= others; ++n)
@@ -103,7 +104,7 @@ void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
       const std::string packed = pack(dtype, inputs[i]);
       std::memcpy(array.initial.data(), packed.data(), packed.size());
     }
-    if (!op.reference && !array.expected.empty()) {  // a kernel, which computes all at once
+    if (!op.reference && !array.expected.empty()) {  // a kernel, which computes all elements at once
       ExpectedOutput expected = reference_of(op, part.problem, inputs, static_cast<int>(i));
       const double factor = usual_errors(op, part.problem, part.set);
       for (double& error : expected.permitted_error) error *= factor;
@@ -166,12 +167,12 @@ std::vector<CheckPart> check_parts(const Op& op, const Problem& problem, char* m
 std::size_t check_bytes(const Op& op, const Problem& problem) {
   Layout layout(nullptr);
   lay_out(op, problem, layout);
-  return std::max(layout.used(), alignment);  // nothing cannot be mapped
+  return std::max(layout.used(), alignment);  // an empty file cannot be mapped
 }
 
 namespace {
 
-// A tolerance of a description's own that lets any small number pass checks nothing. Throws Error.
+// A tolerance of the description that lets every small number pass checks nothing. Throws Error.
 void must_tell_from_zero(const Op& op, const CheckPart& part) {
   const UserKernel* own = op.user_kernel;
   if (own == nullptr || (own->relative_tolerance < 0 && own->absolute_tolerance < 0)) return;
@@ -187,7 +188,8 @@ void must_tell_from_zero(const Op& op, const CheckPart& part) {
     for (std::size_t e = 0; e < array.expected.size(); ++e)
       if (const double value = std::abs(expected_at(e)); std::isfinite(value))
         largest = std::max(largest, value);
-    // What is permitted because of the terms of a sum is no tolerance of the description's own.
+    // The errors that are permitted because of the terms of a sum are not part of the description's
+    // tolerance.
     const double relative = own->relative_tolerance >= 0 ? own->relative_tolerance : default_tolerance(dtype);
     bool passes = true;
     for (std::size_t e = 0; e < array.expected.size() && passes; ++e) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What variants are checked with, in one piece of memory: of a problem and of its companions, one after the
-// other, the initial contents of each argument, its expected values and its permitted errors. It is made once
-// for a problem, in a process of its own, in memory that every worker can map: a worker that replaces a dead
-// one needs no arithmetic.
+// The data that variants are checked with, in one piece of memory: for a problem and its companions, one
+// after the other, the initial contents of each argument, its expected values and its permitted errors. It is
+// made once for a problem, by a separate process, in memory that every worker can map: a worker that replaces
+// a dead one needs no arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,26 @@
 
 namespace tunesmith {
 
-struct CheckArray {            // of one argument; empty where it has none
+struct CheckArray {            // of one argument; empty members do not apply
   std::span<char> initial;     ///< of an input or inout, in its dtype
-  std::span<double> expected;  ///< of an output or inout; integers of 64 bits where is_exact() (check_data.h)
-  std::span<char> permitted;   ///< likewise, as pack_permitted() writes them
+  std::span<double> expected;  ///< of an output or inout; 64-bit integers if is_exact() (check_data.h)
+  std::span<char> permitted;   ///< of an output or inout, as pack_permitted() writes them
 };
 struct CheckPart {
   Problem problem;
-  int set = 0;  ///< of values, as make_inputs() counts them
+  int set = 0;  ///< index of the set of values, as make_inputs() counts them
   std::vector<CheckArray> arrays;
 };
 
-/// Where everything lies behind `memory`: the problem first, then its companions, then companions with other
-/// values.
+/// The layout behind `memory`: the problem first, then its companions, then companions with other values.
 std::vector<CheckPart> check_parts(const Op& op, const Problem& problem, char* memory);
 std::size_t check_bytes(const Op& op, const Problem& problem);
 
-/// Computes all of it, in as many threads as there are processors.
+/// Fills all of check_parts(), in as many threads as there are processors.
 void fill_check_memory(const Op& op, const Problem& problem, std::uint64_t seed, char* memory);
 
-/// Memory without a name in any folder; it goes when the last process that has it closes it. Other processes
-/// of the user open it by its path as long as this object lives.
+/// Memory without a name in any folder; it is freed when the last process that has it open closes it. Other
+/// processes of the user open it by its path as long as this object lives.
 class MemoryFile {
  public:
   MemoryFile();
@@ -49,11 +48,11 @@ class MemoryFile {
 };
 
 /// Fills the file with the problem's check memory and seals it: from then on nothing can change it, and the
-/// seal says that it is complete. A process that is killed before leaves it unsealed, and the next begins
-/// again.
+/// seal says that it is complete. A process that is killed before that leaves it unsealed, and the next
+/// process begins again.
 void make_check_file(const Op& op, const Problem& problem, std::uint64_t seed, const std::string& path);
 
-/// A sealed file, mapped to be read.
+/// A sealed file, mapped for reading.
 class CheckFile {
  public:
   /// Throws Error if it is not complete.

@@ -14,15 +14,15 @@
 namespace tunesmith {
 namespace {
 
-// NaN in every floating-point type, so that an output that was not written compares with nothing.
+// NaN in every floating-point type, so that an output that was not written equals no expected value.
 constexpr unsigned char nan_poison = byte_of(Poison::nan);
 
-// On the host the problem is also run with its threads in reverse order, where that costs little.
+// On the host the problem also runs with its threads in reverse order, if its run takes no longer than this.
 constexpr double cheap_run_s = 0.05;
 
-// A variant is not timed at all whose checked launch took so many times as long as what timing gives up
-// above, which is 1.5 times the best: 100 times the best. A first launch also pays for the loading of its
-// kernel.
+// A variant is not timed at all if its checked launch took this many times as long as the limit above which
+// timing gives up, which is 1.5 times the best: 100 times the best. A first launch also pays for the loading
+// of its kernel.
 constexpr double hopeless = 67;
 constexpr double least_hopeless_us = 10'000;
 
@@ -81,9 +81,8 @@ std::optional<CheckFailure> Checker::run(ProblemArrays& on, bool reverse, Execut
   return failure;
 }
 
-// What rounding of sums in another order may do to that element of an output, at most: many times what is
-// permitted, or what the sum of all inputs would be rounded by, if that is more. A tolerance may be too
-// small.
+// The most that rounding of sums in another order may change this element of an output: many times the
+// permitted error, or the rounding of the sum of all inputs, if that is more. A tolerance may be too small.
 double Checker::rounding_at(const ProblemArrays& on, std::size_t output, std::int64_t at) const {
   constexpr double times = 16;
   const ProblemArrays::Array& array = on.arrays()[output];
@@ -102,8 +101,8 @@ double Checker::rounding_at(const ProblemArrays& on, std::size_t output, std::in
   return std::max(std::isfinite(permitted) ? times * permitted : 0, rounded);
 }
 
-// Of a wrong result on the host, what it depends on, as a sentence: the same launch again with one thing
-// changed at a time.
+// Finds what a wrong result on the host depends on, as a sentence: repeats the launch with one thing changed
+// at a time.
 std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executable, const Work& work,
                            MeasureReply& reply) {
   struct Place {  // the first wrong element of an output
@@ -120,7 +119,7 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
   }
   struct Result {
     bool ran = false;
-    std::vector<double> values;  // of the places
+    std::vector<double> values;  // of these elements
   };
   const auto result = [&](bool reverse, BlockOrder order, Poison poison) {
     Result made;
@@ -132,7 +131,7 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
     set_block_order(executable, order);
     const int error = executable.launch(on.pointers(), workspaces_.get(work.workspace_bytes), nullptr);
     made.ran = error == 0;
-    reply.lost = error == host_fault;  // the kernel was left where it was
+    reply.lost = error == host_fault;  // the kernel stopped midway
     if (!made.ran) return made;
     for (const Place& place : places) {
       const ProblemArrays::Array& array = on.arrays()[place.output];
@@ -146,9 +145,9 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
   const BlockOrder order = block_order(reversed);
   const Poison filled = poison_of(reversed, on.set() > 0);
   const Result first = result(reversed, order, filled);
-  // Sums in another order may differ in their last digits, which is no fault.
+  // Sums in another order may differ in their last digits; that is no fault.
   constexpr double alike = 1e-3;
-  double motion = 0;  // of what is only rounded otherwise
+  double motion = 0;  // of an element that differs only by rounding
   std::string moved;
   const auto differs = [&](const Result& other) {
     if (!first.ran || !other.ran) return false;
@@ -158,7 +157,7 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
       const double distance = a == b || std::isnan(a) ? 0 : std::abs(a - b);
       if (!(distance <= std::max(places[i].rounding, alike * std::max(std::abs(a), std::abs(b)))))
         return true;
-      // Nor is an error that is larger than rounding told by it.
+      // Rounding does not explain an error that is larger than rounding either.
       if (distance <= motion || !(places[i].error <= places[i].rounding)) continue;
       motion = distance;
       moved = on.element_name(places[i].output, places[i].element);
@@ -187,8 +186,8 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
   return text;
 }
 
-// Behind a kernel that writes late what every argument and the workspace must hold before the launch. Until
-// then they hold poison, and what an output got too early is overwritten.
+// Runs behind a kernel that writes late the data that every argument and the workspace must hold before the
+// launch. Until then they hold poison, and anything that an output got too early is overwritten.
 std::optional<CheckFailure> Checker::run_behind(ProblemArrays& on, Executable& executable, const Work& work,
                                                 MeasureReply& reply) {
   std::vector<LateWrite> writes;
@@ -216,11 +215,11 @@ std::optional<CheckFailure> Checker::run_behind(ProblemArrays& on, Executable& e
   return failure;
 }
 
-// What a launch that answered `error` has done.
+// The effects of a launch that returned `error`.
 std::optional<CheckFailure> Checker::after(ProblemArrays& on, int error, Executable& executable,
                                            const Work& work, MeasureReply& reply) {
   if (host_ && error == host_fault) {
-    reply.lost = true;  // the kernel was left where it was
+    reply.lost = true;  // the kernel stopped midway
     return on.fault(host_fault_address(), workspaces_.get(work.workspace_bytes), work.workspace_bytes);
   }
   if (error != 0) {
@@ -250,11 +249,11 @@ std::optional<CheckFailure> Checker::inspect_guards(ProblemArrays& on, const Wor
                         "The variant did not leave the start of its workspace zero, as it found it," + where};
   }
   if (beyond.empty()) return std::nullopt;
-  reply.lost = true;  // what else it wrote to is not known
+  reply.lost = true;  // it may have written to other memory too
   return CheckFailure{Verdict::out_of_bounds, "The variant wrote " + beyond + where};
 }
 
-// What a launch left behind: guards, inputs, outputs.
+// Checks the memory after a launch: guards, inputs, outputs.
 std::optional<CheckFailure> Checker::inspect(ProblemArrays& on, const Work& work, MeasureReply& reply) {
   if (auto failure = inspect_guards(on, work, reply)) return failure;
   const std::string where = " on " + on.where() + ".";
@@ -325,14 +324,14 @@ std::optional<CheckFailure> Checker::judge_asked(const Template& tmpl, const Con
   }
   if (auto failure = time(request, *executable, work, reply)) return failure;
   enter(reply, &MeasureReply::check_s);
-  // Many launches in a row must leave the same result as one: a counter in the workspace that is not reset
-  // shows here. What they make of an inout is not known.
+  // Many launches in a row must leave the same result as one launch, which a counter in the workspace that is
+  // not reset shows. Their effect on an inout is not known.
   auto failure = asked_.repeatable() ? inspect(asked_, work, reply) : inspect_guards(asked_, work, reply);
   if (failure) failure->reason = "After repeated launches: " + failure->reason;
   return failure;
 }
 
-// On companions, then on the problem.
+// Checks on the companions, then on the problem.
 std::optional<CheckFailure> Checker::check(const Template& tmpl, const Config& config, Executable& executable,
                                            const Work& work, MeasureReply& reply) {
   if (host_ && op_.user_kernel != nullptr) {
@@ -361,7 +360,8 @@ std::optional<CheckFailure> Checker::time(const MeasureRequest& request, Executa
     reply.samples_us = std::move(timed.samples_us);
     reply.clock_mhz = timed.clock_mhz;
     reply.throttled = std::move(timed.throttled);
-    std::vector<std::unique_ptr<Executable>> loaded;  // each beside the others, so at another address
+    // All are kept loaded, so that each is at another address.
+    std::vector<std::unique_ptr<Executable>> loaded;
     const bool is_short = static_cast<int>(reply.samples_us.size()) == request.timing.samples &&
                           summarize(reply.samples_us).median_us < short_launch_us;
     for (int load = 1; is_short && load < request.loads; ++load) {
@@ -379,8 +379,8 @@ std::optional<CheckFailure> Checker::time(const MeasureRequest& request, Executa
   return std::nullopt;
 }
 
-// Behind a variant that failed, so that the next one has not its fault. It may have run again to find the
-// cause, and in another order it may have done more.
+// Restores the memory after a variant that failed, so that the next one is not blamed for it. The variant may
+// have run again to find the cause, and in another order it may have written more.
 void Checker::clean_up(MeasureReply& reply, CheckFailure& failure) {
   std::string beyond;
   const auto look = [&](ProblemArrays& at) {
@@ -392,11 +392,11 @@ void Checker::clean_up(MeasureReply& reply, CheckFailure& failure) {
   for (ProblemArrays& companion : companions_) look(companion);
   if (const std::string written = workspaces_.written_beyond_any(); beyond.empty()) beyond = written;
   if (beyond.empty()) return;
-  reply.lost = true;  // what else it wrote to is not known
+  reply.lost = true;  // it may have written to other memory too
   failure.reason += " Run again in another order, it also wrote " + beyond + ".";
 }
 
-// From here on the time counts as that of `phase`.
+// From here on the time counts for `phase`.
 void Checker::enter(MeasureReply& reply, double MeasureReply::*phase) {
   const auto now = std::chrono::steady_clock::now();
   if (phase_ != nullptr) reply.*phase_ += std::chrono::duration<double>(now - phase_began_).count();
@@ -416,7 +416,7 @@ MeasureReply Checker::judge(const MeasureRequest& request) {
   } catch (const LoadError& error) {
     failure = CheckFailure{verdict_of(error.kind), error.what()};
   } catch (const Error& error) {
-    // The device's own copies and comparisons fail only after the variant has harmed it.
+    // The device's own copies and comparisons fail only if the variant has damaged it.
     reply.lost = true;
     failure =
         CheckFailure{Verdict::crash, std::string("The device failed after the variant ran: ") + error.what()};

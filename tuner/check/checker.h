@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks and times one variant on one device: is it right on the problem and its companions, and how fast.
-// Runs in the worker process; knows nothing of search, database or other variants.
+// Checks and times one variant on one device: is its result right on the problem and its companions, and how
+// fast is it. Runs in the worker process; knows nothing of search, database or other variants.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ class Checker {
   /// Keeps copies of the parts on the device, for all variants that follow.
   Checker(Device& device, const Op& op, const std::vector<CheckPart>& parts);
 
-  /// A variant that fails is an answer; Error is only for failures that no variant caused.
+  /// A variant that fails gives a reply. Throws Error only for failures that no variant caused.
   MeasureReply judge(const MeasureRequest& request);
 
  private:
@@ -58,7 +58,7 @@ class Checker {
   WatchedCheck watched_;
   std::chrono::steady_clock::time_point launched_;
   double launch_us_ = 0;                   // of the newest checked launch, by the clock of the host
-  double MeasureReply::*phase_ = nullptr;  // what judge() is at
+  double MeasureReply::*phase_ = nullptr;  // where judge() adds its time now
   std::chrono::steady_clock::time_point phase_began_;
 };
 

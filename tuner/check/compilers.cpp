@@ -17,7 +17,7 @@ constexpr double start_timeout_s = 120;
 constexpr double goodbye_s = 2;
 constexpr std::uintmax_t most_cached_bytes = std::uintmax_t{1} << 30;  // some 30'000 binaries of a GPU
 constexpr std::size_t most_log_bytes =
-    2000;  // of a compiler's output in a reason; C++ templates can fill pages
+    2000;  // limit of a compiler's output in a reason; C++ templates can fill pages
 
 Clock::time_point in(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -80,7 +80,7 @@ void Compilers::begin_ahead(const Source& source, double limit_s) { give(source,
 
 void Compilers::send(Process& process) {
   if (!process.child) start(process);
-  process.child->send(to_frame(process.request));  // should it be gone, update() sees it
+  process.child->send(to_frame(process.request));  // if it is gone, update() notices
   process.deadline = in(process.limit_s + (process.greeted ? 0 : start_timeout_s));
 }
 
@@ -107,7 +107,7 @@ void Compilers::take(Process& process, const Frame& frame, std::vector<CompileRe
     result.binary = std::move(reply.bytes);
   } else {
     result.verdict = Verdict::compile_error;
-    // The process that compiles knows no op that this one was given.
+    // The compiler's process does not know the ops that were given to this process.
     const std::string log = located(reply.log, process.request.text);
     result.reason =
         "It does not compile: " + log.substr(0, most_log_bytes) + (log.size() > most_log_bytes ? " …" : "");
@@ -125,7 +125,7 @@ std::vector<CompileResult> Compilers::update() {
     const bool late = process.at_work && Clock::now() >= process.deadline;
     if (!late && !process.child->gone()) continue;
     if (process.at_work && !late && process.wanted && !std::exchange(process.again, true)) {
-      // Whatever ended it, the next one may live: somebody may have killed it, or memory was short.
+      // The next process may succeed: somebody may have killed this one, or memory was short.
       start(process);
       send(process);
       continue;
@@ -151,7 +151,7 @@ std::vector<CompileResult> Compilers::update() {
   return results;
 }
 
-// They are not killed: a compiler that is killed leaves its files behind.
+// Running compilers are not killed: a killed compiler leaves its files behind.
 void Compilers::drop_all() {
   for (Process& process : processes_) process.wanted = false;
 }

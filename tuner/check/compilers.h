@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that compile, each one source at a time. Processes and not threads: a compiler that hangs or
-// crashes costs one variant, and NVRTC compiles more in 16 processes than in 16 threads.
+// Processes that compile, each one source at a time. They are not threads, because a compiler that hangs or
+// crashes then costs only one variant, and NVRTC compiles more in 16 processes than in 16 threads.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ struct CompileResult {
   Verdict verdict = Verdict::ok;
   std::string reason;  ///< a sentence, then the compiler's output; empty when ok
   std::string binary;
-  std::optional<double> milliseconds;  ///< none if an earlier run has compiled it
+  std::optional<double> milliseconds;  ///< none if an earlier run compiled it
 };
 
 class Compilers {
  public:
   /// Starts the first process and waits for its first message. Throws Error when there is no compiler.
-  /// Binaries are kept in a folder of the toolchain in `cache_folder`; empty: they are not.
+  /// Binaries are kept in a folder of the toolchain in `cache_folder`; if that is empty they are not kept.
   Compilers(const std::string& target, int processes, double timeout_s,
             const std::filesystem::path& cache_folder);
   ~Compilers();  ///< gives running compilations a moment to end and to remove their files
@@ -37,19 +37,20 @@ class Compilers {
   const std::string& identity() const { return identity_; }  ///< of the toolchain
 
   bool has_room() const;  ///< for one more source
-  int at_work() const;    ///< compilations whose results are wanted
-  /// With a limit above 0 it may take no longer than that; the time-out of all compilations holds anyway.
+  int at_work() const;    ///< running compilations whose results are wanted
+  /// Begins a compilation. With a limit above 0 it may take no longer than that; the time-out of all
+  /// compilations applies in any case.
   void begin(std::int64_t ticket, const Source& source, double limit_s = 0);
-  /// Only for the folder, where begin() then finds it.
+  /// Compiles only into the cache folder, where begin() then finds the binary.
   void begin_ahead(const Source& source, double limit_s);
-  std::vector<CompileResult> update();  ///< what ended since the last call
-  void drop_all();                      ///< the results of running compilations are not wanted any more
+  std::vector<CompileResult> update();  ///< compilations that ended since the last call
+  void drop_all();                      ///< drops the results of running compilations
 
   int processes() const { return static_cast<int>(processes_.size()); }
   double busy_s() const { return busy_s_; }  ///< of all processes together, so far
 
   void descriptors(std::vector<int>& add_to) const;
-  /// The earliest moment at which something takes too long; far away if nothing is at work.
+  /// The earliest moment at which a compilation takes too long; far away if none is running.
   Clock::time_point deadline() const;
 
  private:
@@ -57,10 +58,10 @@ class Compilers {
     std::unique_ptr<Child> child;
     bool greeted = false;
     bool at_work = false;
-    bool wanted = true;  // the result of what it is at work on
+    bool wanted = true;  // the result of the running compilation
     std::int64_t ticket = 0;
     CompileRequest request;
-    bool again = false;  // a process has died of it before
+    bool again = false;  // it is compiled again: a process has died of it before
     double limit_s = 0;
     Clock::time_point began, deadline;
   };

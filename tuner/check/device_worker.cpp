@@ -11,7 +11,7 @@
 namespace tunesmith {
 namespace {
 
-// A worker that dies while it starts may have found the device still being reset after its predecessor.
+// A worker that dies during its start may have found the device still being reset after its predecessor.
 constexpr int most_failed_starts = 3;
 
 std::string seconds(double value) { return printed("%.3g s", value); }
@@ -83,7 +83,7 @@ void DeviceWorker::prepare(const PrepareRequest& request) {
   if (state_ == State::starting) return;  // its first message is followed by this request
   if (const UserKernel* own = find_op(request.op).user_kernel)
     child_->send(to_frame(UserKernelNotice{own->file, "", "", ""}));
-  child_->send(to_frame(request));  // should it be gone, update() sees it
+  child_->send(to_frame(request));  // if it is gone, update() notices
   enter(State::preparing, timeouts_.prepare_s);
 }
 
@@ -132,7 +132,7 @@ void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) 
       spent_.other_s -= reply->load_s + reply->check_s + reply->time_s;
       if (reply->lost) {
         ++deaths_;
-        child_->end();  // its memory and its device are free when the next one starts
+        child_->end();  // frees its memory and its device before the next one starts
         start();
       }
       return;
@@ -144,7 +144,8 @@ void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) 
 MeasureReply DeviceWorker::died(bool late) {
   MeasureReply reply;
   ++deaths_;
-  const double took = std::max(0.0, limit_s_ - left(deadline_));  // of checking mostly; it did not tell
+  // The time counts as checking, which it mostly is; the worker did not say.
+  const double took = std::max(0.0, limit_s_ - left(deadline_));
   reply.check_s = took;
   spent_.check_s += took;
   spent_.other_s -= took;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker that owns the device, as the tuner uses it: it is kept prepared for a problem, restarted when it
-// dies, and every way in which it can end becomes a verdict.
+// The worker that owns the device, as the tuner uses it: it is kept prepared for a problem and restarted when
+// it dies; every way in which it can end becomes a verdict.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace tunesmith {
 struct WorkerTimeouts {
   double start_s = 120;    ///< a CUDA context on a machine with many GPUs takes seconds
   double prepare_s = 900;  ///< the reference of a very large problem
-  double measure_s = 0;    ///< load, check and time one variant; 0: as follows from the base (policy.h)
+  double measure_s = 0;    ///< load, check and time one variant; 0: derived from the base's time (policy.h)
 };
 
 class DeviceWorker {
@@ -26,14 +26,15 @@ class DeviceWorker {
 
   const Hello& hello() const { return hello_; }
 
-  /// From here on variants are checked and timed on this problem. Returns at once; the worker is `idle` when
+  /// From here on variants are checked and timed on this problem. Returns at once; the worker is idle() once
   /// it is prepared.
   void prepare(const PrepareRequest& request);
 
-  /// A problem will follow, and until then the worker has no other work: it does not idle, it prepares.
+  /// A problem will follow, and until then the worker has no other work: this time counts as preparing, not
+  /// as idle.
   void expect_problem();
 
-  /// Ready for measure().
+  /// True if measure() may be called.
   bool idle() const { return state_ == State::idle; }
   bool busy() const { return state_ == State::busy; }
   void measure(const MeasureRequest& request, double limit_s);
@@ -46,7 +47,7 @@ class DeviceWorker {
   int process() const { return child_ ? child_->process() : -1; }
   Clock::time_point deadline() const { return deadline_; }
   int deaths() const { return deaths_; }  ///< how often a variant ended the worker, so far
-  TimeSpent& spent();                     ///< of its life so far
+  TimeSpent& spent();                     ///< over its life so far
 
  private:
   enum class State { starting, preparing, idle, busy };
@@ -60,7 +61,7 @@ class DeviceWorker {
   std::string id_;
   WorkerTimeouts timeouts_;
   Hello hello_;
-  std::optional<PrepareRequest> wanted_;  // what a new worker is prepared for
+  std::optional<PrepareRequest> wanted_;  // a new worker is prepared for this
   std::unique_ptr<Child> child_;
   State state_ = State::starting;
   Clock::time_point deadline_;
@@ -69,7 +70,7 @@ class DeviceWorker {
   int deaths_ = 0;
   int failed_starts_ = 0;  // in a row
   TimeSpent spent_;
-  Clock::time_point counted_ = Clock::now();  // until then
+  Clock::time_point counted_ = Clock::now();  // time is counted until then
 };
 
 }  // namespace tunesmith

@@ -14,17 +14,17 @@
 
 namespace tunesmith {
 
-/// Raised with every change to a message below.
+/// Increased with every change to a message below.
 inline constexpr std::int32_t protocol_version = 8;
 
-/// The first word of either kind of worker: what it turned out to be.
+/// The first message of either kind of worker: says what it is, or why it cannot work.
 struct Hello {
   static constexpr std::uint8_t kind = 1;
   std::int32_t version = protocol_version;
   std::string error;     ///< why it cannot work; empty if it can
-  bool usage = false;    ///< the error is the person's
+  bool usage = false;    ///< the error is a person's wrong input
   std::string identity;  ///< of a compiler: Toolchain::identity(); of a device: its id, "cuda:0"
-  std::string note;      ///< why auto is the host
+  std::string note;      ///< why the device `auto` is the host
   std::string driver;
   std::string uuid;                           ///< of a device, as Device::uuid()
   bool energy = false;                        ///< as Device::tells_energy()
@@ -45,7 +45,7 @@ struct CompileRequest {
   static constexpr std::uint8_t kind = 2;
   std::string text, hash, suffix, target;
   std::vector<std::string> kernels;
-  std::string cache_folder;  ///< of binaries; empty: none
+  std::string cache_folder;  ///< folder of binaries; empty: none
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.text, self.hash, self.suffix, self.target, self.kernels, self.cache_folder);
@@ -55,7 +55,7 @@ struct CompileRequest {
 struct CompileReply {
   static constexpr std::uint8_t kind = 3;
   bool ok = false;
-  bool cached = false;  ///< it was compiled by an earlier run
+  bool cached = false;  ///< an earlier run compiled it
   bool last = false;    ///< this process has compiled enough; it ends now
   std::string bytes, log;
   double milliseconds = 0;
@@ -65,13 +65,14 @@ struct CompileReply {
   }
 };
 
-/// An op that this process was given and the worker was not: sent before what names it. No answer.
+/// An op that this process was given and the worker was not. It is sent before messages that name the op.
+/// There is no answer.
 struct UserKernelNotice {
   static constexpr std::uint8_t kind = 9;
   KernelFile file;
-  std::string device;   ///< on which its reference runs; empty: none does in this worker
-  std::string program;  ///< ReferenceProgram's words: in place of its reference; empty: none
-  std::string inputs;   ///< likewise, of one that gives input arrays; empty: none
+  std::string device;   ///< its reference runs there; empty: no reference runs in this worker
+  std::string program;  ///< a ReferenceProgram's words, which replaces the reference; empty: none
+  std::string inputs;   ///< words of a program that gives input arrays; empty: none
   struct IncludedFile {
     std::string name, text;
     template <typename Self, typename Archive>
@@ -93,7 +94,7 @@ struct UserKernelNotice {
   }
 };
 
-/// To the process that makes references: fill this file (make_check_file). Answered by a PrepareReply.
+/// Asks the process that makes references to fill this file (make_check_file). The answer is a PrepareReply.
 struct ReferenceRequest {
   static constexpr std::uint8_t kind = 8;
   std::string op, problem;
@@ -105,7 +106,7 @@ struct ReferenceRequest {
   }
 };
 
-/// The problem that variants are measured on from here on, in place of the one before.
+/// The problem that variants are measured on from here on, instead of the one before.
 struct PrepareRequest {
   static constexpr std::uint8_t kind = 4;
   std::string op, problem;
@@ -131,8 +132,8 @@ struct MeasureRequest {
   std::string config, suffix, binary;
   bool check = true;               ///< false: it was checked before in this run
   Timing timing = {.samples = 0};  ///< without samples: check only
-  std::int32_t loads = 1;          ///< so often the binary is loaded for them, where a launch is short
-  bool energy = false;             ///< also what a launch uses
+  std::int32_t loads = 1;          ///< how often the binary is loaded for these samples, if a launch is short
+  bool energy = false;             ///< also measure the energy of a launch
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     auto& t = self.timing;
@@ -147,7 +148,7 @@ struct MeasureReply {
   Verdict verdict = Verdict::ok;
   std::string reason;  ///< a sentence; empty when ok
   std::vector<double> samples_us;
-  std::int32_t loads = 1;      ///< of the binary, for these samples
+  std::int32_t loads = 1;      ///< loads of the binary, for these samples
   std::int32_t clock_mhz = 0;  ///< as in TimeSamples
   std::string throttled;       ///< as in TimeSamples
   double energy_uj = 0;        ///< per launch; 0: not measured
@@ -157,7 +158,7 @@ struct MeasureReply {
   std::int32_t registers = 0;
   std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0, local_bytes = 0;
   bool lost = false;  ///< the device cannot be used by this process any more; it ends now
-  double load_s = 0, check_s = 0, time_s = 0;  ///< what each took
+  double load_s = 0, check_s = 0, time_s = 0;  ///< time of each phase
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.verdict, self.reason, self.samples_us, self.loads, self.clock_mhz, self.throttled,

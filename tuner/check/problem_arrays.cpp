@@ -16,7 +16,7 @@ constexpr std::size_t kept_workspaces = 12;
 bool is_input(Role role) { return role != Role::output; }
 bool is_output(Role role) { return role != Role::input; }
 
-// The element with that index.
+// The element with that index, as text.
 std::string text_at(Device& device, const DeviceMemory& array, DType dtype, std::int64_t index) {
   std::array<char, 16> element{};
   device.download(element.data(), static_cast<const char*>(array.get()) + bytes(dtype) * index, bytes(dtype));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arrays of one problem on a device, as variants are checked with them: what a kernel gets, what it must
-// find there, and what it must leave.
+// The arrays of one problem on a device, as variants are checked with them: the arguments of a kernel, their
+// contents before the launch, and the contents that it must leave.
 #pragma once
 
 #include <chrono>
@@ -23,11 +23,11 @@ struct CheckFailure {
   std::string reason;
 };
 
-/// "3 elements beyond the end of y"; empty if nothing was written there.
+/// "3 elements beyond the end of y"; empty if nothing was written outside.
 std::string outside_text(const Outside& written, std::int64_t element_bytes, const std::string& unit,
                          const std::string& what);
 
-/// "[3, 7]": where the element with that flat index stands in a row-major array.
+/// "[3, 7]": the position of the element with that flat index in a row-major array.
 std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& extents);
 
 class ProblemArrays {
@@ -36,7 +36,8 @@ class ProblemArrays {
     std::int64_t elements;
     DType dtype;
     Role role;
-    DeviceMemory live;                                // what the kernel gets; on the host aligned as it asks
+    // Argument of the kernel; on the host aligned as it asks.
+    DeviceMemory live;
     std::optional<DeviceMemory> initial;              // of an input or inout
     std::optional<DeviceMemory> expected, permitted;  // of an output or inout
   };
@@ -45,30 +46,33 @@ class ProblemArrays {
   ProblemArrays(Device& device, const Op& op, const CheckPart& part);
 
   const Problem& problem() const { return problem_; }
-  int set() const { return set_; }  ///< of values, as make_inputs() counts them
-  std::string where() const;        ///< the problem's text, and what the inputs hold if that is not usual
+  int set() const { return set_; }  ///< index of the set of values, as make_inputs() counts them
+  /// The problem's text, and the contents of the inputs if they are not the usual ones.
+  std::string where() const;
   const std::vector<Array>& arrays() const { return arrays_; }
   void* const* pointers() const { return pointers_.data(); }
   std::span<void* const> all_pointers() const { return pointers_; }
   std::int64_t alignment() const { return alignment_; }
-  /// No inout: a second launch gives the same.
+  /// True if there is no inout: a second launch then gives the same result.
   bool repeatable() const { return repeatable_; }
 
-  /// A GPU's memory is aligned to 256 bytes anyway. The host's ends where nothing can be read, so it is
-  /// aligned as the variant asks and no more; an array that is smaller than that, as its elements are.
+  /// Aligns the arrays. A GPU's memory is aligned to 256 bytes anyway. The host's arrays end at memory that
+  /// cannot be read, so they are aligned as the variant asks and no more; an array smaller than that is
+  /// aligned as its elements are.
   void align(std::int64_t bytes);
-  /// Inputs as they were: a kernel that is wrong may have changed them.
+  /// Restores the inputs: a kernel that is wrong may have changed them.
   void restore_inputs();
-  /// Outputs poisoned, inouts as they were. Inputs are restored behind a variant that failed.
+  /// Poisons the outputs and restores the inouts. Inputs are restored after a variant that failed.
   void reset(Poison poison);
 
-  /// "3 elements beyond the end of y"; empty: nothing was written outside. The host repairs what was.
+  /// "3 elements beyond the end of y"; empty if nothing was written outside. The host repairs the guard
+  /// bytes.
   std::string written_beyond() const;
-  Comparison compare(std::size_t argument) const;  ///< an output with what is expected
+  Comparison compare(std::size_t argument) const;  ///< an output with its expected values
   std::string element_name(std::size_t argument, std::int64_t element) const;  ///< "y[1, 3]"
-  /// "y[3] is 1, expected 2 within 1e-06; 4 of 10 elements are wrong", where something is.
+  /// "y[3] is 1, expected 2 within 1e-06; 4 of 10 elements are wrong", if any element is wrong.
   std::string difference(std::size_t argument, const Comparison& comparison) const;
-  /// After an access at this address, where no memory is.
+  /// The failure after an access to this address, where there is no memory.
   CheckFailure fault(const void* address, const void* workspace, std::int64_t workspace_bytes) const;
 
  private:
@@ -84,16 +88,18 @@ class ProblemArrays {
   bool repeatable_ = true;
 };
 
-/// Memory for what variants keep between their steps, with guards directly behind it: by size, few at a time.
+/// Memory that variants keep between their steps, with guards directly behind it. A few sizes are kept at a
+/// time.
 class Workspaces {
  public:
   explicit Workspaces(Device& device) : device_(device) {}
-  /// Null for no bytes. Throws Error when there is not enough.
+  /// Returns null for 0 bytes. Throws Error when there is not enough memory.
   void* get(std::int64_t bytes);
-  /// As a launch must find it.
+  /// Sets the memory to the contents that a launch must find.
   void prepare(const Work& work, Poison poison);
   bool zeroed_part_is_zero(const Work& work);
-  std::string written_beyond(std::int64_t bytes);  ///< as ProblemArrays has it; of one that there is
+  /// The same as in ProblemArrays; a workspace of this size must exist.
+  std::string written_beyond(std::int64_t bytes);
   std::string written_beyond_any();
 
  private:
@@ -101,7 +107,7 @@ class Workspaces {
   std::map<std::int64_t, DeviceMemory> all_;
 };
 
-/// Whether a variant for which `constants` are compiled in can also run on the problem.
+/// True if a variant with `constants` compiled in can also run on the problem.
 bool serves(const Op& op, const Template& tmpl, const Config& config, const Problem& problem,
             const DeviceFacts& device, const Values& constants);
 

@@ -11,7 +11,7 @@
 namespace tunesmith {
 namespace {
 
-// A process that died may have been killed for want of memory that others held for a moment.
+// A process that died may have been killed because others held much memory for a moment.
 constexpr int most_failures = 3;
 
 std::string key_of(const ReferenceRequest& wanted) {
@@ -27,7 +27,7 @@ SharedReferences::SharedFile SharedReferences::find(const ReferenceRequest& want
   if (auto file = at->second.lock()) return {false, std::move(file)};
   const std::weak_ptr<MemoryFile> never;
   const bool was_made = at->second.owner_before(never) || never.owner_before(at->second);
-  if (was_made) at->second.reset();  // and nobody has it any more
+  if (was_made) at->second.reset();  // and its file has no owner any more
   return {was_made, nullptr};
 }
 
@@ -44,7 +44,7 @@ void SharedReferences::give_up(const ReferenceRequest& wanted) {
 References::~References() { give_up(); }
 
 void References::give_up() {
-  if (busy_) child_.reset();  // its answer would be taken for that to the next request
+  if (busy_) child_.reset();  // its answer would be taken for the answer to the next request
   busy_ = false;
   deadline_ = Clock::time_point::max();
   std::erase_if(entries_, [&](const Entry& entry) {
@@ -54,7 +54,7 @@ void References::give_up() {
   });
 }
 
-// Takes over what another device has made, or the making of it.
+// Takes over the file that another device has made, or the task of making it.
 void References::look(Entry& entry) {
   SharedReferences::SharedFile found = shared_->find(entry.request);
   if (found.is_mine) {
@@ -99,7 +99,7 @@ void References::go_on() {
   if (!child_) child_ = std::make_unique<Child>("reference");
   if (const UserKernel* own = find_op(next->request.op).user_kernel)
     child_->send(to_frame(UserKernelNotice{own->file, device_, program_, inputs_}));
-  child_->send(to_frame(next->request));  // should it be gone, update() sees it
+  child_->send(to_frame(next->request));  // if it is gone, update() notices
   busy_ = true;
   deadline_ =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs and references of problems, made by a process of their own while the device works: a wrong reference
+// Inputs and references of problems, made by a separate process while the device works: a wrong reference
 // ends that process and not the tuner, and the next problem is ready when this one ends.
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace tunesmith {
 
-/// Files of problems that the devices of a run share: who wants one first makes it, the others wait for it.
-/// Thread-safe.
+/// Files of problems that the devices of a run share: the first device that wants a file makes it, the others
+/// wait for it. Thread-safe.
 class SharedReferences {
  public:
   struct SharedFile {
-    bool is_mine = false;              ///< from here on, until complete() or give_up()
-    std::shared_ptr<MemoryFile> file;  ///< complete; null: another makes it, or the caller
+    bool is_mine = false;              ///< the caller makes it, until complete() or give_up()
+    std::shared_ptr<MemoryFile> file;  ///< complete; null: another device makes it, or the caller does
   };
   SharedFile find(const ReferenceRequest& wanted);
   void complete(const ReferenceRequest& made, const std::shared_ptr<MemoryFile>& file);
@@ -42,21 +42,22 @@ class References {
   References(const References&) = delete;
   References& operator=(const References&) = delete;
 
-  /// Where kernels that are references run, as DeviceId::text() has it; the host if nobody says.
+  /// Sets the device on which kernels run that are references, as DeviceId::text(); by default the host.
   void run_on(const std::string& device) { device_ = device; }
   /// A ReferenceProgram's words; empty: the ops' own references.
   void ask(const std::string& program) { program_ = program; }
-  /// Likewise, of a program that gives input arrays; empty: they are made.
+  /// The words of a program that gives input arrays; empty: the arrays are generated.
   void take_inputs_from(const std::string& program) { inputs_ = program; }
 
-  /// Begins with it, after those that were wanted before. Wanted again, it is kept.
+  /// Queues the problem's file after those that were wanted before. A file that is wanted again is kept.
   void want(const std::string& op, const std::string& problem, std::uint64_t seed);
-  /// The path of its file (CheckFile) once it is complete; empty before that.
+  /// The path of the problem's file (CheckFile) once it is complete; empty before that.
   std::string ready(const std::string& problem, std::uint64_t seed) const;
-  /// Those of other problems are not needed any more, as far as they are complete.
+  /// Forgets the complete files of other problems.
   void forget_others(const std::string& problem);
 
-  /// What is not complete is not wanted any more: other devices need not wait for what nobody here reads.
+  /// Drops the files that are not complete, so that other devices need not wait for files that are not read
+  /// here.
   void give_up();
 
   /// Reads messages, and replaces the process when it has died. Throws Error when a problem cannot be

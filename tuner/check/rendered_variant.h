@@ -25,7 +25,8 @@ struct RenderedVariant {
 RenderedVariant render_variant(const Op& op, const Problem& problem, const Point& point,
                                const DeviceFacts& device);
 
-/// Of a config by its text. Nothing where its template does not have it, or it is not legal for the problem.
+/// Renders a config given as text. Returns nothing if its template does not have it, or it is not legal for
+/// the problem.
 std::optional<RenderedVariant> render_legal(const Op& op, const Problem& problem,
                                             std::string_view template_name, std::string_view config,
                                             const DeviceFacts& device);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a run went.
+// The time of a run by what the workers did, for the summary of a run.
 #pragma once
 
 #include <algorithm>
 
 namespace tunesmith {
 
-/// Seconds of the workers that own the devices. Each moment of a worker's life is in one of them, so that
+/// Seconds of the workers that own the devices. Each moment of a worker's life counts in one member, so that
 /// with one device they add up to the run.
 struct TimeSpent {
   double prepare_s = 0;  ///< the worker starts, or takes over a problem's inputs and references
@@ -15,7 +15,7 @@ struct TimeSpent {
   double time_s = 0;
   double store_s = 0;  ///< it has nothing to do while the tuner writes to the database
   double idle_s = 0;   ///< nothing is compiled
-  double other_s = 0;  ///< messages, and what a worker did that died
+  double other_s = 0;  ///< messages, and the work of a worker that died
 
   double sum_s() const { return prepare_s + load_s + check_s + time_s + store_s + idle_s + other_s; }
 
@@ -29,7 +29,7 @@ struct TimeSpent {
     other_s += other.other_s * share;
   }
 
-  /// The tuner wrote for so long and the worker had nothing to do; that has been counted as idle.
+  /// Moves up to `seconds` from idle to store: the tuner wrote while the worker had nothing to do.
   void stored(double seconds) {
     const double waited = std::min(seconds, idle_s);
     idle_s -= waited;

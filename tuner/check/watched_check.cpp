@@ -14,13 +14,13 @@
 namespace tunesmith {
 namespace {
 
-// A watched launch is slow, and where something is wrong it says so early.
+// A watched launch is slow, and a fault shows early.
 constexpr std::chrono::duration<double> companions_limit{0.3}, problem_limit{0.6};
 
-// More elements than 32 bits count.
+// The first number of elements that 32-bit integers cannot count.
 constexpr std::int64_t most_of_32_bits = std::int64_t{1} << 31;
 
-// An array of zeros of which only what is touched becomes memory.
+// An array of zeros, in which only touched pages take memory.
 class SparseMemory {
  public:
   explicit SparseMemory(std::int64_t bytes)
@@ -55,8 +55,8 @@ bool is_allowed(const Op& op, const Problem& problem) {
   }
 }
 
-// The largest problem of those that the description names as usual, with what `constants` fixes as it is; of
-// parameters without a range nothing is claimed.
+// The largest of the problems that the description names as usual, with `constants` unchanged; a parameter
+// without a range keeps its value.
 std::optional<Problem> largest_problem(const Op& op, const Problem& asked, const Values& constants) {
   constexpr std::int64_t no_maximum = std::int64_t{1} << 31;
   for (const std::int64_t multiple : {1, 64}) {
@@ -82,7 +82,7 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
   if (!toolchain_) return std::nullopt;
   const Source source = render(op_, tmpl, asked.problem(), config, "host");
   const Compilation compiled = toolchain_->compile(source);
-  // What this compiler does not know how to watch is checked without.
+  // A variant that this compiler cannot watch is checked without watching.
   if (!compiled.ok) return std::nullopt;
   const auto start = std::chrono::steady_clock::now();
   blocks_wait_ = false;
@@ -100,7 +100,7 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
   return check_large(variant, asked.problem(), constants);
 }
 
-// As small as passes 2^31 well, so that a block has less to do.
+// Makes the problem smaller as long as it stays well above 2^31, so that a block has less to do.
 Problem WatchedCheck::smaller(Problem large, const Variant& variant, const Values& constants) const {
   for (const Parameter& parameter : op_.parameters) {
     while (parameter.is_integer() && constants.find(parameter.name) == nullptr) {
@@ -115,12 +115,13 @@ Problem WatchedCheck::smaller(Problem large, const Variant& variant, const Value
   return large;
 }
 
-// Some blocks of a launch on arrays of more elements than 32 bits count, where the description has them in
-// its ranges: does arithmetic overflow that does not on small problems, and does an access miss its array?
-// Where the largest problem cannot be launched that is told, of the untuned kernel.
+// Runs some blocks of a launch on arrays with more elements than 32 bits can count, if such arrays are in the
+// description's ranges. It finds arithmetic that overflows there but not on small problems, and accesses that
+// miss their array. If the largest problem cannot be launched, that is reported, for the untuned kernel.
 std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, const Problem& asked,
                                                       const Values& constants) {
-  constexpr std::int64_t most_of_a_block = 1 << 16;  // threads and more than that it takes to pass it
+  // An index can exceed 32 bits only if the array is at most this many threads below that size.
+  constexpr std::int64_t most_of_a_block = 1 << 16;
   const auto& [tmpl, config, source, binary] = variant;
   const std::optional<Problem> largest = largest_problem(op_, asked, constants);
   if (!largest || why_not(tmpl, *largest, device_.facts())) return std::nullopt;
@@ -160,7 +161,7 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
   for (const Watcher::Spot& spot : watcher.overflows()) {
     if (overflows_.contains(spot)) continue;
     const std::string line = spot.first + ":" + std::to_string(spot.second);
-    // A twin of what wraps on a GPU.
+    // The host's version of an operation that wraps on a GPU.
     if (located(line, source.text, files_of(op_)).starts_with("common/")) continue;
     return CheckFailure{Verdict::wrong_result,
                         located(line, source.text) + ": Arithmetic on signed integers overflows on " +
@@ -181,7 +182,7 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
   const Work work = tmpl.work(on.problem(), config, device_.facts());
   if (exceeds(work, device_.facts())) return std::nullopt;
   const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
-  // Each array lies at a multiple of the alignment that the variant asks for, and of no more.
+  // Each array lies at a multiple of the alignment that the variant asks for, and not of more.
   constexpr std::int64_t most_aligned = 256;
   std::vector<Watcher::Array> arrays;
   std::vector<DeviceMemory> memory;
@@ -189,7 +190,7 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
   for (std::size_t i = 0; i < on.arrays().size(); ++i) {
     const ProblemArrays::Array& array = on.arrays()[i];
     const std::int64_t size = array.live.bytes(), element = bytes(array.dtype);
-    // Of a smaller array no more than its size allows: other arrays may be of wider types.
+    // A smaller array is aligned no more than its size allows: other arrays may be of wider types.
     const std::int64_t alignment = std::max(
         element, std::min(on.alignment(),
                           static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size)))));
@@ -216,15 +217,15 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
         found.kind == Watcher::FindingKind::outside ? Verdict::out_of_bounds : Verdict::wrong_result,
         located(found.sentence, source.text) + ", on " + on.where() + "."};
   if (error == host_fault) {
-    lost = true;  // the kernel was left where it was
+    lost = true;  // the kernel stopped midway
     return on.fault(host_fault_address(), nullptr, 0);
   }
   if (watcher.waits()) blocks_wait_ = blocks_wait_ || !ends_in_reverse(on, *executable, binary);
   return std::nullopt;
 }
 
-// A kernel whose blocks wait for blocks with lower numbers never ends with the highest first. A GPU starts
-// them in order, which is not promised.
+// A kernel whose blocks wait for blocks with lower numbers never ends if the highest run first. A GPU starts
+// blocks in ascending order, but does not promise to.
 bool WatchedCheck::ends_in_reverse(ProblemArrays& on, Executable& executable, const std::string& binary) {
   Watcher watcher;
   on.reset(Poison::nan);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A described kernel is compiled once more for the host, so that each of its accesses is told (watcher.h):
+// Compiles a described kernel once more for the host, so that each of its accesses is reported (watcher.h):
 // are they inside the arrays, are they in order, and does arithmetic overflow on the largest problems?
 #pragma once
 
@@ -20,11 +20,12 @@ class WatchedCheck {
  public:
   WatchedCheck(Device& device, const Op& op) : device_(device), op_(op) {}
 
-  /// The first thing that is wrong, on companions, on the problem, or on the largest one that the description
-  /// allows; nothing also where this compiler cannot watch. `lost`: the kernel was left where it was.
+  /// Returns the first fault, on companions, on the problem, or on the largest problem that the description
+  /// allows; nothing also if this compiler cannot watch. `lost`: the kernel stopped midway.
   std::optional<CheckFailure> run(const Template& tmpl, const Config& config, ProblemArrays& asked,
                                   std::span<ProblemArrays> companions, bool& lost);
-  /// Of the variant that was run: its blocks wait for blocks with lower numbers, so they run in order.
+  /// True if the blocks of the variant that was run wait for blocks with lower numbers, so that blocks must
+  /// run in order.
   bool blocks_wait() const { return blocks_wait_; }
 
  private:
@@ -44,7 +45,7 @@ class WatchedCheck {
   Device& device_;
   const Op& op_;
   std::unique_ptr<Toolchain> toolchain_;
-  std::set<Watcher::Spot> overflows_;  // on small problems: they are meant
+  std::set<Watcher::Spot> overflows_;  // seen on small problems: they are intended
   bool blocks_wait_ = false;
 };
 

@@ -142,7 +142,7 @@ std::string Watcher::place(const Region& region, const char* at, std::int64_t by
 bool Watcher::outside(const char* at, std::int64_t bytes, AccessKind kind) {
   const std::string does = writes(kind) ? "writes " : "reads ";
   const bool is_static_shared = at >= memory_.shared_start && at < memory_.shared_end;
-  if (at >= memory_.start && at < memory_.end && !is_static_shared) return true;  // a table of its own
+  if (at >= memory_.start && at < memory_.end && !is_static_shared) return true;  // the module's own table
   if (!is_static_shared) {
     const Region* nearest = nullptr;
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
@@ -241,7 +241,8 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
   return check_read(*region, at, bytes, kind, who);
 }
 
-// An atomic operation: in order with other such, and with what came before a release of the same word.
+// An atomic operation is in order with other atomic operations, and with accesses before a release of the
+// same word.
 bool Watcher::update(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread) {
   const auto first = static_cast<std::size_t>((at - region.array.start) / region.granule);
   const auto last = static_cast<std::size_t>((at + bytes - 1 - region.array.start) / region.granule);
@@ -262,7 +263,7 @@ bool Watcher::update(Region& region, const char* at, std::int64_t bytes, std::ui
   order_.release(at, thread);
   const auto [by, is_first] = updated_by_.try_emplace(at, order_.block());
   const bool once = is_first || std::exchange(by->second, order_.block()) != order_.block();
-  if (bytes == sizeof(std::uint32_t)) {  // a counter of blocks, which each of them updates once?
+  if (bytes == sizeof(std::uint32_t)) {  // perhaps a counter of blocks, which each block updates once
     std::uint32_t value = 0;
     std::memcpy(&value, at, sizeof(value));
     std::uint32_t& updates = updates_[at];
@@ -279,7 +280,7 @@ bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, Acc
   for (std::size_t n = first; n <= last; ++n) {
     Cell& cell = region.cells[n];
     const bool is_here = cell.written > 0 && !(region.is_shared && cell.writer_block != order_.block());
-    // Volatile loads of another block's volatile stores are how blocks wait for each other.
+    // Blocks wait for each other by volatile loads of another block's volatile stores.
     const bool is_signal = cell.writer_block != order_.block() && kind == AccessKind::volatile_read &&
                            cell.kind == static_cast<std::uint8_t>(AccessKind::volatile_write);
     const bool is_left = counter_ != nullptr && counter_ != at && cell.writer_block != order_.block();
@@ -298,7 +299,7 @@ bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, Acc
   return true;
 }
 
-// The store that was told last has taken place: what did it change?
+// The store that was reported last has taken place: checks what it changed.
 bool Watcher::settle() {
   if (pending_.region == nullptr) return finding_.kind == FindingKind::none;
   Region& region = *std::exchange(pending_.region, nullptr);

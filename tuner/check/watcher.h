@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges the accesses of a watched launch (runtime/watch.h): are they inside the arrays, and does something
-// put those in order of which one writes (access_order.h)? Knows no op and no variant.
+// Judges the accesses of a watched launch (runtime/watch.h): are they inside the arrays, and are two accesses
+// of which one writes in order (access_order.h)? Knows no op and no variant.
 //
-// A store of what the memory already holds disturbs nobody, atomic operations do not disturb each other, and
-// a plain load beside atomic operations is left to the comparison of results: kernels look before they
-// update. But the block that counted itself as the last one reads what others leave, so there it is judged.
+// A store of the value that the memory already holds is no conflict, atomic operations do not conflict with
+// each other, and a plain load beside atomic operations is left to the comparison of results: kernels look
+// before they update. But the block that counted itself as the last one reads the results of other blocks, so
+// its loads are judged.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ class Watcher {
   enum class FindingKind { none, race, outside, misaligned };
   struct Finding {
     FindingKind kind = FindingKind::none;
-    std::string sentence;  ///< up to, and without, the problem and the full stop
+    std::string sentence;  ///< without the problem and the full stop
   };
   using Spot = std::pair<std::string, int>;  ///< file and line
 
@@ -41,24 +42,24 @@ class Watcher {
   Watcher& operator=(const Watcher&) = delete;
   const Watch* hooks() const { return &hooks_; }
 
-  /// A launch begins. Without `races` only bounds, alignment and overflows are watched. `blocks` says which
-  /// run, as next_block numbers them; empty: all, in order.
+  /// A launch begins. Without `races` only bounds, alignment and overflows are watched. `choose` says which
+  /// blocks run.
   void begin(const ModuleMemory& memory, std::vector<Array> arrays, bool races,
              std::chrono::duration<double> limit);
-  /// Which blocks run: of so many, so often asked before.
+  /// Returns the blocks that run, of `blocks` in all; null: all, in order.
   std::vector<std::int64_t> (*choose)(std::int64_t blocks) = nullptr;
-  /// It has ended.
+  /// The launch has ended.
   void end();
 
   const Finding& finding() const { return finding_; }
   bool ran_out_of_time() const { return late_; }
-  /// A thread used a volatile load or an atomic operation on global memory: blocks may wait for each other
-  /// so.
+  /// True if a thread used a volatile load or an atomic operation on global memory: blocks may use these to
+  /// wait for each other.
   bool waits() const { return waits_; }
   const std::set<Spot>& overflows() const { return overflows_; }
 
  private:
-  struct Cell {  // of one granule of memory
+  struct Cell {  // one granule of memory
     std::uint64_t written = 0;
     std::array<std::uint64_t, 2> read = {};  // by two different threads
     std::uint32_t writer_block = 0;
@@ -103,10 +104,10 @@ class Watcher {
   bool chosen_ = false;
 
   AccessOrder order_;
-  std::unordered_map<const char*, std::uint32_t> updated_by_;  // the block that last did, by word
+  std::unordered_map<const char*, std::uint32_t> updated_by_;  // the block that updated it last, by word
   std::unordered_map<const char*, std::uint32_t> updates_;     // by word of 4 bytes
   std::uint64_t block_count_ = 0;
-  const char* counter_ = nullptr;  // by which the block that runs is the last one
+  const char* counter_ = nullptr;  // it tells the running block that it is the last one
   PendingStore pending_;
 
   Finding finding_;

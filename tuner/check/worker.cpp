@@ -26,7 +26,8 @@ namespace {
 
 constexpr double answer_timeout_s = 60;  // the tuner reads at once, unless somebody stopped it
 
-// A compiler that runs for days must not grow for days: after so much it is replaced, which costs 50 ms.
+// A compiler process that runs for days must not grow for days: beyond these limits it is replaced, which
+// takes 50 ms.
 constexpr int most_compilations = 1000;
 constexpr std::int64_t most_resident_bytes = std::int64_t{1} << 30;
 
@@ -173,7 +174,7 @@ int measure_all(Channel& channel, std::string_view given) {
     if (!checker) throw Error("The worker was asked to measure a variant before it was given a problem.");
     const MeasureReply reply = checker->judge(request);
     channel.send(reply);
-    // Nothing is released: a failed context refuses it, and a damaged heap might abort the process.
+    // Nothing is released: a failed context refuses to, and a damaged heap might abort the process.
     if (reply.lost) std::_Exit(0);
   }
   return 0;

@@ -57,7 +57,7 @@ std::vector<double> unpack(DType dtype, std::string_view bytes) {
 
 namespace {
 
-// The largest finite number, the smallest normal one.
+// The largest finite number and the smallest normal number of a dtype.
 struct Range {
   double largest, smallest;
 };
@@ -69,7 +69,7 @@ Range range_of(DType dtype) {
   return {round_to(dtype, 1e300), 0};
 }
 
-// The contents for a problem: their bounds are numbers.
+// The contents for a problem, with numbers as bounds.
 Contents of_problem(const Contents& contents, const Problem& problem) {
   Contents made = contents;
   if (contents.bounds) std::tie(made.least, made.most) = contents.bounds(problem);
@@ -82,10 +82,10 @@ Contents of_problem(const Contents& contents, const Problem& problem) {
 
 constexpr std::pair<double, double> distant_range = {1000, 1001};
 
-// Prime, so that it divides no count that is not a multiple of it, and irregular.
+// A prime, so that it has no common divisor with a count that is not its multiple; irregular in its bits.
 constexpr std::uint64_t step_of_permutation = 1327217909;
 
-// One of `count` elements; u in [-1, 1).
+// The value of element `i` of `count`; u is in [-1, 1).
 double sample(const Contents& contents, DType dtype, std::size_t i, std::size_t count, double u) {
   const Range range = range_of(dtype);
   const double part = (u + 1) / 2;
@@ -93,7 +93,7 @@ double sample(const Contents& contents, DType dtype, std::size_t i, std::size_t 
   const double shift = is_unsigned(dtype) && contents.least < 0 ? -contents.least : 0;
   const double least = contents.least + shift, most = contents.most + shift;
   switch (contents.spread) {
-    case Contents::distant:  // of_problem()
+    case Contents::distant:  // replaced by of_problem()
     case Contents::uniform:
       return least + part * (most - least);
     case Contents::with_nan:
@@ -189,7 +189,7 @@ bool is_exact(const Op& op, DType output) {
 }
 
 std::string number_text(double value, int digits) {
-  if (std::isnan(value)) return "NaN";  // of either sign; what an output holds before the launch
+  if (std::isnan(value)) return "NaN";  // of either sign; outputs hold NaN before a launch
   return printed("%.*g", digits, value);
 }
 
@@ -218,7 +218,7 @@ std::string pack_permitted(DType output, std::span<const double> errors) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto kept = static_cast<float>(std::min<double>(errors[i], largest));
       const bool below = kept < errors[i] && kept < largest;
-      // Only what is infinite, an element that is not checked, stays so.
+      // Only an infinite error, of an element that is not checked, stays infinite.
       const float above = std::isinf(errors[i]) ? std::numeric_limits<float>::infinity()
                           : below               ? std::nextafter(kept, largest)
                                                 : kept;

@@ -23,19 +23,19 @@
 namespace tunesmith {
 namespace {
 
-constexpr double send_timeout_s = 10;  // the worker is idle when it is sent something, so it reads at once
-constexpr off_t most_words_bytes = 65536;  // of what a worker prints; a kernel may print in a loop
+constexpr double send_timeout_s = 10;      // the worker is idle when a message is sent, so it reads at once
+constexpr off_t most_words_bytes = 65536;  // limit of a worker's printed text; a kernel may print in a loop
 constexpr std::size_t shown_words_bytes = 300;
 
 // A process that was killed ends in milliseconds, one with a CUDA context and much memory in a second.
 constexpr auto longest_end = std::chrono::seconds(5);
 constexpr auto longest_pause = std::chrono::microseconds(5000);
 
-// Between fork and exec, so only calls that are safe there.
+// Runs between fork and exec, so it calls only functions that are safe there.
 [[noreturn]] void become_worker(int socket, int words, pid_t tuner, const char* role,
                                 const char* const* environment) {
   unblock_signals();
-  ::setpgid(0, 0);  // a compiler that the worker starts is ended with it
+  ::setpgid(0, 0);  // a compiler that the worker starts ends with it
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != tuner) ::_exit(1);
   // dup2 clears close-on-exec, except onto itself.
@@ -55,7 +55,7 @@ constexpr auto longest_pause = std::chrono::microseconds(5000);
 }
 
 // Page faults cost a compiler 5 to 10 % of its time, and a reference that fills gigabytes most of it: so
-// glibc's malloc keeps what is freed and, from 2.35 on, asks for huge pages.
+// glibc's malloc is told to keep freed memory and, from 2.35 on, to ask for huge pages.
 std::vector<const char*> worker_environment() {
   static constexpr const char* name = "GLIBC_TUNABLES";
   std::vector<const char*> environment;
@@ -124,7 +124,7 @@ void Child::say_goodbye() { ::shutdown(socket_, SHUT_WR); }
 void Child::kill() {
   if (process_ <= 0 || !end_.empty()) return;
   ::kill(-process_, SIGKILL);  // with the compilers that it started
-  ::kill(process_, SIGKILL);   // should it have died before it had a group
+  ::kill(process_, SIGKILL);   // if it died before it had a group
 }
 
 std::string Child::end() {
@@ -137,7 +137,8 @@ std::string Child::end() {
     ::waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOWAIT | WNOHANG);
     if (seen.si_pid != 0) break;
     if (Clock::now() >= deadline) {
-      // Not even SIGKILL ends a process that hangs in a driver. It is left to init, which waits for ever.
+      // A process that hangs in a driver does not even end by SIGKILL. It is left to init, which waits for
+      // ever.
       kill();
       return end_ = "did not end within 5 s (process " + std::to_string(process_) +
                     ", which hangs in the system and was left behind)";

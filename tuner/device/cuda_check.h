@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA error as an Error.
+// Throws a CUDA error as an Error.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CUDA GPU as the tuner uses it. Everything runs on the legacy default stream, so that it is in order with
-// a caller that launches on the null stream; timing (cuda_timer.h) has a stream of its own, which waits for
-// that one.
+// launches of a caller on the null stream. Timing (cuda_timer.h) has its own stream, which waits for the
+// default stream.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -29,20 +29,22 @@ constexpr std::int64_t guard_bytes = std::int64_t{16} * 1024;  ///< before and a
 /// A float of four of these is -102287.6, which no arithmetic on small inputs gives.
 constexpr int guard_byte = 0xc7;
 
-constexpr unsigned long long late_ns = 100'000;  ///< of a kernel that writes late
+constexpr unsigned long long late_ns = 100'000;  ///< delay of a kernel that writes late
 
-constexpr auto settle = std::chrono::milliseconds(30);       ///< of work raise the clocks of an idle GPU
+/// Work of this length raises the clocks of an idle GPU.
+constexpr auto settle = std::chrono::milliseconds(30);
 constexpr auto settle_again = std::chrono::milliseconds(5);  ///< after a pause
-constexpr auto idle_after = std::chrono::milliseconds(500);  ///< without work clocks may have dropped
+/// After this time without work, clocks may have dropped.
+constexpr auto idle_after = std::chrono::milliseconds(500);
 
-// As `Result` in device_kernels.cu.
+// The same layout as `Result` in device_kernels.cu.
 struct Result {
   unsigned long long wrong = 0;
   unsigned long long first_wrong = ~0ull;
   unsigned long long max_ratio = 0;
 };
 
-// As in device_kernels.cu.
+// The same layout as in device_kernels.cu.
 struct LateWrites {
   struct {
     void* to;
@@ -191,7 +193,7 @@ class CudaDevice : public Device {
       late.write[late.count++] = {write.to, write.from, write.bytes, write.byte};
     unsigned long long wait = late_ns;
     std::array<void*, 2> parameters = {&late, &wait};
-    // On half of the multiprocessors, so that the blocks of the next kernel find room beside it.
+    // Runs on half of the multiprocessors, so that the blocks of the next kernel find room beside it.
     const auto grid = static_cast<unsigned>(std::max(1, facts_.multiprocessors / 2));
     check(cudaLaunchKernel(static_cast<const void*>(write_late_), dim3(grid), dim3(1024), parameters.data(),
                            0, timer_->stream()),
@@ -280,7 +282,7 @@ class CudaDevice : public Device {
     if (Clock::now() - last_work_ > idle_after) busy(settle_again);
   }
 
-  // After a sticky error each of these fails, and everything is released when the process ends.
+  // After a sticky error each of these calls fails, and everything is released when the process ends.
   void destroy() noexcept {
     static_cast<void>(cudaSetDevice(ordinal_));
     timer_.reset();
@@ -293,7 +295,7 @@ class CudaDevice : public Device {
 
   DeviceFacts facts_;
   int ordinal_;
-  std::vector<std::int32_t> other_processes_;  // asked for before there is a context of our own
+  std::vector<std::int32_t> other_processes_;  // queried before this process has a context
   cudaLibrary_t library_ = nullptr;
   cudaKernel_t compare_ = nullptr;
   cudaKernel_t differ_ = nullptr;

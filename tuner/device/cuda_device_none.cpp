@@ -6,7 +6,7 @@
 namespace tunesmith {
 
 std::unique_ptr<Device> make_cuda_device(int ordinal) {
-  static_cast<void>(choose_device({DeviceId::Kind::cuda, ordinal}));  // throws: there is none
+  static_cast<void>(choose_device({DeviceId::Kind::cuda, ordinal}));  // throws: there is no GPU
   return nullptr;
 }
 

@@ -15,28 +15,29 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A chain is measured behind so many launches (a long one behind fewer): the first ones find nothing in
-/// front of them to overlap with.
+/// A chain is measured behind this many launches (a long chain behind fewer), because the first launches have
+/// no predecessor to overlap with.
 constexpr int longest_beginning = 10;
 
-/// Between two uses of a buffer so many times the size of the second-level cache is read.
+/// Between two uses of a buffer, memory of this many times the size of the second-level cache is read.
 constexpr std::int64_t evicted_caches = 2;
-/// Nobody finds its own data again in arrays of so many times that size.
+/// Arrays of this many times that size find almost none of their own data in the cache again.
 constexpr std::int64_t hardly_cached = 4;
-/// Below this a spacer that reads is no colder than one that does nothing.
+/// Below this size a spacer that reads makes the cache no colder than a spacer that does nothing.
 constexpr std::int64_t least_evicted_bytes = 64 << 10;
 
-/// What events can tell apart (CUDA's documentation of cudaEventElapsedTime).
+/// The resolution of events (CUDA's documentation of cudaEventElapsedTime).
 constexpr double event_resolution_us = 0.5;
 
-/// Such a launch warms itself up and varies little.
+/// A launch that takes longer warms itself up and varies little, so few samples do.
 constexpr double slow_us = 1000;
 constexpr int slow_samples = 3;
 
-/// And such a launch is a sample: what events add is a 30,000th. Several would take a search's whole budget.
+/// A launch that takes longer is a sample by itself: events add only a 30,000th. Several samples would take a
+/// search's whole budget.
 constexpr double lasting_us = 100'000;
 
-/// So often samples are taken until nothing disturbs them.
+/// Samples are taken at most this often, until nothing disturbs them.
 constexpr int most_attempts = 3;
 
 /// On an H200 the counter moves every 100 ms, and reading it takes up to 18 ms, in which the GPU must not
@@ -44,7 +45,7 @@ constexpr int most_attempts = 3;
 constexpr auto energy_warm_up = std::chrono::milliseconds(200);
 constexpr auto energy_window = std::chrono::milliseconds(500);
 constexpr auto longest_energy_window = std::chrono::seconds(4);
-constexpr double energy_turn_us = 12'000;  ///< of replays between two looks at the counter
+constexpr double energy_turn_us = 12'000;  ///< length of replays between two looks at the counter
 constexpr double energy_graph_us = 1000;
 constexpr int most_energy_launches = 1000;
 constexpr std::size_t energy_turns_ahead = 2;
@@ -65,7 +66,7 @@ CudaTimer::CudaTimer(const DeviceFacts& facts, int ordinal, const Kernels& kerne
   check(cudaStreamCreate(&stream_), "create a stream");
 }
 
-// After a sticky error each of these fails, and everything is released when the process ends.
+// After a sticky error each of these calls fails, and everything is released when the process ends.
 CudaTimer::~CudaTimer() {
   for (cudaEvent_t event : events_) static_cast<void>(cudaEventDestroy(event));
   if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
@@ -87,7 +88,7 @@ TimeSamples CudaTimer::time(Executable& executable, const Buffers& buffers, cons
   };
   double rough = one_launch();
   const double hopeless = 2 * limit + 20;
-  // Something else may have been in the way, but hardly for so long.
+  // Other work may have been in the way, but hardly for so long.
   if (rough > hopeless && rough < 10 * hopeless) rough = std::min(rough, one_launch());
   if (rough > hopeless) return {.samples_us = {rough}};
   if (rough > lasting_us) return lasting(rough);
@@ -98,7 +99,8 @@ TimeSamples CudaTimer::time(Executable& executable, const Buffers& buffers, cons
   Turns turns{.copies = {given}};
   if (cold) turns = cold_turns(buffers, repeats);
   const int copies = static_cast<int>(turns.copies.size());
-  repeats = repeats / copies * copies;  // so that the first of a replay, too, has the copy used longest ago
+  // Whole turns, so that each replay starts with the copy that was used longest ago.
+  repeats = repeats / copies * copies;
   const Step chained = [&](int) { launch(executable, given); };
   const Step apart = [&](int turn) {
     space(turns.evicted_bytes, turn);
@@ -110,7 +112,7 @@ TimeSamples CudaTimer::time(Executable& executable, const Buffers& buffers, cons
   const Graph beginning = chain ? capture(begins, chained) : nullptr;
   const Difference graphs{more, chain ? beginning : spacers(turns.evicted_bytes, repeats), repeats};
 
-  if (!slow) {  // the first replay finds nothing in the caches of instructions and constants
+  if (!slow) {  // the first replay does not find instructions and constants in their caches
     replay(graphs.more);
     replay(graphs.less);
   }
@@ -133,7 +135,8 @@ TimeSamples CudaTimer::lasting(double us) {
   return timed;
 }
 
-// As many copies as there are launches, at most: the spacers read what the copies lack of filling the cache.
+// Makes at most as many copies as there are launches: if the copies do not fill the cache, the spacers read
+// the rest.
 CudaTimer::Turns CudaTimer::cold_turns(const Buffers& buffers, int repeats) {
   std::int64_t bytes = aligned(buffers.workspace.bytes);
   for (const Buffer& buffer : buffers.arguments) bytes += aligned(buffer.bytes);
@@ -264,8 +267,8 @@ std::vector<double> CudaTimer::undisturbed(const Difference& graphs, int samples
   }
 }
 
-// All is queued before the first is waited for, so that the GPU is never idle between; meanwhile its state is
-// read.
+// All samples are queued before the first is waited for, so that the GPU is never idle in between; its state
+// is read meanwhile.
 std::vector<double> CudaTimer::sample(const Difference& graphs, int samples,
                                       std::optional<Nvml::State>& state) {
   std::size_t event = 0;
@@ -281,7 +284,8 @@ std::vector<double> CudaTimer::sample(const Difference& graphs, int samples,
   std::vector<double> result;
   for (std::size_t i = 0; i + 2 < event; i += 2) {
     const double difference = elapsed_us(i, i + 1) - elapsed_us(i + 1, i + 2);
-    result.push_back(std::max(difference, event_resolution_us) / graphs.launches);  // noise may be below 0
+    // Noise may make it negative.
+    result.push_back(std::max(difference, event_resolution_us) / graphs.launches);
   }
   return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a time is made on a CUDA GPU: differences of graphs, so that what a replay costs is in none of them
+// Makes a time on a CUDA GPU: it takes differences of graphs, so that the cost of a replay is in none of them
 // (docs/measuring.md). It knows no reference and no verdict.
 #pragma once
 
@@ -30,10 +30,10 @@ class CudaTimer {
   CudaTimer(const CudaTimer&) = delete;
   CudaTimer& operator=(const CudaTimer&) = delete;
 
-  /// To be called while the GPU is busy: samples are compared with its clock.
+  /// Call it while the GPU is busy: samples are compared with its clock.
   void settled();
 
-  /// What a launch works on. `bytes` is 0 for what the caller did not allocate.
+  /// The memory that a launch works on. `bytes` is 0 for memory that the caller did not allocate.
   struct Buffer {
     void* memory = nullptr;
     std::int64_t bytes = 0;
@@ -45,10 +45,11 @@ class CudaTimer {
   TimeSamples time(Executable& executable, const Buffers& buffers, const Timing& timing);
   std::optional<double> energy_uj(Executable& executable, const Buffers& buffers);
   bool tells_energy() const { return nvml_.energy_mj().has_value(); }
-  /// That have a context on the device; needs none itself.
+  /// The processes that have a context on the device. It needs no context itself.
   static std::vector<std::int32_t> processes_on(int ordinal);
 
-  /// What stands before a variant: a kernel that does nothing, or one that reads so much memory, all zeros.
+  /// Launches the spacer before a variant: a kernel that does nothing, or one that reads `bytes` of memory,
+  /// all zeros.
   static void space(const Kernels& kernels, int multiprocessors, const void* memory, std::int64_t bytes,
                     cudaStream_t stream);
 
@@ -70,8 +71,8 @@ class CudaTimer {
     std::vector<void*> arguments;
     void* workspace = nullptr;
   };
-  /// What a launch finds: with warm caches what the one before it left. With cold ones each works on the copy
-  /// of the buffers that was used longest ago, and the spacer before it reads other memory.
+  /// The caches that a launch finds: if warm, as the launch before left them. If cold, each launch works on
+  /// the copy of the buffers that was used longest ago, and the spacer before it reads other memory.
   struct Turns {
     std::vector<Pointers> copies;
     std::int64_t evicted_bytes = 0;
@@ -88,7 +89,7 @@ class CudaTimer {
   void launch(Executable& executable, const Pointers& pointers);
   void space(std::int64_t evicted_bytes, int turn);
   double rough_us(Executable& executable, const Pointers& pointers, std::int64_t evicted_bytes);
-  TimeSamples lasting(double us);  // the one sample of a launch that takes long
+  TimeSamples lasting(double us);  // one launch that takes long is the only sample
   Graph capture(int repeats, const Step& step);
   const Graph& spacers(std::int64_t evicted_bytes, int repeats);
   void replay(const Graph& graph);
@@ -104,9 +105,9 @@ class CudaTimer {
   int settled_mhz_ = 0;
   cudaStream_t stream_ = nullptr;
   std::vector<cudaEvent_t> events_;
-  Arena evicted_;  ///< what spacers read
+  Arena evicted_;  ///< memory that spacers read
   Arena copies_;
-  std::map<std::pair<std::int64_t, int>, Graph> spacers_;  ///< by what each evicts, and how many
+  std::map<std::pair<std::int64_t, int>, Graph> spacers_;  ///< by the evicted bytes and the number of spacers
 };
 
 }  // namespace tunesmith

@@ -79,7 +79,7 @@ __device__ double error_ratio(double got, double expected, double permitted) {
   return fabs(got - expected) / permitted;
 }
 
-// As error_ratio(), of integers of 64 bits, signed or not: all digits count.
+// error_ratio() for integers of 64 bits, signed or not: all digits count.
 __device__ double error_ratio_of_integers(long long got, long long expected, double permitted) {
   if (got == expected || isinf(permitted)) return 0;
   const long long difference = static_cast<long long>(static_cast<unsigned long long>(got) -
@@ -87,7 +87,7 @@ __device__ double error_ratio_of_integers(long long got, long long expected, dou
   return fabs(static_cast<double>(difference)) / permitted;  // infinite where nothing is permitted
 }
 
-// As pack_permitted() (check_data.h) writes them.
+// The permitted error of element `i`, as pack_permitted() (check_data.h) writes it.
 __device__ double permitted_error(const void* permitted, int dtype, long long i) {
   return static_cast<DType>(dtype) == DType::f64 ? static_cast<const double*>(permitted)[i]
                                                  : static_cast<const float*>(permitted)[i];
@@ -113,7 +113,7 @@ extern "C" __global__ void compare(const void* output, int dtype, const double* 
   add(result, wrong, first_wrong, max_ratio);
 }
 
-// Counts the 16-byte words that differ, and single bytes where the pointers or the end are not aligned.
+// Counts the 16-byte words that differ, and single bytes if the pointers or the end are not aligned.
 extern "C" __global__ void differ(const unsigned char* a, const unsigned char* b, long long bytes,
                                   Result* result) {
   const bool aligned =
@@ -129,7 +129,7 @@ extern "C" __global__ void differ(const unsigned char* a, const unsigned char* b
   add(result, wrong, 0, 0);
 }
 
-// Counts the bytes of two stretches that are not `byte`.
+// Counts the bytes of two memory ranges that are not `byte`.
 extern "C" __global__ void changed(const unsigned char* before, const unsigned char* after, long long bytes,
                                    int byte, Result* result) {
   unsigned long long wrong = 0;
@@ -145,10 +145,10 @@ extern "C" __global__ void spin(Result* result, int rounds) {
   if (a < 0) result->wrong = 1;  // never true; keeps the compiler from removing the loop
 }
 
-// Stands between the launches of a variant that is timed: an ordinary kernel of an application.
+// Runs between the launches of a variant that is timed, in place of an ordinary kernel of an application.
 extern "C" __global__ void spacer() {}
 
-// Reads memory, so that nothing else is left in the second-level cache; what it leaves there is clean.
+// Reads memory, so that the second-level cache holds nothing else; the lines that it leaves there are clean.
 extern "C" __global__ void evict(const uint4* memory, long long bytes) {
   unsigned bits = 0;
   for (long long i = thread_index(); i < bytes / 16; i += thread_count()) {

@@ -12,8 +12,8 @@
 
 namespace tunesmith {
 
-// A lock needs no right to write, so the file of another user will do. No link is followed: everybody may
-// write in the folder.
+// A lock needs no write permission, so another user's file will do. No link is followed, because everybody
+// may write in the folder.
 DeviceLock::DeviceLock(const std::filesystem::path& folder, const std::string& uuid) {
   std::string name = "tunesmith-";
   for (const char c : uuid) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
@@ -22,7 +22,7 @@ DeviceLock::DeviceLock(const std::filesystem::path& folder, const std::string& u
   file_ = ::open(path.c_str(), flags);
   if (file_ < 0 && errno == ENOENT) {
     file_ = ::open(path.c_str(), flags | O_CREAT, 0644);
-    if (file_ >= 0) static_cast<void>(::fchmod(file_, 0644));  // whatever the umask is
+    if (file_ >= 0) static_cast<void>(::fchmod(file_, 0644));  // with any umask
   }
   struct stat status = {};
   if (file_ < 0 || (::fstat(file_, &status) == 0 && S_ISREG(status.st_mode))) return;

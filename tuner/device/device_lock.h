@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One tuner at a time measures on a GPU: a lock file by the GPU's UUID, which the system lets go of when the
-// process ends, however it ends.
+// Lets one tuner at a time measure on a GPU, by a lock file named for the GPU's UUID. The system releases the
+// lock when the process ends, however it ends.
 #pragma once
 
 #include <filesystem>
@@ -8,12 +8,12 @@
 
 namespace tunesmith {
 
-/// Where the lock files of all users of this machine are.
+/// The folder of the lock files of all users of this machine.
 inline constexpr const char* lock_folder = "/tmp";
 
 class DeviceLock {
  public:
-  /// Takes nothing yet. Where the file cannot be opened there is nobody to wait for.
+  /// Does not take the lock yet. If the file cannot be opened, take() always succeeds.
   DeviceLock(const std::filesystem::path& folder, const std::string& uuid);
   ~DeviceLock();
   DeviceLock(DeviceLock&& other) noexcept;
@@ -21,7 +21,7 @@ class DeviceLock {
   DeviceLock(const DeviceLock&) = delete;
   DeviceLock& operator=(const DeviceLock&) = delete;
 
-  /// False: another tuner has it. Never waits.
+  /// Takes the lock; false if another tuner has it. Never waits.
   bool take();
 
  private:

@@ -9,10 +9,10 @@
 
 namespace tunesmith {
 
-/// Memory of a device, with its guards; released when this goes. The device must live longer.
+/// Memory of a device, with its guards; released by the destructor. The device must live longer.
 class DeviceMemory {
  public:
-  /// Throws Error when there is not enough.
+  /// Throws Error when there is not enough memory.
   DeviceMemory(Device& device, std::int64_t bytes, std::int64_t alignment = 256)
       : bytes_(bytes), memory_(device.allocate(bytes, alignment), Release{&device}) {}
 

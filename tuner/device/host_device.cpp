@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host as a device: memory that ends where nothing can be read, and the wall clock.
+// The host as a device: its memory ends at an unreadable page, and its times are wall-clock times.
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ class HostDevice : public Device {
     Block block;
     block.size = static_cast<std::size_t>(bytes);
     block.padded = round_up(block.size, static_cast<std::size_t>(alignment));
-    // An unreadable page, guard bytes, the memory, and an unreadable page where it ends.
+    // A block is an unreadable page, guard bytes, the memory, and an unreadable page at its end.
     block.mapped = 2 * page_ + round_up(guard_bytes + block.padded, page_);
     void* const base =
         ::mmap(nullptr, block.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -104,7 +104,7 @@ class HostDevice : public Device {
     return std::memcmp(a, b, static_cast<std::size_t>(bytes)) == 0;
   }
 
-  // Signed or not: two numbers of 64 bits differ by as much either way.
+  // For signed and unsigned integers: the difference of two numbers of 64 bits is the same either way.
   static Comparison compare_integers(const void* output, const double* expected, const void* permitted,
                                      std::int64_t elements) {
     Comparison result;
@@ -142,7 +142,7 @@ class HostDevice : public Device {
         const double wanted = expected[begin + i];
         const double allowed =
             unpack_permitted(dtype, static_cast<const char*>(permitted) + each * (begin + i));
-        // NaN must be NaN and an infinity itself; otherwise the error is measured in units of the permitted
+        // NaN must be NaN, and an infinity itself; otherwise the error is measured in units of the permitted
         // one.
         double ratio = 0;
         if (allowed == std::numeric_limits<double>::infinity()) {
@@ -151,7 +151,7 @@ class HostDevice : public Device {
           const bool same = std::isnan(wanted) ? std::isnan(value) : value == wanted;
           ratio = same ? 0 : std::numeric_limits<double>::infinity();
         } else if (value != wanted) {
-          ratio = std::abs(value - wanted) / allowed;  // infinite where nothing is permitted
+          ratio = std::abs(value - wanted) / allowed;  // infinite if no error is permitted
           if (std::isnan(ratio)) ratio = std::numeric_limits<double>::infinity();
         }
         result.max_error = std::max(result.max_error, ratio);

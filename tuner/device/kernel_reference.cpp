@@ -25,8 +25,8 @@ namespace {
 
 constexpr unsigned char unwritten = 0xff;  // as in outputs before a variant's launch (checker.cpp)
 
-// The reference is compiled with the whole file, so whatever is wrong there is found here: "my.cu, in the
-// kernel softmax,".
+// The reference is compiled with the whole file, so a mistake anywhere in the file is found here: "my.cu, in
+// the kernel softmax,".
 std::string file_at_fault(const UserKernel& own, const std::string& log) {
   const std::string opening = own.file.path + ":";
   int line = 0;
@@ -105,7 +105,7 @@ class Runner {
   }
 
  private:
-  // At the address where a kernel on the host met memory that is not there.
+  // Names the array at the address where a kernel on the host accessed memory that does not exist.
   std::string what_was_accessed(const Op& op, const Problem& problem,
                                 const std::vector<DeviceMemory>& arrays) const {
     const void* const address = host_fault_address();
@@ -202,7 +202,7 @@ std::string& chosen_inputs() {
   return program;
 }
 
-// The output as a device holds it.
+// The output of the reference as a device holds it.
 std::string made_by_reference(const UserKernel& own, const Problem& problem,
                               std::span<const std::vector<double>> inputs, int output) {
   if (const std::string& words = chosen_program(); !words.empty()) {
@@ -217,9 +217,9 @@ std::string made_by_reference(const UserKernel& own, const Problem& problem,
   return runner->run(own, problem, inputs, output);
 }
 
-// How far inputs are moved, relatively, to see how large the terms are that an output is made of. An element
-// that an input's motion moves by a jump (of a comparison, a bin) then gets no more than 1/32 of that jump;
-// and each input moves by 64 units of its rounding at least.
+// The relative motion of inputs that shows how large the terms are that an output is made of. If an input's
+// motion makes an element jump (by a comparison, a bin), the element gets no more than 1/32 of that jump; and
+// each input moves by at least 64 units of its rounding.
 double motion_of(const Op& op, const Problem& problem, double rounding) {
   constexpr double most = 0.125;
   double motion = 32 * rounding;
@@ -235,9 +235,9 @@ double motion_of(const Op& op, const Problem& problem, double rounding) {
   return std::min(motion, most);
 }
 
-// The inputs with each number of a floating type moved by that share of itself: up all of them (`seed` 0),
-// which adds the terms of a sum as if none were negative, or up and down at random. None leaves the range of
-// its array, because that may be what a kernel relies on. Nothing: there is nothing to move.
+// Moves each floating-point number of the inputs by that share of itself: all numbers up (`seed` 0), which
+// adds the terms of a sum as if none were negative, or up and down at random. No number leaves the range of
+// its array, because a kernel may rely on that. Nothing if there is nothing to move.
 std::optional<std::vector<std::vector<double>>> moved(const Op& op, const Problem& problem,
                                                       std::span<const std::vector<double>> inputs,
                                                       double motion, std::uint64_t seed) {
@@ -266,8 +266,8 @@ std::optional<std::vector<std::vector<double>>> moved(const Op& op, const Proble
   return made;
 }
 
-// For each element of the output: how large the terms are that it is made of, by how it moves with the
-// inputs. A result alone does not say: a sum of large terms may be near 0. Empty where it would take long and
+// For each element of the output, the size of the terms that it is made of, found by its motion with the
+// inputs. A result alone does not tell: a sum of large terms may be near 0. Empty if it would take long and
 // the other elements say enough.
 std::vector<double> terms_of(const UserKernel& own, const Problem& problem,
                              std::span<const std::vector<double>> inputs, int output,
@@ -287,7 +287,7 @@ std::vector<double> terms_of(const UserKernel& own, const Problem& problem,
     try {
       values = unpack(dtype, made_by_reference(own, problem, *others, output));
     } catch (const Error&) {
-      return {};  // on other inputs than it is meant for
+      return {};  // the reference fails on inputs that it is not meant for
     }
     for (std::size_t i = 0; i < terms.size(); ++i) {
       const double distance = std::abs(values[i] - result[i]) / motion;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// References of ops that bring none as a function (user_kernel.h): a kernel or a host function is compiled
-// and run here, once for a problem; a program of the caller's is asked.
+// References of ops that have no reference function (user_kernel.h): compiles and runs a kernel or a host
+// function, once for a problem, or asks a program of the caller's.
 #pragma once
 
 #include <span>
@@ -12,24 +12,26 @@
 
 namespace tunesmith {
 
-/// On which device, as DeviceId::text() has it; the host, if nobody says. For this process.
+/// The device on which references run, as DeviceId::text() has it; by default the host. For this process.
 void run_references_on(const std::string& device);
-/// A ReferenceProgram's words, in place of what the ops describe; empty: none. For this process.
+/// The words of a ReferenceProgram, which replaces the references of the ops; empty: none. For this process.
 void ask_for_references(const std::string& program);
 
-/// Likewise, of a program that gives input arrays, in place of those that are made.
+/// The words of a program that gives input arrays, which replace the generated ones; empty: none. For this
+/// process.
 void ask_for_inputs(const std::string& program);
 
-/// Puts what that program gives, if there is one, in the place of an own op's `inputs`.
+/// Replaces an own op's `inputs` by those that the program gives, if there is a program.
 void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
                  std::vector<std::vector<double>>& inputs);
 
-/// The relative error that is permitted where a description says nothing: of sums of some thousand products
-/// 128 units of rounding, and 8 of the short types, which are mostly summed in f32.
+/// The relative error that is permitted if a description names none: for sums of some thousand products 128
+/// units of rounding, and 8 of the short types, which are mostly summed in f32.
 double default_tolerance(DType dtype);
 
-/// What the kernel writes to the argument `output`. What it does not write nobody may write: such elements
-/// hold what outputs hold before a launch. Throws Error where it does not compile, or it or its launch fails.
+/// The values that the kernel writes to the argument `output`. Elements that it does not write must not be
+/// written by a variant: they hold what outputs hold before a launch. Throws Error if it does not compile, or
+/// if it or its launch fails.
 ExpectedOutput kernel_reference_of(const Op& op, const Problem& problem,
                                    std::span<const std::vector<double>> inputs, int output);
 

@@ -10,7 +10,7 @@
 namespace tunesmith {
 namespace {
 
-// From nvml.h, which is not needed to build.
+// Constants from nvml.h, which is not needed to build.
 constexpr int nvml_clock_sm = 1;
 struct Reason {
   std::uint64_t bit;
@@ -24,7 +24,8 @@ constexpr std::array<Reason, 6> reasons_that_throttle = {{{0x04, "power cap", fa
                                                           {0x40, "hw thermal", true},
                                                           {0x80, "hw power brake", true}}};
 
-/// Below the clock of a busy GPU without a reason; GPUs step it by less than 1 %.
+/// A larger drop below the clock of a busy GPU without a reason is a disturbance; GPUs step their clock by
+/// less than 1 %.
 constexpr double most_clock_drop = 0.05;
 
 template <typename Function>
@@ -47,7 +48,7 @@ Nvml::Nvml(const std::string& pci_bus_id, const char* library) {
     return;
   }
   find(clock_, opened, "nvmlDeviceGetClockInfo");
-  // Drivers before 535 have it by its old name.
+  // Drivers before 535 have it under its old name.
   if (!find(reasons_, opened, "nvmlDeviceGetCurrentClocksEventReasons"))
     find(reasons_, opened, "nvmlDeviceGetCurrentClocksThrottleReasons");
   find(energy_, opened, "nvmlDeviceGetTotalEnergyConsumption");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU's clock, what holds it down, and its energy counter, as the driver's management library tells them.
-// The library is loaded when it is there; without it nothing is known and everything works.
+// A GPU's clock, the reasons that hold it down, and its energy counter, from the driver's management library.
+// The library is loaded if it exists; without it nothing is known and everything else works.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ class Nvml {
   };
   std::optional<State> state() const;
 
-  /// What the GPU has used since the driver was loaded; updated some ten times a second.
+  /// The energy used since the driver was loaded; updated some ten times a second.
   std::optional<double> energy_mj() const;
 
-  /// The processes that have a context on the GPU, the caller's included; empty where it is not known.
+  /// The processes that have a context on the GPU, the caller's included; empty if not known.
   std::vector<std::int32_t> processes() const;
 
  private:
@@ -38,13 +38,13 @@ class Nvml {
   int (*processes_)(Handle, unsigned*, void*) = nullptr;
 };
 
-/// What samples that were taken in a state are worth.
+/// The effect of a state on the samples that were taken in it.
 struct Disturbance {
   std::string words;    ///< what held the clock down: "power cap, thermal"; empty: nothing
   bool passes = false;  ///< it comes and goes whatever the variant is: samples are worth taking again
 };
 
-/// Heat, a failing supply or a clock well below `settled_mhz` without a reason passes. A power cap does not:
+/// Heat, a failing supply, or a clock well below `settled_mhz` without a reason passes. A power cap does not:
 /// a variant that draws that much power meets it in an application too.
 Disturbance disturbance(const Nvml::State& state, int settled_mhz);
 

@@ -29,7 +29,8 @@ constexpr std::string_view socket_prefix = "unix:";
 constexpr std::size_t longest_line = 4000;
 constexpr std::size_t shown_errors_bytes = 2000;
 
-// Names and words of ops are identifiers, or nearly; what JSON would misread is escaped all the same.
+// The names and words of ops are identifiers, or nearly; characters that JSON would misread are escaped all
+// the same.
 std::string json_text(std::string_view text) {
   std::string json = "\"";
   for (const char c : text) {
@@ -44,7 +45,7 @@ std::string json_of(const Value& value) {
   return number != nullptr ? std::to_string(*number) : json_text(std::get<std::string>(value));
 }
 
-// `asked`: the last pair of the line.
+// The line that asks the program; `asked` is its last pair.
 std::string question(const Op& op, const Problem& problem, const std::string& asked) {
   std::string text = "{\"op\": " + json_text(op.name) + ", \"problem\": {";
   for (const auto& [name, value] : problem.entries())
@@ -122,7 +123,7 @@ void ReferenceProgram::fail(const std::string& what) const {
   throw Error("The reference " + words_ + " " + what + (what.ends_with('.') ? "" : "."));
 }
 
-// It closed its end: what it printed says why.
+// The program closed its end: its printed text says why.
 void ReferenceProgram::fail_as_ended() {
   const std::string words = last_words(errors_, shown_errors_bytes);
   fail("ended without an answer" + (words.empty() ? "" : "; it printed: " + words));
@@ -159,8 +160,8 @@ std::string ReferenceProgram::read_line() {
   fail("answered with a line of more than " + std::to_string(longest_line) + " characters");
 }
 
-// An array's elements as a device holds them. They come as doubles, but 64-bit integers, whose digits a
-// double does not have, as themselves where `integers_as_such`.
+// An array's elements as a device holds them. They come as doubles; with `integers_as_such` 64-bit integers
+// come as integers, because a double does not have all their digits.
 std::string ReferenceProgram::read_array(const Argument& argument, const Problem& problem,
                                          bool integers_as_such) {
   const DType dtype = argument.dtype(problem);

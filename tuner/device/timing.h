@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a variant is timed: what the tuner asks, and a device is told.
+// The parameters of timing a variant, which the tuner passes to a device.
 #pragma once
 
 #include "generator/conditions.h"
@@ -9,10 +9,10 @@ namespace tunesmith {
 struct Timing {
   int samples = 5;
   double sample_target_us = 300;  ///< launches are repeated inside one sample until it lasts about this long
-  int repeats = 0;                ///< so often; 0: repeats_for() the first launch
+  int repeats = 0;                ///< launches in a sample; 0: repeats_for() the first launch
   /// Above 0: stop after the first sample if one launch takes longer (it cannot win).
   double give_up_above_us = 0;
-  Conditions conditions = {};  ///< those of a time; cold caches are never chained
+  Conditions conditions = {};  ///< conditions of the time; cold caches are never chained
 };
 
 }  // namespace tunesmith

@@ -11,7 +11,7 @@
 
 namespace tunesmith {
 namespace {
-// length of the payload, then the kind
+// The length of the payload, then the kind.
 constexpr std::size_t header_bytes = sizeof(std::uint32_t) + 1;
 constexpr std::uint32_t largest_payload_bytes = 1u << 30;
 }  // namespace

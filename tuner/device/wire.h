@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structs <-> bytes between two processes of the same executable, so byte order and sizes are the machine's
-// own. A struct that travels lists its fields once:
+// Converts structs to bytes and back between two processes of the same executable, so byte order and sizes
+// are the machine's own. A struct that travels lists its fields once:
 //   template <typename Self, typename Archive> static void fields(Self& self, Archive& archive) {
 //   archive(self.a, self.b); }
 #pragma once
@@ -95,11 +95,11 @@ struct Frame {
 /// The message with its length before it, as it goes over the socket.
 std::string to_bytes(const Frame& frame);
 
-/// Puts messages together from the pieces that the socket delivers.
+/// Assembles messages from the pieces that the socket delivers.
 class FrameBuffer {
  public:
   void add(std::string_view piece) { bytes_ += piece; }
-  /// The next whole message, if it has arrived. Throws Error if the bytes cannot be messages.
+  /// Gives the next whole message, if it has arrived. Throws Error if the bytes cannot be messages.
   bool next(Frame& frame);
   bool empty() const { return bytes_.empty(); }
 

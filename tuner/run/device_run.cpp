@@ -74,7 +74,7 @@ void DeviceRun::introduce() {
                 (note().empty() ? "." : ". " + note()));
   if (const UserKernel* own = setup_.op.user_kernel) {
     progress_.say(compared_with(*own, setup_.options.measure));
-    // One says what is done; the others are like it.
+    // One note says what is done; the others are similar.
     if (!own->notes.empty())
       progress_.say(own->notes.front() +
                     (own->notes.size() > 1 ? "; so " + std::string(own->notes.size() == 2 ? "does " : "do ") +
@@ -128,7 +128,7 @@ double DeviceRun::median_us(const RenderedVariant& variant, const Problem& probl
                     .conditions = setup_.options.measure.conditions};
   for (bool asked = false; !interrupted();) {
     if (!asked && worker_.idle()) {
-      worker_.measure(request, 60);  // of the base
+      worker_.measure(request, 60);  // for the base
       asked = true;
     }
     wait_for({worker_.descriptor()}, 0.2);

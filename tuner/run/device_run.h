@@ -13,8 +13,8 @@
 
 namespace tunesmith {
 
-/// Several work at the same time, each in a thread of its own. They share the file of the database and the
-/// cache of binaries, and nothing in memory.
+/// A device of the run. Several work at the same time, each in its own thread. They share the file of the
+/// database and the cache of binaries, and no memory.
 class DeviceRun {
  public:
   struct Setup {
@@ -22,8 +22,8 @@ class DeviceRun {
     const TuneOptions& options;
     std::filesystem::path database;
     std::string device;                            ///< as DeviceId reads it
-    std::size_t device_runs;                       ///< of the run: they share the processors
-    std::shared_ptr<SharedReferences> references;  ///< and these
+    std::size_t device_runs;                       ///< number of the run's devices: they share the processors
+    std::shared_ptr<SharedReferences> references;  ///< shared by all devices of the run
   };
   DeviceRun(const Setup& setup, Progress& progress);
 
@@ -39,20 +39,20 @@ class DeviceRun {
   void put_anchor_table(AnchorTableRow row) { recorder().put_anchor_table(std::move(row)); }
   std::int64_t database_id() { return recorder().device(); }  ///< the device's
 
-  void introduce();  ///< says what is tuned for
+  void introduce();  ///< prints what is tuned for
 
-  /// A winner is a model's, so the devices of a run are of one. Throws UsageError.
+  /// The devices of a run must be of one model, because a winner is a model's. Throws UsageError.
   void must_be_like(const DeviceRun& first) const;
 
   TunedProblem run(const ProblemTask& task);
 
-  std::string binary_of(const RenderedVariant& variant);  ///< empty: it does not compile
-  /// 0: it failed. Nothing is recorded.
+  std::string binary_of(const RenderedVariant& variant);  ///< empty if it does not compile
+  /// Returns 0 if it failed. Nothing is recorded.
   double median_us(const RenderedVariant& variant, const Problem& problem, const std::string& binary);
 
-  void rest();  ///< it has no more tasks for now: others need not wait for what it has begun
+  void rest();  ///< it has no more tasks for now: others need not wait for the files that it has begun
   void add_spent(TuneResult& result);
-  void finish();  ///< the session, if there was one
+  void finish();  ///< ends the session, if there was one
 
  private:
   Recorder& recorder();

@@ -15,14 +15,14 @@
 namespace tunesmith {
 namespace {
 
-// Devices of one model that differ by more than this are said.
+// If devices of one model differ by more than this, the progress says so.
 constexpr double much_slower = 1.03;
 
-// Fewer tasks than these are not reserved, or one device might end long before the others.
+// If fewer tasks than these are left, they are not reserved, or one device might end long before the others.
 constexpr std::size_t few_left = 16;
 
-// The tasks in their order, each by the next device that is free. Finals are on one device: where a problem
-// is split, on the one that ends its last part.
+// The tasks in their order, each for the next device that is free. The finals of a problem are on one device:
+// if the problem is split, on the device that ends its last part.
 class TaskQueue {
  public:
   TaskQueue(const std::vector<Problem>& problems, std::vector<Task> tasks, const Assignment& assignment)
@@ -63,7 +63,7 @@ class TaskQueue {
     } catch (...) {
       const std::scoped_lock lock(mutex_);
       if (!failure_) failure_ = std::current_exception();
-      interrupt();  // ends the others
+      interrupt();  // ends the other devices
     }
     device_run.rest();
   }
@@ -93,7 +93,7 @@ class TaskQueue {
     const auto own = assignment_.lists->find(problem.text());
     return own == assignment_.lists->end() ? assignment_.listed : own->second;
   }
-  // Nothing where the run's budget is enough.
+  // Nothing if the run's budget is enough.
   std::optional<double> share_of(const Task& task) {
     if (assignment_.weights.empty() || !assignment_.until) return std::nullopt;
     const std::scoped_lock lock(mutex_);
@@ -106,8 +106,8 @@ class TaskQueue {
   double weight_of(const Task& task) const {
     return assignment_.weights[task.problem] / static_cast<double>(task.parts);
   }
-  // Its inputs are made in time that nobody else needs. While many are left this device will have it; the
-  // last ones go to whichever is free.
+  // The next problem of a device, whose inputs are made in time that is free. While many tasks are left, this
+  // device will get it; the last tasks go to any free device.
   const Problem* upcoming(const DeviceRun& device_run) {
     const std::scoped_lock lock(mutex_);
     if (next_ == tasks_.size()) return nullptr;
@@ -122,13 +122,13 @@ class TaskQueue {
     const std::scoped_lock lock(mutex_);
     return --parts_left_[task.problem] == 0;
   }
-  // Its finals begin with what the parts counted.
+  // The finals begin with the counts of the parts.
   static TunedProblem winners_only(TunedProblem finals) {
     finals.verdicts.clear();
     finals.measured = finals.known = 0;
     return finals;
   }
-  // What the parts of a problem counted is added up; winners are those of its finals.
+  // The counts of a problem's parts are added up; its winners are those of its finals.
   void keep(const Task& task, TunedProblem problem) {
     const std::scoped_lock lock(mutex_);
     auto& kept = done_[task.problem];
@@ -159,7 +159,7 @@ class TaskQueue {
   std::mutex mutex_;
   std::size_t next_ = 0;
   std::size_t lanes_ = 1;
-  double weight_left_ = 0;  // of the tasks that are not begun
+  double weight_left_ = 0;  // of the tasks that have not begun
   std::map<const DeviceRun*, Task> reserved_;
   std::map<std::size_t, int> parts_left_;  // of problems that are split
   std::vector<std::optional<TunedProblem>> done_;
@@ -172,7 +172,7 @@ void compare(const DeviceRuns& device_runs, const Op& op, const Problem& problem
   const DeviceFacts& device = device_runs.front()->device();
   const RenderedVariant base = render_variant(op, problem, {0, base_config(op, problem, device)}, device);
   const std::string binary = device_runs.front()->binary_of(base);
-  if (binary.empty()) return;  // the run says why
+  if (binary.empty()) return;  // the run prints why
   std::vector<double> medians;
   std::string text;
   for (const auto& device_run : device_runs) {
@@ -196,7 +196,7 @@ std::vector<TunedProblem> run_tasks(const DeviceRuns& device_runs, const std::ve
   TaskQueue queue(problems, tasks, assignment);
   queue.divide_for(device_runs.size());
   std::atomic<std::size_t> next = 0;
-  run_in_threads(device_runs.size(), [&] {  // one for each, mostly
+  run_in_threads(device_runs.size(), [&] {  // mostly one thread per device
     for (std::size_t i = next++; i < device_runs.size(); i = next++) queue.take_part(*device_runs[i]);
   });
   return queue.results();

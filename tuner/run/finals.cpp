@@ -9,10 +9,10 @@
 namespace tunesmith {
 namespace {
 
-// After these the time may end the rounds.
+// After these rounds the limit of time may end the finals.
 constexpr int least_rounds = 3;
 
-// So many energies at most where they do not choose.
+// The most energies that are measured if they do not choose the winner.
 constexpr std::size_t most_energies = 6;
 
 bool contains(const auto& list, const auto& value) {
@@ -51,8 +51,8 @@ Finals::Finals(Setup setup, Findings& findings) : setup_(std::move(setup)), find
   add_previous_winners();
 }
 
-// A winner of an earlier run takes part, so that it is beaten at today's clocks or stays with today's time.
-// Its template may be one that this run does not search.
+// A winner of an earlier run takes part, so that it is beaten at today's clocks, or stays with today's time.
+// This run need not search its template.
 void Finals::add_previous_winners() {
   for (const WinnerRow& row : setup_.previous) {
     const auto same = [&](const Trial& trial) {
@@ -158,7 +158,7 @@ void Finals::take_time(TrialId trial_id, MeasureReply reply) {
   race_->add(round_[in_round_], summarize(reply.samples_us).median_us);
   std::vector<double>& all = samples_us_[trial_id];
   Trial& trial = findings_.trial(trial_id);
-  if (!all.empty()) {  // of all rounds
+  if (!all.empty()) {  // times of all rounds
     if (trial.reply.clock_mhz > 0) reply.clock_mhz = std::min(reply.clock_mhz, trial.reply.clock_mhz);
     if (reply.throttled.empty()) reply.throttled = trial.reply.throttled;
   }
@@ -178,8 +178,8 @@ std::optional<Interval> Finals::best_us() const {
   return median_interval(race_->loads_us(all.front().who), stated_confidence);
 }
 
-// Energy takes most of a second for each: where it chooses it is measured for all, else for the base and the
-// first of those that are tied.
+// Measuring energy takes most of a second per variant: if energy chooses the winner it is measured for all,
+// else for the base and the first of the tied ones.
 void Finals::end_rounds() {
   for (std::size_t who = 0; who < entrants_.size(); ++who) {
     Trial& trial = findings_.trial(entrants_[who]);
@@ -210,7 +210,7 @@ void Finals::take_energy(TrialId trial_id, const MeasureReply& reply) {
   findings_.trial(trial_id).reply.energy_uj = reply.energy_uj;
   if (reply.energy_uj > 0) return;
   if (setup_.conditions.objective != Objective::time) {
-    record();  // the times hold
+    record();  // the times are valid
     throw UsageError("The objective " + std::string(to_text(setup_.conditions.objective)) +
                      " needs the energy of a launch, and this device does not tell it (NVML has no counter "
                      "for it, or is not installed); use the objective time.");
@@ -218,7 +218,7 @@ void Finals::take_energy(TrialId trial_id, const MeasureReply& reply) {
   energy_left_.clear();
 }
 
-// One row per finalist, with the samples of all rounds.
+// Records one row per finalist, with the samples of all rounds.
 void Finals::record() {
   for (const TrialId trial_id : trial_ids_) {
     Trial& trial = findings_.trial(trial_id);
@@ -250,7 +250,7 @@ std::vector<Standing> Finals::standings(std::int64_t most_alignment_bytes) const
   return standings_of(values, contenders_, most_alignment_bytes, setup_.policy.energy_within);
 }
 
-// Its place in the standings.
+// The winner's place in the standings.
 std::optional<std::size_t> Finals::winner(const std::vector<Standing>& standings) const {
   const double resolution =
       setup_.conditions.objective == Objective::time ? setup_.policy.resolution : setup_.policy.energy_within;
@@ -260,7 +260,7 @@ std::optional<std::size_t> Finals::winner(const std::vector<Standing>& standings
   return std::find_if(standings.begin(), standings.end(), place) - standings.begin();
 }
 
-// Of each alignment that is asked for.
+// The winners of each alignment that is asked for.
 std::vector<TrialId> Finals::winners() const {
   std::vector<TrialId> trial_ids;
   for (const std::int64_t alignment : alignments()) {
@@ -285,8 +285,8 @@ std::optional<TrialId> Finals::finalist_of(const WinnerRow& row) const {
   return std::nullopt;
 }
 
-// All that would be written as a winner, against inputs that no variant has seen. The base too, because
-// dispatch falls back to it. One that fails makes room for the next.
+// All variants that would be written as a winner are checked against inputs that no variant has seen. So is
+// the base, because dispatch falls back to it. A variant that fails makes room for the next.
 std::optional<Finals::Question> Finals::next_second_check() {
   std::vector<TrialId> candidates;
   const auto add = [&](TrialId trial_id) {
@@ -307,7 +307,7 @@ std::optional<Finals::Question> Finals::next_second_check() {
 
 Decision Finals::decide() const {
   Decision decision;
-  std::vector<std::int64_t> stale;  // alignments
+  std::vector<std::int64_t> stale;  // their alignments
   for (const WinnerRow& row : setup_.previous) {
     if (const auto trial_id = finalist_of(row)) {
       decision.confirmed.push_back({*trial_id, row.alignment_bytes, conditions_of(row) != setup_.conditions});
@@ -330,7 +330,7 @@ Decision Finals::decide() const {
           {trial_id, entrants_[each.who], ratio(each, all[*place]), each.state != Standing::State::slower});
     }
   }
-  // Nothing would ever replace a stale row whose alignment no winner of this run has.
+  // A stale row is dropped if no winner of this run has its alignment, because nothing would ever replace it.
   if (!decision.winners.empty()) decision.dropped = std::move(stale);
   decision.base = !trial_ids_.empty() && trial_ids_.front() == 0;
   return decision;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The finals of one problem as a state machine: the fastest of the search and the winners of earlier runs are
 // loaded and measured again in rounds (race.h), then checked against other inputs, and winners are chosen. It
-// says what to ask the device next and what to write at the end; it starts no process and opens no database.
+// decides the next question to the device and the final result; it starts no process and opens no database.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@
 
 namespace tunesmith {
 
-/// What the finals decided, in the order in which it is written.
+/// The result of the finals, in the order in which it is written.
 struct Decision {
-  /// Winners of earlier runs that were measured again.
+  /// A winner of an earlier run that was measured again.
   struct Confirmation {
     TrialId trial_id;
-    std::int64_t alignment_bytes;  ///< of the row in the database
+    std::int64_t alignment_bytes;  ///< alignment in the row of the database
     bool other_kind;               ///< it won with other caches, launches or by another objective
     bool operator==(const Confirmation&) const = default;
   };
@@ -34,64 +34,65 @@ struct Decision {
     bool replaces_stale;  ///< the row in its place is stale, so a slower variant replaces it too
     bool operator==(const Winner&) const = default;
   };
-  /// What ran beside a winner, and itself.
+  /// A variant that was measured in a winner's race, or the winner itself.
   struct Finalist {
     TrialId winner, trial_id;
-    Interval ratio;  ///< of its time, or what the objective asks for, to the winner's; high may be infinite
-    bool tied;       ///< it could not be told from the best
+    Interval ratio;  ///< of its time, or of the objective's value, to the winner's; high may be infinite
+    bool tied;       ///< it could not be distinguished from the best
   };
   std::vector<Confirmation> confirmed;
-  std::vector<Winner> winners;  ///< the fastest, then, if that needs alignment, the fastest that does not
+  std::vector<Winner> winners;        ///< the fastest, then, if it needs alignment, the fastest that does not
   std::vector<std::int64_t> dropped;  ///< alignments of stale rows that no winner of this run replaces
-  bool base = false;                  ///< the base came through; it is the first trial
-  std::vector<Finalist> finalists;    ///< of all winners; of each the best first
+  bool base = false;                  ///< the base passed; it is the first trial
+  std::vector<Finalist> finalists;    ///< finalists of all winners; of each the best first
 };
 
 class Finals {
  public:
   struct Setup {
     const Policy& policy;
-    std::int64_t element_bytes;       ///< alignment of one element: what every pointer has
+    std::int64_t element_bytes;       ///< alignment of one element, which every pointer has
     std::vector<WinnerRow> previous;  ///< the problem's winners in the database
-    /// The hashes of the library's own winners of the problem: what a new winner must beat, or be.
+    /// The hashes of the library's own winners of the problem: a new winner must beat them, or be one of
+    /// them.
     std::vector<std::string> built_in{};
     Conditions conditions = {};
-    bool energy = false;            ///< the device may tell what a launch uses
-    std::function<double()> now_s;  ///< of any clock
-    /// The variant of such a row; nothing where it is not legal any more.
+    bool energy = false;            ///< the device may measure the energy of a launch
+    std::function<double()> now_s;  ///< any clock
+    /// Renders the variant of such a row; nothing if it is not legal any more.
     std::function<std::optional<RenderedVariant>(const WinnerRow&)> render;
     Record record;
   };
-  /// Chooses the finalists: the base, the fastest, those that are built in, and the winners of earlier runs
-  /// that are not stale.
+  /// Chooses the finalists: the base, the fastest variants, the built-in winners, and the winners of earlier
+  /// runs that are not stale.
   Finals(Setup setup, Findings& findings);
 
   const std::vector<TrialId>& finalists() const { return trial_ids_; }
   std::vector<TrialId> uncompiled() const;  ///< known from an earlier run, or dropped as too slow to win
   void compiled(CompileResult result);
 
-  /// The next question to the device, until there is none. Finalists without a binary are out from the first
-  /// one on.
+  /// The next question to the device, until there is none. Finalists without a binary are dropped from the
+  /// first question on.
   struct Question {
     TrialId trial_id;
     bool check = false;
     int samples = 0;            ///< 0: check only
-    bool other_inputs = false;  ///< than those of the search; all questions after the first such one are
-    bool energy = false;        ///< also what a launch uses
+    bool other_inputs = false;  ///< other inputs than in the search; so are those of all later questions
+    bool energy = false;        ///< also measure the energy of a launch
     bool operator==(const Question&) const = default;
   };
   std::optional<Question> next();
   void answered(MeasureReply reply);
 
-  /// How far the questions of this kind are, after an answer; of the rounds, how many are done of those there
-  /// may be.
+  /// The progress in questions of the present kind, after an answer: for rounds, those that are done, of
+  /// those there may be.
   std::int64_t done() const { return done_; }
   std::int64_t total() const { return total_; }
-  /// Of the rounds: finalists that are measured in this one, and the best so far.
+  /// In the rounds: the number of finalists that are measured in this round, and the best time so far.
   std::size_t running() const { return round_.size(); }
   std::optional<Interval> best_us() const;
 
-  /// When there are no more questions.
+  /// Call it when there are no more questions.
   Decision decide() const;
 
  private:
@@ -120,8 +121,8 @@ class Finals {
   std::vector<Contender> contenders_;
   std::optional<Race> race_;
   double began_s_ = 0;
-  std::vector<std::size_t> round_;  // those measured in it
-  std::size_t in_round_ = 0;        // so many of them have been
+  std::vector<std::size_t> round_;  // finalists measured in it
+  std::size_t in_round_ = 0;        // how many of them were measured
   std::map<TrialId, std::vector<double>> samples_us_;
   std::vector<TrialId> energy_left_;  // the next one last
   std::vector<TrialId> passed_;       // the second check

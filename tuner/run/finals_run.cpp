@@ -9,10 +9,10 @@
 namespace tunesmith {
 namespace {
 
-// The winners' second check must not see the inputs of the first.
+// A second check of the winners must not see the inputs of the first.
 constexpr std::uint64_t second_check_seed = 0x7265636865636bu;
 
-// A finalist was measured before, and is now measured for longer.
+// A finalist was measured in the search, and is now measured for longer.
 constexpr double limit_times = 5;
 
 }  // namespace
@@ -61,7 +61,7 @@ std::optional<Decision> FinalsRun::run() {
     if (question->other_inputs && !std::exchange(other_inputs, true))
       session_.want_inputs(seed ^ second_check_seed);
     auto reply = ask(*question);
-    // A round that was cut short is worth nothing, a second check is a verdict.
+    // A round that was cut short is worth nothing; a second check is a verdict.
     if (!reply || (interrupted() && !question->other_inputs)) return std::nullopt;
     took_s_[findings_.trial(question->trial_id).variant.source.hash] +=
         reply->load_s + reply->check_s + reply->time_s;
@@ -120,7 +120,7 @@ std::optional<MeasureReply> FinalsRun::ask(const Finals::Question& question) {
   wanted.check = question.check;
   wanted.timing.samples = question.samples;
   wanted.energy = question.energy;
-  // One for all finalists.
+  // The same number of launches for all finalists.
   wanted.timing.repeats = repeats_for(findings_.best_us, session_.policy().sample_target_us);
   session_.measure(wanted, limit_times);
   while (true) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finals of one problem on a device: asks what Finals (finals.h) wants to know, until it has decided.
+// The finals of one problem on a device: asks the questions of Finals (finals.h), until it has decided.
 #pragma once
 
 #include <map>
@@ -14,11 +14,12 @@ namespace tunesmith {
 
 class FinalsRun {
  public:
-  /// `previous`: the problem's winners in the database. `space_variants`: how many the search space has.
+  /// `previous`: the problem's winners in the database. `space_variants`: the number of variants in the
+  /// search space.
   FinalsRun(ProblemSession& session, Findings& findings, std::vector<WinnerRow> previous,
             std::int64_t space_variants);
 
-  /// Nothing where it was interrupted.
+  /// Runs the finals. Nothing if they were interrupted.
   std::optional<Decision> run();
 
  private:
@@ -30,7 +31,7 @@ class FinalsRun {
   ProblemSession& session_;
   Findings& findings_;
   std::int64_t space_variants_;
-  std::map<std::string, double> took_s_;  // its questions, by a variant's hash
+  std::map<std::string, double> took_s_;  // time of its questions, by a variant's hash
   Finals finals_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run has found on one problem so far: the variants that it came by, and their counts. The search
+// The findings of a run on one problem so far: the variants that were proposed, and their counts. The search
 // fills it, the finals add to it.
 #pragma once
 
@@ -21,9 +21,9 @@ struct Trial {
   RenderedVariant variant;
   std::string binary;  ///< kept while the variant may still win
   std::optional<double> compile_ms;
-  MeasureReply reply;            ///< the newest
+  MeasureReply reply;            ///< the newest reply
   double median_us = 0;          ///< 0: not ok
-  std::vector<double> loads_us;  ///< of the finals: the median of each load's samples
+  std::vector<double> loads_us;  ///< in the finals: the median of each load's samples
   bool checked = false;          ///< in this run, against this run's inputs
   std::int64_t measurement = 0;  ///< the newest row of the database that has it
 };
@@ -36,7 +36,7 @@ struct Findings {
   std::int64_t measured = 0;  ///< verdicts of this run
   std::int64_t known = 0;     ///< verdicts taken from earlier runs
   std::int64_t failed = 0;    ///< verdicts other than ok
-  double best_us = 0;         ///< of the search; 0: none is ok yet
+  double best_us = 0;         ///< in the search; 0: none is ok yet
   double worst_us = 0;        ///< 0: none is ok yet
 
   Trial& trial(TrialId trial_id) { return trials[static_cast<std::size_t>(trial_id)]; }

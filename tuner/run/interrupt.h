@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wish to end a run: from a signal, or because a part of the run failed.
+// The request to end a run: from a signal, or because a part of the run failed.
 #pragma once
 
 #include <csignal>
@@ -9,8 +9,8 @@ namespace tunesmith {
 bool interrupted();
 void interrupt();
 
-/// While this lives the first SIGINT, SIGTERM or SIGHUP (a terminal that is gone) sets a flag; the second of
-/// the same kind acts as it did before. Under nohup SIGHUP stays ignored.
+/// While this lives the first SIGINT, SIGTERM or SIGHUP (a closed terminal) sets a flag; the second of the
+/// same kind acts as it did before. Under nohup SIGHUP stays ignored.
 class InterruptScope {
  public:
   InterruptScope();

@@ -4,7 +4,7 @@
 namespace tunesmith {
 namespace {
 
-// Of a single launch the noise would be as large as the time.
+// A single launch below this has noise as large as its time.
 constexpr double few_launches_us = 30;
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace tunesmith {
 namespace {
 
-// What was measured on another device says less, like another problem.
+// The added distance of a measurement on another device, which says less, as another problem's does.
 constexpr double other_device = 1;
 
 class ListSearch : public Search {
@@ -36,7 +36,7 @@ void add_legal(std::vector<Point>& points, const Place& place, std::string_view 
 
 }  // namespace
 
-// What is built in comes first, so that no run ends with a slower kernel than there was.
+// Built-in winners come first, so that no run ends with a slower kernel than before.
 std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in,
                            std::span<const WinnerRow> winners, std::span<const Store::Fast> fastest,
                            std::int64_t device_id) {
@@ -48,7 +48,7 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
       if (same_computation(place.op, place.problem, other))
         guesses.push_back({distance(place.op, place.problem, other) + further, rank, template_name, config});
     } catch (const UsageError&) {
-      // The op has changed since.
+      // The op has changed since then.
     }
   };
   for (const BuiltIn& winner : built_in) {
@@ -65,7 +65,7 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
     const bool here = fast.device_id == device_id;
     add(fast.problem, here ? 0 : other_device, rank, fast.template_name, fast.config);
   }
-  // Last what dispatch takes where nothing is known.
+  // Last comes the variant that dispatch takes if nothing is known.
   for (const UntunedVariant& guess : untuned(place.op, place.problem, place.device))
     guesses.push_back({other_device, most_remembered, guess.tmpl->name, guess.config.text()});
   return guesses;
@@ -99,7 +99,7 @@ std::vector<Point> listed_points(const Place& place, const Point& base,
   return points;
 }
 
-// The first config of each template is every problem's.
+// The first config of each template is in every problem's list.
 std::vector<Point> covering_points(const SearchSpace& space, std::size_t random, std::uint64_t seed,
                                    std::size_t problem, std::size_t problems) {
   std::vector<Point> points = {*space.base};

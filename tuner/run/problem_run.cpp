@@ -14,18 +14,18 @@
 namespace tunesmith {
 namespace {
 
-// Finals alone begin with so many of what is stored; known times need no measurement, those of another
-// toolchain do.
+// Finals without a search begin with this many stored variants; variants with known times need no
+// measurement, those of another toolchain do.
 constexpr std::int64_t most_stored = 64;
 
-// Where all that is measured is listed, the base alone: the whole takes up to 0.2 s (conv_covariance).
+// The base alone if all variants to measure are listed: the whole space takes up to 0.2 s (conv_covariance).
 SearchSpace space_of(const RunContext& context, const ProblemTask& task) {
   std::vector<std::string> templates = context.options.search.templates;
   if (task.mode.points == Mode::Points::listed) templates = {context.op.templates.front().name};
   return search_space(context.op, task.problem, context.worker.hello().device, templates);
 }
 
-// More than this has no end that a run comes near.
+// Above this the progress shows no total: a run does not come near it.
 constexpr std::int64_t most_told = 1'000'000'000;
 
 void say_what_is_left_out(const RunContext& context, const SearchSpace& space) {
@@ -113,8 +113,9 @@ std::unique_ptr<Search> ProblemRun::proposing(const std::vector<WinnerRow>& winn
     context_.progress.say_once(text, text);
   }
   if (!task_.in_parts()) return whole;
-  // Searches that hear of each other's verdicts propose alike, so they divide the points; and so do those
-  // that do not learn, or have time for all points. Others find more where each may propose any.
+  // Searches that learn each other's verdicts propose similar points, so they divide the points; so do
+  // searches that do not learn, or that have time for all points. Other searches find more if each may
+  // propose any point.
   const Budget& budget = session_.budget();
   const bool all = budget.count ? *budget.count >= result_.variants / static_cast<std::int64_t>(task.parts)
                                 : !budget.seconds;
@@ -168,7 +169,7 @@ TunedProblem ProblemRun::run() {
 }
 
 void ProblemRun::search() {
-  // Without parts only what is promising is proposed.
+  // Without parts, only the promising points are proposed.
   const std::int64_t proposed = space_.parts.empty() ? std::ssize(space_.promising) : result_.variants;
   while (true) {
     const bool over = interrupted() || search_->out_of_time();
@@ -204,14 +205,14 @@ void ProblemRun::propose() {
       if (!session_.wants_inputs()) session_.want_inputs(context_.options.seed);
       Source& source = findings_.trial(proposal->trial_id).variant.source;
       context_.compilers.begin(proposal->trial_id, source, search_->compile_limit_s());
-      source.text.clear();  // thousands of texts; the hash and the config make it again
+      source.text.clear();  // saves memory for thousands of texts; the hash and the config make it again
     }
     if (interrupted()) return;
     show(0);
   }
 }
 
-// One slow compilation holds up a list, not the other compilers.
+// One slow compilation holds up a list, but not the other compilers.
 void ProblemRun::compile_ahead() {
   if (!mode_.compiles_ahead || task_.next == nullptr || !search_->exhausted()) return;
   while (ahead_ < task_.listed_next.size() && context_.compilers.has_room()) {
@@ -236,12 +237,12 @@ void ProblemRun::take_measured() {
   if (!reply) return;
   const bool died = context_.worker.deaths() != std::exchange(deaths_seen_, context_.worker.deaths());
   search_->measured(std::move(*reply), died);
-  if (!interrupted()) feed();  // the device works on while this verdict is written down
+  if (!interrupted()) feed();  // the device works while this verdict is written
   search_->write_down();
   hear_others();
 }
 
-// With parts, which the same file tells of each other.
+// Other parts write their verdicts to the same file.
 void ProblemRun::hear_others() {
   if (!task_.hears_others() || !strategy_->learns()) return;
   for (const Store::Verdict& other : context_.recorder.of_others(task_.problem)) {

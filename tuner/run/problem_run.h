@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One problem from the first proposal to its winners: connects the search and the finals, which decide, with
-// the compilers, the device and the database, which do.
+// Runs one problem from the first proposal to its winners: connects the search and the finals, which decide,
+// with the compilers, the device and the database, which do the work.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class ProblemRun {
  public:
   ProblemRun(const RunContext& context, const ProblemTask& task);
 
-  /// What was found until the end, or until the interrupt.
+  /// Returns the findings until the end, or until the interrupt.
   TunedProblem run();
 
  private:
@@ -45,7 +45,7 @@ class ProblemRun {
   const ProblemTask& task_;
   const Mode& mode_;
   int deaths_seen_;
-  std::size_t ahead_ = 0;  // so many of what is listed are compiled for the next problem
+  std::size_t ahead_ = 0;  // variants of the list that are compiled for the next problem
   TunedProblem result_;
   std::unique_ptr<Search> strategy_;
   std::unique_ptr<SearchRun> search_;

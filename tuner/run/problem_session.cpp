@@ -10,10 +10,10 @@
 namespace tunesmith {
 namespace {
 
-// Between two looks at the clock and at the interrupt.
+// The longest time between two looks at the clock and at the interrupt.
 constexpr double longest_wait_s = 0.2;
 
-// An interrupted run waits so long for what the device and the compilers have begun.
+// The time that an interrupted run waits for running work of the device and the compilers.
 constexpr double patience_s = 1;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -55,7 +55,7 @@ void ProblemSession::want_inputs(std::uint64_t seed) {
   context_.references.want(context_.op.name, task_.problem.text(), seed);
 }
 
-// The arithmetic would disturb the times of the host, and a reference that is a kernel those of a GPU.
+// False if the arithmetic would disturb the host's times, or a reference that is a kernel those of a GPU.
 bool ProblemSession::may_make_ahead() const {
   return device().kind != DeviceKind::host && context_.op.user_kernel == nullptr;
 }
@@ -93,7 +93,7 @@ void ProblemSession::wait() {
   prepare();
 }
 
-// Of one variant, from what the base took.
+// The limit for one variant, from the time of the base.
 double ProblemSession::limit_s() const {
   const Op& op = context_.op;
   double base_s = 0;

@@ -22,8 +22,8 @@ constexpr auto bar_every = std::chrono::milliseconds(100);
 constexpr auto line_every = std::chrono::seconds(2);
 constexpr std::size_t bar_width = 20;
 
-// The part that is done: by number where the total is known, by time where there is a budget of time; the
-// larger of the two.
+// The part that is done: by number if the total is known, by time if there is a budget of time; the larger of
+// the two.
 double fraction(const ProgressState& state) {
   double part = 0;
   if (state.total > 0) part = static_cast<double>(state.done) / static_cast<double>(state.total);
@@ -35,7 +35,7 @@ double rate(const ProgressState& state) {
   return state.elapsed_s > 0 ? static_cast<double>(state.measured) / state.elapsed_s : 0;
 }
 
-// In seconds; below 0: not known.
+// The seconds that are left; negative if not known.
 double left(const ProgressState& state) {
   double seconds = -1;
   if (state.total > 0 && state.measured > 0) {
@@ -113,7 +113,7 @@ void Progress::begin_part(Part part) {
   part_began_ = std::chrono::steady_clock::now();
 }
 
-// The bar and what is left are those of the whole, the rest is of the problem.
+// The bar and the time left are those of the whole run, the rest is of the problem.
 ProgressState Progress::in_part(const ProgressState& state) const {
   ProgressState whole = state;
   if (!part_) return whole;

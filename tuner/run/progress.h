@@ -25,41 +25,41 @@ struct ProgressState {
   std::int64_t failed = 0;     ///< verdicts other than ok
   double best_us = 0;          ///< 0: none yet
   double best_within = 0;      ///< half the width of its interval, as a part of it; 0: not known yet
-  std::int64_t running = 0;    ///< finalists that are not decided yet; 0: none, or no finals
+  std::int64_t running = 0;    ///< undecided finalists; 0: none, or no finals
   double base_us = 0;          ///< 0: not known yet
-  Conditions conditions = {};  ///< under which both were measured
+  Conditions conditions = {};  ///< conditions of both times
 };
 
 /// "[#####.....] search 120/500 | 98/s | best 12.30 us, 4.10x base | 3 failed | 4 s left", narrower than
 /// `columns`.
 std::string bar_line(const ProgressState& state, int columns);
-/// The same without the bar.
+/// The same line without the bar.
 std::string plain_line(const ProgressState& state);
 
 std::string time_text(double microseconds);  ///< "12.3 us", "4.56 ms"
 std::string ratio_text(double ratio);        ///< "4.10x"
 
-/// A reason as one line: of a compiler's output the first error.
+/// A reason as one line: the first error of a compiler's output.
 std::string one_line(const std::string& reason);
 
 class Progress {
  public:
   Progress(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
-  /// Another one for the same output, used by another thread; its lines begin with the name.
+  /// Another progress for the same output, used by another thread; its lines begin with the name.
   Progress named(const std::string& name) const;
 
-  /// From here on bars and times are of a whole that has several parts, one after the other.
+  /// From here on bars and times are those of a whole that has several parts, one after the other.
   struct Part {
     std::string name;      ///< "reduce (3 of 7)"
     double elapsed_s = 0;  ///< of the whole, now
-    double part_s = 0;     ///< that this part may take
+    double part_s = 0;     ///< limit of this part
     double whole_s = 0;
   };
   void begin_part(Part part);
   bool in_parts() const { return part_.has_value(); }
 
   void say(std::string_view line);  ///< prints a line that stays
-  /// The same, once for each kind, whoever of those made by named() says it.
+  /// Prints the line once for each kind, even if several objects made by named() print it.
   void say_once(const std::string& kind, std::string_view line);
   bool due() const;                       ///< show() would draw
   void show(const ProgressState& state);  ///< draws only if enough time has passed

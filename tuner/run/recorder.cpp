@@ -15,11 +15,11 @@
 namespace tunesmith {
 namespace {
 
-// More digits than a measurement is accurate to would only fill the file.
+// Digits beyond a measurement's accuracy would only fill the file.
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 
-// The programs that said what is right in a session, by what its command says behind itself (device_run.cpp);
-// empty: what the op or its description says, which is part of a variant's identity.
+// The programs that gave references or inputs in a session, from the end of its command (device_run.cpp).
+// Empty: the reference of the op or its description, which is part of a variant's identity.
 std::string_view programs_of(std::string_view command) {
   constexpr std::string_view opening = "  # The reference of ", is = " is ",
                              inputs = " Its inputs come from ";
@@ -51,7 +51,7 @@ Recorder::~Recorder() {
   try {
     store_.end_session(session_, Store::End::interrupted);
   } catch (...) {
-    // The next session will mark it.
+    // On failure the next session marks it.
   }
 }
 

@@ -7,18 +7,18 @@
 namespace tunesmith {
 namespace {
 
-// After so many worker deaths without a good variant between them the base is measured again.
+// After this many worker deaths without a good variant between them the base is measured again.
 constexpr int most_deaths_in_a_row = 5;
 constexpr int most_timeouts_in_a_row = 2;  // of a base that never worked: each takes minutes
 
-// Enough behind the compilers that the device never waits, few enough that little is thrown away when the
-// time is over. A search that learns proposes better after each verdict, so it has fewer in flight.
+// Enough compiled variants that the device never waits, and few enough that little is lost when the time is
+// over. A search that learns proposes better after each verdict, so it has fewer in flight.
 constexpr std::size_t most_ready = 32;
 constexpr std::size_t most_ready_of_learners = 4;
 
 constexpr TrialId base_ticket = 0;
 
-// A compilation is cut off after so many times the median of the run, and not before this share of the
+// A compilation is cut off after this many times the median of the run, and not before this share of the
 // budget: by then 15 compilers have compiled 150 others.
 constexpr double compile_medians = 10;
 constexpr double compile_share = 0.05;
@@ -32,8 +32,8 @@ SearchRun::SearchRun(Setup setup, Findings& findings) : setup_(std::move(setup))
   end_.least_gain = setup_.budget.least_gain;
 }
 
-// The base is measured in every run, whatever the budget: it is the baseline. The budget's time begins after
-// it, because a large problem's inputs and reference may take longer than that.
+// The base is measured in every run with any budget: it is the baseline. The budget's time begins after it,
+// because a large problem's inputs and reference may take longer than that.
 bool SearchRun::out_of_time() const {
   return base_settled_s_ && setup_.budget.seconds && elapsed_s() >= *setup_.budget.seconds;
 }
@@ -81,15 +81,15 @@ double SearchRun::least_compile_limit_s() const {
   return setup_.budget.seconds ? *setup_.budget.seconds * compile_share : no_limit_s;
 }
 
-// One variant in thousands is worth no more of a compiler than this.
+// A single variant of thousands is not worth more of a compiler's time than this.
 double SearchRun::compile_limit_s() const {
   if (!setup_.budget.seconds || compile_ms_.size() < fewest_compiled) return setup_.mode.most_compile_s;
   const double median_s = 1e-3 * compile_ms_[compile_ms_.size() / 2];
   return std::max({compile_medians * median_s, least_compile_limit_s(), shortest_limit_s});
 }
 
-// Takes over the verdict of an earlier run. Not the base's where times are compared with it: it is measured
-// at the same clocks.
+// Takes over the verdict of an earlier run. Not that of the base if times are compared with it: the base is
+// measured at the same clocks.
 bool SearchRun::adopt(Trial& trial) {
   if (trial.variant.is_base && setup_.mode.base_is_baseline) return false;
   const auto found = setup_.known.find(trial.variant.source.hash);
@@ -97,7 +97,7 @@ bool SearchRun::adopt(Trial& trial) {
   const Verdict verdict = verdict_of(found->second.verdict);
   if (setup_.retry_failed && (verdict == Verdict::timeout || verdict == Verdict::crash)) return false;
   if (const auto took_ms = found->second.compile_ms) {
-    // A compilation that may have been cut off gets longer in a run that has much more time.
+    // A compilation that may have been cut off is tried again in a run that has much more time.
     if (verdict == Verdict::timeout && *took_ms >= 1e3 * shortest_limit_s &&
         least_compile_limit_s() > 2e-3 * *took_ms)
       return false;
@@ -189,7 +189,7 @@ void SearchRun::end_of_probe(const MeasureReply& reply) {
   deaths_in_a_row_ = 0;
 }
 
-// A verdict of this run: first the database, then everything that follows from it.
+// Handles a verdict of this run: first writes it to the database, then does all that follows from it.
 void SearchRun::settle(TrialId trial_id, const MeasureReply& reply) {
   Trial& trial = findings_.trial(trial_id);
   trial.measurement = setup_.record(trial, reply);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search on one problem as a state machine: it is told what compilers and device answered, and says what
+// The search on one problem as a state machine: it is told the results of compilers and device, and says what
 // to compile and what to measure next. It starts no process, opens no database and never waits.
 #pragma once
 
@@ -28,50 +28,50 @@ class SearchRun {
     std::string device_id;  ///< for messages: "cuda:0"
     const Policy& policy;
     const Budget& budget;
-    std::map<std::string, KnownVerdict> known;  ///< of earlier runs, by source hash
+    std::map<std::string, KnownVerdict> known;  ///< verdicts of earlier runs, by source hash
     Mode mode = modes::tuning;
-    bool retry_failed = false;  ///< do not take over what a time-out or a crash ended
+    bool retry_failed = false;  ///< do not take over time-outs and crashes
     std::function<RenderedVariant(const Point&)> render;
     Record record;
     std::function<double()> now_s;  ///< a clock that never jumps
   };
   SearchRun(Setup setup, Findings& findings);
 
-  /// Takes one proposal of the search. Nothing when the space or the number of variants is exhausted, or when
+  /// Takes one proposal of the search. Nothing if the space or the number of variants is exhausted, or if
   /// enough variants wait for the device.
   struct Proposal {
     TrialId trial_id;
-    bool compile;  ///< else its verdict is known already
+    bool compile;  ///< false: its verdict is known already
   };
   std::optional<Proposal> propose();
   void compiled(CompileResult result);
-  double compile_limit_s() const;  ///< what the next compilation may take; 0: there is no limit
+  double compile_limit_s() const;  ///< limit of the next compilation; 0: no limit
 
-  /// What the device should measure next, if it is free and something is ready.
+  /// The next measurement, if the device is free and a variant is ready.
   struct MeasureTask {
     TrialId trial_id;
     double give_up_above_us = 0;  ///< as in Timing
   };
   std::optional<MeasureTask> to_measure();
 
-  /// What came of it, and whether the worker ended with it. The verdict is kept until write_down(), so that
-  /// the device can be given its next variant before that waits for the disk. Both throw Error when the
-  /// device seems unusable.
+  /// Takes the result of the measurement, and if the worker ended with it. The verdict is kept until
+  /// write_down(), so that the device gets its next variant before the wait for the disk. Both throw Error
+  /// when the device seems unusable.
   void measured(MeasureReply reply, bool worker_died);
   void write_down();
 
-  /// What another device found of a variant: the search need not propose it.
+  /// Takes the verdict of another device on a variant: the search need not propose it.
   void learn(const Point& point, Verdict verdict, double median_us) {
     setup_.search.learn(point, verdict, median_us);
   }
 
   bool out_of_time() const;                                  ///< the time of the budget is over
-  bool little_expected() const { return little_expected_; }  ///< that is why nothing more will be proposed
-  void drop_waiting() { ready_.clear(); }        ///< what waits for the device is not wanted any more
-  bool exhausted() const { return exhausted_; }  ///< nothing more will be proposed
+  bool little_expected() const { return little_expected_; }  ///< the reason why nothing more will be proposed
+  void drop_waiting() { ready_.clear(); }                    ///< drops the variants that wait for the device
+  bool exhausted() const { return exhausted_; }              ///< nothing more will be proposed
   bool idle() const { return !on_device_ && ready_.empty(); }
   std::int64_t counted() const { return counted_; }  ///< proposals that count against the budget
-  double elapsed_s() const;                          ///< of the budget's time
+  double elapsed_s() const;                          ///< time of the budget that is used
 
  private:
   bool adopt(Trial& trial);
@@ -84,7 +84,7 @@ class SearchRun {
 
   struct OnDevice {
     TrialId trial_id;
-    bool probe;  // the base, to see whether it still works
+    bool probe;  // the base, to see if it still works
   };
   struct UnwrittenReply {
     TrialId trial_id;

@@ -13,8 +13,8 @@
 namespace tunesmith {
 namespace {
 
-// Of the time for a table: to search; and until the best of that are measured on all that were searched. The
-// portfolio is measured in what is left.
+// Shares of the time for a table: for the search; and up to when the best variants are measured on all
+// searched problems. The portfolio is measured in the remaining time.
 constexpr double share_of_search = 0.38;
 constexpr double share_of_choice = 0.62;
 constexpr std::size_t contenders = 3 * most_in_portfolio / 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a run that makes a timing table: what is searched, what is measured on all problems, and what
-// the table is then (choose/portfolio.h).
+// The part of a run that makes a timing table: what is searched, what is measured on all problems, and the
+// resulting table (choose/portfolio.h).
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,11 @@
 
 namespace tunesmith {
 
-/// What a table of the op on the device is made of: the newest times of templates as they are now, with warm
-/// caches and launches apart.
+/// The times that a table of the op on the device is made of: the newest times of templates as they are now,
+/// with warm caches and launches apart.
 std::vector<TimeRow> times_for_table(const Store& store, const Op& op, std::int64_t device_id);
 
-/// The same of each device of that model in the database; none where there is no such file.
+/// The same for each device of that model in the database; none if there is no such file.
 std::vector<std::vector<TimeRow>> times_of_model(const std::filesystem::path& database, const Op& op,
                                                  const DeviceFacts& device);
 

@@ -24,14 +24,14 @@
 namespace tunesmith {
 namespace {
 
-// What takes less than a second is not worth a line.
+// Reading that takes less than a second is not worth a line.
 void show_reading(const char* what, std::int64_t done, std::int64_t total, Clock::time_point started,
                   Progress& progress) {
   if (Clock::now() - started > std::chrono::seconds(1))
     progress.show({.stage = what, .done = done, .total = total});
 }
 
-// The tuner keeps copies of its own, so a problem that passes may still be too large.
+// The tuner keeps its own copies, so a problem that passes may still be too large.
 void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& device) {
   double bytes_needed = 0;
   for (const Argument& argument : op.arguments) bytes_needed += size_bytes(argument, problem);
@@ -42,8 +42,8 @@ void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& d
                    " are all that " + device.name + " has; give a smaller problem.");
 }
 
-// Adds problems of winners, each once: those whose templates render them to another text now, that were
-// chosen among times of several GPUs, or that no finals have named.
+// Adds the problems of winners, without repetitions, whose templates now render them to another text, that
+// were chosen among times of several GPUs, or that no finals have named.
 void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& device,
                const Recorder::Facts& facts, const std::vector<WinnerRow>& winners) {
   for (const WinnerRow& row : winners) {
@@ -56,13 +56,13 @@ void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& 
           variant->source.hash != row.variant.source_hash)
         problems.push_back(std::move(problem));
     } catch (const UsageError&) {
-      // The op has no such problem any more.
+      // The op no longer has such a problem.
     }
   }
 }
 
-// All that have verdicts, but for the anchors of a table that have no winner: they are measured for the
-// table.
+// Adds all problems that have verdicts, except anchors of a table without a winner: those are measured for
+// the table.
 void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<Store::TriedProblem>& tried,
                Progress& progress) {
   std::size_t without = 0;
@@ -76,7 +76,7 @@ void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<S
       problems.push_back(complete_problem(op, Problem::parse(one.problem)));
       if (!one.has_winner) ++without;
     } catch (const UsageError&) {
-      // The op has no such problem any more.
+      // The op no longer has such a problem.
     }
   }
   if (problems.empty()) {
@@ -91,7 +91,7 @@ void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<S
       (anchors == 0 ? "." : "; " + counted(anchors, "anchor") + " of the table left out."));
 }
 
-// Each once, with the weights of all that are the same.
+// Keeps one of equal problems, with the sum of their weights.
 void merge_duplicates(std::vector<Problem>& problems, std::vector<double>& weights) {
   std::vector<Problem> once;
   std::vector<double> its_weights;
@@ -109,7 +109,8 @@ void merge_duplicates(std::vector<Problem>& problems, std::vector<double>& weigh
   weights = std::move(its_weights);
 }
 
-// Each GPU once, in one order for all tuners, so that no two wait for each other. Ends with an interrupt.
+// Locks each GPU once, in the same order in all tuners, so that no two wait for each other. Ends at an
+// interrupt.
 void take_locks(const DeviceRuns& device_runs, std::vector<DeviceLock>& locks, Progress& progress) {
   std::map<std::string, const DeviceRun*> gpus;
   for (const auto& device_run : device_runs)
@@ -185,7 +186,7 @@ void refuse_contradictions(const Op& op, const TuneOptions& options) {
         "with finals alone. Merge the shards' files first.");
 }
 
-// What takes long for each problem, its space, is made when its turn comes.
+// The search space, which takes long, is made when the problem's turn comes.
 std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options, Progress& progress) {
   refuse_unknown_strategy(options.search.strategy);
   for (const std::string& name : options.search.templates) find_template(op, name);
@@ -202,7 +203,8 @@ std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options,
   return problems;
 }
 
-// What the file without a shard's name knows, a shard knows too, and what it chooses follows that.
+// A shard's file begins with the contents of the file without a shard's name, because its choices follow from
+// them.
 void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
   std::error_code ignored;
   if (!options.shard || !std::filesystem::exists(options.database, ignored)) return;
@@ -239,7 +241,7 @@ DeviceRuns make_device_runs(const Op& op, const TuneOptions& options, const std:
   return device_runs;
 }
 
-// What the device cannot do is refused.
+// Refuses options that the device does not support.
 void check_device(const TuneOptions& options, const DeviceRun& device_run) {
   const bool host = device_run.device().kind == DeviceKind::host;
   const std::string note = device_run.note().empty() ? "" : " " + device_run.note();
@@ -294,7 +296,7 @@ std::vector<TunedProblem> run_problems(const DeviceRuns& device_runs, const Tune
     const std::chrono::duration<double> total(options.total_s);
     assignment.until = started + std::chrono::duration_cast<Clock::duration>(total);
     assignment.weights = std::move(weights);
-    assignment.weights.resize(problems.size(), 1);  // also of those that are stale
+    assignment.weights.resize(problems.size(), 1);  // stale problems get a weight too
   }
   std::vector<TunedProblem> tuned = run_tasks(device_runs, problems, tasks, assignment);
   if (tuned.size() < problems.size() && !interrupted() && !options.shard) {
@@ -315,7 +317,7 @@ std::string device_of_rank(const std::string& words, int local_rank, std::size_t
 std::size_t device_count(const std::string& words) { return DeviceId::parse_list(words).size(); }
 
 TuneResult tune(const TuneOptions& options, Progress& progress) {
-  // Everything that a user can get wrong is checked before a process is started.
+  // Every possible mistake of a user is checked before a process is started.
   const Op& op = find_op(options.op);
   if (!options.mode.chooses_again()) static_cast<void>(Budget::parse(options.search.budget));
   refuse_contradictions(op, options);
@@ -331,7 +333,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
 
   const InterruptScope scope;
   const Clock::time_point started = Clock::now();
-  std::vector<DeviceLock> locks;  // until the workers have ended
+  std::vector<DeviceLock> locks;  // held until the workers have ended
   const DeviceRuns device_runs = make_device_runs(op, options, file, ids, progress);
   DeviceRun& first = *device_runs.front();
   check_device(options, first);

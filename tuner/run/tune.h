@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuning loop of a command: for each problem search, measure and choose; every verdict goes to the
+// The tuning loop of a command: it searches, measures and chooses for each problem; every verdict goes to the
 // database at once.
 #pragma once
 
@@ -25,63 +25,67 @@
 
 namespace tunesmith {
 
-/// What the problems are measured for: a timing table of the same variants on all of them. Some are searched,
-/// without finals, and the best that were found measured on all of these, so that they can be
-/// compared; then the portfolio is measured on each problem where it is legal and not known yet.
+/// The options of a timing table, which holds the times of the same variants on all problems. Some problems
+/// are searched, without finals, and the best variants that were found are measured on all searched problems,
+/// so that they can be compared; then the portfolio is measured on each problem where it is legal and not
+/// known yet.
 struct TableOptions {
-  std::size_t searched = std::numeric_limits<std::size_t>::max();  ///< the first so many
-  /// The table that is extended, its variants the portfolio. Null: a new one of all that the device's times
-  /// say, and its portfolio.
+  std::size_t searched = std::numeric_limits<std::size_t>::max();  ///< the first so many problems
+  /// The table that is extended; its variants are the portfolio. Null: a new table from all times of the
+  /// device, with its portfolio.
   std::optional<TimingTable> known = std::nullopt;
-  std::vector<NamedVariant> portfolio = {};  ///< measured in its place; empty: the table's own
-  VariantLists lists = {};                   ///< measured in place of the portfolio, by the text of a problem
-  double seconds = 0;  ///< for all problems together, less than half of it to search; 0: no limit
+  std::vector<NamedVariant> portfolio = {};  ///< measured instead of the table's own; empty: the table's own
+  VariantLists lists = {};                   ///< measured instead of the portfolio, by the text of a problem
+  double seconds = 0;  ///< for all problems together; less than half is for the search; 0: no limit
 };
 
-/// Which variants are tried.
+/// Options that choose the variants to try.
 struct SearchOptions {
-  std::string budget = "60s";  ///< for the search of each problem; the finals come after it (Budget::parse)
-  std::string until = {};  ///< a search ends when less is expected (least_gain_of); empty: with its budget
+  std::string budget = "60s";  ///< of each problem's search; the finals come after it (Budget::parse)
+  /// Ends a search that expects less gain (least_gain_of); empty: its budget ends it.
+  std::string until = {};
   std::string strategy = "auto";  ///< one of strategies()
   Prior prior = Prior::worth;
   std::vector<std::string> templates = {};  ///< search only these; empty: all
   std::vector<BuiltIn> built_in = {};       ///< guesses, which run in the finals too
-  bool retry_failed = false;  ///< try variants again that timed out or crashed in an earlier run
+  bool retry_failed = false;                ///< retry variants that timed out or crashed in an earlier run
 };
 
-/// How variants are checked and timed.
+/// Options for checking and timing variants.
 struct MeasureOptions {
-  Conditions conditions = {};  ///< of the times, and by what winners are chosen; others are stale
-  bool energy = true;          ///< measure that of the finalists, some seconds a problem
-  std::string reference = {};  ///< a ReferenceProgram's words: in place of the one that the op describes
-  std::string inputs = {};     ///< likewise, of one that gives input arrays
+  Conditions conditions = {};  ///< of the times that choose winners; winners of other conditions are stale
+  bool energy = true;          ///< measure the finalists' energy, some seconds a problem
+  std::string reference = {};  ///< words of a ReferenceProgram, which replaces the described one
+  std::string inputs = {};     ///< words of a program that gives input arrays
   std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind
   WorkerTimeouts worker = {};
 };
 
 struct CompileOptions {
-  int processes = 0;  ///< that compile at the same time; 0: one less than there are processors
+  int processes = 0;  ///< parallel compilations; 0: one less than there are processors
   double timeout_s = 120;
-  std::filesystem::path cache_folder = user_cache_folder();  ///< of compiled binaries; empty: none
+  std::filesystem::path cache_folder = user_cache_folder();  ///< folder of compiled binaries; empty: none
 };
 
 struct TuneOptions {
   std::string op;
   std::vector<Problem> problems;  ///< as given; parameters with an initial value may be missing
-  /// How much each is worth, with total_s: a problem gets time by its weight. Empty: all the same.
+  /// The weight of each problem, used with total_s: a problem gets time by its weight. Empty: all are equal.
   std::vector<double> weights = {};
-  double total_s = 0;  ///< for all problems together; the first ones are begun in that time; 0: no limit
-  std::optional<Shard> shard = std::nullopt;     ///< only its part, into a file of its own beside `database`
-  std::optional<int> local_rank = std::nullopt;  ///< "cuda" and "auto" are the GPU of this number
+  /// The time for all problems together; problems are begun in order within that time; 0: no limit.
+  double total_s = 0;
+  /// Tune only its part, into a file of its own beside `database`.
+  std::optional<Shard> shard = std::nullopt;
+  std::optional<int> local_rank = std::nullopt;  ///< "cuda" and "auto" mean the GPU of this number
   Mode mode = modes::tuning;  ///< or finals (without problems: of all that have verdicts), or checks
   std::optional<TableOptions> table = std::nullopt;  ///< the problems are anchors of a timing table
-  /// With modes::checks: random configs of each template, dealt out to the problems, beside those in which
-  /// each value of each axis occurs.
+  /// With modes::checks: the number of random configs of each template, dealt out to the problems, in
+  /// addition to those in which each value of each axis occurs.
   std::size_t random_checks = 0;
   bool stale = false;  ///< also the op's problems on this device whose winners' templates have changed
   std::string device = "auto";     ///< as DeviceId reads it: auto, cuda, cuda:N or host; or several of one
                                    ///< model: cuda:all, or names with commas between them
-  std::uint64_t seed = 1;          ///< for the search and the inputs
+  std::uint64_t seed = 1;          ///< of the search and the inputs
   std::filesystem::path database;  ///< created if it does not exist
   std::string command = "tunesmith tune";  ///< recorded in the session
   SearchOptions search = {};
@@ -102,21 +106,21 @@ struct TunedWinner {
   TunedTime time;
   std::int64_t alignment_bytes = 0;
   int registers = 0;
-  std::int64_t finalists = 0;  ///< that it ran against, itself included
-  std::int64_t tied = 0;       ///< of these, those that could not be told from the best
+  std::int64_t finalists = 0;  ///< number that it ran against, itself included
+  std::int64_t tied = 0;       ///< those of them that could not be distinguished from the best
   std::string runner_up;       ///< the best of the others: template and config; empty: there was none
   Interval runner_up_ratio;
-  std::string note;  ///< why the database kept another; empty if it took this one
+  std::string note;  ///< why the database kept another winner; empty if it took this one
 };
 
-/// One that ran beside the first winner, itself included.
+/// A variant that ran beside the first winner, or the winner itself.
 struct TunedFinalist {
   std::string template_name, config;
   double median_us = 0;
   double ratio = 1;  ///< of its time to the winner's, paired over rounds
 };
 
-/// One that is not `ok`.
+/// A variant that is not `ok`.
 struct FailedVariant {
   std::string template_name, config;
   Verdict verdict;
@@ -125,21 +129,21 @@ struct FailedVariant {
 
 struct TunedProblem {
   std::string problem;
-  /// The fastest, then, if that needs alignment, the fastest that does not.
+  /// The fastest, then, if it needs alignment, the fastest that does not.
   std::vector<TunedWinner> winners;
   bool provisional = false;  ///< the run was interrupted: the winners are the fastest of the search
   std::vector<TunedFinalist> finalists;  ///< the best first
   std::optional<TunedTime> base;
-  std::string base_fault;  ///< its verdict and reason; empty: it is ok, or it was not judged
-  double worst_us = 0;     ///< of the variants that are ok; 0: none
-  /// Of the variants that the search proposed, including those of earlier runs.
+  std::string base_fault;  ///< the base's verdict and reason; empty: it is ok, or it was not judged
+  double worst_us = 0;     ///< slowest variant that is ok; 0: none
+  /// The verdicts of the variants that the search proposed, including those of earlier runs.
   std::map<Verdict, std::int64_t> verdicts;
   std::vector<FailedVariant> failed;  ///< with modes::checks
-  std::int64_t measured = 0;          ///< of the verdicts, those of this run
-  std::int64_t known = 0;             ///< of these, taken from the database
+  std::int64_t measured = 0;          ///< verdicts of this run
+  std::int64_t known = 0;             ///< verdicts taken from the database
   std::int64_t variants = 0;          ///< in the search space
   double seconds = 0;
-  double search_s = 0;  ///< of these, from the base's verdict to the end of the search
+  double search_s = 0;  ///< part of `seconds` from the base's verdict to the end of the search
 };
 
 struct TuneResult {
@@ -149,23 +153,23 @@ struct TuneResult {
   DeviceFacts device;
   Conditions conditions = {};
   std::vector<TunedProblem> problems;
-  std::optional<TimingTable> table = std::nullopt;  ///< that was stored, if the options ask for one
+  std::optional<TimingTable> table = std::nullopt;  ///< the stored table, if the options ask for one
   TimeSpent spent;                                  ///< from the start of the worker
   double compile_s = 0;                             ///< of all compilers together
   int compilers = 0;
   double seconds = 0;
 };
 
-/// How many devices TuneOptions::device means. Throws UsageError.
+/// The number of devices that TuneOptions::device means. Throws UsageError.
 std::size_t device_count(const std::string& words);
 
-/// Which of `count` GPUs the words mean to the process of this rank on its machine: "cuda:2"; other words
+/// The GPU, of `count`, that the words mean to the process of this rank on its machine: "cuda:2". Words other
 /// than "cuda" and "auto" stay.
 std::string device_of_rank(const std::string& words, int local_rank, std::size_t count);
 
-/// Throws UsageError, Error or StoreError; what was recorded before stays. Waits for another tuner that has
-/// the GPU. Handles SIGINT, SIGTERM and SIGHUP while it runs: the first ends the run cleanly, the second ends
-/// it at once.
+/// Tunes the problems. Throws UsageError, Error or StoreError; rows that were recorded before stay. Waits for
+/// another tuner that has the GPU. Handles SIGINT, SIGTERM and SIGHUP while it runs: the first ends the run
+/// cleanly, the second ends it at once.
 TuneResult tune(const TuneOptions& options, Progress& progress);
 
 }  // namespace tunesmith

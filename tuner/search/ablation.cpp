@@ -24,10 +24,10 @@ MeanEstimate estimated(const std::vector<double>& values) {
   return {mean, size > 1 ? std::sqrt(squares / (size - 1) / size) : std::nan("")};
 }
 
-// The expected logarithm of the least of `drawn` of these times, which are in their order.
+// The expected logarithm of the least of `drawn` of these times, which are sorted.
 double best_of(const std::vector<double>& times, std::size_t drawn) {
   double expected = 0;
-  double none_before = 1;  // the chance that all that are drawn come later
+  double none_before = 1;  // the chance that all drawn times come later
   for (std::size_t i = 0; i < times.size(); ++i) {
     const double here = std::min(1.0, static_cast<double>(drawn) / static_cast<double>(times.size() - i));
     expected += none_before * here * std::log(times[i]);
@@ -36,12 +36,12 @@ double best_of(const std::vector<double>& times, std::size_t drawn) {
   return expected;
 }
 
-// A recorded config that is legal, and which heuristics it breaks.
+// A recorded config that is legal, with the heuristics that it breaks.
 struct Row {
   const RecordedRow* recorded;
   bool ok;
   std::vector<bool> breaks;
-  std::ptrdiff_t broken;  // how many
+  std::ptrdiff_t broken;  // number of broken heuristics
 };
 
 struct TemplateRows {
@@ -76,7 +76,7 @@ TemplateRowsByName parts_of(const Recording& recording) {
   return parts;
 }
 
-// By repeat and mark, without one heuristic of the template `name`.
+// The qualities by repeat and mark, without one heuristic of the template `name`.
 std::vector<std::vector<double>> qualities(Recording legal, const TemplateRowsByName& parts,
                                            const std::string& name, std::size_t left_out, std::size_t repeats,
                                            std::uint64_t seed, std::span<const std::int64_t> marks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What shows the worth of each heuristic: of every template in turns configs that keep all of them, and
-// configs that break one alone, each heuristic in turn; all at random.
+// The strategy that records the data for ablation.h: for every template in turn it proposes configs that keep
+// all heuristics, and configs that break only one, each heuristic in turn; all at random.
 #include <utility>
 
 #include "tuner/search/guide.h"
@@ -39,14 +39,14 @@ class AblationGuide : public Guide {
   bool learns() const override { return false; }
 
  private:
-  // The space whose promising configs break this heuristic alone.
+  // The space whose promising configs break only this heuristic.
   static Space breaking(const Space& space, std::size_t rule) {
     std::vector<Rule> worth = space.worth();
     worth[rule].holds = [holds = space.worth()[rule].holds](const Config& config) { return !holds(config); };
     return Space(space.axes(), space.must(), std::move(worth));
   }
 
-  // Some of its promising configs, each as likely as another.
+  // A random sample of its promising configs, all equally likely.
   std::vector<PointId> drawn(std::size_t part, const Space& from) {
     std::vector<PointId> reservoir;
     if (!points_.space().parts[part].count.is_at_most(most_enumerated)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each value of each axis adds to a number, learnt from examples: least squares with a small penalty, so
-// that few examples give small effects. For logarithms of times the effects are factors.
+// Learns from examples how much each value of each axis adds to a number: least squares with a small penalty,
+// so that few examples give small effects. For logarithms of times the effects are factors.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace tunesmith {
 class AdditiveModel {
  public:
   void learn(const Config& config, double value);
-  /// Nothing before it has seen enough examples to be of use.
+  /// Predicts the number; nothing until there are enough examples.
   std::optional<double> predict(const Config& config) const;
 
  private:
@@ -27,8 +27,8 @@ class AdditiveModel {
   std::map<std::string, std::size_t> columns_ = {{"", 0}};  // "BLOCK_X=32"; "" is the same for all configs
   std::vector<std::vector<double>> products_ = {{0}};       // of the columns, summed over the examples
   std::vector<double> moments_ = {0};                       // of the columns with the values
-  mutable std::vector<double> effects_;  // of the columns that there were when it was solved
-  mutable std::size_t solve_at_ = 0;     // when there are so many examples
+  mutable std::vector<double> effects_;                     // of the columns that existed when it was solved
+  mutable std::size_t solve_at_ = 0;  // the number of examples at which it is solved again
 };
 
 }  // namespace tunesmith

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default: a model, whose proposals are the best, as long as it learns; later the descent too, which
-// leaves no neighbour of the fastest out and is cheap, and crossings, which leave a local optimum.
+// The default strategy: at first a model, whose proposals are the best as long as it learns; later also the
+// descent, which omits no neighbour of the fastest and is cheap, and crossings, which leave a local optimum.
 #include "tuner/search/guide.h"
 
 namespace tunesmith {
 namespace {
 
-// The model observes no more than some 300 points; when there are many more, the descent finishes what is
-// left.
+// The model observes no more than some 300 points; when there are many more, the descent tries the rest.
 constexpr std::size_t most_for_model = 800;
 
-// After so many verdicts every fourth proposal is the descent's, and every fourth a crossing.
+// After this many verdicts every fourth proposal is the descent's, and every fourth a crossing.
 constexpr std::size_t model_alone = 160;
 
 class AutoGuide : public Guide {

@@ -12,11 +12,11 @@
 namespace tunesmith {
 namespace {
 
-// Words of the names that this project, Kernel Tuner, KTT and CLBlast give to their axes: block_size_x,
+// Words in the names that this project, Kernel Tuner, KTT and CLBlast give to their axes: block_size_x,
 // BLOCK, MDIMC; tile_size_y, OUT_X, ITEMS, WORK_PER_THREAD.
 constexpr std::array<std::string_view, 5> thread_words = {"block", "threads", "mdimc", "ndimc", "workgroup"};
 constexpr std::array<std::string_view, 6> work_words = {"tile", "out", "items", "work", "wpt", "coarsening"};
-// Limits and other meanings: RESIDENT_THREADS, tile_stride_x.
+// Words of limits and of other meanings: RESIDENT_THREADS, tile_stride_x.
 constexpr std::array<std::string_view, 5> other_words = {"resident", "max", "min", "stride", "order"};
 
 template <std::size_t Size>
@@ -69,12 +69,13 @@ double Experience::slower(PointId id) const {
   }
   double slower = 0;
   if (blocks) {
-    // Fewer than 128 threads hide little latency and leave warps unused where blocks per multiprocessor are
-    // limited; more than 512 leave few registers each and wait longer at barriers; a part of a warp is idle.
+    // Fewer than 128 threads hide little latency, and leave warps unused if blocks per multiprocessor are
+    // limited; more than 512 have few registers each and wait longer at barriers; threads of a partial warp
+    // are idle.
     slower += 0.25 * std::max(0.0, 7 - std::log2(threads)) + 0.2 * std::max(0.0, std::log2(threads) - 9);
     if (std::fmod(threads, 32) != 0) slower += 0.15;
   }
-  // One element a thread reuses nothing; more than 16 take many registers.
+  // One element per thread reuses nothing; more than 16 take many registers.
   slower += 0.15 * std::max(0.0, 1 - std::log2(work)) * (work > 0 ? 1 : 0) +
             0.15 * std::max(0.0, std::log2(work) - 4);
   return slower + 0.1 * static_cast<double>(space.broken_worth(config));

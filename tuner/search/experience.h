@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the names and values of axes suggest before anything is measured: how many threads a block has, how
-// many elements a thread computes. True of most kernels on most GPUs, so it is mild and verdicts overrule it.
+// Guesses from the names and values of axes, before anything is measured: how many threads a block has, how
+// many elements a thread computes. The guesses hold for most kernels on most GPUs, but not for all, so their
+// weight is small and verdicts overrule them.
 #pragma once
 
 #include <vector>

@@ -9,18 +9,18 @@
 namespace tunesmith {
 namespace {
 
-// Matérn 5/2: twice differentiable, so less smooth than a Gaussian, as times are.
+// The covariance Matern 5/2: twice differentiable, so less smooth than a Gaussian, as times are.
 template <typename Number>
 Number covariance(Number squared_distance) {
   const Number z = std::sqrt(5 * squared_distance);
   return (1 + z + z * z / 3) * std::exp(-z);
 }
 
-constexpr double jitter = 1e-6;  // keeps the matrix positive definite where two points are the same
+constexpr double jitter = 1e-6;  // keeps the matrix positive definite if two points are the same
 
 }  // namespace
 
-// The search for length scales: each in turn is made longer or shorter as long as that makes the observations
+// The search for length scales: makes each in turn longer or shorter, as long as that makes the observations
 // more likely. The squared distances are kept, so a step costs one covariance per pair and one factorisation.
 class GaussianProcess::Fit {
  public:
@@ -93,7 +93,8 @@ class GaussianProcess::Fit {
   }
 
   // The negative logarithm of the probability of the values, with the function's variance at its most likely
-  // value, and of the scales: their logarithms are spread by 1 around 0, the noise's by 1.5 around 0.01.
+  // value, and of the scales: the logarithms of the scales are spread by 1 around 0, that of the noise by 1.5
+  // around 0.01.
   double cost(const std::vector<float>& distances) {
     std::vector<double> covariances(distances.size());
     for (std::size_t at = 0; at < distances.size(); ++at)

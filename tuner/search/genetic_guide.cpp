@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Crosses two of the fastest points and changes an axis now and then. Knows nothing of what an axis means.
+// Crosses two of the fastest points and changes an axis now and then. It does not know the meaning of an
+// axis.
 #include <algorithm>
 
 #include "tuner/search/guide.h"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr std::size_t first_points = 20;
 constexpr std::size_t population = 20;  // the fastest so far
-constexpr int most_tries = 50;          // at a legal child that is new
+constexpr int most_tries = 50;          // for a legal child that is new
 
 class GeneticGuide : public Guide {
  public:
@@ -29,10 +30,10 @@ class GeneticGuide : public Guide {
   }
 
  private:
-  // The better of two.
+  // The better of two random positions.
   std::size_t tournament(std::size_t size) { return std::min(random_.below(size), random_.below(size)); }
 
-  // Each axis as in one of the parents, and one in ten at random.
+  // Takes each axis from one of the parents, and one in ten at random.
   PointId cross(PointId a, PointId b) {
     const Space& space = points_.space().parts[a.part].space;
     const Config mother = points_.config(a);

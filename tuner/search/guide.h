@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a strategy learns from: the verdicts so far. A guide chooses the next point by them; the search around
-// it (search.cpp) proposes the base and the promising points first, and never a point twice.
+// A guide chooses the next point from the history, the verdicts so far. The search around it (search.cpp)
+// proposes the base and the promising points first, and never a point twice.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct History {
   struct Trial {
     PointId id;
     State state = State::in_flight;
-    double log_us = 0;  ///< of the median, where ok
+    double log_us = 0;  ///< of the median, if ok
   };
   std::vector<Trial> trials;  ///< in the order in which they were proposed
   std::map<PointId, std::size_t> where;
   std::size_t reported = 0;
   std::map<std::size_t, AdditiveModel> compile_ms;  ///< by part; the logarithm
 
-  std::vector<std::size_t> fastest;  ///< positions of those that are ok, the fastest first
+  std::vector<std::size_t> fastest;  ///< positions of the trials that are ok, the fastest first
 
   bool has(PointId id) const { return where.contains(id); }
 };
@@ -35,13 +35,13 @@ struct History {
 class Guide {
  public:
   virtual ~Guide() = default;
-  /// A point that the history does not have; nothing where the next of the list will do.
+  /// A point that the history does not have; nothing if the next point of the list will do.
   virtual std::optional<PointId> choose(const History& history) = 0;
-  /// Whether what it chooses depends on verdicts.
+  /// True if its choices depend on verdicts.
   virtual bool learns() const { return true; }
-  /// As Search::expected_gain().
+  /// The same as Search::expected_gain().
   virtual std::optional<double> expected_gain() const { return std::nullopt; }
-  /// The logarithm of the median in µs that it expects of a point.
+  /// The expected logarithm of a point's median in us.
   virtual std::optional<double> predicted(const History&, PointId) const { return std::nullopt; }
 };
 

@@ -15,34 +15,37 @@
 namespace tunesmith {
 namespace {
 
-// Drawn before the first model, far from each other; and so many even where there are guesses, which may all
-// be wrong in the same way.
+// The points that are drawn before the first model, far from each other; at least `fewest_drawn` even if
+// there are guesses, which may all be wrong in the same way.
 constexpr std::size_t first_points = 10;
 constexpr std::size_t fewest_drawn = 3;
 constexpr int draws_per_first_point = 20;
 
-// The scales are chosen again, and the candidates drawn, when there are so many times more verdicts.
+// The scales are chosen again, and the candidates drawn again, when the number of verdicts has grown by this
+// factor.
 constexpr double refit_factor = 1.15;
 constexpr std::size_t most_fitted = 100;
 
-// A proposal takes time in proportion to the product of these.
+// The time of a proposal is proportional to the product of these.
 constexpr std::size_t most_observed = 300;
 constexpr std::size_t most_candidates = 4096;
 
-// All neighbours of so many of the fastest are candidates, and of the first of these the neighbours' too.
+// All neighbours of this many of the fastest are candidates, and for the first of these the neighbours'
+// neighbours too.
 constexpr std::size_t elite = 8;
 constexpr std::size_t inner_elite = 2;
 
-// What is slower than the median counts half: how slow it is says little about where the fast ones are.
+// Differences above the median count half: how slow a slow point is says little about where the fast ones
+// are.
 constexpr double slow_part = 0.5;
 
-// The process is this much surer than it says, which measures nearer to the best.
+// The process is taken to be surer than it says, so that proposals are nearer to the best.
 constexpr double surer = 0.8;
 
-// An improvement is worth the root of the time that its compilation takes: compilers work beside the device.
+// An improvement is worth the root of the time of its compilation: compilers work beside the device.
 constexpr double cost_exponent = 0.5;
 
-// What is expected of so many candidates together says whether to go on: of one alone it is little long
+// The expectation of this many candidates together decides whether to go on: that of one alone is small long
 // before the end.
 constexpr std::size_t looked_ahead = 40;
 
@@ -86,11 +89,11 @@ class ModelGuide : public Guide {
   }
 
  private:
-  // Times of trials as the process sees them.
+  // The times of trials as the process sees them.
   struct Times {
     std::vector<double> scaled;
     double mean = 0, deviation = 1;
-    double best = 0;  // of the logarithms
+    double best = 0;  // best logarithm
   };
 
   double slower(const History& history, std::size_t trial) const {
@@ -156,7 +159,7 @@ class ModelGuide : public Guide {
     return farthest;
   }
 
-  // The trials that the process is fitted to, or observes: the fastest half, and of the rest a random part.
+  // The trials that the process is fitted to, or observes: the fastest half, and a random part of the rest.
   std::vector<std::size_t> chosen(const History& history, std::size_t size, bool in_flight) {
     std::vector<std::size_t> trials = history.fastest;
     for (std::size_t at = 0; at < history.trials.size(); ++at) {
@@ -213,7 +216,7 @@ class ModelGuide : public Guide {
     weighed_.clear();
   }
 
-  // What a candidate costs, where compile times are known.
+  // The cost of a candidate, if compile times are known.
   double cost(const History& history, PointId id) const {
     const auto model = history.compile_ms.find(id.part);
     if (model == history.compile_ms.end()) return 1;
@@ -227,7 +230,7 @@ class ModelGuide : public Guide {
     weighed_.push_back(false);
   }
 
-  // The share of failed points nearby.
+  // Weighs by the share of failed points nearby.
   void weigh_failures(const History& history) {
     for (std::size_t i = 0; i < observed_.size(); ++i) {
       const History::Trial& trial = history.trials[observed_[i]];
@@ -274,7 +277,7 @@ class ModelGuide : public Guide {
   Embedding embedding_;
   Experience experience_;
   GaussianProcess process_;
-  std::optional<double> gain_;  // expected of the candidates ahead, of the logarithm of the time
+  std::optional<double> gain_;  // gain of the logarithm of the time, expected of the candidates ahead
   std::size_t drawn_ = 0;
   std::size_t fitted_ = 0;  // verdicts at the last refit
   std::size_t seen_ = 0;    // trials that the process observes or has left out

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descent: of the untried neighbours of the fastest points, the one that the nearest tried points promise
-// most. Cheap at any number of verdicts.
+// A descent: proposes, of the untried neighbours of the fastest points, the one that the nearest tried points
+// promise most for. Cheap with any number of verdicts.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t first_points = 12;
 constexpr std::size_t nearest = 5;  // points that vote
 constexpr std::size_t most_voters = 256;
-constexpr std::size_t most_centres = 32;  // beyond them the descent is at its end
+constexpr std::size_t most_centres = 32;  // beyond them the descent ends
 
 class NeighboursGuide : public Guide {
  public:
@@ -22,7 +22,7 @@ class NeighboursGuide : public Guide {
 
   std::optional<PointId> choose(const History& history) override {
     if (history.reported < first_points) return std::nullopt;
-    // Now and then another part of the space.
+    // Now and then it tries another part of the space.
     if (random_.below(10) == 0) return std::nullopt;
     learn(history);
     for (std::size_t rank = 0; rank < std::min(most_centres, history.fastest.size()); ++rank) {
@@ -52,7 +52,7 @@ class NeighboursGuide : public Guide {
     Coordinates at;
   };
 
-  // From the newest: a descent measures around the fastest.
+  // Learns from the newest on: a descent measures around the fastest.
   void learn(const History& history) {
     voters_.clear();
     for (std::size_t at = history.trials.size(); at-- > 0 && voters_.size() < most_voters;) {

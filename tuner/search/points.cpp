@@ -10,9 +10,10 @@
 namespace tunesmith {
 namespace {
 
-// Of a point, about; shared among the axes. More would take a strategy seconds for one proposal.
+// The approximate limit of a point's neighbours, shared among the axes. More would take a strategy seconds
+// for one proposal.
 constexpr std::size_t most_neighbours = 1024;
-constexpr std::size_t nearest_values = 8;  // on either side, of an axis with more than its share
+constexpr std::size_t nearest_values = 8;  // on either side, of an axis with more values than its share
 
 void shuffle(std::vector<std::uint64_t>& numbers, std::uint64_t seed) {
   Random random(seed);
@@ -47,7 +48,7 @@ Points::Points(const SearchSpace& space, std::optional<std::uint64_t> seed, Prio
   }
 }
 
-// Without a seed in the order of the axes.
+// Without a seed, in the order of the axes.
 std::vector<Config> Points::draw(std::size_t part, Space::Subset subset) {
   const std::size_t size = unnumbered_[part].is_used ? most_drawn_unnumbered : most_drawn;
   std::vector<Config> configs = space_.parts[part].space.sample(size, random_.next(), subset);
@@ -65,8 +66,8 @@ std::size_t Points::left(const List& list) const {
   return tier_ < list.tiers.size() ? list.tiers[tier_].size() - list.next : 0;
 }
 
-// Most configs break a `worth` rule, and most runs end before them, so they are listed only when it is their
-// turn.
+// Most configs break a `worth` rule, and most runs end before them, so they are listed only when their turn
+// comes.
 void Points::list_rest(std::size_t part) {
   List& list = lists_[part];
   const Space& space = space_.parts[part].space;
@@ -169,7 +170,7 @@ void Points::each_neighbour(PointId id, const std::function<void(PointId)>& visi
   }
 }
 
-// Mixed, so that neighbours are in different shares, which are the same in every process.
+// Numbers are mixed, so that neighbours are in different shares, which are the same in every process.
 bool Points::mine(PointId id) const {
   if (space_.shares == 1) return true;
   std::uint64_t number = id.number;
@@ -216,7 +217,7 @@ int twos(std::int64_t value) {
   return count;
 }
 
-// By value: where it lies between the smallest and the largest, and how often 2 divides it.
+// The coordinates by value: its position between the smallest and the largest, and how often 2 divides it.
 std::map<Value, std::vector<float>> placed_integers(const std::set<Value>& values) {
   std::vector<std::int64_t> sorted;
   sorted.reserve(values.size());
@@ -252,7 +253,7 @@ std::map<Value, std::vector<float>> placed_integers(const std::set<Value>& value
   return placed;
 }
 
-// One coordinate per category; two different ones are at the distance 1.
+// One coordinate per category; two different categories are at the distance 1.
 std::map<Value, std::vector<float>> placed_categories(const std::set<Value>& values) {
   constexpr float on = 0.70710678F;
   std::map<Value, std::vector<float>> placed;
@@ -275,7 +276,7 @@ std::size_t Embedding::add_group(std::size_t coordinates) {
 
 Embedding::Embedding(const Points& points) : points_(points) {
   const std::vector<SearchSpace::Part>& parts = points.space().parts;
-  // An axis that is categorical in one template and has integers in another is two.
+  // An axis that is categorical in one template and has integers in another counts as two axes.
   using Key = std::pair<std::string, std::size_t>;
   std::map<Key, std::set<Value>> values;
   const auto key = [](const Axis& axis) { return Key(axis.name, axis.values.front().index()); };
@@ -290,10 +291,10 @@ Embedding::Embedding(const Points& points) : points_(points) {
   };
   std::map<Key, Place> places;
   for (const auto& [name, on_axis] : values) {
-    if (on_axis.size() < 2) continue;  // says nothing that the template does not
+    if (on_axis.size() < 2) continue;  // it says nothing that the template does not
     auto placed = name.second == 0 ? placed_integers(on_axis) : placed_categories(on_axis);
     const std::size_t width = placed.begin()->second.size();
-    // Where it lies and how often 2 divides it may matter differently.
+    // The position and the number of factors 2 may matter differently, so each has its own group.
     const std::size_t at = add_group(name.second == 0 ? 1 : width);
     if (name.second == 0 && width == 2) add_group(1);
     places[name] = {at, std::move(placed), true};

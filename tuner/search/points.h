@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The points of a search space by number, in the order in which they are listed or drawn, and as coordinates
-// for what computes with them.
+// for models that compute with them.
 #pragma once
 
 #include <compare>
@@ -19,44 +19,47 @@
 namespace tunesmith {
 
 /// A point by numbers: the position of its template in SearchSpace::parts, and Space::number of its config;
-/// of a space too large for that, a number that Points gave to it.
+/// in a space too large for that, a number that Points gave to the config.
 struct PointId {
   std::size_t part = 0;
   std::uint64_t number = 0;
   auto operator<=>(const PointId&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
-/// A template's space with more configs than the first is not listed: so many random ones stand for it, fewer
-/// where a config is too large for a number.
+/// A template's space with more configs than `most_enumerated` is not listed: `most_drawn` random configs
+/// stand for it, fewer if a config is too large for a number.
 inline constexpr double most_enumerated = std::int64_t{1} << 22;
 inline constexpr std::size_t most_drawn = 200'000;
 inline constexpr std::size_t most_drawn_unnumbered = 50'000;
 
-/// All points, each once, in tiers: those that keep all `worth` rules, those that break one, and so on; with
-/// Prior::none all are of one tier. The next tier begins when all templates are at the end of theirs.
+/// All points, each once, in tiers: first those that keep all `worth` rules, then those that break one, and
+/// so on; with Prior::none all are in one tier. The next tier begins when all templates have reached the end
+/// of theirs.
 class Points {
  public:
-  /// Without a seed the templates in their order, each space in the order of its axes. With one in random
-  /// order: the chance of a template is proportional to the square root of the number of its points that are
-  /// left, so that a small template is covered early and a large one still gets most of the draws.
+  /// Without a seed, the templates are in their order, and each space in the order of its axes. With a seed,
+  /// the order is random: the chance of a template is proportional to the square root of the number of its
+  /// points that are left, so that a small template is covered early and a large one still gets most of the
+  /// draws.
   Points(const SearchSpace& space, std::optional<std::uint64_t> seed, Prior prior);
 
   std::optional<PointId> next();
 
-  /// Up to `size` different ones of those that are listed now, at random; of few, the first in the list.
+  /// Up to `size` different random points of those that are listed now; if there are few, the first in the
+  /// list.
   std::vector<PointId> some(std::size_t size, Random& random) const;
 
-  /// One of the present tier, drawn as next() would, but not taken; none where nothing is left.
+  /// A point of the present tier, drawn as next() would draw it, but not taken; none if nothing is left.
   std::optional<PointId> any(Random& random) const;
 
-  /// The legal ones that differ in one axis, and in what that makes of conditional axes. Of a long axis the
-  /// nearest values, and some that are spread over the others.
+  /// Visits the legal points that differ in one axis, and in conditional axes as a result. For a long axis
+  /// these are the nearest values, and some that are spread over the others.
   void each_neighbour(PointId id, const std::function<void(PointId)>& visit) const;
 
-  /// It is in this search's share.
+  /// True if the point is in this search's share.
   bool mine(PointId id) const;
 
-  std::optional<PointId> id(const Point& point) const;  ///< none where its template is not searched
+  std::optional<PointId> id(const Point& point) const;  ///< none if its template is not searched
   PointId id(std::size_t part, const Config& config) const;
   Point point(PointId id) const;
   Config config(PointId id) const;
@@ -66,12 +69,12 @@ class Points {
 
  private:
   struct List {
-    bool has_more;  // tiers that are not listed yet
-    // Numbers of configs, by how many `worth` rules they break.
+    bool has_more;  // true if some tiers are not listed yet
+    // The numbers of configs, by how many `worth` rules they break.
     std::vector<std::vector<std::uint64_t>> tiers;
     std::size_t next = 0;  // in the present tier
   };
-  // Of a part whose configs have no number in their space: those that were met.
+  // For a part whose configs have no number in their space: the configs that were met.
   struct Unnumbered {
     bool is_used = false;
     std::vector<Config> configs = {};
@@ -93,9 +96,9 @@ class Points {
   std::size_t tier_ = 0;
 };
 
-/// Turns points into coordinates. An integer axis is half logarithmic, half by rank, and, where its values
-/// are not all powers of 2, has another coordinate for how often 2 divides them; a categorical axis
-/// has one for each category. Axes of the same name in several templates are the same; the template is a
+/// Turns points into coordinates. An integer axis has a coordinate that is half logarithmic, half by rank,
+/// and, if its values are not all powers of 2, another for how often 2 divides them; a categorical axis has
+/// one for each category. Axes of the same name in several templates are the same axis; the template is a
 /// coordinate too.
 class Embedding {
  public:

@@ -14,7 +14,7 @@ namespace tunesmith {
 
 MeasureLimits limits_for(DeviceKind device_kind) {
   MeasureLimits limits;
-  if (device_kind == DeviceKind::host) {  // where a kernel is emulated thread by thread
+  if (device_kind == DeviceKind::host) {  // a kernel is emulated thread by thread
     limits.least_s = 20;
     limits.rate = 1e6;
   }
@@ -23,7 +23,7 @@ MeasureLimits limits_for(DeviceKind device_kind) {
 
 double measure_limit_s(const MeasureLimits& limits, double base_s, double amount) {
   if (base_s > 0) return std::max(limits.least_s, limits.base_times * base_s);
-  constexpr double most_launches = 50;  // in a check and in a timing whose launches are long
+  constexpr double most_launches = 50;  // in a check and a timing whose launches are long
   constexpr double least_s = 60;
   constexpr double most_s = 86400;
   return std::min(least_s + most_launches * amount / limits.rate, most_s);
@@ -71,7 +71,7 @@ std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contende
 
 namespace {
 
-// One of a budget's words; whether it is one.
+// Adds one of a budget's words; false if it is no such word.
 bool add_to(Budget& budget, std::string_view word) {
   struct Unit {
     std::string_view name;

@@ -11,7 +11,7 @@ namespace tunesmith {
 std::vector<Point> promising(
     const SearchSpace& space, std::vector<Guess> guesses,
     const std::function<std::optional<std::size_t>(std::string_view)>& template_index) {
-  const auto order = [](const Guess& guess) {  // all of the problem itself come first
+  const auto order = [](const Guess& guess) {  // all guesses of the problem itself come first
     return guess.distance == 0 ? std::pair(std::size_t{0}, 0.0) : std::pair(guess.place + 1, guess.distance);
   };
   std::stable_sort(guesses.begin(), guesses.end(),

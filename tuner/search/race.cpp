@@ -9,7 +9,7 @@
 namespace tunesmith {
 namespace {
 
-// So much slower in each of so many rounds is beyond the noise between loads.
+// A contender that is this much slower in each of this many rounds is beyond the noise between loads.
 constexpr double far_slower = 1.1;
 constexpr int far_slower_rounds = 3;
 
@@ -95,7 +95,7 @@ std::vector<Standing> Race::standings(std::int64_t most_alignment_bytes) const {
       if (each.who != best) each.ratio = ratio(each.who, best);
     }
   };
-  // The medians name a first best, but of different rounds; the ratios to it name the best.
+  // The medians name a first best, but they are of different rounds; the ratios to it name the best.
   compare_with(std::min_element(all.begin(), all.end(), [&](const Standing& a, const Standing& b) {
                  return summarize(loads_us(a.who)).median_us < summarize(loads_us(b.who)).median_us;
                })->who);

@@ -21,7 +21,7 @@ std::vector<std::string> names_of(const Values& config) {
   return names;
 }
 
-// Integers in their order, texts as they come. An axis that has both is categorical.
+// Integers are in their order, texts as they come. An axis that has both is categorical.
 std::vector<Axis> axes_of(const std::vector<RecordedRow>& rows, const std::vector<std::string>& names) {
   std::vector<Axis> axes;
   for (const std::string& name : names) {
@@ -49,13 +49,13 @@ std::size_t place_of(const Axis& axis, const Value& value) {
                                   axis.values.begin());
 }
 
-// Of a config or its beginning, with one more axis: mixed, as its place in a space may need more than 64
-// bits.
+// The hash of a config, or of its beginning, with one more axis. It is a mix of bits, because the number of a
+// config in its space may need more than 64 bits.
 std::uint64_t hash_with(std::uint64_t beginning, std::size_t index) {
   return Random(beginning ^ (index + 1)).next();
 }
 
-// By depth: the hashes of the recorded configs' beginnings. They prune a walk at each axis.
+// By depth: the hashes of the beginnings of recorded configs. They prune a walk at each axis.
 using Beginnings = std::vector<std::unordered_set<std::uint64_t>>;
 
 Space space_of(const std::vector<Axis>& axes, const std::shared_ptr<const Beginnings>& beginnings,
@@ -67,7 +67,7 @@ Space space_of(const std::vector<Axis>& axes, const std::shared_ptr<const Beginn
     const CategoricalAxis category((*kept)[depth].name);
     const bool is_categorical = axes[depth].values.front().index() == 1;
     recorded.push_back({"It was recorded.", [=, names = kept](const Config& config) {
-                          // So that a walk that has not come here yet waits for this axis alone.
+                          // A walk that has not come to this axis yet then waits for this axis alone.
                           is_categorical ? void(config[category]) : void(config[integer]);
                           if (!config.is_chosen(depth)) return true;
                           std::uint64_t hash = 0;

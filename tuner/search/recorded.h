@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Search spaces that were measured before: a search on them needs no device.
+// Search spaces that were measured before, so that a search on them needs no device.
 #pragma once
 
 #include <cstddef>
@@ -19,23 +19,23 @@ struct RecordedRow {
   Verdict verdict = Verdict::ok;
   double median_us = 0;
   double compile_ms = 0;
-  double run_ms = 0;   ///< everything but the compiler
-  std::string reason;  ///< where it failed
+  double run_ms = 0;   ///< all but the compiler
+  std::string reason;  ///< why it failed
 };
 
-/// What was measured of one op for one problem on one device, with the same caches and launches.
+/// The measurements of one op for one problem on one device, with the same caches and launches.
 struct Recording {
-  std::string op, problem, device;  ///< empty where the file does not say
+  std::string op, problem, device;  ///< empty if the file does not say
   std::string caches = "warm", launches = "apart";
   std::string name;  ///< for tables
   std::vector<RecordedRow> rows;
 };
 
-/// A recording as a search space, in which the recorded configs are the legal ones, and what became of them.
-/// Of a config that was recorded twice the later row counts.
+/// A recording as a search space, in which the recorded configs are the legal ones, with their verdicts. Of a
+/// config that was recorded twice the later row counts.
 class RecordedSpace {
  public:
-  /// `worth`: the heuristics of a template; none where it is empty.
+  /// `worth`: the heuristics of a template; if it is empty there are none.
   explicit RecordedSpace(const Recording& recording,
                          const std::function<std::vector<Rule>(const std::string&)>& worth = {});
 
@@ -44,7 +44,8 @@ class RecordedSpace {
   const RecordedRow& row(const Point& point) const;
   double best_us() const { return best_us_; }
   std::size_t size() const { return size_; }
-  std::size_t left_out() const { return left_out_; }  ///< rows with other axes than most of their template
+  /// Rows with other axes than most rows of their template.
+  std::size_t left_out() const { return left_out_; }
 
  private:
   SearchSpace space_;

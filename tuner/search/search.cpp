@@ -15,8 +15,8 @@
 namespace tunesmith {
 namespace {
 
-// The base, the promising points, then what the guide chooses; without a guide, or where that has no opinion,
-// the next of the list.
+// Proposes the base, the promising points, then the guide's choices; without a guide, or if that has no
+// choice, the next point of the list.
 class GuidedSearch : public Search {
  public:
   using MakeGuide = std::function<std::unique_ptr<Guide>(const Points&)>;

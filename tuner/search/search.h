@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variant to try next. It knows spaces and verdicts, but no devices, compilers or database.
+// Chooses the variant to try next. It knows spaces and verdicts, but no devices, compilers or database.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +26,13 @@ struct Point {
 /// The position of a template in Op::templates, if the op has one of that name.
 std::optional<std::size_t> template_index(const Op& op, std::string_view name);
 
-/// The point that a template's name and a config's text mean, where the template serves the problem on the
-/// device and the config is legal for it.
+/// The point of a template's name and a config's text, if the template serves the problem on the device and
+/// the config is legal for it.
 std::optional<Point> legal_point(const Op& op, const Problem& problem, const DeviceFacts& device,
                                  std::string_view template_name, std::string_view config);
 
-/// What a search may choose from: the templates that can serve the problem on the device, each with its legal
-/// configs.
+/// The variants that a search may choose from: the templates that can serve the problem on the device, each
+/// with its legal configs.
 struct SearchSpace {
   struct Part {
     std::size_t template_index = 0;
@@ -41,18 +41,18 @@ struct SearchSpace {
   };
   std::optional<Point> base;  ///< always proposed first, even if its template is not searched
   std::vector<Part> parts;
-  std::vector<Point> promising = {};  ///< in the parts, each once; proposed next
-  /// Of several searches on the space this one proposes its share of the points, and the base: each other
-  /// point is in one share.
+  std::vector<Point> promising = {};  ///< in the parts, without repetitions; proposed next
+  /// If several searches share the space, this one proposes its share of the points, and the base: each other
+  /// point is in exactly one share.
   std::size_t share = 0, shares = 1;
-  std::int64_t count() const;  ///< of variants, the base included; at most 2^63 - 1
+  std::int64_t count() const;  ///< variants, the base included; at most 2^63 - 1
 };
 
-/// What a search believes before it has measured anything.
+/// The belief of a search before it has measured anything.
 enum class Prior {
-  worth,  ///< configs that keep all `worth` rules are better, and so is what axes' names suggest
+  worth,  ///< configs that keep all `worth` rules are better, and so are those that axes' names suggest
           ///< (experience.h)
-  none,   ///< all legal configs are alike
+  none,   ///< all legal configs are equally good
 };
 
 /// "worth" or "none"; throws UsageError otherwise.
@@ -66,29 +66,29 @@ class Search {
  public:
   virtual ~Search() = default;
 
-  /// The next variant; nothing when the space is exhausted. May be called before earlier variants are
+  /// Returns the next variant; nothing when the space is exhausted. May be called before earlier variants are
   /// reported.
   virtual std::optional<Point> next() = 0;
 
-  /// `median_us` counts when the verdict is ok.
+  /// Reports a verdict. `median_us` counts if the verdict is ok.
   virtual void report(const Point& point, Verdict verdict, double median_us) = 0;
 
-  /// The same of a point that another search on the problem has measured, and this one need not propose.
+  /// Reports a point that another search on the problem has measured, so that this one need not propose it.
   virtual void learn(const Point&, Verdict, double /*median_us*/) {}
 
-  /// How long its compilation took; told before its verdict, in this run or from an earlier one.
+  /// Reports how long a point's compilation took, before its verdict, in this run or an earlier one.
   virtual void compiled(const Point&, double /*milliseconds*/) {}
 
-  /// Whether the next proposal depends on what was reported, so that few should be in flight.
+  /// True if the next proposal depends on reported verdicts, so that few should be in flight.
   virtual bool learns() const { return false; }
 
-  /// By what part of the best time its last proposal is expected to be faster; nothing if it does not know.
+  /// The expected gain of its last proposal, as a part of the best time; nothing if it does not know.
   virtual std::optional<double> expected_gain() const { return std::nullopt; }
 
-  /// The median that it expects of a point; nothing if it does not know yet, or does not learn.
+  /// The expected median of a point; nothing if it does not know yet, or does not learn.
   virtual std::optional<double> predicted_us(const Point&) const { return std::nullopt; }
 
-  /// A template with too many configs to list: how many there are, and how many random ones it begins with.
+  /// A template with too many configs to list: their number, and how many random ones it begins with.
   struct Drawn {
     std::size_t template_index = 0;
     ConfigCount configs = {};
@@ -97,16 +97,16 @@ class Search {
   virtual std::span<const Drawn> drawn() const { return {}; }
 };
 
-/// Ends a search of which the model says several times in a row that less than `least_gain` of the best time
-/// is expected of its next proposal.
+/// Ends a search when its model says several times in a row that the expected gain of the next proposal is
+/// less than `least_gain` of the best time.
 struct EndOfSearch {
   double least_gain = 0;  ///< 0: never
   int in_a_row = 0;
   bool reached(std::optional<double> expected_gain);
 };
 
-/// The strategies by name, with what they do as half a sentence. Every strategy proposes each variant once:
-/// the base, then what is promising, then the rest. The same seed and the same reports give the same
+/// The strategies by name, each with half a sentence on what it does. Every strategy proposes each variant
+/// once: the base, then the promising points, then the rest. The same seed and the same reports give the same
 /// proposals on every machine.
 struct Strategy {
   std::string_view name, what;

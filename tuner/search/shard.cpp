@@ -11,15 +11,15 @@
 namespace tunesmith {
 namespace {
 
-// Of a process manager: its rank, counted from 0, and the number of ranks. A scheduler's own come last:
-// mpirun inside a job of Slurm starts ranks of which Slurm knows nothing.
+// The variables of a process manager: its rank, counted from 0, and the number of ranks. Those of schedulers
+// come last: mpirun inside a job of Slurm starts ranks that Slurm does not know of.
 constexpr std::array<std::pair<const char*, const char*>, 3> variables = {{
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"PMI_RANK", "PMI_SIZE"},
     {"SLURM_PROCID", "SLURM_NTASKS"},
 }};
 
-// In the order of `variables`: the scheduler's own last.
+// In the order of `variables`: those of schedulers come last.
 constexpr std::array<const char*, 6> local_variables = {"OMPI_COMM_WORLD_LOCAL_RANK",
                                                         "MV2_COMM_WORLD_LOCAL_RANK",
                                                         "MPI_LOCALRANKID",

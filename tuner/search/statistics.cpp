@@ -16,7 +16,8 @@ double middle_of(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-// The point that a normal variable exceeds with this probability; by bisection, it is asked for rarely.
+// The point that a normal variable exceeds with this probability. It is found by bisection, as it is rarely
+// needed.
 double normal_quantile(double above) {
   double low = 0;
   double high = 10;

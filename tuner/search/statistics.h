@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a few loads of a binary say about its time: intervals, as pure functions of what was measured.
+// Intervals of a binary's time from the times of a few loads, as pure functions of measurements.
 #pragma once
 
 #include <optional>
@@ -14,20 +14,20 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// Of every interval of a time.
+/// The confidence of every interval of a time.
 inline constexpr double stated_confidence = 0.95;
 
-/// Of the median that the values are drawn around, one value per load: between two of the values, so that it
-/// covers for any distribution, however skewed (exact, by the binomial). Nothing where there are too few: for
-/// 95 % six are needed, for 99 % eight.
+/// An interval of the median that the values are drawn around, one value per load. It lies between two of the
+/// values, so that it covers for any distribution, however skewed (exact, by the binomial). Nothing if there
+/// are too few: for 95 % six are needed, for 99 % eight.
 std::optional<Interval> median_interval(std::span<const double> values, double confidence);
 
-/// Of how many times as long `slower_us` takes as `faster_us`, both in the same rounds: what a round does to
-/// both cancels, and the difference of two loads' logarithms is about symmetric even where a time has
-/// outliers to one side. So the interval is Wilcoxon's of signed ranks, and the estimate the median of all
-/// means of two of the differences (Hodges and Lehmann); both need few rounds and bear outliers. Rounds in
-/// which one of the times is 0 do not count. Where there are too few for an interval, it is from 0 to
-/// infinity; without any the estimate is 1.
+/// An interval of the ratio of `slower_us` to `faster_us`, both in the same rounds. An effect of a round on
+/// both cancels, and the difference of two loads' logarithms is about symmetric even if a time has outliers
+/// to one side. So the interval is Wilcoxon's of signed ranks, and the estimate is the median of all means of
+/// two of the differences (Hodges and Lehmann); both need few rounds and tolerate outliers. Rounds in which
+/// one of the times is 0 do not count. If there are too few rounds for an interval, it is from 0 to infinity;
+/// without any the estimate is 1.
 Interval paired_ratio(std::span<const double> slower_us, std::span<const double> faster_us,
                       double confidence);
 

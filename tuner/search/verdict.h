@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict on a variant. The words are those of the database.
+// The verdict on a variant. Its words are those of the database.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 8> verdict_names = {"ok",           "comp
 
 constexpr std::string_view name(Verdict verdict) { return verdict_names[static_cast<std::size_t>(verdict)]; }
 
-/// Any other word, from a newer database, is read as a crash: not ok, and not to be used.
+/// Any other word, from a newer database, is read as a crash: the variant is not ok, and must not be used.
 constexpr Verdict verdict_of(std::string_view word) {
   for (std::size_t i = 0; i < verdict_names.size(); ++i) {
     if (verdict_names[i] == word) return static_cast<Verdict>(i);

@@ -13,8 +13,8 @@
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 
-/// Which of them an op takes is said in its header. f16 and bf16 have no type in C++: arrays of them are
-/// given as void*.
+/// Element types. Each op's header says which of them it takes. f16 and bf16 have no type in C++: their
+/// arrays are given as void*.
 enum class ElementType { f32, f64, i32, i64, f16, bf16, u8, u16, i16 };
 
 /// An element type by its enumerator or by its name: ElementType::f16, "f16".
@@ -32,7 +32,7 @@ struct ElementName {
 template <typename T, typename... Types>
 concept OneOf = (std::same_as<T, Types> || ...);
 
-/// That of a type of C++.
+/// The ElementType of a C++ type.
 template <OneOf<float, double, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::int16_t> T>
 inline constexpr ElementType element_type = std::is_same_v<T, float>           ? ElementType::f32
                                             : std::is_same_v<T, double>        ? ElementType::f64

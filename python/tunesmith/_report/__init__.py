@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tuning database as a page to look at: tunesmith.report() and `python -m tunesmith report`."""
+"""A tuning database as an HTML page: tunesmith.report() and `python -m tunesmith report`."""
 
 from __future__ import annotations
 

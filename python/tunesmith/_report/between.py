@@ -123,7 +123,7 @@ def between(page: Page, data: Data) -> None:
 
 
 def _sweep(data: Data, op: str):
-    """The size with the most different values, values of it between its ends, and the problem that lends the rest."""
+    """The size with the most different values, some values between its ends, and the problem that gives the other parameters."""
     problems = data.problems[op][:5000]
     seen: dict[str, set[int]] = collections.defaultdict(set)
     for one in problems:
@@ -139,7 +139,7 @@ def _sweep(data: Data, op: str):
         key=lambda one: (one["ok"], one["text"]),
     )
     low, high = min(seen[name]), max(seen[name])
-    if len(seen[name]) < 3:  # around what is there
+    if len(seen[name]) < 3:  # values around the existing ones
         low, high = max(1, low // 8), high * 8
     step = (high / low) ** (1 / (_SWEEP - 1))
     return (

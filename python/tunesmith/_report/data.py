@@ -48,7 +48,7 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def values_of(text: str) -> dict[str, str]:
-    """A problem or a config by names; a value with blanks stands in quotes in the text."""
+    """A problem or a config as a dict; a value with blanks is quoted in the text."""
     return {name: value.strip('"') for name, value in re.findall(r'(\w+)=("[^"]*"|\S*)', text)}
 
 
@@ -67,7 +67,7 @@ def shorter(text: str, most: int = 60) -> str:
 
 
 class Data:
-    """A database, opened to be read, and the part of it that the page is about."""
+    """A database, opened for reading, and the part of it that the page shows."""
 
     def __init__(self, path: str, ops: list[str], problem: str, device: str | None):
         self.path = path
@@ -147,7 +147,7 @@ class Data:
         return all(values.get(name) == value for name, value in self.wanted.items())
 
     def short(self, op: str, text: str) -> str:
-        """The values that distinguish a problem from the op's others, and where none of them is a size, its numbers above 1 too."""
+        """The values that distinguish a problem from the op's others, and if none of them is a size, its numbers above 1 too."""
         values = values_of(text)
         if op not in self._varied:
             given = collections.defaultdict(set)
@@ -260,7 +260,7 @@ class Peers:
 
     @staticmethod
     def _rate(rows: list[dict], contender: str, pattern: str, times: float) -> float | None:
-        """The highest, per second, of cold caches: there nothing comes from the L2 cache."""
+        """The highest rate per second with cold caches, because then nothing comes from the L2 cache."""
         rates = []
         for row in rows:
             found = re.search(pattern, row["note"])

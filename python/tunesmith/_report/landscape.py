@@ -83,7 +83,7 @@ def _landscape_of(page: Page, data: Data, op: str) -> None:
     )
     if len(varied) > 1:
         heat = _pairs(own, best, cost, *varied[:2])
-        # The figure is as tall as the two beside it, as far as its rows can fill that.
+        # The figure is as tall as the two figures beside it, if its rows can fill that height.
         choices.update_layout(
             height=max(choices.layout.height, min(420 + heat.layout.height, 110 + 90 * len(varied[:_AXES])))
         )

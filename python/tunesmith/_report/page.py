@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One HTML page of sections with tables and figures. It loads nothing: scripts and data stand in it, and the page's own
+"""One HTML page of sections with tables and figures. It loads nothing: it contains its scripts and data, and the page's own
 policy forbids all other scripts and all requests. Every text that is given to it is shown as it is, never read as HTML."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ choose(wish.matches);
 
 
 class Raw(str):
-    """HTML that was made here, of escaped texts."""
+    """HTML that this module made from escaped texts."""
 
 
 def html(text) -> str:
@@ -61,7 +61,7 @@ def html(text) -> str:
 
 
 def plain(text) -> str:
-    """The text for a label in a figure, where plotly reads a little HTML."""
+    """The text for a label in a figure, because plotly interprets a little HTML there."""
     return escape(str(text), quote=False)
 
 
@@ -98,7 +98,7 @@ class Page:
         self._body.append(f'<p class="soft">{html(text)}</p>')
 
     def table(self, columns: list[str], rows: list[list]) -> None:
-        """A number in a row is a text that is aligned right: give (text,) for that."""
+        """A number in a row is a right-aligned text: give (text,) for that."""
 
         def cell(value) -> str:
             if isinstance(value, tuple):
@@ -148,7 +148,7 @@ class Page:
             .replace(">", "\\u003e")
             .replace("&", "\\u0026")
         )
-        # A browser reads line ends so, and the hash is of the text that it reads.
+        # A browser normalizes line ends in this way, and the hash is of the text that it reads.
         plotly_js = plotly_js.replace("\r\n", "\n").replace("\r", "\n")
         return f"""<!DOCTYPE html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8">

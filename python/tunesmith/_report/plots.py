@@ -37,7 +37,7 @@ def log(figure, axis: str = "xy") -> None:
 
 
 def bytes_axis(figure) -> None:
-    """Decades alone where there are many, else 2 and 5 too: labels such as 500kB, or 9kB beside 10kB, would overlap."""
+    """Only decades if there are many, else 2 and 5 too: labels such as 500kB, or 9kB beside 10kB, would overlap."""
     x = [each for trace in figure.data for each in trace.x]
     ratio = max(x) / min(x)
     figure.update_xaxes(

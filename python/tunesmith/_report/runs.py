@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each run, and what failed."""
+"""The runs, and the failures of each."""
 
 from __future__ import annotations
 

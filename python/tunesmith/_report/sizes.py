@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time against size, and what limits it."""
+"""Time against size, and the limits of the time."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _add_peers(figure, data: Data, op: str, work: Work, peers: Peers | None) -> 
 
 
 def _bandwidth(data: Data, known: dict, peers: Peers | None) -> tuple[float | None, str]:
-    """Bytes per second, and where that is from."""
+    """Bytes per second, and the source of that number."""
     if peers and peers.bandwidth:
         return peers.bandwidth, f"the highest of a copy in {peers.name}, with cold caches"
     every = [
@@ -215,7 +215,7 @@ def _bandwidth(data: Data, known: dict, peers: Peers | None) -> tuple[float | No
 def _roofline(
     op: str, points: list, names: list[str], rate: float | None, arithmetic: float | None, peers: Peers | None
 ):
-    """Operations against operations per byte, or where none are counted, bytes per second against bytes."""
+    """Operations against operations per byte, or if none are counted, bytes per second against bytes."""
     figure = plotly().Figure()
     counted = [i for i, (_, done) in enumerate(points) if done[1]]
     if counted:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks of the fibers, with the switch in assembly and with ucontext.
+// Tests the stacks of fibers, with the switch in assembly and with ucontext.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -29,7 +29,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   out[t] = total == sum ? -1 : sum;
 })";
   for (const char* switches :
-       {"", "#define TUNESMITH_UCONTEXT 1\n"}) {  // as where there is no switch of our own
+       {"", "#define TUNESMITH_UCONTEXT 1\n"}) {  // as on machines without a switch in assembly
     LoadedBinary kernel = load(body, {}, {8, 4, 32}, 1, 0, {}, switches);
     std::vector<int> out(1024);
     for (const bool reverse : {false, true}) {

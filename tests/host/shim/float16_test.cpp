@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's twin of the types of 16 bits (common/float16.cuh).
+// Tests the host's version of the types of 16 bits (common/float16.cuh).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,8 @@
 namespace tunesmith {
 namespace {
 
-// Every pattern to float and back, and floats of every size rounded, against check_data's conversions.
+// Converts every pattern to float and back, and rounds floats of every size, and compares with check_data's
+// conversions.
 TEST(Float16, AgreesWithThePackedBytesOfTheChecks) {
   LoadedBinary kernel = load("#include \"common/float16.cuh\"\n" + std::string(float16_kernel),
                              {1 << 10, 1, 1}, {1024, 1, 1}, 4, 0, {std::int32_t{1 << 20}, std::int32_t{0}});
@@ -28,7 +29,7 @@ TEST(Float16, AgreesWithThePackedBytesOfTheChecks) {
     const auto bits = static_cast<std::uint32_t>(random.next());
     std::memcpy(&value, &bits, sizeof(value));
   }
-  // Around every value of 16 bits: halfway to the next, and its neighbours.
+  // Around every value of 16 bits: the middle to the next value, and its neighbours.
   for (std::uint32_t n = 0; n < 65536; ++n) {
     for (const std::uint32_t add : {0x7fffu, 0x8000u, 0x8001u}) {
       const std::uint32_t bits = (n << 16) + add;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host versions of what templates/common has instructions for.
+// Tests the host versions of the operations that templates/common has instructions for.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ extern "C" __global__ void ENTRY(kernel)(float* out, const float* in) {
   }
 }
 
-// Where a number of 16 bits stands in the order: NaN behind all numbers, -0 before 0.
+// The position of a number of 16 bits in the order: NaN after all numbers, -0 before 0.
 int place_of(std::uint32_t bits, int infinity) {
   const int size = static_cast<int>(bits & 0x7fffU);
   if (size > infinity) return 1 << 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant symbols, and what ends a launch from within a kernel.
+// Tests constant symbols, and the ways in which a kernel ends its launch.
 #include <gtest/gtest.h>
 
 #include <vector>

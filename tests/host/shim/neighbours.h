@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel in which each thread reads what another wrote to shared memory.
+// A kernel in which each thread reads a value that another thread wrote to shared memory.
 #pragma once
 
 #include <string>

@@ -27,8 +27,8 @@ TEST(ShimSharedMemory, AMissingBarrierReadsPoisonInEveryBlock) {
   }
 }
 
-// All 32 values are 3 and are taken together by every thread, or by one: what is lost is not missed, so only
-// poison tells.
+// All 32 values are 3, and every thread combines them, or one thread does: a lost value is not missed, so
+// only poison reveals it.
 constexpr const char* taken = R"(
 template <typename Number, typename Take>
 void all(Number* shared, Number* values, Number start, Take take, int who) {
@@ -50,7 +50,7 @@ extern "C" __global__ void ENTRY(kernel)(int* integers, float* floats, int what,
   if (what == 5) all<float>(real, floats, 0, [](float a, float b) { return a + b; }, who);
 })";
 
-// In how many of a check's four runs some result is wrong.
+// The number of a check's four runs that have a wrong result.
 int runs_that_tell(const std::string& barrier, int what, int who) {
   std::string body = taken;
   body.replace(body.find("BARRIER"), 7, barrier);

@@ -47,7 +47,7 @@ TEST(ShimWarp, ShufflesMoveBetweenTheLanesOfASegment) {
   }
 }
 
-// A block of 48: the second warp has 16 lanes, and what its lanes 16 to 31 would give is undefined.
+// In a block of 48 threads the second warp has 16 lanes; the values of its lanes 16 to 31 are undefined.
 TEST(ShimWarp, VotesMatchesAndReductionsOfTwoWarps) {
   LoadedBinary kernel = load(vote_kernel, {}, {48, 1, 1}, 2);
   std::vector<int> in(48);
@@ -99,7 +99,7 @@ TEST(ShimWarp, VotesMatchesAndReductionsOfTwoWarps) {
   }
 }
 
-// The even lanes of the second half meet on their own while the others return; a returned lane gives poison.
+// The even lanes of the second half meet alone while the others return; a returned lane gives poison.
 TEST(ShimWarp, PartialMasksAndReturnedLanes) {
   LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(int* out) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A watched launch, and the order of blocks.
+// Tests a watched launch, and the order of blocks.
 #include "runtime/watch.h"
 
 #include "tests/host/loaded.h"
@@ -7,7 +7,7 @@
 namespace tunesmith {
 namespace {
 
-// Lets so many accesses pass.
+// Lets this many accesses pass.
 struct Counting {
   explicit Counting(int accesses) : left(accesses) {
     watch.self = this;

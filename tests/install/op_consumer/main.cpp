@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean of two arrays by an op of this application's own, without a compiler and a database. Prints how
-// the choice was made.
+// Computes the mean of two arrays with this application's own op, without a compiler and a database. Prints
+// how the choice was made.
 #include <tunesmith/dispatcher.h>
 
 #include <cstdio>

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pytest plugin: other people's tests, unmodified, of functions that are replaced by Tunesmith's.
+"""A pytest plugin that runs other projects' tests, unmodified, with functions replaced by Tunesmith's.
 
-suites.toml names each suite's module, what is replaced in it, which of its tests are about that (by a regular expression), and which of
-these are left out, each with its reason. Run by test_others.py, or by hand:
+suites.toml names each suite's module, the functions replaced in it, the tests of these functions (by a regular expression), and those of
+them that are left out, each with its reason. Run by test_others.py, or by hand:
     TUNESMITH_SUITE=ndimage pytest -p substitute --pyargs scipy.ndimage.tests.test_filters
-With TUNESMITH_TEST_DEVICE=cuda on a GPU, and with TUNESMITH_TEST_ARRAYS=cupy or torch in such arrays: NumPy's are made into them, and results back.
+With TUNESMITH_TEST_DEVICE=cuda on a GPU, and with TUNESMITH_TEST_ARRAYS=cupy or torch in such arrays: NumPy's arrays are converted to them, and
+results back.
 """
 
 import contextlib
@@ -54,7 +55,7 @@ def from_gpu(value):
 
 
 def in_library(function):
-    """The function with arrays of a GPU's library in place of NumPy's, where there are such."""
+    """The function with arrays of a GPU's library in place of NumPy's, if the library is used."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
@@ -63,7 +64,7 @@ def in_library(function):
         )
         try:
             there, named = [to_gpu(one) for one in args], {name: to_gpu(one) for name, one in kwargs.items()}
-        except (TypeError, ValueError, RuntimeError):  # elements or strides that the library has not
+        except (TypeError, ValueError, RuntimeError):  # elements or strides that the library lacks
             return function(*args, **kwargs)
         found = from_gpu(function(*there, **named))
         if out is None:
@@ -84,7 +85,7 @@ def pytest_configure(config):
     device = os.environ.get("TUNESMITH_TEST_DEVICE", "")
     tunesmith.set_device(device or "host")
     if device:
-        # A better kernel midway may round otherwise.
+        # A better kernel that is ready midway may round differently.
         tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))
     for place, names in suite.get("replaced", {}).items():
         module = importlib.import_module(place)
@@ -98,7 +99,7 @@ def pytest_configure(config):
 
 
 class Replacing:
-    """A module but for some names."""
+    """A module in which some names are replaced."""
 
     def __init__(self, module, names):
         self.__dict__.update(names)
@@ -109,7 +110,7 @@ class Replacing:
 
 
 def replace_within(module):
-    """In a test module of NumPy's, so that NumPy itself keeps its own functions."""
+    """Replaces functions in a test module of NumPy's only, so that NumPy itself keeps its own functions."""
     found = {}
     for name, replacement in suite["replaced_within"].items():
         found[name] = replacement_of(replacement)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares a result of the exported library with a plain loop, and says what it chooses for the problems that
+// Compares a result of the exported library with a plain loop, and prints its choices for the problems that
 // it reads, one per line: match|template config|expected loss|template config for any pointers
 #include <tunesmith/conv2d.h>
 #include <tunesmith/dispatcher.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int height = 200, width = 200, mask_size = 3;
 
-// With pointers so many elements behind aligned ones.
+// Launches with pointers that are `offset` elements behind aligned ones.
 bool agrees(tunesmith::Dispatcher& dispatcher, std::size_t offset) {
   std::vector<float> mask(mask_size * mask_size);
   alignas(64) static float memory[2][height * width + 16];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// broken: what the build says of a base that does not compile.
+// broken: an op whose base does not compile, to test the build's message.
 #include "generator/op.h"
 
 namespace tunesmith {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op for the tests of dispatch, with what decides a look-up: sizes that are compiled in, a rule that
+// An op for the tests of dispatch, with all that decides a look-up: sizes that are compiled in, a rule that
 // depends on the problem, alignment, state in the module, and a config that is too large for every device.
 
 #include "generator/op.h"
@@ -42,7 +42,8 @@ Template base() {
               }};
 }
 
-// Stores NaN where a pointer is not aligned as it asked for, so that a wrong choice is a wrong result.
+// The kernel stores NaN if a pointer is not aligned as it requires, so that a wrong choice gives a wrong
+// result.
 Template vector() {
   return {.name = "vector",
           .what = "VECTOR outputs per thread.",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wrong start of the workspace or of `count` is a wrong result; what follows the start is made dirty.
+// If the workspace or `count` does not start with the right contents, the result is wrong; memory after the
+// part that must be zero is made dirty.
 extern "C" __global__ void ENTRY(tally_base)(const T* x, T* y, T* count, int n, T* state) {
   const int i = blockIdx.x * 32 + threadIdx.x;
   if (i >= n) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends the process that runs it, on a GPU the context.
+// Ends the process that runs it; on a GPU it ends the context.
 extern "C" __global__ void ENTRY(abort)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No C++: the name is not declared.
+// Not valid C++: the name is not declared.
 extern "C" __global__ void ENTRY(no_compile)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;

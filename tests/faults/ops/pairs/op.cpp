@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pairs: an op for the fault tests. One template that is right in many ways, and one for each way to be
+// pairs: an op for the fault tests. One template is right in many ways, and there is one for each way to be
 // wrong.
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,7 @@ Work work_of(const std::string& kernel, std::int64_t n, std::int64_t block) {
   return {{launch}, 0};
 }
 
-// A template named as its kernel, with one config.
+// A template with the name of its kernel, and one config.
 Template faulty(const std::string& name, const std::string& what) {
   Template tmpl;
   tmpl.name = name;
@@ -99,7 +99,7 @@ std::vector<Template> all_templates() {
   templates.push_back(
       changed(faulty("waits", "right, starts early and waits for the kernel before it"), overlaps));
   templates.push_back(changed(faulty("no_wait", "starts early and does not wait"), overlaps));
-  // The fastest by far, as it says; but two streams must not run it at once.
+  // The fastest by far, as its work says; but two streams must not run it at once.
   templates.push_back(
       changed(faulty("not_reentrant", "keeps the factors in its module"), [](Work& work, const Problem&) {
         work.steps.insert(work.steps.begin(), ConstantCopy{"kept_factors", 1, 2 * 4});

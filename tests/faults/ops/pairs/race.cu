@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong: nothing makes sure that the partner has written. On a GPU the upper half takes its time, so that the
+// Wrong: the kernel does not wait until the partner has written. On a GPU the upper half is slow, so that the
 // fault shows every time.
 extern "C" __global__ void ENTRY(race)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

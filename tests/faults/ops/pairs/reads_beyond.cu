@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong: the last thread reads behind its array, and uses nothing of it. A GPU's memory goes on there.
+// Wrong: the last thread reads behind its array, and does not use the value. A GPU has memory there.
 extern "C" __global__ void ENTRY(reads_beyond)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong: with an array of 255 elements that begins anywhere, four at once are not aligned. The tuner's arrays
-// on a GPU are.
+// Wrong: in an array of 255 elements that begins at any address, four elements at once are not aligned. The
+// tuner's arrays on a GPU are aligned.
 #include "common/vector.cuh"
 
 extern "C" __global__ void ENTRY(wide)(const T* x, const T* factors, T* y, int n) {

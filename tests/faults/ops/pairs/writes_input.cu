@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Right in what it writes, but it also changes its input.
+// Writes the right result, but also changes its input.
 extern "C" __global__ void ENTRY(writes_input)(T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong in every order of threads, and where the host runs the last thread first it also writes before its
-// array.
+// Wrong in every order of threads; if the host runs the last thread first, it also writes before its array.
 extern "C" __global__ void ENTRY(wrong_and_outside)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
 #ifdef TUNESMITH_HOST

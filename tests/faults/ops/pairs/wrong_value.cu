@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong in one element of large problems only.
+// Wrong in only one element, and only of large problems.
 extern "C" __global__ void ENTRY(wrong_value)(const T* x, const T* factors, T* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;

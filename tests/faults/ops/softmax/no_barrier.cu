@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong: nothing makes sure that the others have written. Any number near the largest gives a right softmax,
-// and a maximum swallows NaN, so that only poison that is large shows it.
+// Wrong: the kernel does not wait until the other threads have written. Any number near the largest gives a
+// right softmax, and a maximum swallows NaN, so that only large poison shows the fault.
 extern "C" __global__ void ENTRY(softmax_no_barrier)(const T* x, T* y, int columns) {
   const T* row = x + static_cast<long long>(blockIdx.x) * columns;
   T* to = y + static_cast<long long>(blockIdx.x) * columns;

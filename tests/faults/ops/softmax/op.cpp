@@ -53,7 +53,7 @@ Op ops_softmax() {
               for (std::int64_t k = 0; k < columns; ++k) sum += std::exp(row[k] - most);
               const auto at = static_cast<std::size_t>(i - begin);
               value[at] = std::exp(row[i % columns] - most) / sum;
-              // The rounding of a difference d of up to 200 is one of d 2^-24 relative to exp(d).
+              // Rounding a difference d of up to 200 gives an error of d 2^-24 relative to exp(d).
               permitted[at] = value[at] * (200 + 64) * 0x1p-23 + std::numeric_limits<float>::min();
             }
           },
