@@ -20,22 +20,36 @@
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
 #include "common/vector.cuh"
+#include "common/warp_matrix.cuh"
 
 constexpr int warp_m = 32 / WARP_N;
 constexpr int threads_m = TILE_M / THREAD_M;
 constexpr int threads_n = TILE_N / THREAD_N;
 constexpr int threads = threads_m * threads_n;
 constexpr bool tensor_cores = UNIT == Unit::tensor_core;
+constexpr bool matrices = UNIT == Unit::mma;
 constexpr bool packs_first = PACK == Pack::first || PACK == Pack::both;
 constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
 
 // A thread's rows are pieces. A piece has as many neighbours as one access to shared memory takes, and a
 // thread's pieces are as far apart as the pieces of all threads are long. Its columns are pieces in the same
 // way.
-constexpr int piece_m = alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
-constexpr int piece_n = alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
+constexpr int piece_m = matrices ? 1 : alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
+constexpr int piece_n = matrices ? 2 : alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
+
+// The type of an element in shared memory: that of the array for matrix instructions, else that of the sums.
+template <bool AS_IT_IS, typename As>
+struct HeldType {
+  using type = As;
+};
+template <typename As>
+struct HeldType<true, As> {
+  using type = T;
+};
+using Held = HeldType<matrices, Compute>::type;
 
 #include "tensor/contract/contract_layout.inl"
+#include "tensor/contract/mma.inl"
 #include "tensor/contract/nest.inl"
 #include "tensor/contract/operand.inl"
 #include "tensor/contract/pack.inl"
@@ -78,7 +92,7 @@ constexpr int vectors_n = TILE_N / VECTOR_OUT;
 
 constexpr ContractLayout layout = contract_layout(
     {TILE_M, TILE_N, TILE_K, stages, First::elements, Second::elements, static_cast<int>(sizeof(Offset)),
-     static_cast<int>(sizeof(Compute)), static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms, joins});
+     static_cast<int>(sizeof(Held)), static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms, joins});
 constexpr int terms_at = layout.terms_at, runs_at = layout.runs_at, tiles_at = layout.tiles_at;
 static_assert(sizeof(Tables) == terms_at, "as the layout has it");
 static_assert(!counted_terms || stages * sizeof(Terms) == runs_at - terms_at, "as the layout has it");
@@ -167,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   Terms* const terms = reinterpret_cast<Terms*>(memory + terms_at);
   Run* const runs = reinterpret_cast<Run*>(memory + runs_at);
-  Compute* const shared = reinterpret_cast<Compute*>(memory + tiles_at);
+  Held* const shared = reinterpret_cast<Held*>(memory + tiles_at);
   const Digits digits = {extents, multipliers, first_strides, second_strides, out_strides};
   const Tile tile = tile_of(blockIdx.x, tiles_m, tiles_n, splits);
   const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
@@ -207,7 +221,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
     return Second::Terms{(first_term + its) * second_step, second_step, terms[stage].second, left - its};
   };
   const auto copy = [&](int t, int stage) {
-    Compute* const to = shared + stage * stage_elements;
+    Held* const to = shared + stage * stage_elements;
     a.copy(to, held_first, first_terms(t, stage));
     b.copy(to + First::elements, held_second, second_terms(t, stage));
   };
@@ -216,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
     b.load(from_second, second_terms(t, stage));
   };
   const auto put = [&](int stage) {
-    Compute* const to = shared + stage * stage_elements;
+    Held* const to = shared + stage * stage_elements;
     a.put(to);
     b.put(to + First::elements);
   };
@@ -245,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
       if (t + 1 < tiles) load(t + 1, before);
     }
     fill(terms + stage, 1, digits, sizes, first_term + (t + stages) * TILE_K);
-    const Compute* const its = shared + stage * stage_elements;
+    const Held* const its = shared + stage * stage_elements;
     sums.template accumulate<First, Second>(its, its + First::elements, left - t * TILE_K);
     if constexpr (!asynchronous) {
       if (t + 1 < tiles) put(before);

@@ -71,10 +71,16 @@ std::int64_t index_bits(const Problem& problem) {
   return std::all_of(nest.inputs.begin(), nest.inputs.end(), is_near) && is_near(nest.output) ? 32 : 64;
 }
 
-bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }
+bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }  // of doubles
+bool multiplies_matrices(const Config& c) { return c[UNIT] == "mma"; }        // of 16-bit elements
+
+// The type of an element in shared memory.
+DType held_dtype(const Problem& problem, const Config& c) {
+  return multiplies_matrices(c) ? dtype_of(problem) : compute_dtype(problem);
+}
 
 bool is_asynchronous(const Problem& problem, const Config& c) {
-  return c[STAGES] > 1 && compute_dtype(problem) == dtype_of(problem);
+  return c[STAGES] > 1 && held_dtype(problem, c) == dtype_of(problem);
 }
 
 // Packs operands so that their rows begin at multiples of the widest vector.
@@ -150,17 +156,19 @@ Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int
 // The layout of shared memory. `groups` are those of the operands after packing.
 ContractLayout layout_of(const Problem& problem, const Groups& groups, const Counted& k, std::int64_t splits,
                          const Config& c) {
-  const std::int64_t element = bytes(compute_dtype(problem)), lanes = 16 / element;
+  const std::int64_t element = bytes(held_dtype(problem, c)), lanes = 16 / element;
   const auto elements = [&](bool along, std::int64_t tile, std::int64_t thread, std::int64_t span,
-                            std::int64_t row_padding) {
+                            std::int64_t row_padding, std::int64_t of_matrices) {
+    const std::int64_t piece = multiplies_matrices(c) ? of_matrices : std::gcd(thread, lanes);
     return contract_operand_layout({.tile = tile,
                                     .tile_k = c[TILE_K],
                                     .span = span,
-                                    .reach = tile / thread * std::gcd(thread, lanes),
+                                    .reach = tile / thread * piece,
                                     .row_padding = row_padding,
                                     .lanes = lanes,
                                     .along_k = along,
                                     .tensor_cores = uses_tensor_cores(c),
+                                    .matrices = multiplies_matrices(c),
                                     .asynchronous = is_asynchronous(problem, c)})
         .elements;
   };
@@ -169,10 +177,10 @@ ContractLayout layout_of(const Problem& problem, const Groups& groups, const Cou
        .tile_n = c[TILE_N],
        .tile_k = c[TILE_K],
        .stages = is_asynchronous(problem, c) ? c[STAGES] : 2,
-       .first_elements = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2),
-       .second_elements = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4),
+       .first_elements = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2, 1),
+       .second_elements = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4, 2),
        .offset_bytes = index_bits(problem) / 8,
-       .compute_bytes = element,
+       .held_bytes = element,
        .out_bytes = bytes(out_dtype(problem)),
        .vector_out = c[VECTOR_OUT],
        .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
@@ -218,9 +226,17 @@ bool is_product(const Problem& problem) {
   return expression.reduction == Reduction::sum && factors == std::vector{0, 1};
 }
 
-bool has_tensor_cores(const Problem& problem, const DeviceFacts& device) {
-  return is_product(problem) && dtype_of(problem) == DType::f64 &&
+// True if the device has tensor cores that multiply the problem's type, which is one of `types`; the host
+// emulates them.
+bool has_tensor_cores(const Problem& problem, const DeviceFacts& device, std::initializer_list<DType> types) {
+  return is_product(problem) && std::find(types.begin(), types.end(), dtype_of(problem)) != types.end() &&
          (device.kind != DeviceKind::cuda || device.compute_capability >= 80);
+}
+bool has_tensor_cores(const Problem& problem, const DeviceFacts& device) {
+  return has_tensor_cores(problem, device, {DType::f64});
+}
+bool has_matrices(const Problem& problem, const DeviceFacts& device) {
+  return has_tensor_cores(problem, device, {DType::f16, DType::bf16});
 }
 
 // The properties that the kernel is compiled for; empty for a problem that the template refuses.
@@ -275,7 +291,7 @@ std::int64_t widest_store(const Problem& problem) {
 std::vector<Axis> axes(const Problem& problem) {
   const std::int64_t compute = bytes(compute_dtype(problem));
   const std::vector<Value> vectors = halves(widest_load(problem));
-  const bool wide = compute == 8;
+  const bool wide = compute == 8, is_narrow = bytes(dtype_of(problem)) == 2;
   const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
   const std::vector<Value> of_thread =
@@ -291,13 +307,15 @@ std::vector<Axis> axes(const Problem& problem) {
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
       {VECTOR_OUT, halves(widest_store(problem)), "columns of N that a store moves"},
-      {UNIT, categories({"fma", "tensor_core"}), "what multiplies and adds"},
+      {UNIT, categories({"fma", "tensor_core", "mma"}),
+       "what multiplies and adds: tensor_core doubles, mma elements of 16 bits"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
       {THREAD_N, of_thread, "columns of a thread"},
       {WARP_N, {8, 4, 2, 16}, "threads of a warp along N; the others are along M"},
-      {TILE_K, {16, 8, 32, 24}, "terms of a tile"},
+      {TILE_K, is_narrow ? std::vector<Value>{16, 8, 32, 24, 64} : std::vector<Value>{16, 8, 32, 24},
+       "terms of a tile"},
       {STAGES,
        {3, 2, 4, 1},
        "tiles of each operand that asynchronous copies bring into shared memory; 1: tiles come by way of "
@@ -357,12 +375,13 @@ class WidthTable {
   // more axes than they need.
   bool counts_n(const Config& c) const { return at(c, false).out > 0; }
   Widths of(const Config& c) const {
-    const Widths& either = at(c, false);
-    if (!either.a_along_k && !either.b_along_k) return either;
-    Widths its = at(c, c[ORDER_K] == "second");
+    Widths its = at(c, false);
+    if (its.a_along_k || its.b_along_k) its = at(c, c[ORDER_K] == "second");
+    // A matrix instruction gives a thread two neighbouring sums.
+    if (multiplies_matrices(c)) its.out = std::min<std::int64_t>(its.out, 2);
     // Asynchronous copies turn terms into rows one element at a time. For tensor cores they leave the terms
     // where they are.
-    const bool turns = c[STAGES] > 1 && !uses_tensor_cores(c);
+    const bool turns = c[STAGES] > 1 && !uses_tensor_cores(c) && !multiplies_matrices(c);
     if (turns && its.a_along_k) its.a = 1;
     if (turns && its.b_along_k) its.b = 1;
     return its;
@@ -406,7 +425,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t parts = least_parts(problem, groups);
   const bool one_order_k = has_one_order_k(groups);
-  const bool tensor_cores = has_tensor_cores(problem, device);
+  const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device);
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
@@ -419,6 +438,14 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
        [=](const Config& c) {
          return !uses_tensor_cores(c) ||
                 (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
+       }},
+      {"mma multiplies products of f16 and bf16 from compute capability 8.0 on, 16 terms at a time. Four "
+       "lanes of a warp "
+       "are then along N, a thread has an even number of rows and a multiple of four columns, and N is not "
+       "counted in runs.",
+       [=](const Config& c) {
+         return !multiplies_matrices(c) || (matrices && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 &&
+                                            c[THREAD_N] % 4 == 0 && c[TILE_K] % 16 == 0 && c[SPAN_N] == 1);
        }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
@@ -460,8 +487,13 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   };
   if (element != bytes(dtype)) {
     rules.push_back(
-        {"Elements of 8 and 16 bits become wider on their way, which is by registers: STAGES is 1.",
-         [](const Config& c) { return c[STAGES] == 1; }});
+        {"Elements of 8 and 16 bits become wider on their way, which is by registers: STAGES is 1, but for "
+         "mma, where an "
+         "asynchronous copy moves at least 4 bytes.",
+         [=](const Config& c) {
+           return c[STAGES] == 1 || (multiplies_matrices(c) && c[VECTOR_A] * bytes(dtype) >= 4 &&
+                                     c[VECTOR_B] * bytes(dtype) >= 4);
+         }});
   }
   return rules;
 }
@@ -580,7 +612,7 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   const std::int64_t tiles_n = ceil_divide(n.size(), config[TILE_N]);
   const std::int64_t tiles = tiles_m * tiles_n * size_of(groups.batch);
   const std::int64_t stage_bytes = std::max<std::int64_t>(2, config[STAGES]) * config[TILE_K] *
-                                   (config[TILE_M] + config[TILE_N]) * bytes(compute_dtype(problem));
+                                   (config[TILE_M] + config[TILE_N]) * bytes(held_dtype(problem, config));
   const std::int64_t resident =
       resident_blocks(tile_threads(config), config[RESIDENT_WARPS], stage_bytes, device);
   const Parts parts =

@@ -8,7 +8,9 @@ struct ContractOperandShape {
   LayoutSize tile, tile_k;
   LayoutSize span, reach;         // rows counted in runs of so many; where a thread's next piece begins
   LayoutSize row_padding, lanes;  // elements behind a row that stays one, and of 16 bytes
-  bool along_k, tensor_cores, asynchronous;
+  bool along_k;
+  bool tensor_cores, matrices;  // doubles or elements of 16 bits are multiplied in tensor cores
+  bool asynchronous;
 };
 struct ContractOperandLayout {
   bool skewed;           // after 8 times 16 bytes of a term's rows, 16 are left out
@@ -20,26 +22,28 @@ struct ContractOperandLayout {
 };
 LAYOUT_FUNCTION ContractOperandLayout contract_operand_layout(const ContractOperandShape& s) {
   ContractOperandLayout at = {};
-  const bool padded = s.along_k || s.span > 1 || s.tensor_cores;
+  const bool padded = s.along_k || s.span > 1 || s.tensor_cores || s.matrices;
   at.skewed = padded && s.span > 1 && s.span % 8 != 4 && s.reach % (8 * s.lanes) == 0;
-  at.by_rows = s.along_k && s.tensor_cores && s.asynchronous;
+  at.by_rows = s.along_k && ((s.tensor_cores && s.asynchronous) || s.matrices);
   at.reach = at.skewed ? s.reach + s.reach / (8 * s.lanes) * s.lanes : s.reach;
   const LayoutSize tile = at.skewed ? s.tile + ceil_divide(s.tile, 8 * s.lanes) * s.lanes : s.tile;
-  // The lanes of tensor cores read four rows of each of four terms at once.
+  // The lanes of tensor cores read four rows of each of four doubles at once. Of 16-bit elements they read
+  // eight pieces of 16 bytes, a pitch apart: an odd number of pieces, so that these lie in different banks.
   at.pitch = !padded          ? s.tile
+             : s.matrices     ? (s.tile / s.lanes | 1) * s.lanes
              : s.tensor_cores ? round_up(tile + 4, 8) - 4
              : at.skewed      ? tile
                               : s.tile + s.lanes;
-  at.row_pitch = s.tile_k + s.row_padding;
+  at.row_pitch = s.matrices ? (s.tile_k / s.lanes | 1) * s.lanes : s.tile_k + s.row_padding;
   at.elements = at.by_rows ? s.tile * at.row_pitch : s.tile_k * at.pitch;
   return at;
 }
 
 struct ContractShape {
   LayoutSize tile_m, tile_n, tile_k, stages;
-  LayoutSize first_elements, second_elements;         // of the operands' tiles
-  LayoutSize offset_bytes, compute_bytes, out_bytes;  // of a number
-  LayoutSize vector_out;                              // elements of a store
+  LayoutSize first_elements, second_elements;      // of the operands' tiles
+  LayoutSize offset_bytes, held_bytes, out_bytes;  // of a number
+  LayoutSize vector_out;                           // elements of a store
   bool counted_terms, joins;
 };
 struct ContractLayout {
@@ -51,7 +55,7 @@ LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
   at.terms_at = 2 * (s.tile_m + s.tile_n) * s.offset_bytes;
   at.runs_at = at.terms_at + (s.counted_terms ? s.stages * 2 * s.tile_k * s.offset_bytes : 0);
   at.tiles_at = at.runs_at + (s.joins ? s.tile_n / s.vector_out * (s.offset_bytes == 4 ? 16 : 24) : 0);
-  const LayoutSize tiles = s.stages * (s.first_elements + s.second_elements) * s.compute_bytes;
+  const LayoutSize tiles = s.stages * (s.first_elements + s.second_elements) * s.held_bytes;
   at.bytes = at.tiles_at + (s.joins ? larger(tiles, s.tile_m * s.tile_n * s.out_bytes) : tiles);
   return at;
 }

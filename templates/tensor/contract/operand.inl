@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a block brings an operand's tile into shared memory. Needs nest.inl, contract_layout.inl, STAGES,
-// TILE_K, T, Compute, `threads`.
+// TILE_K, T, Held, Compute, `threads`.
 
-constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Compute);
+constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Held);
 constexpr int stages = asynchronous ? STAGES : 2;
 // If false, a term's offset is a multiple of the stride of K's one index.
 constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
-constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Compute));  // elements of 16 bytes
+constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Held));  // elements of 16 bytes
+
+template <typename To>
+__device__ __forceinline__ To as_held(T value) {
+  if constexpr (sizeof(To) == sizeof(T)) {
+    return value;
+  } else {
+    return to_float(value);
+  }
+}
 
 // TILE rows of TILE_K terms, stored term by term in shared memory. A copy moves VECTOR neighbours. ALONG_K:
 // the neighbours are terms of a row, and so are those of neighbouring threads. Eight threads have the terms
 // of a row and a warp has four rows, so that with padding all 32 threads write to different banks. Operands
-// that are copied asynchronously for tensor cores stay row by row, at a pitch with which reads hit different
-// banks. Without ALONG_K the neighbours are rows of a term. Where rows are counted in runs of SPAN neighbours
-// of the output, eight threads have rows that are SPAN apart and four threads the neighbours in the run;
-// their padding is within a term. REACH: where a thread's next piece of the tile begins.
+// of matrix instructions, and those that are copied asynchronously for tensor cores of doubles, stay row by
+// row, at a pitch with which reads hit different banks. Without ALONG_K the neighbours are rows of a term.
+// Where rows are counted in runs of SPAN neighbours of the output, eight threads have rows that are SPAN
+// apart and four threads the neighbours in the run; their padding is within a term. REACH: where a thread's
+// next piece of the tile begins.
 template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int REACH, int ROW_PADDING>
 struct Operand {
   static constexpr ContractOperandLayout layout = contract_operand_layout(
-      {TILE, TILE_K, SPAN, REACH, ROW_PADDING, bank_lanes, ALONG_K, tensor_cores, asynchronous});
+      {TILE, TILE_K, SPAN, REACH, ROW_PADDING, bank_lanes, ALONG_K, tensor_cores, matrices, asynchronous});
   static constexpr bool skewed = layout.skewed, by_rows = layout.by_rows;
   static __device__ __forceinline__ constexpr int place_of(int row) {
     return skewed ? row + row / (8 * bank_lanes) * bank_lanes : row;
@@ -106,7 +116,7 @@ struct Operand {
     }
   }
 
-  __device__ __forceinline__ void copy(Compute* tile, const T* source, const Terms& terms) const {
+  __device__ __forceinline__ void copy(Held* tile, const T* source, const Terms& terms) const {
     if (!all_busy && idle) return;
     if constexpr (asynchronous) {
       const auto visit = [&](int, int, int to, const T* from, bool exists) {
@@ -128,7 +138,7 @@ struct Operand {
       if (exists) held[s][r] = load_vector<VECTOR>(from);
     });
   }
-  __device__ __forceinline__ void put(Compute* tile) const {
+  __device__ __forceinline__ void put(Held* tile) const {
     if (!all_busy && idle) return;
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
@@ -136,11 +146,11 @@ struct Operand {
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
         if (!has_unit(r)) break;
-        Compute* const to = tile + its_term(s) * pitch + place_of_unit(r);
-        Vector<Compute, VECTOR> wide;
+        Held* const to = tile + its_term(s) * term_step + place_of_unit(r) * row_step;
+        Vector<Held, VECTOR> wide;
 #pragma unroll
-        for (int e = 0; e < VECTOR; ++e) wide.element[e] = to_float(held[s][r].element[e]);
-        if constexpr (ALONG_K) {
+        for (int e = 0; e < VECTOR; ++e) wide.element[e] = as_held<Held>(held[s][r].element[e]);
+        if constexpr (ALONG_K && !by_rows) {
 #pragma unroll
           for (int e = 0; e < VECTOR; ++e) to[e * pitch] = wide.element[e];
         } else {

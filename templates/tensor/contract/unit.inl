@@ -13,7 +13,7 @@ struct Sums {
   __device__ __forceinline__ explicit Sums(int thread) {
     const int warp = thread / 32, lane = thread % 32;
     int lane_m, lane_n;
-    if constexpr (WARP_N > 1 && warp_m > 1 && !tensor_cores) {
+    if constexpr (WARP_N > 1 && warp_m > 1 && !tensor_cores && !matrices) {
       lane_n = lane % 2 + lane / 4 % (WARP_N / 2) * 2;
       lane_m = lane / 2 % 2 + lane / (2 * WARP_N) * 2;
     } else {
@@ -63,9 +63,20 @@ struct Sums {
   }
 
   // Adds the first `depth` terms of the operands' tiles, or all TILE_K of them where a term of zeros adds
-  // nothing. Each of `turn` terms is read while the term before it is multiplied.
+  // nothing.
+  template <typename First, typename Second, typename Element>
+  __device__ __forceinline__ void accumulate(const Element* first, const Element* second, int depth) {
+    if constexpr (matrices) {
+      multiply_matrices<First, Second>(sum, first, second);
+    } else {
+      accumulate_numbers<First, Second>(first, second, depth);
+    }
+  }
+
+  // The same by ordinary multiplications or in tensor cores of doubles. Each of `turn` terms is read while
+  // the term before it is multiplied.
   template <typename First, typename Second>
-  __device__ __forceinline__ void accumulate(const Compute* first, const Compute* second, int depth) {
+  __device__ __forceinline__ void accumulate_numbers(const Compute* first, const Compute* second, int depth) {
     if constexpr (tensor_cores) return accumulate_in_tensor_cores<First, Second>(first, second);
     constexpr int turn = smaller(TILE_K, larger(2, alignment_of(TILE_K, 1024 / (THREAD_M * THREAD_N))));
     const Compute* rows = first + First::place_of(m);

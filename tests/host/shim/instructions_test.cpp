@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -125,6 +128,107 @@ extern "C" __global__ void ENTRY(kernel)(double* sums, const double* rows, const
   }
   ASSERT_EQ(kernel.run({sums.data(), rows.data(), columns.data()}), 0);
   EXPECT_EQ(sums, expected);
+}
+
+// Of Float16 or BFloat16: 16 rows and 16 columns of 16 terms each, read as they lie and turned.
+std::string matrix_kernel(const std::string& type) {
+  return "using T = " + type + R"(;
+#include "common/warp_matrix.cuh"
+template <bool TURNED>
+__device__ void multiply(float* sums, const T* rows, const T* columns) {
+  const int lane = threadIdx.x % 32, q = lane / 4, t = lane % 4;
+  unsigned a[4], b[4];
+  const int low = lane % 8 + lane / 8 % 2 * 8, high = lane / 16 * 8;
+  // Of rows the first two matrices are rows 0 to 7 and 8 to 15, of columns the terms 0 to 7 and 8 to 15.
+  load_matrices<TURNED>(a, rows + (TURNED ? (lane % 8 + high) * 16 + lane / 8 % 2 * 8 : low * 16 + high));
+  load_matrices<TURNED>(b, columns + (TURNED ? low * 16 + high : (lane % 8 + high) * 16 + lane / 8 % 2 * 8));
+  for (int half = 0; half < 2; ++half) {
+    float* const to = sums + 16 * q + 8 * half + 2 * t;
+    float sum[4] = {to[0], to[1], to[128], to[129]};
+    multiply_add_matrices<T>(sum, a, b[2 * half], b[2 * half + 1]);
+    to[0] = sum[0];
+    to[1] = sum[1];
+    to[128] = sum[2];
+    to[129] = sum[3];
+  }
+}
+extern "C" __global__ void ENTRY(kernel)(float* sums, const T* rows, const T* columns, int turned) {
+  if (turned) {
+    multiply<true>(sums, rows, columns);
+  } else {
+    multiply<false>(sums, rows, columns);
+  }
+})";
+}
+
+// The 16 bits of a small whole number.
+std::uint16_t half_of(int number) {
+  if (number == 0) return 0;
+  const int size = std::abs(number), exponent = static_cast<int>(std::ilogb(size));
+  const int mantissa = (size << (10 - exponent)) & 0x3ff;
+  return static_cast<std::uint16_t>((number < 0 ? 0x8000 : 0) | (exponent + 15) << 10 | mantissa);
+}
+std::uint16_t bfloat_of(float number) {
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(number) >> 16);
+}
+
+struct alignas(16) Matrix16 {
+  std::array<std::uint16_t, 256> element;
+};
+
+TEST(Instructions, AWarpMultipliesMatricesOfSixteenBits) {
+  for (const bool is_half : {true, false}) {
+    LoadedBinary kernel =
+        load(matrix_kernel(is_half ? "Float16" : "BFloat16"), {}, {32, 1, 1}, 3, 0, {std::int32_t{0}});
+    LoadedBinary turned =
+        load(matrix_kernel(is_half ? "Float16" : "BFloat16"), {}, {32, 1, 1}, 3, 0, {std::int32_t{1}});
+    std::array<Matrix16, 2> rows, columns;  // as they are and turned
+    std::vector<float> start(256), expected(256);
+    for (int line = 0; line < 16; ++line) {
+      for (int term = 0; term < 16; ++term) {
+        const auto element = [&](int number) {
+          return is_half ? half_of(number) : bfloat_of(static_cast<float>(number));
+        };
+        const auto at = static_cast<std::size_t>(16 * line + term),
+                   across = static_cast<std::size_t>(16 * term + line);
+        rows[0].element[at] = rows[1].element[across] = element(line * 7 % 11 - term);
+        columns[0].element[at] = columns[1].element[across] = element(line * term % 13 - 5);
+        start[at] = static_cast<float>(line - term);
+        float& sum = expected[at] = start[at];  // of row `line` and column `term`
+        for (int k = 0; k < 16; ++k) sum += static_cast<float>((line * 7 % 11 - k) * (term * k % 13 - 5));
+      }
+    }
+    std::vector<float> sums = start;
+    ASSERT_EQ(kernel.run({sums.data(), rows[0].element.data(), columns[0].element.data()}), 0);
+    EXPECT_EQ(sums, expected);
+    sums = start;
+    ASSERT_EQ(turned.run({sums.data(), rows[1].element.data(), columns[1].element.data()}), 0);
+    EXPECT_EQ(sums, expected);
+  }
+}
+
+// 24 bits behind the largest addend's leading one are kept while eight products are added.
+TEST(Instructions, AMatrixUnitCutsWhatIsSmallBesideTheRest) {
+  LoadedBinary kernel = load(matrix_kernel("BFloat16"), {}, {32, 1, 1}, 3, 0, {std::int32_t{0}});
+  const auto sum_of = [&](float before, const std::vector<float>& terms) {
+    Matrix16 rows = {}, columns = {};
+    for (std::size_t k = 0; k < terms.size(); ++k) {
+      rows.element[k] = bfloat_of(terms[k]);
+      columns.element[k] = bfloat_of(1);
+    }
+    std::vector<float> sums(256);
+    sums[0] = before;
+    EXPECT_EQ(kernel.run({sums.data(), rows.element.data(), columns.element.data()}), 0);
+    return sums[0];
+  };
+  EXPECT_EQ(sum_of(1, {0x1p-24F, 0x1p-24F}), 1 + 0x1p-23F);
+  EXPECT_EQ(sum_of(1, {0x1p-25F, 0x1p-25F, 0x1p-25F, 0x1p-25F}), 1) << "each is cut off";
+  EXPECT_EQ(sum_of(1, std::vector<float>(4, -0x1p-25F)), 1);
+  EXPECT_EQ(sum_of(-1, {-0x1p-24F}), -1) << "cut, not rounded";
+  EXPECT_EQ(sum_of(0, {0x1p-130F, 0x1p-130F}), 0x1p-129F);
+  EXPECT_TRUE(std::isinf(sum_of(1, {std::numeric_limits<float>::infinity()})));
+  EXPECT_TRUE(
+      std::isnan(sum_of(-std::numeric_limits<float>::infinity(), {std::numeric_limits<float>::infinity()})));
 }
 
 TEST(Instructions, FmaRoundsDown) {

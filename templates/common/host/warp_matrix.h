@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host twin of common/warp_matrix.cuh: lanes give each other what they brought, as in a collective. Products
+// are exact; the sum so far and eight products at a time are aligned to the largest of them, cut 24 bits below
+// its leading one, added, and cut to 24 bits. That is a model of the coarsest tensor cores from compute
+// capability 8.0 on; arXiv 2512.07004 has those of single GPUs.
+#pragma once
+
+#include "common/float16.cuh"
+#include "common/host/aligned.h"
+#include "common/host/warp.h"
+
+namespace tunesmith_shim {
+
+// `x` without its bits below 2^`lowest`.
+inline double cut_below(double x, int lowest) {
+  const double scaled = __builtin_ldexp(x, -lowest);
+  return __builtin_ldexp(__builtin_trunc(scaled), lowest);
+}
+
+constexpr int terms_at_once = 8;
+
+inline float cut_sum(float sum, const double (&product)[terms_at_once]) {
+  double largest = __builtin_fabs(static_cast<double>(sum)), all = static_cast<double>(sum);
+  for (const double each : product) {
+    largest = __builtin_fmax(largest, __builtin_fabs(each));
+    all += each;
+  }
+  if (!__builtin_isfinite(all)) return static_cast<float>(all);
+  if (largest == 0) return static_cast<float>(all);
+  const int lowest = __builtin_ilogb(largest) - 24;
+  all = cut_below(static_cast<double>(sum), lowest);
+  for (const double each : product) all += cut_below(each, lowest);
+  if (all == 0) return 0;
+  const int last = __builtin_ilogb(all) - 23;  // of the 24 bits, or of a subnormal number
+  return static_cast<float>(cut_below(all, last < -149 ? -149 : last));
+}
+
+// The two elements of a word.
+template <typename T>
+inline void add_pair(double (&elements)[16], int at, unsigned word) {
+  elements[at] = static_cast<double>(to_float(T{static_cast<unsigned short>(word & 0xffffu)}));
+  elements[at + 1] = static_cast<double>(to_float(T{static_cast<unsigned short>(word >> 16)}));
+}
+
+// Two words of each lane.
+struct WordPair {
+  unsigned near, far;
+};
+
+// The sixteen elements along a row or column that the four lanes from `first` on brought.
+template <typename T>
+inline void brought(double (&elements)[16], int first) {
+  for (int t = 0; t < 4; ++t) {
+    const WordPair words = given<WordPair>(first + t);
+    add_pair<T>(elements, 2 * t, words.near);
+    add_pair<T>(elements, 2 * t + 8, words.far);
+  }
+}
+
+inline float sum_of_products(float sum, const double (&row)[16], const double (&column)[16]) {
+  for (int first = 0; first < 16; first += terms_at_once) {
+    double product[terms_at_once];
+    for (int k = 0; k < terms_at_once; ++k) product[k] = row[first + k] * column[first + k];
+    sum = cut_sum(sum, product);
+  }
+  return sum;
+}
+
+}  // namespace tunesmith_shim
+
+template <bool TURNED, typename T>
+inline void load_matrices(unsigned (&matrix)[4], const T* row, int line = __builtin_LINE()) {
+  using namespace tunesmith_shim;
+  static_assert(sizeof(T) == 2, "matrices are of 16-bit elements");
+  require_alignment(row, 16);
+  meet(~0u, operand(row), line);
+  const int q = running->lane / 4, t = running->lane % 4;
+  const T* rows[4][2];  // of each matrix where the lane's two elements are
+  for (int m = 0; m < 4; ++m) {
+    for (int e = 0; e < 2; ++e) {
+      const int its_row = TURNED ? 2 * t + e : q, its_column = TURNED ? q : 2 * t + e;
+      rows[m][e] = given<const T*>(8 * m + its_row) + its_column;
+    }
+  }
+  for (int m = 0; m < 4; ++m)
+    matrix[m] = rows[m][0]->bits | static_cast<unsigned>(rows[m][1]->bits) << 16;
+}
+
+template <typename T>
+inline void multiply_add_matrices(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                                  int line = __builtin_LINE()) {
+  using namespace tunesmith_shim;
+  const int q = running->lane / 4, t = running->lane % 4;
+  double row[2][16], column[2][16];
+  meet(~0u, operand(WordPair{a[0], a[2]}), line);
+  brought<T>(row[0], 4 * q);
+  meet(~0u, operand(WordPair{a[1], a[3]}), line);
+  brought<T>(row[1], 4 * q);
+  meet(~0u, operand(WordPair{b0, b1}), line);
+  brought<T>(column[0], 8 * t);
+  brought<T>(column[1], 8 * t + 4);
+  for (int n = 0; n < 4; ++n) sum[n] = sum_of_products(sum[n], row[n / 2], column[n % 2]);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a warp multiplies elements of 16 bits in tensor cores, with sums in f32. A thread's sums are those that
+// the instruction gives it: of eight lanes q and four lanes t, rows q of THREAD_M groups of eight, and
+// columns 2 t and 2 t + 1 of THREAD_N / 2 groups of eight. Operands stay in shared memory as they are in the
+// array: row by row where their neighbours are terms, else term by term, from which loads turn them. Needs
+// common/warp_matrix.cuh, `threads_m`, `threads_n`, TILE_K, THREAD_M, THREAD_N.
+
+// Where a lane finds the row that it loads for others, of a tile whose first group of eight begins at
+// `start`; the other groups are STEP rows apart. The operand's first matrix of four is that of the terms and
+// rows 0 to 7; TERMS_FIRST: the next one is that of other terms, else of other rows.
+template <typename Side, int STEP, bool TERMS_FIRST>
+struct MatrixRows {
+  static constexpr bool turned = !Side::by_rows;
+  int at;
+
+  __device__ __forceinline__ MatrixRows(int start, int lane) {
+    const int group = TERMS_FIRST ? lane / 16 : lane / 8 % 2;
+    const int terms = TERMS_FIRST ? lane / 8 % 2 : lane / 16;
+    const int in_matrix = lane % 8;
+    at = turned ? Side::place_of(start + group * STEP, 8 * terms + in_matrix)
+                : Side::place_of(start + group * STEP + in_matrix, 8 * terms);
+  }
+  // 16 terms from `term` on of the groups `group` and `group` + 1.
+  __device__ __forceinline__ void load(unsigned (&matrix)[4], const Held* tile, int group, int term) const {
+    load_matrices<turned>(matrix, tile + (at + group * STEP * Side::row_step + term * Side::term_step));
+  }
+};
+
+template <typename First, typename Second>
+__device__ __forceinline__ void multiply_matrices(Compute (&sum)[THREAD_M][THREAD_N], const Held* first,
+                                                  const Held* second) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const MatrixRows<First, threads_m, false> rows(warp / (threads_n / 4) * 8, lane);
+  const MatrixRows<Second, 2 * threads_n, true> columns(warp % (threads_n / 4) * 8, lane);
+#pragma unroll
+  for (int term = 0; term < TILE_K; term += 16) {
+    unsigned row[THREAD_M / 2][4], column[THREAD_N / 4][4];
+#pragma unroll
+    for (int i = 0; i < THREAD_M / 2; ++i) rows.load(row[i], first, 2 * i, term);
+#pragma unroll
+    for (int j = 0; j < THREAD_N / 4; ++j) columns.load(column[j], second, 2 * j, term);
+#pragma unroll
+    for (int i = 0; i < THREAD_M / 2; ++i) {
+#pragma unroll
+      for (int j = 0; j < THREAD_N / 2; ++j) {
+        Compute its[4] = {sum[2 * i][2 * j], sum[2 * i][2 * j + 1], sum[2 * i + 1][2 * j],
+                          sum[2 * i + 1][2 * j + 1]};
+        multiply_add_matrices<T>(its, row[i], column[j / 2][j % 2 * 2], column[j / 2][j % 2 * 2 + 1]);
+        sum[2 * i][2 * j] = its[0];
+        sum[2 * i][2 * j + 1] = its[1];
+        sum[2 * i + 1][2 * j] = its[2];
+        sum[2 * i + 1][2 * j + 1] = its[3];
+      }
+    }
+  }
+}
