@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of conv_covariance: its reference against numbers from NumPy, its typed function on the host, its
 // spaces and its refusals.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,6 +24,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 const Op& op() { return find_op("conv_covariance"); }
 
@@ -263,27 +266,24 @@ TEST(ConvCovariance, RefusesSizesThatCannotBeInWholeSentences) {
       refusal(channels + "height=3 width=9 mask_height=5 mask_width=2"),
       "The conv_covariance problem's mask_height is 5, but its height is 3; a mask is at most as large as "
       "the image.");
-  EXPECT_NE(refusal(channels + "height=9 width=3 mask_height=1 mask_width=4").find("mask_width is 4"),
-            std::string::npos);
-  EXPECT_NE(refusal(channels + "height=65536 width=65536 mask_height=1 mask_width=1").find("2^59 elements"),
-            std::string::npos);
-  EXPECT_NE(refusal("channels_out=-1 channels_in=1 height=3 width=3 mask_height=1 mask_width=1")
-                .find("channels_out is -1; allowed are whole numbers from 0"),
-            std::string::npos);
-  EXPECT_NE(refusal(channels + "height=3 width=3 mask_height=0 mask_width=1").find("mask_height is 0"),
-            std::string::npos);
-  EXPECT_NE(
-      refusal(channels + "height=3 width=3 mask_height=1 mask_width=1 dtype=bf16").find("f32, f64, f16"),
-      std::string::npos);
+  EXPECT_THAT(refusal(channels + "height=9 width=3 mask_height=1 mask_width=4"),
+              HasSubstr("mask_width is 4"));
+  EXPECT_THAT(refusal(channels + "height=65536 width=65536 mask_height=1 mask_width=1"),
+              HasSubstr("2^59 elements"));
+  EXPECT_THAT(refusal("channels_out=-1 channels_in=1 height=3 width=3 mask_height=1 mask_width=1"),
+              HasSubstr("channels_out is -1; allowed are whole numbers from 0"));
+  EXPECT_THAT(refusal(channels + "height=3 width=3 mask_height=0 mask_width=1"),
+              HasSubstr("mask_height is 0"));
+  EXPECT_THAT(refusal(channels + "height=3 width=3 mask_height=1 mask_width=1 dtype=bf16"),
+              HasSubstr("f32, f64, f16"));
   ConvCovarianceShape wrong = shape;
   wrong.mask_width = 5;
   EXPECT_THROW((void)conv_covariance_plan<float>(host(), wrong), std::runtime_error);
   const Template& factored = find_template(op(), "factored");
   const std::string tall = channels + "height=70 width=3 mask_width=3 mask_height=";
   EXPECT_EQ(factored.refuses(problem(tall + "65")), "");
-  EXPECT_NE(factored.refuses(problem(tall + "66")).find("mask_height of 66 is beyond the 65"),
-            std::string::npos);
-  EXPECT_NE(factored.refuses(problem(tall + "65 dtype=f64")).find("beyond the 33"), std::string::npos);
+  EXPECT_THAT(factored.refuses(problem(tall + "66")), HasSubstr("mask_height of 66 is beyond the 65"));
+  EXPECT_THAT(factored.refuses(problem(tall + "65 dtype=f64")), HasSubstr("beyond the 33"));
 }
 
 // ---- spaces
@@ -354,7 +354,7 @@ TEST(ConvCovarianceSpace, RefusesWhatCannotBeRightAndAllowsWhatIsOnlySlow) {
     for (const auto& [name, value] : changed.entries()) values.set(name, value);
     const std::optional<std::string> why = space.why_not(values);
     EXPECT_EQ(!why, std::string(broken).empty()) << sizes << ", " << config << ": " << why.value_or("legal");
-    EXPECT_NE(why.value_or("").find(broken), std::string::npos) << why.value_or("legal");
+    EXPECT_THAT(why.value_or(""), HasSubstr(broken)) << why.value_or("legal");
   }
 }
 

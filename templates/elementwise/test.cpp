@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of elementwise's problems: refusals, the merging of dimensions, and the templates' spaces.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +19,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 const Op& op() { return find_op("elementwise"); }
 
@@ -49,8 +52,8 @@ TEST(ElementwiseProblem, BadInputIsNamedWithItsValue) {
       {"function=add dtype=u8 shape=3", "dtype is u8", "f32, f64, i32, i64, f16, bf16"},
   }};
   for (const auto& [text, names, says] : cases) {
-    EXPECT_NE(refusal(text).find(names), std::string::npos) << text << " | " << refusal(text);
-    EXPECT_NE(refusal(text).find(says), std::string::npos) << text << " | " << refusal(text);
+    EXPECT_THAT(refusal(text), HasSubstr(names)) << text << " | " << refusal(text);
+    EXPECT_THAT(refusal(text), HasSubstr(says)) << text << " | " << refusal(text);
   }
 }
 

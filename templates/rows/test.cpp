@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of rows in particular: the language and what it refuses, the typed functions, NaN and infinities,
 // spaces.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,6 +23,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 using rows_op::Expression;
 using rows_op::parse;
@@ -118,7 +122,7 @@ TEST(RowsProblem, RowsWithoutGapsAreOneProblem) {
 TEST(RowsExpression, WhatIsWrongIsASentenceWithThePlace) {
   const auto expect = [](const char* text, const char* sentence) {
     const std::string error = parse(text).error;
-    EXPECT_NE(error.find(sentence), std::string::npos) << text << "\n" << error;
+    EXPECT_THAT(error, HasSubstr(sentence)) << text << "\n" << error;
   };
   expect("", "There is no expression");
   expect("x / sum(x)", "At character 3: '=' was expected");
@@ -140,10 +144,8 @@ TEST(RowsExpression, WhatIsWrongIsASentenceWithThePlace) {
   expect("y = x /* */", "A value was expected");
   expect("y = x\"", "was expected instead of");
   expect("y = x; #include", "A result was expected");
-  EXPECT_NE(parse("y = " + std::string(5000, '-') + "x").error.find("characters; at most 4096"),
-            std::string::npos);
-  EXPECT_NE(parse("y = " + std::string(100, '(') + "x").error.find("nested more than 64 deep"),
-            std::string::npos);
+  EXPECT_THAT(parse("y = " + std::string(5000, '-') + "x").error, HasSubstr("characters; at most 4096"));
+  EXPECT_THAT(parse("y = " + std::string(100, '(') + "x").error, HasSubstr("nested more than 64 deep"));
   EXPECT_EQ(parse("y = x;").error, "");
 }
 
@@ -151,15 +153,15 @@ TEST(RowsExpression, WhatIsWrongIsASentenceWithThePlace) {
 TEST(RowsExpression, TheCodeIsWrittenFromTheStructureAlone) {
   const std::string code = rows_op::code(
       problem("expression=\"evil_name = 0.1 * other_name / sum(other_name)\" rows=2 columns=3"));
-  EXPECT_EQ(code.find("name"), std::string::npos);
-  EXPECT_EQ(code.find("0.1"), std::string::npos);
-  EXPECT_NE(code.find("0x1.99999ap-4f"), std::string::npos);
+  EXPECT_THAT(code, Not(HasSubstr("name")));
+  EXPECT_THAT(code, Not(HasSubstr("0.1")));
+  EXPECT_THAT(code, HasSubstr("0x1.99999ap-4f"));
 }
 
 TEST(RowsProblem, WhatDoesNotFitIsASentence) {
   const auto expect = [](const char* text, const char* sentence) {
     const std::string error = error_of([&] { problem(text); });
-    EXPECT_NE(error.find(sentence), std::string::npos) << text << "\n" << error;
+    EXPECT_THAT(error, HasSubstr(sentence)) << text << "\n" << error;
   };
   expect("expression=\"y = x +\" rows=1 columns=1", "A value was expected");
   expect("expression=softmax rows=1 columns=1 x=column", "per_column, per_row and scalar");
@@ -172,8 +174,8 @@ TEST(RowsProblem, WhatDoesNotFitIsASentence) {
   expect("expression=softmax rows=4 columns=4 dtype=i32", "i32");
   std::string sum = "y = x";
   for (int n = 2; n < 60; ++n) sum += " * x + " + std::to_string(n);
-  EXPECT_NE(error_of([&] { problem("expression=\"" + sum + "\" rows=1 columns=1"); }).find("at most 96"),
-            std::string::npos);
+  EXPECT_THAT(error_of([&] { problem("expression=\"" + sum + "\" rows=1 columns=1"); }),
+              HasSubstr("at most 96"));
   EXPECT_NO_THROW(problem("expression=\"y = sum(x)\" rows=4 columns=0"));
 }
 
@@ -288,15 +290,13 @@ TEST_F(RowsOnHost, TheTypedFunctionsPlanTheirProblem) {
             "x1=per_column x2=matrix x3=matrix x4=matrix x5=matrix");
   EXPECT_EQ(rows_arrays("layer_norm"), std::vector<std::string>({"x", "gamma", "beta"}));
   EXPECT_EQ(rows_results("m = mean(x); y = x - m"), std::vector<std::string>({"m", "y"}));
-  EXPECT_NE(error_of([&] {
-              (void)rows_plan(dispatcher_, "layer_norm", RowsType::f32, 3, 8, {{}});
-            }).find("reads 3 arrays, x, gamma, beta; rows was given 1"),
-            std::string::npos);
+  EXPECT_THAT(error_of([&] { (void)rows_plan(dispatcher_, "layer_norm", RowsType::f32, 3, 8, {{}}); }),
+              HasSubstr("reads 3 arrays, x, gamma, beta; rows was given 1"));
   float x = 1, y = 0;
-  EXPECT_NE(error_of([&] {
-              (void)rows(dispatcher_, "softmax", RowsType::f32, 1, 1, {{&x}}, {&y, &y});
-            }).find("has 1 result, y; rows was given 2"),
-            std::string::npos);
+  EXPECT_THAT(error_of([&] {
+                (void)rows(dispatcher_, "softmax", RowsType::f32, 1, 1, {{&x}}, {&y, &y});
+              }),
+              HasSubstr("has 1 result, y; rows was given 2"));
   EXPECT_EQ(rows(dispatcher_, "softmax", RowsType::f32, 1, 1, {{&x}}, {&x}).code(),
             Status::overlapping_arguments);
   EXPECT_EQ(rows(dispatcher_, "softmax", RowsType::f32, 1, 1, {{nullptr}}, {&y}).code(),
@@ -422,7 +422,7 @@ TEST(RowsSpace, OneTemplateIsTheFirstGuess) {
   const std::vector<UntunedVariant> both =
       untuned(op(), problem("expression=softmax rows=300 columns=400000"), facts_of_capability(90));
   ASSERT_EQ(both.size(), 2u);
-  EXPECT_NE(both[0].config.text().find("CLUSTER=16"), std::string::npos);
+  EXPECT_THAT(both[0].config.text(), HasSubstr("CLUSTER=16"));
   EXPECT_EQ(both[1].tmpl->name, "sweeps");
 }
 
@@ -430,11 +430,11 @@ TEST(RowsSpace, TemplatesSayWhatTheyAreNotFor) {
   const auto refusal = [](const char* name, const char* text) {
     return find_template(op(), name).refuses(problem(std::string("expression=softmax ") + text));
   };
-  EXPECT_NE(refusal("registers", "rows=2 columns=40000").find("take cluster or sweeps"), std::string::npos);
-  EXPECT_NE(refusal("cluster", "rows=2 columns=600000").find("take sweeps"), std::string::npos);
-  EXPECT_NE(refusal("sweeps", "rows=2 columns=1073741824").find("take the base"), std::string::npos);
-  EXPECT_NE(refusal("sweeps", "rows=2147483648 columns=5").find("take registers"), std::string::npos);
-  EXPECT_NE(refusal("registers", "rows=0 columns=5").find("take the base"), std::string::npos);
+  EXPECT_THAT(refusal("registers", "rows=2 columns=40000"), HasSubstr("take cluster or sweeps"));
+  EXPECT_THAT(refusal("cluster", "rows=2 columns=600000"), HasSubstr("take sweeps"));
+  EXPECT_THAT(refusal("sweeps", "rows=2 columns=1073741824"), HasSubstr("take the base"));
+  EXPECT_THAT(refusal("sweeps", "rows=2147483648 columns=5"), HasSubstr("take registers"));
+  EXPECT_THAT(refusal("registers", "rows=0 columns=5"), HasSubstr("take the base"));
 }
 
 // ---- variants

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of scan in particular: NumPy's numbers and rules, strides, what is refused, workspaces, the spaces.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,6 +23,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 using enum ScanFunction;
 
@@ -128,15 +131,12 @@ TEST_F(ScanOnHost, NothingIsScannedAndWhatCannotBeIsRefused) {
   EXPECT_EQ(scan<sum>(dispatcher_, x, x, {.length = 4}).code(), Status::overlapping_arguments);
   EXPECT_EQ(scan<sum>(dispatcher_, x, static_cast<float*>(nullptr), {.length = 4}).code(),
             Status::null_argument);
-  EXPECT_NE(error_of([&] { (void)scan_plan(dispatcher_, {.length = -1}); }).find("length is -1"),
-            std::string::npos);
-  EXPECT_NE(error_of([&] {
-              (void)scan_plan(dispatcher_, {.length = 1}, sum, ScanKind::inclusive, "u16");
-            }).find("u16"),
-            std::string::npos);
-  EXPECT_NE(error_of([] { problem("outer=1048577 length=1048576"); }).find("2^40"), std::string::npos);
-  EXPECT_NE(error_of([] { problem("outer=1048577 length=1048576 outer_stride=1 stride=1"); }).find("2^40"),
-            std::string::npos);
+  EXPECT_THAT(error_of([&] { (void)scan_plan(dispatcher_, {.length = -1}); }), HasSubstr("length is -1"));
+  EXPECT_THAT(error_of([&] { (void)scan_plan(dispatcher_, {.length = 1}, sum, ScanKind::inclusive, "u16"); }),
+              HasSubstr("u16"));
+  EXPECT_THAT(error_of([] { problem("outer=1048577 length=1048576"); }), HasSubstr("2^40"));
+  EXPECT_THAT(error_of([] { problem("outer=1048577 length=1048576 outer_stride=1 stride=1"); }),
+              HasSubstr("2^40"));
   EXPECT_NO_THROW(problem("outer=1048576 length=1048576"));
 }
 
@@ -153,7 +153,7 @@ TEST_F(ScanOnHost, FloatsAreSummedInDouble) {
   y.resize(3);
   EXPECT_EQ(y, std::vector<double>({1, 0x1p100, 0x1p200}));
   for (const char* text : {"length=4 function=max sum_dtype=f64", "length=4 dtype=f64 sum_dtype=f64"})
-    EXPECT_NE(error_of([&] { problem(text); }).find("leave it at same"), std::string::npos) << text;
+    EXPECT_THAT(error_of([&] { problem(text); }), HasSubstr("leave it at same")) << text;
 }
 
 // numpy.flip(numpy.cumsum(numpy.flip(x, axis), axis), axis)
@@ -201,27 +201,26 @@ TEST_F(ScanOnHost, ExpressionsAreCombinedInOrder) {
 
 TEST_F(ScanOnHost, ExpressionsThatCannotBeScannedAreRefused) {
   const auto refusal = [](const char* text) { return error_of([&] { problem(text); }); };
-  EXPECT_NE(refusal("length=4 expression=\"a - b\"").find("not associative"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"(a + b) / 2\"").find("not associative"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a / b\" dtype=i32").find("not associative"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a\"").find("has 1 inputs"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a + b + c\"").find("has 3 inputs"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a +\"").find("At character"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a + b\" dtype=u8").find("convert to i32"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a + b\" function=max").find("leave them"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a + b\" sum_dtype=f64").find("leave them"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a + b\" kind=exclusive").find("does not say"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a + b\" identity=0").find("leave it at none"), std::string::npos);
-  EXPECT_NE(refusal("length=4 kind=exclusive identity=0").find("leave it at none"), std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a + b\" kind=exclusive identity=0.5 dtype=i32").find("whole"),
-            std::string::npos);
-  EXPECT_NE(
-      refusal("length=4 expression=\"a + b\" kind=exclusive identity=2147483648 dtype=i32").find("range"),
-      std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"min(a, b)\" kind=exclusive identity=9").find("with 10 comes to 9"),
-            std::string::npos);
-  EXPECT_NE(refusal("length=4 expression=\"a + b\" kind=exclusive identity=x").find("decimal number"),
-            std::string::npos);
+  EXPECT_THAT(refusal("length=4 expression=\"a - b\""), HasSubstr("not associative"));
+  EXPECT_THAT(refusal("length=4 expression=\"(a + b) / 2\""), HasSubstr("not associative"));
+  EXPECT_THAT(refusal("length=4 expression=\"a / b\" dtype=i32"), HasSubstr("not associative"));
+  EXPECT_THAT(refusal("length=4 expression=\"a\""), HasSubstr("has 1 inputs"));
+  EXPECT_THAT(refusal("length=4 expression=\"a + b + c\""), HasSubstr("has 3 inputs"));
+  EXPECT_THAT(refusal("length=4 expression=\"a +\""), HasSubstr("At character"));
+  EXPECT_THAT(refusal("length=4 expression=\"a + b\" dtype=u8"), HasSubstr("convert to i32"));
+  EXPECT_THAT(refusal("length=4 expression=\"a + b\" function=max"), HasSubstr("leave them"));
+  EXPECT_THAT(refusal("length=4 expression=\"a + b\" sum_dtype=f64"), HasSubstr("leave them"));
+  EXPECT_THAT(refusal("length=4 expression=\"a + b\" kind=exclusive"), HasSubstr("does not say"));
+  EXPECT_THAT(refusal("length=4 expression=\"a + b\" identity=0"), HasSubstr("leave it at none"));
+  EXPECT_THAT(refusal("length=4 kind=exclusive identity=0"), HasSubstr("leave it at none"));
+  EXPECT_THAT(refusal("length=4 expression=\"a + b\" kind=exclusive identity=0.5 dtype=i32"),
+              HasSubstr("whole"));
+  EXPECT_THAT(refusal("length=4 expression=\"a + b\" kind=exclusive identity=2147483648 dtype=i32"),
+              HasSubstr("range"));
+  EXPECT_THAT(refusal("length=4 expression=\"min(a, b)\" kind=exclusive identity=9"),
+              HasSubstr("with 10 comes to 9"));
+  EXPECT_THAT(refusal("length=4 expression=\"a + b\" kind=exclusive identity=x"),
+              HasSubstr("decimal number"));
   for (const char* allowed : {"a * b / (a + b)", "a + b - a * b", "sqrt(a * a + b * b) + 0", "hypot(a, b)"})
     EXPECT_EQ(refusal(("length=4 expression=\"" + std::string(allowed) + "\"").c_str()), "") << allowed;
 }
@@ -494,15 +493,15 @@ TEST(ScanSpace, TemplatesSayWhatTheyAreNotFor) {
   const auto refusal = [](const char* name, const char* text) {
     return find_template(op(), name).refuses(problem(text));
   };
-  EXPECT_NE(refusal("lookback", "length=4 inner=2").find("inner of 2"), std::string::npos);
-  EXPECT_NE(refusal("lookback", "outer=2147483648 length=4").find("take rows"), std::string::npos);
-  EXPECT_NE(refusal("lookback", "outer=17 length=511").find("take rows"), std::string::npos);
+  EXPECT_THAT(refusal("lookback", "length=4 inner=2"), HasSubstr("inner of 2"));
+  EXPECT_THAT(refusal("lookback", "outer=2147483648 length=4"), HasSubstr("take rows"));
+  EXPECT_THAT(refusal("lookback", "outer=17 length=511"), HasSubstr("take rows"));
   EXPECT_EQ(refusal("lookback", "outer=17 length=512"), "");
-  EXPECT_NE(refusal("rows", "length=4 stride=3").find("stride of 3"), std::string::npos);
-  EXPECT_NE(refusal("columns", "length=0 inner=3").find("base"), std::string::npos);
-  EXPECT_NE(refusal("columns", "outer=3 length=4").find("lookback and rows"), std::string::npos);
-  EXPECT_NE(refusal("narrow", "length=4 inner=65").find("65"), std::string::npos);
-  EXPECT_NE(refusal("narrow", "length=4 inner=6 stride=7").find("stride of 7"), std::string::npos);
+  EXPECT_THAT(refusal("rows", "length=4 stride=3"), HasSubstr("stride of 3"));
+  EXPECT_THAT(refusal("columns", "length=0 inner=3"), HasSubstr("base"));
+  EXPECT_THAT(refusal("columns", "outer=3 length=4"), HasSubstr("lookback and rows"));
+  EXPECT_THAT(refusal("narrow", "length=4 inner=65"), HasSubstr("65"));
+  EXPECT_THAT(refusal("narrow", "length=4 inner=6 stride=7"), HasSubstr("stride of 7"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests tensor's language, its problems, and its typed functions on the host.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -22,6 +23,8 @@
 namespace tunesmith {
 namespace {
 
+using testing::HasSubstr;
+
 using namespace tensor_op;
 
 std::string canonical(const std::string& text) {
@@ -34,7 +37,7 @@ using Refusals = std::vector<std::pair<std::string, std::string>>;
 void expect_refusals(const Refusals& cases, const std::function<std::string(const std::string&)>& refusal) {
   for (const auto& [text, expected] : cases) {
     const std::string error = refusal(text);
-    EXPECT_NE(error.find(expected), std::string::npos) << text << "\n" << error;
+    EXPECT_THAT(error, HasSubstr(expected)) << text << "\n" << error;
   }
 }
 
@@ -154,7 +157,7 @@ TEST(TensorExpression, WhatIsWrongIsASentenceWithItsPlace) {
 TEST(TensorExpression, ATextThatGrowsWithoutBoundIsRefused) {
   std::string text = "x[i]";
   for (int n = 0; n < 8; ++n) text = "(" + text + ")**2";
-  EXPECT_NE(parse("y[i] = " + text).error.find("it has more than 2048 characters"), std::string::npos);
+  EXPECT_THAT(parse("y[i] = " + text).error, HasSubstr("it has more than 2048 characters"));
 }
 
 Problem complete(const std::string& text) {
@@ -463,9 +466,8 @@ TEST(TensorOnHost, ProductsMayBeDistributed) {
   const std::vector<std::int64_t> a = {1, 2, 3, 4}, b = {5, 6, 7, 8}, c = {1, -1};
   const std::string text = "out[i,l] += a[i,j] * b[j,k] * c[k,l]";
   const std::vector<TensorLayout> layouts = {{{2, 2}}, {{2, 2}}, {{2, 1}}};
-  EXPECT_NE(tensor_problem(text, ElementType::i64, layouts, {{2, 1}}, {.may = TensorMay::distribute})
-                .find("may=distribute"),
-            std::string::npos);
+  EXPECT_THAT(tensor_problem(text, ElementType::i64, layouts, {{2, 1}}, {.may = TensorMay::distribute}),
+              HasSubstr("may=distribute"));
   std::array<std::int64_t, 2> out = {};
   ASSERT_TRUE(tensor(dispatcher, text, ElementType::i64,
                      {{a.data(), layouts[0]}, {b.data(), layouts[1]}, {c.data(), layouts[2]}}, out.data(),
@@ -512,12 +514,12 @@ TEST(TensorOnHost, WrongArraysAreSentences) {
       return std::string(wrong.what());
     }
   };
-  EXPECT_NE(error("y[i] = x[i]", {{{3}}, {{3}}}, {{3}}).find("It reads 1 arrays (x), but 2 were given."),
-            std::string::npos);
-  EXPECT_NE(error("y[i] = x[i]", {{{3}}}, {{3}}, {{"k", 2}}).find("It has no index k"), std::string::npos);
-  EXPECT_NE(error("y[i] = x[i]", {{{3}}}, {{2}}).find("from 0 to 2 along dimension 0, whose extent is 2"),
-            std::string::npos);
-  EXPECT_NE(error("y[i] = x[i", {{{3}}}, {{2}}).find("']' was expected"), std::string::npos);
+  EXPECT_THAT(error("y[i] = x[i]", {{{3}}, {{3}}}, {{3}}),
+              HasSubstr("It reads 1 arrays (x), but 2 were given."));
+  EXPECT_THAT(error("y[i] = x[i]", {{{3}}}, {{3}}, {{"k", 2}}), HasSubstr("It has no index k"));
+  EXPECT_THAT(error("y[i] = x[i]", {{{3}}}, {{2}}),
+              HasSubstr("from 0 to 2 along dimension 0, whose extent is 2"));
+  EXPECT_THAT(error("y[i] = x[i", {{{3}}}, {{2}}), HasSubstr("']' was expected"));
 }
 
 TEST(TensorOnHost, TheCommandThatTunesItCanBePasted) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of transpose beyond those of every op: numbers from NumPy, bits of NaN, gaps of a pitch, rows that
 // begin at any address, bad input, and the typed function.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,6 +24,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 const Op& op() { return find_op("transpose"); }
 
@@ -71,11 +74,11 @@ TEST(Transpose, RefusesWhatDoesNotGoTogether) {
   EXPECT_EQ(refusal("height=3 width=5 output_pitch=2"),
             "The transpose problem's output_pitch is 2, shorter than a row, whose height is 3; a pitch is at "
             "least that, or 0 for rows without gaps.");
-  EXPECT_NE(refusal("height=2000000 width=2000000 dtype=b8").find("more than 2^40 bytes"), std::string::npos);
+  EXPECT_THAT(refusal("height=2000000 width=2000000 dtype=b8"), HasSubstr("more than 2^40 bytes"));
   EXPECT_EQ(refusal("height=1000000 width=1000000 dtype=b8"), "");
-  EXPECT_NE(refusal("height=-1 width=5").find("height"), std::string::npos);
-  EXPECT_NE(refusal("height=3").find("width"), std::string::npos);
-  EXPECT_NE(refusal("height=3 width=5 dtype=f32").find("b128"), std::string::npos);
+  EXPECT_THAT(refusal("height=-1 width=5"), HasSubstr("height"));
+  EXPECT_THAT(refusal("height=3"), HasSubstr("width"));
+  EXPECT_THAT(refusal("height=3 width=5 dtype=f32"), HasSubstr("b128"));
   EXPECT_EQ(refusal("height=0 width=5 input_pitch=5"), "");
 }
 
@@ -288,9 +291,8 @@ TEST(Transpose, TypedFunctionSaysWhatIsWrong) {
   };
   EXPECT_EQ(thrown(shape, 3), "transpose was asked for elements of 3 bytes; allowed are 1, 2, 4, 8 and 16.");
   EXPECT_EQ(thrown(shape, 0), "transpose was asked for elements of 0 bytes; allowed are 1, 2, 4, 8 and 16.");
-  EXPECT_NE(thrown({.height = 2, .width = 4, .input_pitch = 3}, 4).find("input_pitch is 3"),
-            std::string::npos);
-  EXPECT_NE(thrown({.height = -2, .width = 4}, 4).find("height"), std::string::npos);
+  EXPECT_THAT(thrown({.height = 2, .width = 4, .input_pitch = 3}, 4), HasSubstr("input_pitch is 3"));
+  EXPECT_THAT(thrown({.height = -2, .width = 4}, 4), HasSubstr("height"));
 }
 
 }  // namespace

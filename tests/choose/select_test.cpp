@@ -2,6 +2,7 @@
 // Tests the rules of the ranking, on a made-up op and made-up devices.
 #include "choose/select.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 constexpr IntegerAxis BLOCK("BLOCK");
 constexpr CategoricalAxis STATE("STATE");
@@ -352,7 +355,7 @@ TEST(Select, AnotherTargetMustBeCompiled) {
   one.device = a100();
   EXPECT_TRUE(run({one}).choices.at(0).must_compile);
   EXPECT_EQ(run({one}).choices.at(0).match, Match::other_device);
-  EXPECT_NE(why_not_taken(one, false).find("sm_80"), std::string::npos);
+  EXPECT_THAT(why_not_taken(one, false), HasSubstr("sm_80"));
 }
 
 TEST(Select, AnotherModelOfTheSameTargetNeedsNoCompiler) {
@@ -375,10 +378,10 @@ TEST(Select, FewerMultiprocessorsAreAnotherModel) {
 TEST(Select, Refusals) {
   Candidate on_host = candidate("plain", asked, plain);
   on_host.device = {.kind = DeviceKind::host, .name = "a CPU", .target = "host"};
-  EXPECT_NE(why_not_taken(on_host).find("kind host"), std::string::npos);
+  EXPECT_THAT(why_not_taken(on_host), HasSubstr("kind host"));
 
   EXPECT_EQ(why_not_taken(candidate("gone", asked, plain)), "test has no template gone in this version.");
-  EXPECT_NE(why_not_taken(candidate("newer", asked, plain)).find("10.0"), std::string::npos);
+  EXPECT_THAT(why_not_taken(candidate("newer", asked, plain)), HasSubstr("10.0"));
 
   Candidate failed = candidate("plain", asked, plain);
   failed.fault = "Its last measurement has the verdict crash.";
@@ -389,8 +392,8 @@ TEST(Select, TheActualProblemMustBeLegal) {
   // The winner was tuned on a width that 4 divides, and is asked for a width that it does not divide.
   const Candidate one = candidate("wide", asked, vector);
   EXPECT_EQ(why_not_taken(one), "");
-  EXPECT_NE(why_not_taken(one, false, "width=1001 taps=3 mode=a dtype=f32").find("VECTOR divides the width."),
-            std::string::npos);
+  EXPECT_THAT(why_not_taken(one, false, "width=1001 taps=3 mode=a dtype=f32"),
+              HasSubstr("VECTOR divides the width."));
   EXPECT_EQ(why_not_taken(one, true, "width=1000 taps=65 mode=a dtype=f32"), "More than 64 taps do not fit.");
 }
 
@@ -410,7 +413,7 @@ TEST(Select, WithACompilerOneAxisMayChange) {
   EXPECT_EQ(selection.choices[0].candidate, 1u);
   EXPECT_EQ(selection.choices[0].changed, "");
   ASSERT_EQ(selection.refusals.size(), 1u);
-  EXPECT_NE(selection.refusals[0].why.find("another known variant"), std::string::npos);
+  EXPECT_THAT(selection.refusals[0].why, HasSubstr("another known variant"));
 }
 
 TEST(Select, TheNearestValueIsTaken) {
@@ -421,19 +424,18 @@ TEST(Select, TheNearestValueIsTaken) {
 
 TEST(Select, AConfigThatLeftTheSpaceIsRefused) {
   EXPECT_NE(why_not_taken(candidate("plain", asked, "BLOCK=48"), false), "");
-  EXPECT_NE(why_not_taken(candidate("plain", asked, "BLOCK=48")).find("stale"), std::string::npos);
+  EXPECT_THAT(why_not_taken(candidate("plain", asked, "BLOCK=48")), HasSubstr("stale"));
   EXPECT_NE(why_not_taken(candidate("plain", asked, "BLOCK=32 GONE=1")), "");
   EXPECT_NE(why_not_taken(candidate("plain", asked, "")), "");
 }
 
 TEST(Select, TheDevicesLimitsHold) {
-  EXPECT_NE(why_not_taken(candidate("wide", asked, "BLOCK=2048 VECTOR=1 STATE=none")).find("2048"),
-            std::string::npos);
+  EXPECT_THAT(why_not_taken(candidate("wide", asked, "BLOCK=2048 VECTOR=1 STATE=none")), HasSubstr("2048"));
 }
 
 TEST(Select, StateInTheModuleIsRefused) {
-  EXPECT_NE(why_not_taken(candidate("wide", asked, "BLOCK=32 VECTOR=1 STATE=constant")).find("two streams"),
-            std::string::npos);
+  EXPECT_THAT(why_not_taken(candidate("wide", asked, "BLOCK=32 VECTOR=1 STATE=constant")),
+              HasSubstr("two streams"));
 }
 
 TEST(Select, TheUsersAndTheBuiltInWinnersCompeteByTime) {

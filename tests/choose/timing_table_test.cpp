@@ -2,6 +2,7 @@
 // Tests the text of an anchor table, and the greedy choice of a portfolio, on the op `smooth`.
 #include "choose/timing_table.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 // `count` legal configs of the last template for a problem whose sizes allow every width.
 std::vector<TimingTable::Variant> variants(const Op& op, const Problem& problem, std::size_t count) {
@@ -52,8 +56,8 @@ TEST(TimingTable, IsReadAsItWasWritten) {
   ASSERT_EQ(again.anchors.size(), 2u);
   EXPECT_EQ(again.anchors[0].us[1], 0);
   for (std::size_t a : {0, 1}) EXPECT_EQ(again.anchors[a].problem, one.anchors[a].problem);
-  EXPECT_EQ(text.find("dtype=f32"), std::string::npos) << "a default: " << text;
-  EXPECT_NE(one.anchors[0].problem.text().find("dtype=f32"), std::string::npos);
+  EXPECT_THAT(text, Not(HasSubstr("dtype=f32"))) << "a default: " << text;
+  EXPECT_THAT(one.anchors[0].problem.text(), HasSubstr("dtype=f32"));
   EXPECT_EQ(again.anchors[1].us[0], 0.012346);
 }
 
@@ -93,7 +97,7 @@ TEST(TimingTable, BadLinesAreNamed) {
       read_timing_table(std::string("op,smooth\n") + bad + "\n", "the table");
       ADD_FAILURE() << bad << " was read";
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("Line 2 of the table"), std::string::npos) << error.what();
+      EXPECT_THAT(std::string(error.what()), HasSubstr("Line 2 of the table")) << error.what();
     }
   }
   EXPECT_THROW(read_timing_table("", "the table"), Error);

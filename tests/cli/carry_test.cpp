@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `db carry` from outside: a kernel's text is that of an older checkout or program, and of this
 // program.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@
 namespace tunesmith {
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
+
 constexpr const char* problem = "height=64 width=48";
 
 // The measurements with an older base of transpose: a checkout of it, a database and a folder of winners.
@@ -29,7 +33,7 @@ class Carry : public testing::Test {
 
   std::string& body() { return files_.at("transpose/base.cu"); }
   void replace(std::string& text, const std::string& what, const std::string& with) {
-    ASSERT_NE(text.find(what), std::string::npos) << what;
+    ASSERT_THAT(text, HasSubstr(what)) << what;
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
       text.replace(at, what.size(), with);
   }
@@ -122,7 +126,7 @@ TEST_F(Carry, AChangedCommentNeedsNothing) {
   write_database();
   const Outcome outcome = scratch_.shell("TUNESMITH_CXX=/nonexistent " TUNESMITH_PROGRAM " db carry old");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_TRUE(has(outcome.out, "0 verdicts, 0 winners and 0 timing tables carried")) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("0 verdicts, 0 winners and 0 timing tables carried"));
 }
 
 TEST_F(Carry, AChangedNameKeepsTheTimes) {
@@ -131,11 +135,12 @@ TEST_F(Carry, AChangedNameKeepsTheTimes) {
   write_database();
   const Outcome outcome = scratch_.tunesmith("db carry old");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_TRUE(has(outcome.out, "1 verdict, 1 winner and 0 timing tables carried")) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("1 verdict, 1 winner and 0 timing tables carried"));
   EXPECT_EQ(winner(), now());
-  EXPECT_TRUE(has(scratch_.shell("sqlite3 tunesmith.db 'SELECT command FROM session'").out,
-                  "db carry old  # measured by: tunesmith tune transpose"));
-  EXPECT_TRUE(has(scratch_.tunesmith("db carry old").out, "0 verdicts")) << "it has nothing to do again";
+  EXPECT_THAT(scratch_.shell("sqlite3 tunesmith.db 'SELECT command FROM session'").out,
+              HasSubstr("db carry old  # measured by: tunesmith tune transpose"));
+  EXPECT_THAT(scratch_.tunesmith("db carry old").out, HasSubstr("0 verdicts"))
+      << "it has nothing to do again";
 }
 
 // `db carry` asks the program only for texts, so a script that prints a text stands for it.
@@ -157,7 +162,7 @@ TEST_F(Carry, AnotherKernelIsNotTheOneThatWasMeasured) {
   const std::string before = winner();
   const Outcome outcome = scratch_.tunesmith("db carry old");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_TRUE(has(outcome.out, "Its machine code has changed: ")) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("Its machine code has changed: "));
   EXPECT_EQ(winner(), before);
 }
 
@@ -167,7 +172,7 @@ TEST_F(Carry, WhatCannotBeComparedIsSaid) {
   write_checkout();
   const Outcome lost = scratch_.tunesmith("db carry old");
   EXPECT_EQ(lost.exit_code, 1);
-  EXPECT_TRUE(has(lost.out, "This program has no such kernel: ")) << lost.out;
+  EXPECT_THAT(lost.out, HasSubstr("This program has no such kernel: "));
 
   std::filesystem::remove(scratch_.path() / "tunesmith.db");
   write_database();
@@ -175,11 +180,11 @@ TEST_F(Carry, WhatCannotBeComparedIsSaid) {
   write_checkout();
   const Outcome other = scratch_.tunesmith("db carry old");
   EXPECT_EQ(other.exit_code, 1);
-  EXPECT_TRUE(has(other.out, "Its older text is another one: ")) << other.out;
+  EXPECT_THAT(other.out, HasSubstr("Its older text is another one: "));
 
   const Outcome none = scratch_.tunesmith("db carry nowhere");
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_TRUE(has(none.err, "give an older tunesmith program, or a checkout")) << none.err;
+  EXPECT_THAT(none.err, HasSubstr("give an older tunesmith program, or a checkout"));
   EXPECT_EQ(scratch_.tunesmith("db carry .").exit_code, 2);
 }
 
@@ -202,13 +207,14 @@ TEST_F(Carry, AFolderOfWinnersAndTablesIsCarried) {
   write_folder(body);
   const Outcome outcome = scratch_.tunesmith("db carry old --folder shipped");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_TRUE(has(outcome.out, "1 winner carried; 2 files of shipped written")) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("1 winner carried; 2 files of shipped written"));
   std::string all;
   for (const auto& entry : std::filesystem::directory_iterator(scratch_.path() / "shipped"))
     all += read_text(entry.path());
-  EXPECT_TRUE(has(all, now()));
-  EXPECT_FALSE(has(all, body.substr(0, 12)));
-  EXPECT_TRUE(has(scratch_.tunesmith("db carry old --folder shipped").out, "0 winners carried; 0 files"));
+  EXPECT_THAT(all, HasSubstr(now()));
+  EXPECT_THAT(all, Not(HasSubstr(body.substr(0, 12))));
+  EXPECT_THAT(scratch_.tunesmith("db carry old --folder shipped").out,
+              HasSubstr("0 winners carried; 0 files"));
 }
 
 }  // namespace

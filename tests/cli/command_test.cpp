@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 const std::string problem = "--problem 'height=20 width=24 mask_height=3 mask_width=3' ";
 
@@ -35,7 +39,7 @@ TEST_P(Complaints, AreOneClearSentence) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   EXPECT_EQ(outcome.err.rfind("tunesmith: ", 0), 0U) << outcome.err;
   EXPECT_TRUE(outcome.err.ends_with(".\n") || outcome.err.ends_with("?\n")) << outcome.err;
-  EXPECT_NE(outcome.err.find(GetParam().named), std::string::npos) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr(GetParam().named));
 }
 
 INSTANTIATE_TEST_SUITE_P(Command, Complaints,
@@ -138,9 +142,8 @@ TEST(Command, AnExpressionIsShownWithItsFault) {
         command + std::string(" --problem 'function=\"a); } extern \\\"C\\\" {\" shape=5'"));
     EXPECT_EQ(outcome.exit_code, 2) << command;
     EXPECT_EQ(outcome.out, "");
-    EXPECT_NE(outcome.err.find("At character 2: This ')' closes nothing.\n  a); } extern \"C\" {\n   ^\n"),
-              std::string::npos)
-        << outcome.err;
+    EXPECT_THAT(outcome.err,
+                HasSubstr("At character 2: This ')' closes nothing.\n  a); } extern \"C\" {\n   ^\n"));
   }
 }
 
@@ -183,7 +186,7 @@ TEST(Command, HelpAndVersionSucceed) {
                               "explain", "export", "db"}) {
     const Outcome outcome = scratch.tunesmith(std::string(command) + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
-    EXPECT_NE(outcome.out.find("Usage:"), std::string::npos) << command;
+    EXPECT_THAT(outcome.out, HasSubstr("Usage:")) << command;
   }
 }
 
@@ -212,7 +215,7 @@ TEST(Command, DevicesAlwaysListsTheHost) {
   const Scratch scratch;
   const Outcome outcome = scratch.shell("CUDA_VISIBLE_DEVICES= " TUNESMITH_PROGRAM " devices");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("\nhost "), std::string::npos) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("\nhost "));
   EXPECT_NE(outcome.out.find("CUDA", outcome.out.find("\nhost ")), std::string::npos)
       << "why there is no GPU\n"
       << outcome.out;
@@ -232,7 +235,7 @@ TEST(Command, EveryCommandReadsTheSameDevicesAndSaysTheSameOfThem) {
       const Outcome outcome =
           scratch.shell("CUDA_VISIBLE_DEVICES= " TUNESMITH_PROGRAM " " + command + "--device " + device);
       EXPECT_EQ(outcome.exit_code, 2) << command;
-      EXPECT_NE(outcome.err.find(named), std::string::npos) << outcome.err;
+      EXPECT_THAT(outcome.err, HasSubstr(named));
       sentences.insert(outcome.err);
     }
     EXPECT_EQ(sentences.size(), 1U) << device;
@@ -255,25 +258,23 @@ TEST(Command, ExplainAnswersForAGpuThatIsNotHere) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     for (const char* words :
          {"on NVIDIA H200 (sm_90a)", "It would use, ", " us expected: conv2d/", "\nNext, "})
-      EXPECT_NE(outcome.out.find(words), std::string::npos) << words << " is not in\n" << outcome.out;
-    EXPECT_EQ(outcome.out.find("Not used"), std::string::npos) << outcome.out;
+      EXPECT_THAT(outcome.out, HasSubstr(words)) << words << " is not in\n" << outcome.out;
+    EXPECT_THAT(outcome.out, Not(HasSubstr("Not used")));
     EXPECT_LT(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 14) << outcome.out;
   }
   const Outcome all = scratch.shell(explain + "--all --device h200");
-  EXPECT_NE(all.out.find("Not used: "), std::string::npos) << all.out;
+  EXPECT_THAT(all.out, HasSubstr("Not used: "));
   const Outcome unknown = scratch.shell(explain + "--device sm_80");
-  EXPECT_NE(unknown.out.find("on sm_80 (sm_80)\nmatch: other_device"), std::string::npos) << unknown.out;
+  EXPECT_THAT(unknown.out, HasSubstr("on sm_80 (sm_80)\nmatch: other_device"));
   const Outcome none = scratch.shell(explain + "--device abacus");
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_NE(none.err.find("\"abacus\" in its name, or as its target; known are NVIDIA H200 (sm_90a, 132"),
-            std::string::npos)
-      << none.err;
+  EXPECT_THAT(none.err,
+              HasSubstr("\"abacus\" in its name, or as its target; known are NVIDIA H200 (sm_90a, 132"));
   const Outcome several = scratch.shell(explain + "--device sm_90a");
   EXPECT_EQ(several.exit_code, 2);
-  EXPECT_NE(
-      several.err.find("\"sm_90a\" may be NVIDIA H100 80GB HBM3 (sm_90a, 132 multiprocessors), NVIDIA H200"),
-      std::string::npos)
-      << several.err;
+  EXPECT_THAT(
+      several.err,
+      HasSubstr("\"sm_90a\" may be NVIDIA H100 80GB HBM3 (sm_90a, 132 multiprocessors), NVIDIA H200"));
 }
 
 TEST(Command, SpaceShowsAxesRulesAndCounts) {
@@ -282,7 +283,7 @@ TEST(Command, SpaceShowsAxesRulesAndCounts) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* part :
        {"BLOCK_X", "A legal config keeps these rules:", "legal configs of", "within the limits of"}) {
-    EXPECT_NE(outcome.out.find(part), std::string::npos) << part;
+    EXPECT_THAT(outcome.out, HasSubstr(part)) << part;
   }
 }
 
@@ -290,8 +291,7 @@ TEST(Command, SpaceIsThatOfAnAbsentGpuToo) {
   const Scratch scratch;
   const Outcome outcome = scratch.tunesmith("space conv2d --multiprocessors 68 " + problem);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("within the limits of a GPU with 68 multiprocessors"), std::string::npos)
-      << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("within the limits of a GPU with 68 multiprocessors"));
   EXPECT_EQ(scratch.tunesmith("space conv2d --multiprocessors 68 --device host " + problem).exit_code, 2);
 }
 
@@ -319,18 +319,18 @@ TEST(Command, ReportIsHandedToPythonsPackage) {
 
   const Outcome help = report("exit 1", "--help");  // a Python without the package
   EXPECT_EQ(help.exit_code, 0) << help.err;
-  EXPECT_NE(help.out.find("draw the database"), std::string::npos) << help.out;
+  EXPECT_THAT(help.out, HasSubstr("draw the database"));
   const Outcome without = report("exit 1", "");
   EXPECT_EQ(without.exit_code, 1);
   EXPECT_EQ(without.out, "");
-  EXPECT_NE(without.err.find("install it with"), std::string::npos) << without.err;
+  EXPECT_THAT(without.err, HasSubstr("install it with"));
 }
 
 TEST(Command, OutputThatCannotBeWrittenIsAFailure) {
   const Scratch scratch;
   const Outcome outcome = scratch.tunesmith("ops >/dev/full");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_NE(outcome.err.find("could not be written"), std::string::npos) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("could not be written"));
 }
 
 // The names that a help lists between two headings, or after one.
@@ -377,8 +377,7 @@ TEST(Command, EveryNumberThatIsNoneIsRefusedWithASentence) {
     for (const char* value : {"-1", "99999999999999999999", "1.5", "1e3", "0x10", "x"}) {
       const Outcome outcome = scratch.tunesmith(option + "=" + value);
       EXPECT_EQ(outcome.exit_code, 2) << option << ' ' << value;
-      EXPECT_NE(outcome.err.find("whole number"), std::string::npos)
-          << option << ' ' << value << ": " << outcome.err;
+      EXPECT_THAT(outcome.err, HasSubstr("whole number")) << option << ' ' << value << ": " << outcome.err;
       EXPECT_LT(outcome.err.size(), 200U) << outcome.err;
     }
   }

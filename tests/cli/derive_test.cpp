@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `tunesmith derive`: its output, and its complaints about wrong input.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,6 +9,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 TEST(Derive, PrintsTheCovarianceOfAConvolution) {
   const Scratch scratch;
@@ -93,10 +97,10 @@ TEST(Derive, ReordersAloneWhereAsked) {
   const Scratch scratch;
   const std::string filter =
       "derive 'out[y,x] += g[i] * h[j] * image[y+i,x+j]' --extents 'image=99x99 g=4 h=4'";
-  EXPECT_NE(scratch.tunesmith(filter).out.find("distribute"), std::string::npos);
+  EXPECT_THAT(scratch.tunesmith(filter).out, HasSubstr("distribute"));
   const std::string alone = scratch.tunesmith(filter + " --may reorder").out;
-  EXPECT_NE(alone.find("Form 0, as it is written:"), std::string::npos) << alone;
-  EXPECT_EQ(alone.find("distribute"), std::string::npos) << alone;
+  EXPECT_THAT(alone, HasSubstr("Form 0, as it is written:"));
+  EXPECT_THAT(alone, Not(HasSubstr("distribute")));
 }
 
 TEST(Derive, FinishesSumsInTheSameLaunch) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests recorded spaces of other tuners: replayed, imported, exported.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 const std::string hub = TUNESMITH_TEST_DATA "/benchmark_hub/";
 
@@ -35,7 +39,8 @@ std::string figures(const std::string& csv) {
 TEST(Exchange, T4AndKernelTunersCacheAreTheSameSpace) {
   const Scratch scratch;
   const std::string t4 = "replay " + hub + "convolution_A6000_T4.json -o csv --prior none --strategy ";
-  EXPECT_TRUE(has(printed(scratch, t4 + "auto --repeats 2"), "convolution_A6000_T4,26,auto,none,0,0,26,1,1"));
+  EXPECT_THAT(printed(scratch, t4 + "auto --repeats 2"),
+              HasSubstr("convolution_A6000_T4,26,auto,none,0,0,26,1,1"));
   const std::string how = "random,genetic,auto --repeats 5 --budget 6";
   const std::string some = printed(scratch, t4 + how);
   EXPECT_EQ(some, printed(scratch, t4 + how)) << "follows its seed";
@@ -48,18 +53,18 @@ TEST(Exchange, ReplayShowsSecondsWhereTheBudgetIsATime) {
   const Scratch scratch;
   const std::string table =
       printed(scratch, "replay " + hub + "convolution_A6000_T4.json --strategy exhaustive --budget 40s");
-  EXPECT_TRUE(has(table, "20 s")) << table;
-  EXPECT_TRUE(has(table, "40 s")) << table;
+  EXPECT_THAT(table, HasSubstr("20 s"));
+  EXPECT_THAT(table, HasSubstr("40 s"));
 }
 
 TEST(Exchange, ImportExportImportIsStable) {
   const Scratch scratch;
   const std::string input = hub + "convolution_A6000_cache.json";
-  EXPECT_TRUE(has(printed(scratch, "db import " + input), "26 of 26 verdicts were new")) << input;
-  EXPECT_TRUE(has(printed(scratch, "db import " + input), "0 of 26 verdicts were new")) << "again";
+  EXPECT_THAT(printed(scratch, "db import " + input), HasSubstr("26 of 26 verdicts were new")) << input;
+  EXPECT_THAT(printed(scratch, "db import " + input), HasSubstr("0 of 26 verdicts were new")) << "again";
   const std::string first = printed(scratch, "db export convolution_kernel");
-  EXPECT_TRUE(has(first, "\"device\": \"NVIDIA RTX A6000\"")) << first;
-  EXPECT_TRUE(has(first, "\"invalidity\": \"runtime\"")) << first;
+  EXPECT_THAT(first, HasSubstr("\"device\": \"NVIDIA RTX A6000\""));
+  EXPECT_THAT(first, HasSubstr("\"invalidity\": \"runtime\""));
   printed(scratch, "db export convolution_kernel -o first.json");
   printed(scratch, "db import first.json --db other.db");
   EXPECT_EQ(printed(scratch, "db export --db other.db"), first);
@@ -81,7 +86,7 @@ TEST(Exchange, TimesOfDifferentLaunchesAreDifferentSpaces) {
   printed(scratch, "db import " + hub + "convolution_A6000_cache.json");
   printed(scratch, "db export convolution_kernel -o apart.json");
   scratch.shell("sed 's/\"apart\"/\"chained\"/' apart.json > chained.json");
-  EXPECT_TRUE(has(printed(scratch, "db import chained.json"), "23 of 26 verdicts were new"))
+  EXPECT_THAT(printed(scratch, "db import chained.json"), HasSubstr("23 of 26 verdicts were new"))
       << "a failure counts for all";
   const Outcome both = scratch.tunesmith("db export");
   EXPECT_EQ(both.exit_code, 2);
@@ -99,17 +104,18 @@ TEST(Exchange, WhatIsImportedIsFoundByQueriesAndNotDispatched) {
   printed(scratch, "db import " + hub + "convolution_A6000_T4.json --op conv2d --device Testdevice");
   const std::string query = printed(scratch, "query --all --format csv");
   EXPECT_EQ(std::count(query.begin(), query.end(), '\n'), 27);
-  EXPECT_TRUE(has(query, "recorded:")) << query;
+  EXPECT_THAT(query, HasSubstr("recorded:"));
   const std::string problem = "height=40 width=36 mask_height=3 mask_width=3";
-  EXPECT_TRUE(has(printed(scratch, "explain conv2d --device host --problem '" + problem + "'"), "match: "));
-  EXPECT_TRUE(has(printed(scratch, "db status"), "check ok"));
+  EXPECT_THAT(printed(scratch, "explain conv2d --device host --problem '" + problem + "'"),
+              HasSubstr("match: "));
+  EXPECT_THAT(printed(scratch, "db status"), HasSubstr("check ok"));
 }
 
 TEST(Exchange, AT1FileNamesTheKernel) {
   const Scratch scratch;
   const std::string table = printed(scratch, "replay " + hub + "convolution_T1.json " + hub +
                                                  "convolution_A6000_T4.json --strategy random");
-  EXPECT_TRUE(has(table, "convolution_kernel")) << table;
+  EXPECT_THAT(table, HasSubstr("convolution_kernel"));
 }
 
 TEST(Exchange, WhatCannotBeReadIsNamed) {
@@ -122,7 +128,7 @@ TEST(Exchange, WhatCannotBeReadIsNamed) {
         std::pair("twice.csv", "has two columns compile_ms"), std::pair("gone.json", "There is no file")}) {
     const Outcome outcome = scratch.tunesmith(std::string("replay ") + file);
     EXPECT_EQ(outcome.exit_code, 2) << file;
-    EXPECT_TRUE(has(outcome.err, part)) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(part));
   }
   EXPECT_EQ(scratch.tunesmith("replay " + hub + "convolution_A6000_T4.json --strategy quick").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith("db import " + hub + "convolution_A6000_T4.json").exit_code, 2) << "no device";
@@ -130,7 +136,7 @@ TEST(Exchange, WhatCannotBeReadIsNamed) {
   printed(scratch, "db import " + hub + "convolution_A6000_cache.json --device another");
   const Outcome two = scratch.tunesmith("db export");
   EXPECT_EQ(two.exit_code, 2);
-  EXPECT_TRUE(has(two.err, "2 match")) << two.err;
+  EXPECT_THAT(two.err, HasSubstr("2 match"));
   EXPECT_EQ(scratch.tunesmith("db export --device A6000").exit_code, 0);
 }
 
@@ -171,20 +177,20 @@ TEST(Exchange, NoReaderTakesWhatAnOlderBodyMeasured) {
   edited_kernel(scratch);
   const std::string all = printed(scratch, "query --all --format csv");
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 3) << all;
-  EXPECT_FALSE(has(all, "oldBLOCK")) << all;
+  EXPECT_THAT(all, Not(HasSubstr("oldBLOCK")));
   const std::string history = printed(scratch, "query --history");
   EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), 9) << history;
   EXPECT_TRUE(has(history, "stale") && has(history, "replaced")) << history;
   const std::string axes = printed(scratch, "query --axes --format csv");
-  EXPECT_TRUE(has(axes, "twice,2,BLOCK,2,64,128,2,64,\"64: 1, 128: 1\"\n")) << axes;
+  EXPECT_THAT(axes, HasSubstr("twice,2,BLOCK,2,64,128,2,64,\"64: 1, 128: 1\"\n"));
   const std::string winners = printed(scratch, "query --format csv");
   EXPECT_TRUE(has(winners, "BLOCK=64") && has(winners, "newBLOCK=64")) << winners;
-  EXPECT_TRUE(has(printed(scratch, "replay tunesmith.db --strategy exhaustive -o csv"), ",2,1,1\n"));
+  EXPECT_THAT(printed(scratch, "replay tunesmith.db --strategy exhaustive -o csv"), HasSubstr(",2,1,1\n"));
   for (const std::string format : {"csv", "json", "t4"}) {
     const std::string file = "again." + std::string(format == "csv" ? "csv" : "json");
     const std::string text = printed(scratch, "db export --format " + format);
-    EXPECT_FALSE(has(text, "6.4")) << text;
-    EXPECT_TRUE(has(text, "128")) << text;
+    EXPECT_THAT(text, Not(HasSubstr("6.4")));
+    EXPECT_THAT(text, HasSubstr("128"));
   }
 }
 
@@ -195,14 +201,14 @@ TEST(Exchange, SecondsOfAnOwnDatabaseAreThoseOfTheFirstVerdict) {
   Store store = edited_kernel(scratch);
   const std::string t4 = printed(scratch, "db export");
   EXPECT_TRUE(has(t4, "\"compilation_time\": 3000") && has(t4, "\"framework\": 4000")) << t4;
-  EXPECT_FALSE(has(t4, "9000")) << t4;
+  EXPECT_THAT(t4, Not(HasSubstr("9000")));
   const std::string how = " --strategy exhaustive --repeats 1 --budget 14s -o csv";
   const Outcome own = scratch.tunesmith("replay tunesmith.db" + how);
   EXPECT_TRUE(own.err.empty()) << own.err;
-  EXPECT_TRUE(has(own.out, ",14,1,1\n")) << "two variants of 7 s each: " << own.out;
-  EXPECT_TRUE(has(own.out, ",3.5,0,0\n")) << own.out;
+  EXPECT_THAT(own.out, HasSubstr(",14,1,1\n")) << "two variants of 7 s each: " << own.out;
+  EXPECT_THAT(own.out, HasSubstr(",3.5,0,0\n"));
   scratch.shell("echo 'template,config,verdict,median_us,compile_ms\nt,A=1,ok,1,' > t.csv");
-  EXPECT_TRUE(has(scratch.tunesmith("replay t.csv" + how).err, "1 of 1 verdicts have no compile time"));
+  EXPECT_THAT(scratch.tunesmith("replay t.csv" + how).err, HasSubstr("1 of 1 verdicts have no compile time"));
 }
 
 TEST(Exchange, TablesAreReadAsOthersWriteThem) {
@@ -223,7 +229,7 @@ TEST(Exchange, TablesAreReadAsOthersWriteThem) {
   printed(scratch, "db export --format csv -o t.csv");
   const std::string how = "replay t.csv --strategy random --repeats 2 -o csv";
   const std::string as_written = printed(scratch, how);
-  EXPECT_TRUE(has(as_written, "t,3,random")) << as_written;
+  EXPECT_THAT(as_written, HasSubstr("t,3,random"));
   printed(scratch, "db import t.csv --op again --device d --problem n=1000");
   EXPECT_EQ(printed(scratch, "db export again --format csv"), read_text(scratch.path() / "t.csv"));
   // Converts the file to the form in which a spreadsheet saves it.
@@ -236,7 +242,7 @@ TEST(Exchange, TablesAreReadAsOthersWriteThem) {
     std::ofstream(scratch.path() / "bad.csv") << header << "t,A=0,ok,1,1\n" << row << "\n";
     const Outcome outcome = scratch.tunesmith("replay bad.csv");
     EXPECT_EQ(outcome.exit_code, 2) << row;
-    EXPECT_TRUE(has(outcome.err, "Line 3 of bad.csv")) << row << ": " << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("Line 3 of bad.csv")) << row << ": " << outcome.err;
   }
 }
 
@@ -246,7 +252,7 @@ TEST(Exchange, AConfigThatIsRecordedTwiceIsItsLaterRow) {
       "printf 'template,config,verdict,median_us,compile_ms\\nt,A=1,ok,1,1\\nt,A=1,ok,2,1\\nt,A=2,ok,4,1\\n' "
       "> t.csv");
   const std::string replayed = printed(scratch, "replay t.csv --strategy exhaustive -o csv");
-  EXPECT_TRUE(has(replayed, "t,2,exhaustive,worth,0,0,2,1,1\n")) << replayed;
+  EXPECT_THAT(replayed, HasSubstr("t,2,exhaustive,worth,0,0,2,1,1\n"));
 }
 
 TEST(Exchange, KernelTunersCachesOfAnyProblemSizeAreRead) {
@@ -257,12 +263,12 @@ TEST(Exchange, KernelTunersCachesOfAnyProblemSizeAreRead) {
         << "{\"device_name\":\"D\",\"kernel_name\":\"vector_add\",\"problem_size\":" << size
         << ",\"tune_params_keys\":[\"b\"],\"cache\":{\"64\":{\"b\":64,\"time\":1.0},\"32\":{\"b\":32,"
            "\"time\":2.0}";
-    EXPECT_TRUE(has(printed(scratch, "replay k.json --strategy exhaustive -o csv"), "k,2,exhaustive"))
+    EXPECT_THAT(printed(scratch, "replay k.json --strategy exhaustive -o csv"), HasSubstr("k,2,exhaustive"))
         << size;
     printed(scratch, "db import k.json --op op" + std::to_string(size.size()));
   }
-  EXPECT_TRUE(has(printed(scratch, "db export op8 --format csv"), "b=64"));
-  EXPECT_TRUE(has(printed(scratch, "query op8 --all"), "x=10000000"));
+  EXPECT_THAT(printed(scratch, "db export op8 --format csv"), HasSubstr("b=64"));
+  EXPECT_THAT(printed(scratch, "query op8 --all"), HasSubstr("x=10000000"));
 }
 
 // A file of no known kind is refused with the program's own words, without a crash, and in time.
@@ -316,7 +322,7 @@ TEST(Exchange, AFileThatIsNoneOfTheseIsRefusedWithASentence) {
       const Outcome outcome = scratch.tunesmith(command);
       EXPECT_EQ(outcome.exit_code, 2) << command << ": " << text.substr(0, 100) << outcome.err;
       for (const char* word : {"json.", "exception", "type_error", "stod", "bad_"})
-        EXPECT_FALSE(has(outcome.err, word)) << text.substr(0, 100) << ": " << outcome.err;
+        EXPECT_THAT(outcome.err, Not(HasSubstr(word))) << text.substr(0, 100) << ": " << outcome.err;
       EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
     }
   }
@@ -331,7 +337,7 @@ TEST(Exchange, AFileThatIsNoneOfTheseIsRefusedWithASentence) {
   scratch.shell("head -c 400000000 /dev/zero | tr '\\0' '[' | gzip -1 > bomb.json.gz");
   const Outcome bomb = scratch.tunesmith("replay bomb.json.gz");
   EXPECT_EQ(bomb.exit_code, 2);
-  EXPECT_TRUE(has(bomb.err, "more than 256 MiB")) << bomb.err;
+  EXPECT_THAT(bomb.err, HasSubstr("more than 256 MiB"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
@@ -372,13 +378,13 @@ TEST(Exchange, EscapeSequencesAreShownAndNotSent) {
     for (const std::string& text : {outcome.out, outcome.err}) {
       EXPECT_EQ(text.find('\x1b'), std::string::npos) << command;
       EXPECT_EQ(text.find('\x07'), std::string::npos) << command;
-      EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos) << command;
+      EXPECT_THAT(text, Not(HasSubstr("\xc2\x9b"))) << command;
     }
   }
-  EXPECT_TRUE(has(scratch.tunesmith("query --all").out, "\\x1b[31m")) << "they are shown";
+  EXPECT_THAT(scratch.tunesmith("query --all").out, HasSubstr("\\x1b[31m")) << "they are shown";
   // Output for programs is exact if it goes to a program.
-  EXPECT_TRUE(has(scratch.tunesmith("db dump").out, escape));
-  EXPECT_TRUE(has(scratch.tunesmith("query --all --format csv").out, escape));
+  EXPECT_THAT(scratch.tunesmith("db dump").out, HasSubstr(escape));
+  EXPECT_THAT(scratch.tunesmith("query --all --format csv").out, HasSubstr(escape));
 }
 
 TEST(Exchange, AMergeOfADamagedFileLeavesTheFirstAlone) {
@@ -409,7 +415,8 @@ TEST(Exchange, StatusTellsDamageFirstAndByItsExitCode) {
   }
   const Outcome outcome = scratch.tunesmith("db status");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_TRUE(has(outcome.out.substr(0, outcome.out.find('\n')), "check 1 binary is damaged")) << outcome.out;
+  EXPECT_THAT(outcome.out.substr(0, outcome.out.find('\n')), HasSubstr("check 1 binary is damaged"))
+      << outcome.out;
 }
 
 TEST(Exchange, AVerdictThatThereIsNotIsRefused) {

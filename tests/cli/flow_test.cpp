@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests all steps of a user on the host device: tune, query, explain, export, move the database.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 const std::string tune =
     "tune conv2d --device host --budget 4 --problem 'height=40 width=36 mask_height=3 mask_width=3' ";
@@ -39,12 +43,12 @@ TEST(Flow, WhatApplicationsTriedIsShownAndMovesWithTheFile) {
   expect_success(table);
   for (const char* words : {"Test GPU", "height=90", "TILE=32", "4.25", "used",
                             "replaced by a later first use", "could not be launched"})
-    EXPECT_TRUE(has(table.out, words)) << words << " is not in\n" << table.out;
+    EXPECT_THAT(table.out, HasSubstr(words)) << words << " is not in\n" << table.out;
   const Outcome csv = scratch.tunesmith("query --first-uses --format csv");
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 2) << csv.out;
-  EXPECT_TRUE(has(csv.out, "NVRTC 13.0,580.1,0.1.0,")) << csv.out;
-  EXPECT_TRUE(has(scratch.tunesmith("query conv2d --first-uses").out, "Nothing in"));
-  EXPECT_TRUE(has(scratch.tunesmith("db status").out, "trial")) << "a table like any other";
+  EXPECT_THAT(csv.out, HasSubstr("NVRTC 13.0,580.1,0.1.0,"));
+  EXPECT_THAT(scratch.tunesmith("query conv2d --first-uses").out, HasSubstr("Nothing in"));
+  EXPECT_THAT(scratch.tunesmith("db status").out, HasSubstr("trial")) << "a table like any other";
   expect_success(scratch.tunesmith("db dump -o t.sql && " TUNESMITH_PROGRAM " db load t.sql --db copy.db"));
   EXPECT_EQ(scratch.tunesmith("query --first-uses --format csv --db copy.db").out, csv.out);
   EXPECT_EQ(scratch.tunesmith("query --first-uses --all").exit_code, 2);
@@ -54,39 +58,39 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
   const Scratch scratch;
   const Outcome tuned = scratch.tunesmith(tune);
   expect_success(tuned);
-  EXPECT_TRUE(has(tuned.out, "winner")) << tuned.out;
-  EXPECT_TRUE(has(tuned.out, "over base")) << tuned.out;
+  EXPECT_THAT(tuned.out, HasSubstr("winner"));
+  EXPECT_THAT(tuned.out, HasSubstr("over base"));
 
   const Outcome table = scratch.tunesmith("query conv2d --device host --problem 'height=40'");
   expect_success(table);
-  EXPECT_TRUE(has(table.out, "height=40")) << table.out;
+  EXPECT_THAT(table.out, HasSubstr("height=40"));
   const Outcome csv = scratch.tunesmith("query --all --format csv");
   EXPECT_GE(std::count(csv.out.begin(), csv.out.end(), '\n'), 5) << "a head and four verdicts";
   EXPECT_EQ(csv.out.rfind("op,device,target,problem,", 0), 0U) << csv.out;
   const Outcome json = scratch.tunesmith("query --format json");
-  EXPECT_TRUE(has(json.out, "\"newest_verdict\": \"ok\"")) << json.out;
-  EXPECT_TRUE(has(json.out, "\"caches\": \"warm\"")) << json.out;
+  EXPECT_THAT(json.out, HasSubstr("\"newest_verdict\": \"ok\""));
+  EXPECT_THAT(json.out, HasSubstr("\"caches\": \"warm\""));
   EXPECT_EQ(scratch.tunesmith("query --format json --problem 'height=41'").out, "[]\n");
-  EXPECT_TRUE(has(scratch.tunesmith("query --problem 'height=41'").out, "Nothing in"));
+  EXPECT_THAT(scratch.tunesmith("query --problem 'height=41'").out, HasSubstr("Nothing in"));
 
   const Outcome axes = scratch.tunesmith("query conv2d --axes --device host --problem 'height=40'");
   expect_success(axes);
   for (const char* words : {"the host, whose times are an emulator's", "x best", "BLOCK_X"})
-    EXPECT_TRUE(has(axes.out, words)) << words << " is not in\n" << axes.out;
-  EXPECT_TRUE(has(table.out, "emulator")) << table.out;
-  EXPECT_TRUE(has(tuned.out, "emulator")) << tuned.out;
+    EXPECT_THAT(axes.out, HasSubstr(words)) << words << " is not in\n" << axes.out;
+  EXPECT_THAT(table.out, HasSubstr("emulator"));
+  EXPECT_THAT(tuned.out, HasSubstr("emulator"));
 
   const std::string explain = "explain conv2d --device host --problem ";
   const Outcome exact = scratch.tunesmith(explain + "'height=40 width=36 mask_height=3 mask_width=3'");
   expect_success(exact);
-  EXPECT_TRUE(has(exact.out, "match: exact")) << exact.out;
-  EXPECT_TRUE(has(scratch.tunesmith(explain + "'height=9 width=9 mask_height=6 mask_width=6' --db ''").out,
-                  "match: "));
+  EXPECT_THAT(exact.out, HasSubstr("match: exact"));
+  EXPECT_THAT(scratch.tunesmith(explain + "'height=9 width=9 mask_height=6 mask_width=6' --db ''").out,
+              HasSubstr("match: "));
 
   const Outcome exported = scratch.tunesmith("export --device host --to generated");
   expect_success(exported);
   EXPECT_TRUE(std::filesystem::exists(scratch.path() / "generated/devices.csv"));
-  EXPECT_TRUE(has(exported.out, " exported, ")) << exported.out;
+  EXPECT_THAT(exported.out, HasSubstr(" exported, "));
 
   expect_success(scratch.tunesmith("db status"));
   expect_success(scratch.tunesmith("db dump -o known.sql"));
@@ -94,7 +98,7 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
   EXPECT_EQ(scratch.tunesmith("query --db other.db").out, table.out);
   const Outcome merged = scratch.tunesmith("db merge other.db tunesmith.db");
   expect_success(merged);
-  EXPECT_TRUE(has(merged.out, "0 sessions and 0 measurements were new")) << merged.out;
+  EXPECT_THAT(merged.out, HasSubstr("0 sessions and 0 measurements were new"));
   EXPECT_EQ(scratch.tunesmith("db dump").out, scratch.tunesmith("db dump --db other.db").out);
 }
 
@@ -103,18 +107,18 @@ TEST(Flow, AnchorsGiveATable) {
   const std::string anchors = "table make transpose --device host --searched 2 --budget 4 --seed 3";
   const Outcome tuned = scratch.tunesmith(anchors);
   expect_success(tuned);
-  EXPECT_TRUE(has(tuned.out, "on 2 of 2 anchors one has a time")) << tuned.out;
+  EXPECT_THAT(tuned.out, HasSubstr("on 2 of 2 anchors one has a time"));
   const Outcome more = scratch.tunesmith(anchors + " --measured 3");
   expect_success(more);
-  EXPECT_TRUE(has(scratch.tunesmith("db status").out, "problem          5")) << more.out;
-  EXPECT_TRUE(has(scratch.tunesmith("db status").out, "anchor_table")) << tuned.out;
+  EXPECT_THAT(scratch.tunesmith("db status").out, HasSubstr("problem          5")) << more.out;
+  EXPECT_THAT(scratch.tunesmith("db status").out, HasSubstr("anchor_table")) << tuned.out;
   const Outcome made = scratch.tunesmith("table remake transpose");
   expect_success(made);
   EXPECT_EQ(made.out.rfind("transpose on ", 0), 0U) << made.out;
-  EXPECT_TRUE(has(scratch.tunesmith("table remake reduce").out, "No problem has enough"));
+  EXPECT_THAT(scratch.tunesmith("table remake reduce").out, HasSubstr("No problem has enough"));
   const Outcome extended = scratch.tunesmith("table extend transpose --device host --measured 2 --seed 9");
   expect_success(extended);
-  EXPECT_TRUE(has(extended.out, "on 7 of 7 anchors one has a time")) << extended.out;
+  EXPECT_THAT(extended.out, HasSubstr("on 7 of 7 anchors one has a time"));
 
   // Some times are removed from the table, as if their variants had entered it later; then the table is
   // filled.
@@ -138,12 +142,12 @@ TEST(Flow, AnchorsGiveATable) {
   ASSERT_GT(left_out, 0U);
   const Outcome filled = whole();
   expect_success(filled);
-  EXPECT_TRUE(has(filled.out, "on 7 of 7 anchors one has a time")) << filled.out;
-  EXPECT_TRUE(has(whole().out, "No anchor of the table of transpose for ")) << whole().out;
+  EXPECT_THAT(filled.out, HasSubstr("on 7 of 7 anchors one has a time"));
+  EXPECT_THAT(whole().out, HasSubstr("No anchor of the table of transpose for "));
   const Outcome list = scratch.tunesmith("table list transpose --device host");
   expect_success(list);
-  EXPECT_TRUE(has(list.out, " (database): ")) << list.out;
-  EXPECT_TRUE(has(list.out, "on 7 of 7 anchors one has a time")) << list.out;
+  EXPECT_THAT(list.out, HasSubstr(" (database): "));
+  EXPECT_THAT(list.out, HasSubstr("on 7 of 7 anchors one has a time"));
   EXPECT_EQ(scratch.tunesmith("table list reduce --device host").out, "There is no such table.\n");
   EXPECT_EQ(scratch.tunesmith(anchors + " --anchors 2").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --finals").exit_code, 2);
@@ -155,9 +159,9 @@ TEST(Flow, AllOpsOncePerDevice) {
   const Scratch scratch;
   const Outcome tuned = scratch.tunesmith("tune --all --ops transpose,histogram --device host --budget 6s");
   expect_success(tuned);
-  EXPECT_TRUE(has(tuned.out, "transpose on ")) << tuned.out;
-  EXPECT_TRUE(has(tuned.out, "histogram on ")) << tuned.out;
-  EXPECT_FALSE(has(tuned.out, "reduce on ")) << tuned.out;
+  EXPECT_THAT(tuned.out, HasSubstr("transpose on "));
+  EXPECT_THAT(tuned.out, HasSubstr("histogram on "));
+  EXPECT_THAT(tuned.out, Not(HasSubstr("reduce on ")));
   for (const char* wrong :
        {"tune", "tune conv2d --all", "tune --all --ops nothing", "tune --all --measured 3",
         "tune --all --budget 500", "tune conv2d --ops conv2d", "tune conv2d --total 5s", "table",
@@ -175,8 +179,8 @@ TEST(Flow, ProblemsThatAreTunedAreLeftOut) {
   const Outcome one = scratch.shell(tuned + "echo 'transpose height=5 width=8' >> app.txt && " +
                                     TUNESMITH_PROGRAM " tune --problems app.txt --device host --budget 2");
   expect_success(one);
-  EXPECT_TRUE(has(one.out, "height=5 width=8")) << one.out;
-  EXPECT_FALSE(has(one.out, "height=9 width=7")) << one.out;
+  EXPECT_THAT(one.out, HasSubstr("height=5 width=8"));
+  EXPECT_THAT(one.out, Not(HasSubstr("height=9 width=7")));
 }
 
 TEST(Flow, RegretOfProblemsThatNobodyTuned) {
@@ -184,16 +188,16 @@ TEST(Flow, RegretOfProblemsThatNobodyTuned) {
   const Outcome regret =
       scratch.tunesmith("regret transpose --device host --problems 2 --budget 4 --csv r.csv");
   expect_success(regret);
-  EXPECT_TRUE(has(regret.out, "2 problems. Tuned time / picked time: geometric mean ")) << regret.out;
-  EXPECT_TRUE(has(regret.out, "With the best of the portfolio it would be ")) << regret.out;
+  EXPECT_THAT(regret.out, HasSubstr("2 problems. Tuned time / picked time: geometric mean "));
+  EXPECT_THAT(regret.out, HasSubstr("With the best of the portfolio it would be "));
   EXPECT_TRUE(std::filesystem::exists(scratch.path() / "r.csv"));
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db")) << "nothing is kept";
   expect_success(scratch.tunesmith("regret transpose --device host --problems 1 --budget 2 --keep kept.db"));
-  EXPECT_TRUE(has(scratch.tunesmith("db status --db kept.db").out, "problem          1"));
+  EXPECT_THAT(scratch.tunesmith("db status --db kept.db").out, HasSubstr("problem          1"));
   // The search ends once the base is measured, so the picked variant is measured after it.
   const Outcome late = scratch.tunesmith("regret scan --device host --problems 1 --budget 1");
   expect_success(late);
-  EXPECT_FALSE(has(late.out, "what was picked is wrong")) << late.out;
+  EXPECT_THAT(late.out, Not(HasSubstr("what was picked is wrong")));
   EXPECT_EQ(scratch.tunesmith("regret nothing").exit_code, 2);
 }
 
@@ -204,19 +208,19 @@ TEST(Flow, TheWordsSayWhereCachesWereCold) {
   const std::string explain =
       "explain conv2d --device host --problem 'height=40 width=36 mask_height=3 mask_width=3'";
   for (const char* command : {"query", "query --all", explain.c_str(), "db status"})
-    EXPECT_FALSE(has(scratch.tunesmith(command).out, "cold")) << command;
+    EXPECT_THAT(scratch.tunesmith(command).out, Not(HasSubstr("cold"))) << command;
   expect_success(scratch.tunesmith("db dump --binaries -o warm.sql"));
   expect_success(
       scratch.shell("sed \"/^INSERT INTO measurement/s/,'warm','apart',/,'cold','apart',/; "
                     "s/^INSERT INTO session VALUES(1,'[0-9a-f]*'/INSERT INTO session VALUES(1,'other'/\" "
                     "warm.sql > cold.sql && grep -c \",'cold',\" cold.sql"));
   expect_success(scratch.tunesmith("db load cold.sql --db cold.db --binaries"));
-  EXPECT_TRUE(has(scratch.tunesmith("query --db cold.db").out, "cold"));
-  EXPECT_TRUE(has(scratch.tunesmith("query --all --db cold.db").out, "cold"));
-  EXPECT_TRUE(has(scratch.tunesmith("query --format json --db cold.db").out, "\"caches\": \"cold\""));
-  EXPECT_TRUE(has(scratch.tunesmith("query --all --format csv --db cold.db").out, ",cold,"));
-  EXPECT_TRUE(has(scratch.tunesmith("db status --db cold.db").out, "ok, cold caches"));
-  EXPECT_TRUE(has(scratch.tunesmith(explain + " --db cold.db").out, " us with cold caches on "));
+  EXPECT_THAT(scratch.tunesmith("query --db cold.db").out, HasSubstr("cold"));
+  EXPECT_THAT(scratch.tunesmith("query --all --db cold.db").out, HasSubstr("cold"));
+  EXPECT_THAT(scratch.tunesmith("query --format json --db cold.db").out, HasSubstr("\"caches\": \"cold\""));
+  EXPECT_THAT(scratch.tunesmith("query --all --format csv --db cold.db").out, HasSubstr(",cold,"));
+  EXPECT_THAT(scratch.tunesmith("db status --db cold.db").out, HasSubstr("ok, cold caches"));
+  EXPECT_THAT(scratch.tunesmith(explain + " --db cold.db").out, HasSubstr(" us with cold caches on "));
   expect_success(scratch.tunesmith("export --device host --to generated --db cold.db"));
   bool cold = false;
   for (const auto& entry : std::filesystem::directory_iterator(scratch.path() / "generated"))
@@ -224,7 +228,7 @@ TEST(Flow, TheWordsSayWhereCachesWereCold) {
   EXPECT_TRUE(cold);
   const Outcome merged = scratch.tunesmith("db merge tunesmith.db cold.db");
   expect_success(merged);
-  EXPECT_TRUE(has(merged.out, "the later choice counts")) << merged.out;
+  EXPECT_THAT(merged.out, HasSubstr("the later choice counts"));
 }
 
 TEST(Flow, ProblemsComeFromAFile) {
@@ -238,7 +242,7 @@ TEST(Flow, ProblemsComeFromAFile) {
   std::ofstream(scratch.path() / "bad.txt") << "height=8 width=8 mask_height=3 mask_width=3\nheight=x\n";
   const Outcome bad = scratch.tunesmith("tune conv2d --device host --problems bad.txt");
   EXPECT_EQ(bad.exit_code, 2);
-  EXPECT_TRUE(has(bad.err, "bad.txt, line 2: ")) << bad.err;
+  EXPECT_THAT(bad.err, HasSubstr("bad.txt, line 2: "));
 }
 
 TEST(Flow, AnExpressionAndItsProblemsComeFromAFile) {
@@ -252,8 +256,8 @@ TEST(Flow, AnExpressionAndItsProblemsComeFromAFile) {
   std::ofstream(scratch.path() / "bad.toml") << expression << "a = 5\n";
   const Outcome bad = scratch.tunesmith("tune bad.toml --device host");
   EXPECT_EQ(bad.exit_code, 2);
-  EXPECT_TRUE(has(bad.err, "bad.toml: The expression is \"out[b,a] = x[a,b]\". The index b has no extent"))
-      << bad.err;
+  EXPECT_THAT(bad.err,
+              HasSubstr("bad.toml: The expression is \"out[b,a] = x[a,b]\". The index b has no extent"));
 }
 
 // The file has the form that Dispatcher::save_problems() writes.
@@ -274,7 +278,7 @@ TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   // With a total time: it is shared by weight, and problems that get no time are named.
   const Outcome total = scratch.tunesmith("tune --device host --total 4s --problems app.txt --db total.db");
   expect_success(total);
-  EXPECT_TRUE(has(total.out, "height=8 width=8")) << total.out;
+  EXPECT_THAT(total.out, HasSubstr("height=8 width=8"));
   const Outcome one =
       scratch.tunesmith("tune transpose --device host --budget 1 --problems app.txt --db o.db");
   expect_success(one);
@@ -283,17 +287,18 @@ TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   EXPECT_TRUE(has(little.err, "3 problems") || has(little.err, "were not tuned")) << little.err;
 
   std::ofstream(scratch.path() / "bad.txt") << "height=8 width=8\n";
-  EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err, "bad.txt, line 1: It names no op"));
+  EXPECT_THAT(scratch.tunesmith("tune --problems bad.txt").err, HasSubstr("bad.txt, line 1: It names no op"));
   std::ofstream(scratch.path() / "bad.txt") << "\nconv9d height=8 width=8\n";
-  EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err, "bad.txt, line 2: "));
+  EXPECT_THAT(scratch.tunesmith("tune --problems bad.txt").err, HasSubstr("bad.txt, line 2: "));
   std::ofstream(scratch.path() / "bad.txt") << "transpose weight=-1 height=8 width=8\n";
-  EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err,
-                  "The weight is -1; give 0 for a problem that is tuned already"));
+  EXPECT_THAT(scratch.tunesmith("tune --problems bad.txt").err,
+              HasSubstr("The weight is -1; give 0 for a problem that is tuned already"));
   std::ofstream(scratch.path() / "bad.txt") << "transpose weight=1e308 height=8 width=8\n";
-  EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err, "The weight is too large; give at most"));
+  EXPECT_THAT(scratch.tunesmith("tune --problems bad.txt").err,
+              HasSubstr("The weight is too large; give at most"));
   const Outcome none = scratch.tunesmith("tune conv1d --problems app.txt");
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_TRUE(has(none.err, "app.txt has no problem of conv1d")) << none.err;
+  EXPECT_THAT(none.err, HasSubstr("app.txt has no problem of conv1d"));
 }
 
 // The file has a byte order mark, and more problems than there is time for: those take no time.
@@ -308,7 +313,7 @@ TEST(Flow, ATotalIsTheTotalOfManyProblems) {
   const auto began = std::chrono::steady_clock::now();
   const Outcome tuned = scratch.tunesmith("tune --device host --budget 1 --total 2s --problems many.txt");
   expect_success(tuned);
-  EXPECT_TRUE(has(tuned.err, " of 300 problems were not tuned")) << tuned.err;
+  EXPECT_THAT(tuned.err, HasSubstr(" of 300 problems were not tuned"));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   EXPECT_LT(took.count(), 20) << "their 300 spaces take 60 s";
 }
@@ -345,7 +350,7 @@ TEST(Flow, AFileSystemWithoutLocksIsToldAtOnce) {
                                         " explain transpose --device host --problem 'height=16 width=48'");
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   expect_success(outcome);
-  EXPECT_TRUE(has(outcome.out, "its file system has no locks")) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("its file system has no locks"));
   EXPECT_LT(took.count(), 4) << "a reader has some tenths of a second of patience";
 }
 
@@ -362,7 +367,7 @@ TEST(Flow, AnInterruptEndsTheRunWith130AndKeepsWhatIsKnown) {
                                         " tune conv2d --device host --budget 100s --problem "
                                         "'height=40 width=36 mask_height=3 mask_width=3'");
   EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
-  EXPECT_TRUE(has(scratch.tunesmith("query --all").out, "height=40"));
+  EXPECT_THAT(scratch.tunesmith("query --all").out, HasSubstr("height=40"));
 }
 
 }  // namespace

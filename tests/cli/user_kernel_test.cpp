@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests a user's own kernel with a description, from the command line and in an application, on the host.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 const std::string examples = TUNESMITH_USER_KERNELS;
 
@@ -41,21 +45,21 @@ TEST_F(UserKernelTest, IsTunedAndResumedAndExplained) {
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  EXPECT_TRUE(has(tuned.err, "The reference of twice is the kernel plain of twice.cu.")) << tuned.err;
-  EXPECT_TRUE(has(tuned.out, "ok 6; 6 measured")) << tuned.out;
+  EXPECT_THAT(tuned.err, HasSubstr("The reference of twice is the kernel plain of twice.cu."));
+  EXPECT_THAT(tuned.out, HasSubstr("ok 6; 6 measured"));
   const Outcome again = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_TRUE(has(again.out, "5 known before")) << "all but the base\n" << again.out;
+  EXPECT_THAT(again.out, HasSubstr("5 known before")) << "all but the base\n" << again.out;
 
   const Outcome explained = scratch.tunesmith("explain twice.cu --device host --problem n=1000");
   EXPECT_EQ(explained.exit_code, 0) << explained.err;
-  EXPECT_TRUE(has(explained.out, "match: exact")) << explained.out;
+  EXPECT_THAT(explained.out, HasSubstr("match: exact"));
   const Outcome near = scratch.tunesmith("explain twice.cu --device host --problem n=900");
-  EXPECT_TRUE(has(near.out, "match: predicted")) << near.out;
-  EXPECT_TRUE(has(near.out, "tunesmith tune twice.cu --problem")) << near.out;
+  EXPECT_THAT(near.out, HasSubstr("match: predicted"));
+  EXPECT_THAT(near.out, HasSubstr("tunesmith tune twice.cu --problem"));
   for (const char* name : {"twice.cu", "twice"}) {
     const Outcome found = scratch.tunesmith(std::string("query --all ") + name);
-    EXPECT_TRUE(has(found.out, "BLOCK=128 PART=2")) << found.out << found.err;
+    EXPECT_THAT(found.out, HasSubstr("BLOCK=128 PART=2")) << found.out << found.err;
   }
   const Outcome command =
       scratch.shell(TUNESMITH_PROGRAM " db dump | grep 'The reference of twice is the kernel plain'");
@@ -76,15 +80,15 @@ TEST_F(UserKernelTest, ASpaceThatNobodyCanListIsSearched) {
   write(text);
   const Outcome space = scratch.tunesmith("space twice.cu --device host --problem n=1000");
   EXPECT_EQ(space.exit_code, 0) << space.err;
-  EXPECT_TRUE(has(space.out, "54000000000000 legal configs of 600000000000000")) << space.out;
-  EXPECT_TRUE(has(space.out, "about 5.4e13 of them launch")) << space.out;
+  EXPECT_THAT(space.out, HasSubstr("54000000000000 legal configs of 600000000000000"));
+  EXPECT_THAT(space.out, HasSubstr("about 5.4e13 of them launch"));
   const Outcome tuned = scratch.tunesmith(tune + "--budget 2");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
-  EXPECT_TRUE(has(tuned.err, "too many to list: the search begins with 200000 random ones")) << tuned.err;
-  EXPECT_TRUE(has(tuned.out, "54000000000000 variants in the space")) << tuned.out;
+  EXPECT_THAT(tuned.err, HasSubstr("too many to list: the search begins with 200000 random ones"));
+  EXPECT_THAT(tuned.out, HasSubstr("54000000000000 variants in the space"));
   const Outcome all = scratch.tunesmith("render twice.cu --target host --all -o out --problem n=1000");
   EXPECT_EQ(all.exit_code, 2);
-  EXPECT_TRUE(has(all.err, "54000000000000 legal configs")) << all.err;
+  EXPECT_THAT(all.err, HasSubstr("54000000000000 legal configs"));
 }
 
 TEST_F(UserKernelTest, HasATableAndIsNotExported) {
@@ -104,7 +108,7 @@ TEST_F(UserKernelTest, HasATableAndIsNotExported) {
       << exported.out << exported.err;
   const Outcome library = scratch.tunesmith("export --static --device host --to library");
   EXPECT_EQ(library.exit_code, 0) << library.err;
-  EXPECT_TRUE(has(library.out, "Left out the table of twice")) << library.out;
+  EXPECT_THAT(library.out, HasSubstr("Left out the table of twice"));
 }
 
 TEST_F(UserKernelTest, IsComparedWithAProgramOfTheCallers) {
@@ -114,19 +118,19 @@ TEST_F(UserKernelTest, IsComparedWithAProgramOfTheCallers) {
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));  // its place is taken
   const Outcome right = scratch.tunesmith(asked("right"));
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
-  EXPECT_TRUE(has(right.err, "The reference of twice is " TUNESMITH_REFERENCE " right.")) << right.err;
-  EXPECT_TRUE(has(right.out, "ok 6; 6 measured")) << right.out;
+  EXPECT_THAT(right.err, HasSubstr("The reference of twice is " TUNESMITH_REFERENCE " right."));
+  EXPECT_THAT(right.out, HasSubstr("ok 6; 6 measured"));
   EXPECT_EQ(
       scratch.shell(TUNESMITH_PROGRAM " db dump | grep 'The reference of twice is .*reference_program right'")
           .exit_code,
       0);
   const Outcome again = scratch.tunesmith(asked("right"));
-  EXPECT_TRUE(has(again.out, "5 known before")) << again.out;
+  EXPECT_THAT(again.out, HasSubstr("5 known before"));
   const Outcome described = scratch.tunesmith(tune + "--budget all");
-  EXPECT_TRUE(has(described.out, "ok 6; 6 measured")) << "by another reference\n" << described.out;
+  EXPECT_THAT(described.out, HasSubstr("ok 6; 6 measured")) << "by another reference\n" << described.out;
   const Outcome wrong = scratch.tunesmith(asked("wrong"));
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
-  EXPECT_TRUE(has(wrong.out + wrong.err, "wrong_result")) << wrong.out << wrong.err;
+  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("wrong_result")) << wrong.out << wrong.err;
   const Outcome checked = scratch.tunesmith(
       "check twice.cu --device host --problem n=100 --random 0 --reference '" TUNESMITH_REFERENCE " wrong'");
   EXPECT_EQ(checked.exit_code, 1) << checked.out;
@@ -136,14 +140,14 @@ TEST_F(UserKernelTest, IsComparedWithAProgramOfTheCallers) {
            {"endless", "answered with a line of more than 4000 characters."}}) {
     const Outcome failed = scratch.tunesmith(asked(what) + " --db failed.db");
     EXPECT_EQ(failed.exit_code, 1) << what << failed.out;
-    EXPECT_TRUE(has(failed.err, says)) << what << '\n' << failed.err;
+    EXPECT_THAT(failed.err, HasSubstr(says)) << what << '\n' << failed.err;
   }
   const Outcome nobody = scratch.tunesmith(tune + "--reference unix:nobody --db failed.db");
-  EXPECT_TRUE(has(nobody.err, "unix:nobody cannot be reached: No such file or directory.")) << nobody.err;
+  EXPECT_THAT(nobody.err, HasSubstr("unix:nobody cannot be reached: No such file or directory."));
   const Outcome built_in =
       scratch.tunesmith("tune transpose --device host --problem 'height=3 width=4' --reference cat");
   EXPECT_EQ(built_in.exit_code, 2);
-  EXPECT_TRUE(has(built_in.err, "transpose has its reference built in.")) << built_in.err;
+  EXPECT_THAT(built_in.err, HasSubstr("transpose has its reference built in."));
 }
 
 // Tests the output of `export twice.cu` in an application without a database and a compiler.
@@ -159,8 +163,8 @@ class ShippedKernel : public UserKernelTest {
     expect_success(scratch.tunesmith(tune + "--budget all"));
     const Outcome exported = scratch.shell("umask 0; " TUNESMITH_PROGRAM " export twice.cu --to app/kernels");
     expect_success(exported);
-    EXPECT_TRUE(has(exported.out, "1 winner, 0 tables and ")) << exported.out;
-    EXPECT_TRUE(has(exported.out, " for host, with the kernel app/kernels/twice.cu")) << exported.out;
+    EXPECT_THAT(exported.out, HasSubstr("1 winner, 0 tables and "));
+    EXPECT_THAT(exported.out, HasSubstr(" for host, with the kernel app/kernels/twice.cu"));
     std::filesystem::remove(scratch.path() / "twice.cu");
     std::filesystem::remove(scratch.path() / "tunesmith.db");
   }
@@ -196,22 +200,22 @@ class ShippedKernel : public UserKernelTest {
 TEST_F(ShippedKernel, AnswersWithoutADatabaseAndACompiler) {
   const Outcome exact = run("1000");
   expect_success(exact);
-  EXPECT_TRUE(has(exact.out, "match: exact, ")) << exact.out;
-  EXPECT_TRUE(has(exact.out, "its binary was exported with the kernel")) << exact.out;
-  EXPECT_TRUE(has(exact.out, "twice.tuned has 1 winner and ")) << exact.out;
+  EXPECT_THAT(exact.out, HasSubstr("match: exact, "));
+  EXPECT_THAT(exact.out, HasSubstr("its binary was exported with the kernel"));
+  EXPECT_THAT(exact.out, HasSubstr("twice.tuned has 1 winner and "));
   const Outcome near = run("900");
   expect_success(near);
-  EXPECT_TRUE(has(near.out, "match: predicted, ")) << near.out;
+  EXPECT_THAT(near.out, HasSubstr("match: predicted, "));
   // Native code is run in the process only if that is asked for.
   const Outcome refused = run("1000", " host_binaries=off");
   EXPECT_EQ(refused.exit_code, 3) << refused.out;
-  EXPECT_TRUE(has(refused.out, "host_binaries is off")) << refused.out;
+  EXPECT_THAT(refused.out, HasSubstr("host_binaries is off"));
   // The explanation for people.
   const Outcome explained = scratch.shell("TUNESMITH_DB=off " TUNESMITH_PROGRAM
                                           " explain app/kernels/twice.cu --device host --problem n=1000");
   expect_success(explained);
-  EXPECT_TRUE(has(explained.out, "match: exact")) << explained.out;
-  EXPECT_TRUE(has(explained.out, "(exported, ")) << explained.out;
+  EXPECT_THAT(explained.out, HasSubstr("match: exact"));
+  EXPECT_THAT(explained.out, HasSubstr("(exported, "));
 }
 
 TEST_F(ShippedKernel, MayBeMovedButNotChanged) {
@@ -222,23 +226,20 @@ TEST_F(ShippedKernel, MayBeMovedButNotChanged) {
   std::ofstream(kernels() / "twice.cu", std::ios::app) << "// changed\n";
   const Outcome changed = run("1000");
   EXPECT_EQ(changed.exit_code, 3) << changed.out;
-  EXPECT_TRUE(has(changed.out,
-                  "The winners and binaries in app/kernels/twice.tuned are not used. The file "
-                  "app/kernels/twice.cu has changed since. Export app/kernels/twice.cu again."))
-      << changed.out;
-  EXPECT_FALSE(has(changed.out, "match: ")) << changed.out;
+  EXPECT_THAT(changed.out,
+              HasSubstr("The winners and binaries in app/kernels/twice.tuned are not used. The file "
+                        "app/kernels/twice.cu has changed since. Export app/kernels/twice.cu again."));
+  EXPECT_THAT(changed.out, Not(HasSubstr("match: ")));
 }
 
 TEST_F(ShippedKernel, AChangedBinaryIsNotLoaded) {
   change(winners_binary(), 100, "\x01\x02\x03");
   const Outcome changed = run("1000");
   expect_success(changed);  // the base is right
-  EXPECT_TRUE(has(changed.out, "A binary is not used. The file app/kernels/twice.tuned/host/"))
-      << changed.out;
-  EXPECT_TRUE(has(changed.out, "is missing or damaged, its hash is not the one in files.csv."))
-      << changed.out;
-  EXPECT_TRUE(has(changed.out, "match: base, ")) << changed.out;
-  EXPECT_TRUE(has(changed.out, "No binary is stored for it")) << changed.out;
+  EXPECT_THAT(changed.out, HasSubstr("A binary is not used. The file app/kernels/twice.tuned/host/"));
+  EXPECT_THAT(changed.out, HasSubstr("is missing or damaged, its hash is not the one in files.csv."));
+  EXPECT_THAT(changed.out, HasSubstr("match: base, "));
+  EXPECT_THAT(changed.out, HasSubstr("No binary is stored for it"));
   // Another kernel's binary is stored under the winner's name, undamaged.
   for (const auto& entry : std::filesystem::directory_iterator(tuned() / "host")) {
     if (entry.path() == winners_binary()) continue;
@@ -246,10 +247,10 @@ TEST_F(ShippedKernel, AChangedBinaryIsNotLoaded) {
                                std::filesystem::copy_options::overwrite_existing);
     break;
   }
-  EXPECT_TRUE(has(run("1000").out, "match: base, "));
+  EXPECT_THAT(run("1000").out, HasSubstr("match: base, "));
   std::filesystem::remove(winners_binary());
   std::filesystem::create_directory(tuned() / "host");
-  EXPECT_TRUE(has(run("1000").out, "match: base, "));
+  EXPECT_THAT(run("1000").out, HasSubstr("match: base, "));
 }
 
 // The device may have any name: the list is ordered by the names of the files.
@@ -270,7 +271,8 @@ TEST_P(ShippedFromAnyDevice, AListThatWasCutIsNotUsed) {
     std::ofstream(list, std::ios::binary) << text;
     const Outcome outcome = run("1000");
     EXPECT_EQ(outcome.exit_code, 3) << text << outcome.out;
-    EXPECT_TRUE(has(outcome.out, "files.csv is not what an export wrote")) << why << '\n' << outcome.out;
+    EXPECT_THAT(outcome.out, HasSubstr("files.csv is not what an export wrote")) << why << '\n'
+                                                                                 << outcome.out;
   };
   for (std::size_t end = right.find('\n'); end + 1 < right.size(); end = right.find('\n', end + 1)) {
     ++cuts;
@@ -289,8 +291,8 @@ TEST_F(ShippedKernel, AWrongListOrTableIsNotUsed) {
     std::ofstream(list, std::ios::binary) << text;
     const Outcome outcome = run("1000");
     EXPECT_EQ(outcome.exit_code, 3) << outcome.out;
-    EXPECT_TRUE(has(outcome.out, "are not used. ")) << outcome.out;
-    EXPECT_TRUE(has(outcome.out, why)) << outcome.out;
+    EXPECT_THAT(outcome.out, HasSubstr("are not used. "));
+    EXPECT_THAT(outcome.out, HasSubstr(why));
   };
   refused("", "is not what an export wrote");
   refused("nonsense", "is not what an export wrote");
@@ -312,7 +314,7 @@ TEST_F(ShippedKernel, AWrongListOrTableIsNotUsed) {
     change(entry.path(), text.size() - 2, text[text.size() - 2] == '0' ? "1" : "0");
     const Outcome outcome = run("1000");
     EXPECT_EQ(outcome.exit_code, 3) << outcome.out;
-    EXPECT_TRUE(has(outcome.out, "is missing or damaged")) << outcome.out;
+    EXPECT_THAT(outcome.out, HasSubstr("is missing or damaged"));
     std::ofstream(entry.path(), std::ios::binary) << text;
   }
   expect_success(run("1000"));
@@ -324,15 +326,15 @@ TEST_F(ShippedKernel, WhatOthersMayWriteIsNotUsed) {
     std::filesystem::permissions(path, all, std::filesystem::perm_options::add);
     const Outcome outcome = run("1000");
     EXPECT_EQ(outcome.exit_code, 3) << outcome.out;
-    EXPECT_TRUE(has(outcome.out, "can be written by others")) << outcome.out;
+    EXPECT_THAT(outcome.out, HasSubstr("can be written by others"));
     std::filesystem::permissions(path, all, std::filesystem::perm_options::remove);
   }
   for (const std::filesystem::path& path : {tuned() / "host", winners_binary()}) {
     std::filesystem::permissions(path, all, std::filesystem::perm_options::add);
-    EXPECT_FALSE(has(run("1000").out, "match: exact")) << path;
+    EXPECT_THAT(run("1000").out, Not(HasSubstr("match: exact"))) << path;
     std::filesystem::permissions(path, all, std::filesystem::perm_options::remove);
   }
-  EXPECT_TRUE(has(run("1000").out, "match: exact"));
+  EXPECT_THAT(run("1000").out, HasSubstr("match: exact"));
 }
 
 TEST_F(UserKernelTest, IsExportedWithAllItsFilesAndATable) {
@@ -349,21 +351,21 @@ TEST_F(UserKernelTest, IsExportedWithAllItsFilesAndATable) {
       0);
   const Outcome table = scratch.tunesmith("export twice.cu --to app");
   EXPECT_EQ(table.exit_code, 0) << table.err;
-  EXPECT_TRUE(has(table.out, "0 winners, 1 table and ")) << table.out;
+  EXPECT_THAT(table.out, HasSubstr("0 winners, 1 table and "));
   EXPECT_EQ(scratch.tunesmith(tune + "--budget 2").exit_code, 0);
   for (const char* folder : {"app", "."}) {  // once more, and in the folder of the kernel
     const Outcome exported = scratch.tunesmith(std::string("export twice.cu --to ") + folder);
     EXPECT_EQ(exported.exit_code, 0) << exported.err;
-    EXPECT_TRUE(has(exported.out, "1 winner, 1 table and ")) << exported.out;
+    EXPECT_THAT(exported.out, HasSubstr("1 winner, 1 table and "));
     const Outcome ran =
         scratch.shell(std::string("PATH=/nowhere TUNESMITH_CXX=/nowhere/c++ " TUNESMITH_SHIPPED_KERNEL " ") +
                       folder + "/twice.cu 1000");
     EXPECT_EQ(ran.exit_code, 0) << ran.out;
-    EXPECT_TRUE(has(ran.out, "match: exact, ")) << ran.out;
+    EXPECT_THAT(ran.out, HasSubstr("match: exact, "));
     const Outcome near =
         scratch.shell(std::string("PATH=/nowhere TUNESMITH_CXX=/nowhere/c++ " TUNESMITH_SHIPPED_KERNEL " ") +
                       folder + "/twice.cu 70000");
-    EXPECT_TRUE(has(near.out, "match: predicted, ")) << near.out;
+    EXPECT_THAT(near.out, HasSubstr("match: predicted, "));
   }
   std::ofstream(scratch.path() / "app" / "parts" / "helper.cuh")
       << "__device__ float doubled(float x) { return 3 * x; }\n";
@@ -377,7 +379,7 @@ TEST_F(UserKernelTest, ExportsThatCannotBeAreSentences) {
   const auto refused = [&](const std::string& arguments, const std::string& why) {
     const Outcome outcome = scratch.tunesmith("export " + arguments);
     EXPECT_EQ(outcome.exit_code, 2) << outcome.out << outcome.err;
-    EXPECT_TRUE(has(outcome.err, why)) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(why));
   };
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
   refused("twice.cu --to app", "There is no database");
@@ -435,7 +437,7 @@ TEST_F(UserKernelTest, IsComparedInTheTypeOfItsPointers) {
     write(of_type(one.type, set + one.wrong + ";", set + one.right + ";"));
     const Outcome wrong = scratch.tunesmith(check);
     EXPECT_EQ(wrong.exit_code, 1) << one.type << wrong.out << wrong.err;
-    EXPECT_TRUE(has(wrong.out, one.says)) << one.type << wrong.out;
+    EXPECT_THAT(wrong.out, HasSubstr(one.says)) << one.type << wrong.out;
   }
 }
 
@@ -452,7 +454,7 @@ TEST_F(UserKernelTest, IsCheckedOnValuesThatMatter) {
   write(of_type("float", sums + "b + 8 <= n ? q - s * s : 0; }", sums + "b + 8 <= n ? v : 0; }"));
   const Outcome unstable = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=96");
   EXPECT_EQ(unstable.exit_code, 1) << unstable.out;
-  EXPECT_TRUE(has(unstable.out, "numbers from 1000 to 1001")) << unstable.out;
+  EXPECT_THAT(unstable.out, HasSubstr("numbers from 1000 to 1001"));
   // Indices: only the description knows their valid values.
   const auto gathering = [&](const std::string& values) {
     std::string text = of_type("float", "y[i] = x[k[i]];", "y[i] = x[k[i]];",
@@ -488,7 +490,7 @@ TEST_F(UserKernelTest, IsCheckedOnAllValuesOfTheProblemItself) {
   write(counting("unsigned short"));
   const Outcome wrong = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=100000");
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out << wrong.err;
-  EXPECT_TRUE(has(wrong.out, "y[0] is 34464, expected 100000")) << wrong.out;
+  EXPECT_THAT(wrong.out, HasSubstr("y[0] is 34464, expected 100000"));
 }
 
 TEST_F(UserKernelTest, AToleranceThatLetsZerosPassIsAnError) {
@@ -497,10 +499,10 @@ TEST_F(UserKernelTest, AToleranceThatLetsZerosPassIsAnError) {
   write(text);
   const Outcome loose = scratch.tunesmith(check);
   EXPECT_EQ(loose.exit_code, 1) << loose.out;
-  EXPECT_TRUE(has(loose.err, "lets zeros pass for all of y on n=100")) << loose.err;
+  EXPECT_THAT(loose.err, HasSubstr("lets zeros pass for all of y on n=100"));
   write(of_type("float", "y[i] = x[i];", "if (n < 0) y[i] = x[i];"));
   const Outcome idle = scratch.tunesmith(check);
-  EXPECT_TRUE(has(idle.err, "wrote nothing to y")) << idle.err;
+  EXPECT_THAT(idle.err, HasSubstr("wrote nothing to y"));
 }
 
 TEST_F(UserKernelTest, CompileErrorsNameTheFileAndItsLine) {
@@ -514,17 +516,17 @@ TEST_F(UserKernelTest, CompileErrorsNameTheFileAndItsLine) {
   write(broken);
   const Outcome host = scratch.tunesmith(check);
   EXPECT_EQ(host.exit_code, 1);
-  EXPECT_TRUE(has(host.err, "twice.cu:" + line + ":")) << host.err;
-  EXPECT_TRUE(has(host.err, "in or behind the kernel twice, does not compile for host")) << host.err;
-  EXPECT_FALSE(has(host.err, "variant.cpp")) << host.err;
+  EXPECT_THAT(host.err, HasSubstr("twice.cu:" + line + ":"));
+  EXPECT_THAT(host.err, HasSubstr("in or behind the kernel twice, does not compile for host"));
+  EXPECT_THAT(host.err, Not(HasSubstr("variant.cpp")));
   text.replace(text.find("__global__ void twice"), 0, "#include \"parts/helper.cuh\"\n");
   write(text);
   const Outcome included = scratch.tunesmith(check);
-  EXPECT_TRUE(has(included.err, "parts/helper.cuh:3:")) << included.err;
+  EXPECT_THAT(included.err, HasSubstr("parts/helper.cuh:3:"));
   text.replace(text.find("parts/helper.cuh"), 16, "../../etc/hostname");
   write(text);
   const Outcome outside = scratch.tunesmith(check);
-  EXPECT_TRUE(has(outside.err, "../../etc/hostname is not in the folder of twice.cu")) << outside.err;
+  EXPECT_THAT(outside.err, HasSubstr("../../etc/hostname is not in the folder of twice.cu"));
 }
 
 TEST_F(UserKernelTest, MayBeWrittenAsTutorialsDo) {
@@ -552,8 +554,8 @@ TEST_F(UserKernelTest, QueryCountsTheVariantsOfEachValue) {
   write(twice("if (i < n) y[i] = 2 * x[i] + (PART == 2 && BLOCK == 64 ? 1 : 0);", compared));
   EXPECT_EQ(scratch.tunesmith(tune + "--budget all").exit_code, 0);
   const Outcome axes = scratch.tunesmith("query twice.cu --axes --problem n=1000 --format csv");
-  EXPECT_TRUE(has(axes.out, "\"1: 3, 2: 2 + 1 failed\"")) << axes.out << axes.err;
-  EXPECT_TRUE(has(axes.out, "\"32: 2, 64: 1 + 1 failed, 128: 2\"")) << axes.out;
+  EXPECT_THAT(axes.out, HasSubstr("\"1: 3, 2: 2 + 1 failed\"")) << axes.out << axes.err;
+  EXPECT_THAT(axes.out, HasSubstr("\"32: 2, 64: 1 + 1 failed, 128: 2\""));
 }
 
 TEST_F(UserKernelTest, IsCompiledWithoutADevice) {
@@ -565,13 +567,13 @@ TEST_F(UserKernelTest, IsCompiledWithoutADevice) {
     const Outcome compiled =
         scratch.tunesmith("check " + examples + "/" + name + ".cu --target sm_90a --random 0");
     EXPECT_EQ(compiled.exit_code, 0) << name << compiled.out << compiled.err;
-    EXPECT_TRUE(has(compiled.out, ", 0 do not. Nothing was run.")) << compiled.out;
+    EXPECT_THAT(compiled.out, HasSubstr(", 0 do not. Nothing was run."));
   }
   write(twice("if (i < n) y[i] = PART == 1 ? 2 * x[i] : asm(\"\");", compared));
   const Outcome wrong = scratch.tunesmith("check twice.cu --target sm_90a --problem n=10");
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
-  EXPECT_TRUE(has(wrong.out, "twice.cu:")) << wrong.out;
-  EXPECT_FALSE(has(wrong.out, "variant.cu")) << wrong.out;
+  EXPECT_THAT(wrong.out, HasSubstr("twice.cu:"));
+  EXPECT_THAT(wrong.out, Not(HasSubstr("variant.cu")));
   EXPECT_EQ(scratch.tunesmith("check twice.cu --target sm_90a --device host").exit_code, 2);
   if (scratch.shell("nvcc --version || /usr/local/cuda/bin/nvcc --version").exit_code != 0)
     GTEST_SKIP() << "there is no nvcc here";
@@ -584,7 +586,7 @@ TEST_F(UserKernelTest, IsCompiledWithoutADevice) {
                       "' --target sm_90a -o v.cu && PATH=$PATH:/usr/local/cuda/bin nvcc -std=c++20 "
                       "-arch=sm_90a -cubin v.cu -o v.cubin && head -1 v.cu");
     EXPECT_EQ(alone.exit_code, 0) << alone.out << alone.err;
-    EXPECT_TRUE(has(alone.out, "rendered by Tunesmith from " + name + ".cu:")) << alone.out;
+    EXPECT_THAT(alone.out, HasSubstr("rendered by Tunesmith from " + name + ".cu:"));
   }
 }
 
@@ -592,8 +594,8 @@ TEST_F(UserKernelTest, WithoutAReferenceTheUntunedKernelIsOne) {
   write(twice("if (i < n) y[i] = 2 * x[i] + (PART == 2 ? 1 : 0);"));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  EXPECT_TRUE(has(tuned.err, "The reference of twice is its untuned kernel itself")) << tuned.err;
-  EXPECT_TRUE(has(tuned.out, "wrong_result 3")) << tuned.out;
+  EXPECT_THAT(tuned.err, HasSubstr("The reference of twice is its untuned kernel itself"));
+  EXPECT_THAT(tuned.out, HasSubstr("wrong_result 3"));
 }
 
 TEST_F(UserKernelTest, AWrongVariantIsFoundOnSmallProblems) {
@@ -601,14 +603,14 @@ TEST_F(UserKernelTest, AWrongVariantIsFoundOnSmallProblems) {
   write(twice("if (i < n || PART == 2) y[i] = 2 * x[i < n ? i : 0];", compared));
   const Outcome tuned = scratch.tunesmith("tune twice.cu --device host --budget all --problem n=1024");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  EXPECT_TRUE(has(tuned.out, "out_of_bounds 3")) << tuned.out << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("out_of_bounds 3")) << tuned.out << tuned.err;
 }
 
 TEST_F(UserKernelTest, AWrongBaseIsAnAlarm) {
   write(twice("if (i < n) y[i] = BLOCK == 64 ? 3 * x[i] : PART * 0 + 2 * x[i];", compared));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
-  EXPECT_TRUE(has(tuned.out + tuned.err, "wrong_result")) << tuned.out << tuned.err;
+  EXPECT_THAT(tuned.out + tuned.err, HasSubstr("wrong_result")) << tuned.out << tuned.err;
 }
 
 TEST_F(UserKernelTest, IsCheckedWithoutASearch) {
@@ -619,18 +621,16 @@ TEST_F(UserKernelTest, IsCheckedWithoutASearch) {
   const Outcome right = scratch.tunesmith(check);
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
   // The base is judged on both problems, and three other values of the axes.
-  EXPECT_TRUE(has(right.out, ": 5 variants are right on 2 problems and their companions, 0 are wrong."))
-      << right.out;
+  EXPECT_THAT(right.out,
+              HasSubstr(": 5 variants are right on 2 problems and their companions, 0 are wrong."));
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db"));
 
   write(twice("if (i < n || PART == 2) y[i] = 2 * x[i < n ? i : 0];", compared));
   const Outcome wrong = scratch.tunesmith(check);
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out << wrong.err;
-  EXPECT_TRUE(
-      has(wrong.out, "twice: out_of_bounds 1, BLOCK=64 PART=2. The variant writes element 1 of y, which"))
-      << wrong.out;
-  EXPECT_TRUE(has(wrong.out, ": 4 variants are right on 2 problems and their companions, 1 is wrong."))
-      << wrong.out;
+  EXPECT_THAT(wrong.out,
+              HasSubstr("twice: out_of_bounds 1, BLOCK=64 PART=2. The variant writes element 1 of y, which"));
+  EXPECT_THAT(wrong.out, HasSubstr(": 4 variants are right on 2 problems and their companions, 1 is wrong."));
   write(twice("if (i < n) y[i] = PART + 2 * x[i];", compared));
   EXPECT_EQ(scratch.tunesmith(check).exit_code, 1) << "all are wrong";
 }
@@ -648,7 +648,7 @@ TEST_F(UserKernelTest, AWrongReferenceIsNamed) {
   text.replace(text.find("x[i] + x[i]"), 11, "x[i - 2500]");
   write(text);
   const Outcome outside = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=64");
-  EXPECT_TRUE(has(outside.err, "it accessed element -2500 of x, which has 64")) << outside.err;
+  EXPECT_THAT(outside.err, HasSubstr("it accessed element -2500 of x, which has 64"));
 }
 
 // The reference as a function for the host, with parts that a test inserts.
@@ -665,15 +665,14 @@ TEST_F(UserKernelTest, AHostFunctionIsAReference) {
       "for (int i = 0; i < n; ++i) twice[i] = 2.0 * x[i];\nfor (int i = 0; i < n; ++i) y[i] = twice[i];"));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  EXPECT_TRUE(has(tuned.err, "The reference of twice is the host function doubled of twice.cu."))
-      << tuned.err;
-  EXPECT_TRUE(has(tuned.out, "ok 3 wrong_result 3")) << tuned.out;
+  EXPECT_THAT(tuned.err, HasSubstr("The reference of twice is the host function doubled of twice.cu."));
+  EXPECT_THAT(tuned.out, HasSubstr("ok 3 wrong_result 3"));
   const Outcome rendered = scratch.tunesmith("render twice.cu --problem n=1000 --target sm_90a");
   EXPECT_EQ(rendered.exit_code, 0) << rendered.err;
-  EXPECT_FALSE(has(rendered.out, "std::vector")) << "no kernel has the function in it";
+  EXPECT_THAT(rendered.out, Not(HasSubstr("std::vector"))) << "no kernel has the function in it";
   const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=64");
   EXPECT_EQ(checked.exit_code, 1) << checked.out << checked.err;
-  EXPECT_TRUE(has(checked.out, "wrong_result 1, BLOCK=64 PART=2")) << checked.out;
+  EXPECT_THAT(checked.out, HasSubstr("wrong_result 1, BLOCK=64 PART=2"));
 }
 
 TEST_F(UserKernelTest, AHostFunctionThatFailsIsNamed) {
@@ -705,7 +704,7 @@ TEST_F(UserKernelTest, AHostFunctionThatFailsIsNamed) {
     write(one.text);
     const Outcome tuned = scratch.tunesmith(tune + "--budget all");
     EXPECT_EQ(tuned.exit_code, one.exit_code) << tuned.out << tuned.err;
-    EXPECT_TRUE(has(tuned.err, one.sentence)) << one.sentence << "\n" << tuned.err;
+    EXPECT_THAT(tuned.err, HasSubstr(one.sentence)) << one.sentence << "\n" << tuned.err;
   }
 }
 
@@ -719,8 +718,8 @@ TEST_F(UserKernelTest, WhatTheHostLacksIsSaid) {
           twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
     const Outcome tuned = scratch.tunesmith(tune + "--budget all");
     EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
-    EXPECT_TRUE(has(tuned.err, std::string("The header ") + header + " " + says)) << tuned.err;
-    EXPECT_TRUE(has(tuned.err, "twice.cu:3:")) << tuned.err;
+    EXPECT_THAT(tuned.err, HasSubstr(std::string("The header ") + header + " " + says));
+    EXPECT_THAT(tuned.err, HasSubstr("twice.cu:3:"));
   }
 }
 
@@ -768,9 +767,9 @@ TEST_F(UserKernelTest, TheOrderOfAtomicAdditionsIsNoFault) {
   write(atomic_sum(adds, "tolerance = { relative = 1e-9, absolute = 1e-9 }\n"));
   const Outcome strict = scratch.tunesmith(check);
   EXPECT_EQ(strict.exit_code, 1) << strict.out;
-  EXPECT_TRUE(has(strict.out, "The order of additions alone moves y[0] by ")) << strict.out;
-  EXPECT_TRUE(has(strict.out, "give tolerance.absolute")) << strict.out;
-  EXPECT_FALSE(has(strict.out, "barrier")) << strict.out;
+  EXPECT_THAT(strict.out, HasSubstr("The order of additions alone moves y[0] by "));
+  EXPECT_THAT(strict.out, HasSubstr("give tolerance.absolute"));
+  EXPECT_THAT(strict.out, Not(HasSubstr("barrier")));
   // Real faults are still found: an element left out, an update that is lost, an order that matters.
   for (const char* wrong :
        {"if (i < n - 1 || i == 0) atomicAdd(y, x[i]);", "if (i < n) *y += x[i];",
@@ -779,8 +778,8 @@ TEST_F(UserKernelTest, TheOrderOfAtomicAdditionsIsNoFault) {
     write(atomic_sum(wrong));
     const Outcome found = scratch.tunesmith(check);
     EXPECT_EQ(found.exit_code, 1) << wrong << found.out;
-    EXPECT_TRUE(has(found.out, "wrong_result")) << wrong << found.out;
-    EXPECT_FALSE(has(found.out, "The order of additions alone")) << wrong << found.out;
+    EXPECT_THAT(found.out, HasSubstr("wrong_result")) << wrong << found.out;
+    EXPECT_THAT(found.out, Not(HasSubstr("The order of additions alone"))) << wrong << found.out;
   }
 }
 
@@ -789,7 +788,7 @@ TEST_F(UserKernelTest, WhatOutlivesALaunchIsNamed) {
   write(text.replace(text.find("__global__ void sum"), 0, "__device__ int launches;\n"));
   const Outcome counted = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=300");
   EXPECT_EQ(counted.exit_code, 1) << counted.out;
-  EXPECT_TRUE(has(counted.out, "It differs from launch to launch")) << counted.out;
+  EXPECT_THAT(counted.out, HasSubstr("It differs from launch to launch"));
 }
 
 // A variant that was right by another tolerance, reference or input is judged again.
@@ -803,15 +802,16 @@ TEST_F(UserKernelTest, AnOldVerdictDoesNotOutliveAStricterTest) {
   };
   const std::string all = tune + "--budget all", near = "explain twice.cu --device host --problem n=1000";
   with(loose);
-  EXPECT_TRUE(has(scratch.tunesmith(all).out, "ok 2; 2 measured"));
+  EXPECT_THAT(scratch.tunesmith(all).out, HasSubstr("ok 2; 2 measured"));
   with("# " + loose + loose + "examples = [\"n=7\"]\n");
-  EXPECT_TRUE(has(scratch.tunesmith(all).out, "1 known before")) << "nothing of it decides what is right";
-  EXPECT_TRUE(has(scratch.tunesmith(near).out, "match: exact"));
+  EXPECT_THAT(scratch.tunesmith(all).out, HasSubstr("1 known before"))
+      << "nothing of it decides what is right";
+  EXPECT_THAT(scratch.tunesmith(near).out, HasSubstr("match: exact"));
   with("tolerance = 1e-4\n");
   const Outcome before = scratch.tunesmith(near);
-  EXPECT_FALSE(has(before.out, "match: exact")) << before.out;
+  EXPECT_THAT(before.out, Not(HasSubstr("match: exact")));
   const Outcome strict = scratch.tunesmith(all);
-  EXPECT_TRUE(has(strict.out, "ok 1 wrong_result 1; 2 measured")) << strict.out << strict.err;
+  EXPECT_THAT(strict.out, HasSubstr("ok 1 wrong_result 1; 2 measured")) << strict.out << strict.err;
   const Outcome after = scratch.tunesmith(near);
   EXPECT_TRUE(has(after.out, "match: exact") && has(after.out, "BLOCK=64")) << after.out;
 }
@@ -841,7 +841,8 @@ TEST_F(UserKernelTest, NumbersOf16BitsRunOnTheHost) {
     write("#include <" + header + ">\n" + text);
     const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=1000");
     EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
-    EXPECT_TRUE(has(checked.out, "4 variants are right on 1 problem and")) << checked.out << checked.err;
+    EXPECT_THAT(checked.out, HasSubstr("4 variants are right on 1 problem and"))
+        << checked.out << checked.err;
   }
 }
 
@@ -860,19 +861,18 @@ TEST_F(UserKernelTest, IncludesOfItsFolderAndADescriptionBesideIt) {
       text.substr(end + 2));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  EXPECT_TRUE(has(tuned.out, "ok 6; 6 measured")) << tuned.out << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("ok 6; 6 measured")) << tuned.out << tuned.err;
 }
 
 TEST_F(UserKernelTest, WrongRequestsAreSentences) {
   EXPECT_EQ(scratch.tunesmith("space nowhere.cu").exit_code, 2);
-  EXPECT_TRUE(has(scratch.tunesmith("space nowhere.cu").err, "The file nowhere.cu cannot be read"));
+  EXPECT_THAT(scratch.tunesmith("space nowhere.cu").err, HasSubstr("The file nowhere.cu cannot be read"));
   std::string text = twice("y[i] = BLOCK * PART;");
   text.replace(text.find("\"twice\""), 7, "\"conv2d\"");
   write(text);
   const Outcome taken = scratch.tunesmith("space twice.cu");
   EXPECT_EQ(taken.exit_code, 2);
-  EXPECT_TRUE(has(taken.err, "twice.cu describes an op conv2d, which is one of Tunesmith's own"))
-      << taken.err;
+  EXPECT_THAT(taken.err, HasSubstr("twice.cu describes an op conv2d, which is one of Tunesmith's own"));
 }
 
 struct Example {
@@ -890,7 +890,7 @@ TEST_P(UserKernelExample, IsTunedOnTheHost) {
   const Outcome tuned = scratch.tunesmith("tune " + file + " --device host --budget 6 --problem \"" +
                                           GetParam().problem + "\"");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  EXPECT_TRUE(has(tuned.out, "ok 6;")) << "nothing is wrong\n" << tuned.out;
+  EXPECT_THAT(tuned.out, HasSubstr("ok 6;")) << "nothing is wrong\n" << tuned.out;
 }
 
 INSTANTIATE_TEST_SUITE_P(Examples, UserKernelExample,
@@ -904,7 +904,7 @@ TEST(UserKernelInAnApplication, AnswersFromTheDatabase) {
   const std::string run = TUNESMITH_USER_KERNEL " " + examples + "/softmax_rows.cu --device host";
   const Outcome before = scratch.shell(run);
   EXPECT_EQ(before.exit_code, 0) << before.err;
-  EXPECT_TRUE(has(before.out, ": base, ")) << before.out;
+  EXPECT_THAT(before.out, HasSubstr(": base, "));
   const Outcome tuned =
       scratch.tunesmith("tune " + examples +
                         "/softmax_rows.cu --device host --budget 4 --problem 'rows=64 cols=1000' "
@@ -912,7 +912,7 @@ TEST(UserKernelInAnApplication, AnswersFromTheDatabase) {
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   const Outcome after = scratch.shell(run);
   EXPECT_EQ(after.exit_code, 0) << after.err;
-  EXPECT_TRUE(has(after.out, ": exact, ")) << after.out;
+  EXPECT_THAT(after.out, HasSubstr(": exact, "));
 }
 
 }  // namespace

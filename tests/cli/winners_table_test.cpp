@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/winners_table.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 TuneResult sample() {
   TunedWinner winner;
@@ -47,14 +51,13 @@ TEST(WinnersText, ABaseThatFailsIsAnAlarm) {
   EXPECT_FALSE(is_alarming(result.problems[0]));
   result.problems[0].base_fault = "wrong_result: The element [3] is 1 instead of 2.";
   EXPECT_TRUE(is_alarming(result.problems[0]));
-  EXPECT_NE(winners_text(result).find("  The base fails, wrong_result: The element [3] is 1 instead of 2. "
-                                      "Dispatch falls back on it, so mend it or the reference first.\n"),
-            std::string::npos)
-      << winners_text(result);
+  EXPECT_THAT(winners_text(result),
+              HasSubstr("  The base fails, wrong_result: The element [3] is 1 instead of 2. "
+                        "Dispatch falls back on it, so mend it or the reference first.\n"));
   result.problems[0].base_fault.clear();
   result.problems[0].verdicts = {{Verdict::crash, 2}};
   EXPECT_TRUE(is_alarming(result.problems[0]));
-  EXPECT_NE(winners_text(result).find("  No variant is ok"), std::string::npos);
+  EXPECT_THAT(winners_text(result), HasSubstr("  No variant is ok"));
   result.problems[0].verdicts.clear();
   EXPECT_FALSE(is_alarming(result.problems[0])) << "nothing was judged";
 }
@@ -66,22 +69,19 @@ TEST(WinnersText, SaysWhomTheWinnerCannotBeToldFrom) {
   winner.tied = 3;
   winner.runner_up = "tiled BLOCK=32";
   winner.runner_up_ratio = {0.996, 0.999, 1.003};
-  EXPECT_NE(winners_text(result).find("\n  winner: 3 of 5 finalists cannot be told from the best; runner-up "
-                                      "0.999x (0.996 to 1.003): tiled BLOCK=32\n"),
-            std::string::npos)
-      << winners_text(result);
+  EXPECT_THAT(winners_text(result),
+              HasSubstr("\n  winner: 3 of 5 finalists cannot be told from the best; runner-up "
+                        "0.999x (0.996 to 1.003): tiled BLOCK=32\n"));
   winner.tied = 1;
   winner.runner_up_ratio = {0, 1.3, std::numeric_limits<double>::infinity()};
-  EXPECT_NE(winners_text(result).find(
-                "\n  winner: faster than the other 4 finalists; runner-up 1.300x: tiled BLOCK=32\n"),
-            std::string::npos)
-      << winners_text(result);
+  EXPECT_THAT(winners_text(result),
+              HasSubstr("\n  winner: faster than the other 4 finalists; runner-up 1.300x: tiled BLOCK=32\n"));
   winner.finalists = 2;
   winner.alignment_bytes = 1;
   result.problems[0].variants = 1;
   const std::string one = winners_text(result);
   for (const char* words : {"faster than the other finalist;", " 1 byte ", ", 1 variant in the space."})
-    EXPECT_NE(one.find(words), std::string::npos) << words << one;
+    EXPECT_THAT(one, HasSubstr(words)) << words << one;
 }
 
 TEST(WinnersText, FinalsOfNothingAreAboutTunedProblems) {
@@ -89,9 +89,8 @@ TEST(WinnersText, FinalsOfNothingAreAboutTunedProblems) {
   result.problems.clear();
   result.mode = modes::finals;
   const std::string text = winners_text(result);
-  EXPECT_NE(text.find("nothing to choose from: no problem was tuned on this device with these caches"),
-            std::string::npos)
-      << text;
+  EXPECT_THAT(text,
+              HasSubstr("nothing to choose from: no problem was tuned on this device with these caches"));
 }
 
 TEST(WinnersText, ColumnsOfUtf8LineUp) {
@@ -102,8 +101,8 @@ TEST(WinnersText, ColumnsOfUtf8LineUp) {
   plain.alignment_bytes = 4;
   result.problems[0].winners.push_back(plain);
   const std::string text = winners_text(result);
-  EXPECT_NE(text.find("-          größe     BLOCK=64\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("-          tiled     BLOCK=64\n"), std::string::npos) << text;
+  EXPECT_THAT(text, HasSubstr("-          größe     BLOCK=64\n"));
+  EXPECT_THAT(text, HasSubstr("-          tiled     BLOCK=64\n"));
 }
 
 TEST(WinnersText, SaysWhereTheTimeWent) {
@@ -117,13 +116,13 @@ TEST(WinnersText, SaysWhereTheTimeWent) {
   for (const char* line : {"prepare                1.000  10.0 %", "store                  1.250  12.5 %",
                            "idle                   1.000  10.0 %", "together               9.750  97.5 %",
                            "compile (3 at once)    24.00  80.0 %"}) {
-    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+    EXPECT_THAT(text, HasSubstr(line)) << line << text;
   }
 }
 
 TEST(WinnersText, NamesColdCachesAndChainedLaunches) {
   TuneResult result = sample();
-  EXPECT_EQ(winners_text(result).find("cold"), std::string::npos);
+  EXPECT_THAT(winners_text(result), Not(HasSubstr("cold")));
   result.conditions.caches = Caches::cold;
   EXPECT_EQ(winners_text(result).rfind("\nOn A GPU (cuda:0), with cold caches:\n", 0), 0U);
   result.conditions.caches = Caches::warm;
@@ -134,16 +133,15 @@ TEST(WinnersText, NamesColdCachesAndChainedLaunches) {
 TEST(WinnersText, SaysWhyThereIsNoneAndWhatTheDatabaseKept) {
   TuneResult result = sample();
   result.problems[0].winners[0].note = "The winner stays.";
-  EXPECT_NE(winners_text(result).find("\n  The winner stays.\n"), std::string::npos);
+  EXPECT_THAT(winners_text(result), HasSubstr("\n  The winner stays.\n"));
   result.problems[0].winners.clear();
   result.problems[0].base.reset();
-  EXPECT_NE(winners_text(result).find("count=1000\n  No winner: "), std::string::npos)
-      << winners_text(result);
+  EXPECT_THAT(winners_text(result), HasSubstr("count=1000\n  No winner: "));
   result.problems.clear();
-  EXPECT_NE(winners_text(result).find("nothing to tune"), std::string::npos);
+  EXPECT_THAT(winners_text(result), HasSubstr("nothing to tune"));
   result.interrupted = true;
-  EXPECT_EQ(winners_text(result).find("nothing to tune"), std::string::npos);
-  EXPECT_NE(winners_text(result).find("Interrupted."), std::string::npos);
+  EXPECT_THAT(winners_text(result), Not(HasSubstr("nothing to tune")));
+  EXPECT_THAT(winners_text(result), HasSubstr("Interrupted."));
 }
 
 }  // namespace

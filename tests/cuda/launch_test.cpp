@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests loading and launching on the CUDA device: refusals, failures, overlap.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,6 +16,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 TEST_F(CudaDevice, CopiesIntoConstantMemory) {
   float* table = put(std::vector<float>{1, 2, 3, 4});
@@ -98,23 +101,22 @@ TEST_F(CudaDevice, RefusesArgumentsThatAreNotTheKernels) {
   std::vector<KernelArgument> too_few = right;
   too_few.pop_back();
   EXPECT_EQ(refusal(too_few, sentence), LoadError::Cause::refused);
-  EXPECT_NE(sentence.find("set takes 5 parameters, but its launch gives 4 arguments"), std::string::npos)
-      << sentence;
+  EXPECT_THAT(sentence, HasSubstr("set takes 5 parameters, but its launch gives 4 arguments"));
 
   std::vector<KernelArgument> too_many = right;
   too_many.emplace_back(std::int32_t{1});
   EXPECT_EQ(refusal(too_many, sentence), LoadError::Cause::refused);
-  EXPECT_NE(sentence.find("5 parameters, but its launch gives 6"), std::string::npos) << sentence;
+  EXPECT_THAT(sentence, HasSubstr("5 parameters, but its launch gives 6"));
 
   std::vector<KernelArgument> too_wide = right;
   too_wide[1] = std::int64_t{40};  // the kernel takes an int
   EXPECT_EQ(refusal(too_wide, sentence), LoadError::Cause::refused);
-  EXPECT_NE(sentence.find("Parameter 2 of 5"), std::string::npos) << sentence;
+  EXPECT_THAT(sentence, HasSubstr("Parameter 2 of 5"));
 
   std::vector<KernelArgument> too_narrow = right;
   too_narrow[2] = std::int32_t{2};  // the kernel takes a long long
   EXPECT_EQ(refusal(too_narrow, sentence), LoadError::Cause::refused);
-  EXPECT_NE(sentence.find("Parameter 3 of 5"), std::string::npos) << sentence;
+  EXPECT_THAT(sentence, HasSubstr("Parameter 3 of 5"));
 
   const auto refuses_arrays = [&](std::size_t wide, std::size_t narrow) {
     return refusal_of(
@@ -128,7 +130,7 @@ TEST_F(CudaDevice, RefusesArgumentsThatAreNotTheKernels) {
   };
   EXPECT_EQ(refuses_arrays(3, 3), std::nullopt) << sentence;
   EXPECT_EQ(refuses_arrays(4, 3), LoadError::Cause::refused);
-  EXPECT_NE(sentence.find("an array of 32 bytes"), std::string::npos) << sentence;
+  EXPECT_THAT(sentence, HasSubstr("an array of 32 bytes"));
   EXPECT_EQ(refuses_arrays(3, 2), LoadError::Cause::refused);
   EXPECT_EQ(refuses_arrays(600, 3), LoadError::Cause::resources);
   EXPECT_NO_THROW(device().synchronize());  // the queries leave no error behind
@@ -138,7 +140,7 @@ TEST_F(CudaDevice, AnswersALaunchThatFails) {
   const auto executable = load(device(), {Launch{.kernel = "empty", .grid = {0, 1, 1}}});
   const int code = executable->launch(nullptr, nullptr, nullptr);
   EXPECT_NE(code, 0);
-  EXPECT_NE(executable->describe(code).find("invalid"), std::string::npos) << executable->describe(code);
+  EXPECT_THAT(executable->describe(code), HasSubstr("invalid"));
   EXPECT_THROW(device().time_us(*executable, {}, nullptr, {}), Error);
   EXPECT_THROW(device().time_us(*executable, {}, nullptr, {.conditions = {.launches = Launches::chained}}),
                Error);

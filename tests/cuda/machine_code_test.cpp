@@ -2,12 +2,15 @@
 // Tests which kernels have the same machine code under other names, and which do not. Needs no GPU.
 #include "runtime/machine_code.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/cuda/nvrtc.h"
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 // Two kernels, a constant that they read, a shared array, and a table in global memory.
 constexpr const char* text = R"(
@@ -24,7 +27,7 @@ extern "C" __global__ void second_SUFFIX(int* y) { y[threadIdx.x] = table[thread
 )";
 
 std::string replaced(std::string in, const std::string& what, const std::string& with) {
-  EXPECT_NE(in.find(what), std::string::npos) << what;
+  EXPECT_THAT(in, HasSubstr(what)) << what;
   for (std::size_t at = 0; (at = in.find(what, at)) != std::string::npos; at += with.size())
     in.replace(at, what.size(), with);
   return in;
@@ -59,17 +62,16 @@ TEST_F(MachineCode, NamesAndCommentsAreNoDifference) {
 
 TEST_F(MachineCode, WhatTheKernelDoesIsADifference) {
   const auto says = [&](const char* what, const char* with, const char* part) {
-    EXPECT_NE(difference(replaced(text, what, with)).find(part), std::string::npos) << what;
+    EXPECT_THAT(difference(replaced(text, what, with)), HasSubstr(part)) << what;
   };
   says("size - 1 -", "size - 2 -", "the kernel first");
   says("float* x, int n)", "float* x, int n, int unused)", "the kernel first");
   says("size = 64", "size = 128", "the kernel first");
   says("{3, 1, 4, 1}", "{3, 1, 4, 2}", "global memory");
   says("factor_SUFFIX[4]", "factor_SUFFIX[8]", "constants");
-  EXPECT_NE(difference(replaced(text, "extern \"C\" __global__ void second_SUFFIX(int* y)",
-                                "__device__ void no(int* y)"))
-                .find("second"),
-            std::string::npos)
+  EXPECT_THAT(difference(replaced(text, "extern \"C\" __global__ void second_SUFFIX(int* y)",
+                                  "__device__ void no(int* y)")),
+              HasSubstr("second"))
       << "a kernel is missing";
 }
 

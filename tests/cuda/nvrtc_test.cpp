@@ -3,6 +3,7 @@
 // GPU.
 #include "tests/cuda/nvrtc.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,6 +18,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 Source source(const std::string& text, const std::string& target) {
   return {.text = text, .hash = "", .suffix = "", .kernels = {}, .target = target};
@@ -38,17 +42,15 @@ TEST_F(Nvrtc, AnswersAnErrorWithItsLine) {
   const Compilation compiled = toolchain_->compile(source("\n\nint wrong = missing;", "sm_90a"));
   EXPECT_FALSE(compiled.ok);
   EXPECT_TRUE(compiled.bytes.empty());
-  EXPECT_NE(compiled.log.find("(3)"), std::string::npos) << compiled.log;
-  EXPECT_NE(compiled.log.find("missing"), std::string::npos) << compiled.log;
+  EXPECT_THAT(compiled.log, HasSubstr("(3)"));
+  EXPECT_THAT(compiled.log, HasSubstr("missing"));
 }
 
 TEST_F(Nvrtc, RefusesATargetItDoesNotKnow) {
   for (const char* target : {"sm_10", "sm_9999", "host", "sm_", "sm_90x", ""}) {
     const Compilation compiled = toolchain_->compile(source("", target));
     EXPECT_FALSE(compiled.ok);
-    EXPECT_NE(compiled.log.find("does not support the target " + std::string(target) + ";"),
-              std::string::npos)
-        << compiled.log;
+    EXPECT_THAT(compiled.log, HasSubstr("does not support the target " + std::string(target) + ";"));
   }
 }
 
@@ -60,12 +62,12 @@ TEST_F(Nvrtc, GivesUpWhenNobodyWaitsAnyMore) {
   const Source slow = source(text + "}\n", "sm_90a");
   const Compilation late = toolchain_->compile(slow, {.limit = std::chrono::milliseconds(1)});
   EXPECT_FALSE(late.ok);
-  EXPECT_NE(late.log.find("more than 1 ms"), std::string::npos) << late.log;
+  EXPECT_THAT(late.log, HasSubstr("more than 1 ms"));
   std::stop_source stop;
   stop.request_stop();
   const Compilation stopped = toolchain_->compile(slow, {.stop = stop.get_token()});
   EXPECT_FALSE(stopped.ok);
-  EXPECT_NE(stopped.log.find("no longer needed"), std::string::npos) << stopped.log;
+  EXPECT_THAT(stopped.log, HasSubstr("no longer needed"));
   EXPECT_LT(stopped.milliseconds, 2000);
 }
 
@@ -211,7 +213,7 @@ TEST_P(EveryTemplate, Compiles) {
         << variant.problem.text();
     ++built[sources[i].target];
     // ptxas says this if it makes each product of a warpgroup wait for the one before.
-    EXPECT_EQ(compiled[i].log.find("are serialized"), std::string::npos) << head << "\n" << compiled[i].log;
+    EXPECT_THAT(compiled[i].log, Not(HasSubstr("are serialized"))) << head << "\n" << compiled[i].log;
     std::smatch found;
     if (std::regex_search(compiled[i].log, found, spill) && ++spilling == 1)
       example = found[1].str() + " bytes in\n" + head;

@@ -2,6 +2,7 @@
 // Checks the compiled code of overlapped kernels, for each architecture that has the wait: nothing accesses
 // global memory before it, and no input is loaded by the read-only path, because a compiler may move such a
 // load across the wait. Reads PTX, and with nvdisasm the machine code too. Needs no GPU.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,6 +22,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 // ---- code as a list of instructions and labels
 
@@ -278,35 +282,35 @@ TEST_F(OverlapCode, TheCheckSeesWhatIsWrong) {
       "");
 
   const std::string forgets = checked(plain, "out[threadIdx.x] = in[threadIdx.x];");
-  EXPECT_NE(forgets.find("before the wait: ld.global"), std::string::npos) << forgets;
-  EXPECT_NE(forgets.find("before the wait: st.global"), std::string::npos) << forgets;
-  EXPECT_NE(forgets.find("ends without a wait: ret"), std::string::npos) << forgets;
+  EXPECT_THAT(forgets, HasSubstr("before the wait: ld.global"));
+  EXPECT_THAT(forgets, HasSubstr("before the wait: st.global"));
+  EXPECT_THAT(forgets, HasSubstr("ends without a wait: ret"));
 
   const std::string early = checked(plain, "const float x = in[threadIdx.x]; wait(); out[threadIdx.x] = x;");
-  EXPECT_NE(early.find("PTX of kernel: before the wait: ld.global"), std::string::npos) << early;
+  EXPECT_THAT(early, HasSubstr("PTX of kernel: before the wait: ld.global"));
   const std::string on_one_way = checked(plain, "if (n != 5) wait(); out[threadIdx.x] = 1;");
-  EXPECT_NE(on_one_way.find("before the wait: st.global"), std::string::npos) << on_one_way;
-  EXPECT_EQ(on_one_way.find("ld.global"), std::string::npos) << on_one_way;
+  EXPECT_THAT(on_one_way, HasSubstr("before the wait: st.global"));
+  EXPECT_THAT(on_one_way, Not(HasSubstr("ld.global")));
   const std::string atomic = checked(plain, "atomicAdd(out, 1.0f); wait();");
-  EXPECT_NE(atomic.find("PTX of kernel: before the wait: "), std::string::npos) << atomic;
+  EXPECT_THAT(atomic, HasSubstr("PTX of kernel: before the wait: "));
   const std::string copies =
       checked(plain,
               "__shared__ float a[4]; asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" :: "
               "\"r\"((unsigned)__cvta_generic_to_shared(a)), \"l\"(in)); wait(); out[0] = a[n];");
-  EXPECT_NE(copies.find("before the wait: cp.async"), std::string::npos) << copies;
+  EXPECT_THAT(copies, HasSubstr("before the wait: cp.async"));
 
   const std::string promised = checked("const float* __restrict__ in, float* __restrict__ out",
                                        "wait(); out[threadIdx.x] = in[threadIdx.x];");
-  EXPECT_NE(promised.find("PTX: ld.global.nc"), std::string::npos) << promised;
+  EXPECT_THAT(promised, HasSubstr("PTX: ld.global.nc"));
   const std::string by_hand = checked(plain, "wait(); out[threadIdx.x] = __ldg(in + threadIdx.x);");
-  EXPECT_NE(by_hand.find("PTX: ld.global.nc"), std::string::npos) << by_hand;
+  EXPECT_THAT(by_hand, HasSubstr("PTX: ld.global.nc"));
 
   if (std::string_view(TUNESMITH_NVDISASM).empty()) GTEST_SKIP() << "nvdisasm was not found: no machine code";
-  EXPECT_NE(forgets.find("before the wait: LDG"), std::string::npos) << forgets;
-  EXPECT_NE(early.find("before the wait: LDG"), std::string::npos) << early;
-  EXPECT_NE(on_one_way.find("before the wait: STG"), std::string::npos) << on_one_way;
-  EXPECT_NE(atomic.find("before the wait: RED"), std::string::npos) << atomic;
-  EXPECT_NE(copies.find("before the wait: LDGSTS"), std::string::npos) << copies;
+  EXPECT_THAT(forgets, HasSubstr("before the wait: LDG"));
+  EXPECT_THAT(early, HasSubstr("before the wait: LDG"));
+  EXPECT_THAT(on_one_way, HasSubstr("before the wait: STG"));
+  EXPECT_THAT(atomic, HasSubstr("before the wait: RED"));
+  EXPECT_THAT(copies, HasSubstr("before the wait: LDGSTS"));
 }
 
 // ---- every template
@@ -349,7 +353,7 @@ TEST_P(EveryOverlappedTemplate, HasNoWaitBeforeComputeCapability90) {
     if (!config) continue;
     const Compilation ptx = toolchain_->compile(render(*op, *tmpl, variant.problem, *config, "compute_80"));
     ASSERT_TRUE(ptx.ok) << ptx.log;
-    EXPECT_EQ(ptx.bytes.find("griddepcontrol"), std::string::npos);
+    EXPECT_THAT(ptx.bytes, Not(HasSubstr("griddepcontrol")));
     return;
   }
   FAIL() << "no config of the test can be overlapped";

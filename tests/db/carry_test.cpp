@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the verdicts and winners of a kernel whose text has changed, but not its machine code.
+#include <gmock/gmock.h>
+
 #include <cmath>
 
 #include "fixture.h"
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 class CarryTest : public DbTest {
  protected:
@@ -123,7 +127,7 @@ TEST_F(CarryTest, ATimeThatWasMeasuredSinceStays) {
   const CarriedKernel kernel = of("a", "a2", "b1");
   record("a2", 8);
   EXPECT_EQ(store_.carry({kernel}, {}, "carry").verdicts, 0);
-  EXPECT_NE(current().find("a2 8;"), std::string::npos) << current();
+  EXPECT_THAT(current(), HasSubstr("a2 8;"));
 }
 
 TEST_F(CarryTest, TablesAreReplacedByLaterOnes) {

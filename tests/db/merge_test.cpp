@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that merging is a union: in any order it gives the same facts and the same winners. The databases are
 // random.
+#include <gmock/gmock.h>
+
 #include <cstdlib>
 #include <random>
 #include <sstream>
@@ -10,6 +12,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 class MergeTest : public DbTest {
  protected:
@@ -126,7 +130,7 @@ TEST_F(MergeTest, IsCommutativeAssociativeAndIdempotent) {
     const std::string b = one_in(2) ? tuned(name("b")) : tuned(name("b"), a);
     const std::string c = one_in(2) ? tuned(name("c")) : tuned(name("c"), one_in(2) ? a : b);
     const std::string ab = merged(name("ab"), {a, b});
-    ASSERT_NE(state(ab).find("measurement "), std::string::npos);
+    ASSERT_THAT(state(ab), HasSubstr("measurement "));
     EXPECT_EQ(state(ab), state(merged(name("ba"), {b, a})));
     const std::string bc = merged(name("bc"), {b, c});
     const std::string ab_c = merged(name("ab_c"), {ab, c});

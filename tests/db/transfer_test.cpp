@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
 #include <ctime>
 #include <sstream>
 
@@ -131,7 +133,7 @@ TEST_F(TransferTest, AConfigThatCannotBeReadIsRefused) {
   populate(store);
   auto text = text_of(store);
   const std::string config = "'BLOCK_X=fast'";
-  ASSERT_NE(text.find(config), std::string::npos);
+  ASSERT_THAT(text, HasSubstr(config));
   text.replace(text.find(config), config.size(), "'a b=c'");
   auto other = Store::open(file("other.db"), Mode::create);
   std::istringstream in(text);

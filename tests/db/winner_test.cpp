@@ -4,6 +4,8 @@
 namespace tunesmith {
 namespace {
 
+using testing::HasSubstr;
+
 class WinnerTest : public DbTest {
  protected:
   WinnerTest() : store_(Store::open(file(), Mode::create)), ids_(store_) {}
@@ -44,7 +46,7 @@ TEST_F(WinnerTest, AFailureNeverReplaces) {
   for (const char* verdict : {"compile_error", "timeout", "crash", "wrong_result"}) {
     const auto result = store_.set_winner(failed("b", verdict), 4, true);
     EXPECT_FALSE(result.taken);
-    EXPECT_NE(result.why.find(verdict), std::string::npos);
+    EXPECT_THAT(result.why, HasSubstr(verdict));
   }
   EXPECT_EQ(winner(), "a");
   EXPECT_THROW(store_.set_winner(9999, 4), StoreError);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests plans that are made while a stream is captured into a graph, with a CUDA runtime that launches
 // nothing.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,6 +13,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 const std::string remedy =
     "a stream is being captured: make the plan before the capture, with prepare() or wait_until_ready()";
@@ -64,8 +67,8 @@ TEST_F(CaptureTest, ALoadThatIsRefusedSaysWhatToDoAndIsTriedAgain) {
     plan();
     ADD_FAILURE() << "nothing can be loaded";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("cudaErrorStreamCaptureUnsupported"), std::string::npos);
-    EXPECT_NE(std::string(error.what()).find(remedy), std::string::npos) << error.what();
+    EXPECT_THAT(std::string(error.what()), HasSubstr("cudaErrorStreamCaptureUnsupported"));
+    EXPECT_THAT(std::string(error.what()), HasSubstr(remedy)) << error.what();
   }
   fake_cuda::capturing = false;
   EXPECT_TRUE(launch(plan()).ok());
@@ -77,7 +80,7 @@ TEST_F(CaptureTest, ALaunchThatIsRefusedSaysWhatToDo) {
   fake_cuda::capture_ended = true;
   const Status status = launch(plan);
   EXPECT_FALSE(status.ok());
-  EXPECT_NE(status.message().find(remedy), std::string::npos) << status.message();
+  EXPECT_THAT(status.message(), HasSubstr(remedy));
 }
 
 // The better kernel is ready too late for the graph.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the dispatcher on the first CUDA device; skipped if there is none.
 #include <cuda_runtime_api.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 void require(cudaError_t code) {
   if (code != cudaSuccess) throw std::runtime_error(cudaGetErrorString(code));
@@ -115,8 +118,7 @@ TEST_F(CudaDispatchTest, PointersAreCheckedWhereThatIsAskedFor) {
   const auto refused = [&](void* pointer) {
     arguments[0] = pointer;
     const Status status = plan.launch(arguments);
-    EXPECT_NE(status.message().find("The argument image is not memory of " + facts_.name), std::string::npos)
-        << status.message();
+    EXPECT_THAT(status.message(), HasSubstr("The argument image is not memory of " + facts_.name));
     return status.code() == Status::foreign_argument;
   };
   std::vector<float> of_the_host(20 * 24);

@@ -3,6 +3,7 @@
 // reference.
 #include "tunesmith/dispatcher.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -39,6 +40,9 @@ void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(m
 namespace tunesmith {
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
+
 // Sets an environment variable for one test.
 class Environment {
  public:
@@ -58,7 +62,7 @@ class Environment {
 TEST_F(DispatcherTest, WithoutAnythingItIsTheBase) {
   Dispatcher dispatcher(options());
   EXPECT_TRUE(dispatcher.on_host());
-  EXPECT_NE(dispatcher.notes().at(0).find("There is no database"), std::string::npos);
+  EXPECT_THAT(dispatcher.notes().at(0), HasSubstr("There is no database"));
   const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
   EXPECT_EQ(plan.match(), Match::base);
   EXPECT_EQ(plan.variant().template_name, "base");
@@ -100,17 +104,17 @@ TEST_F(DispatcherTest, ABaseThatFailedHereIsUsedOnlyWithAWarning) {
   };
   measured("n=1000 taps=5", "wrong_result");
   const std::string words = "has the verdict wrong_result. y[0] is 1, expected 2.";
-  EXPECT_NE(warning("n=1000 taps=5").find(words), std::string::npos);
-  EXPECT_NE(warning("n=2000 taps=5").find(words), std::string::npos);  // the same kernel
-  {                                                                    // the database is asked once
+  EXPECT_THAT(warning("n=1000 taps=5"), HasSubstr(words));
+  EXPECT_THAT(warning("n=2000 taps=5"), HasSubstr(words));  // the same kernel
+  {                                                         // the database is asked once
     Dispatcher dispatcher(options());
     dispatcher.plan("smooth", "n=1000 taps=5");
     std::filesystem::rename(database(), database() + ".away");
-    EXPECT_NE(dispatcher.plan("smooth", "n=2000 taps=5").warning().find(words), std::string::npos);
+    EXPECT_THAT(dispatcher.plan("smooth", "n=2000 taps=5").warning(), HasSubstr(words));
     std::filesystem::rename(database() + ".away", database());
   }
   measured("n=2000 taps=5", "ok");
-  EXPECT_NE(warning("n=1000 taps=5").find(words), std::string::npos);
+  EXPECT_THAT(warning("n=1000 taps=5"), HasSubstr(words));
   EXPECT_EQ(warning("n=2000 taps=5"), "");
   measured("n=1000 taps=5", "ok");
   EXPECT_EQ(warning("n=1000 taps=5"), "");
@@ -203,7 +207,7 @@ TEST_F(DispatcherTest, NoCompilerAndOtherConstantsIsTheBuiltInBase) {
     dispatcher.plan("smooth", "n=1000 taps=6");
     FAIL();
   } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find("No compiler"), std::string::npos) << error.what();
+    EXPECT_THAT(std::string(error.what()), HasSubstr("No compiler")) << error.what();
   }
 }
 
@@ -300,24 +304,19 @@ TEST_F(DispatcherTest, BadFieldsAreSentences) {
     return "";
   };
   const Field missing[] = {{"n", 1}};
-  EXPECT_NE(refusal(missing).find("has no taps"), std::string::npos) << refusal(missing);
+  EXPECT_THAT(refusal(missing), HasSubstr("has no taps"));
   const Field unknown[] = {{"n", 1}, {"taps", 1}, {"tips", 1}};
-  EXPECT_NE(refusal(unknown).find("tips=1 is not a parameter of smooth"), std::string::npos)
-      << refusal(unknown);
+  EXPECT_THAT(refusal(unknown), HasSubstr("tips=1 is not a parameter of smooth"));
   const Field twice[] = {{"n", 1}, {"taps", 1}, {"n", 1}};
-  EXPECT_NE(refusal(twice).find("n of the smooth problem is given twice"), std::string::npos)
-      << refusal(twice);
+  EXPECT_THAT(refusal(twice), HasSubstr("n of the smooth problem is given twice"));
   const Field no_word[] = {{"n", 1}, {"taps", 1}, {"dtype", 3}};
-  EXPECT_NE(refusal(no_word).find("dtype is 3; allowed are f32"), std::string::npos) << refusal(no_word);
+  EXPECT_THAT(refusal(no_word), HasSubstr("dtype is 3; allowed are f32"));
   const Field other_word[] = {{"n", 1}, {"taps", 1}, {"dtype", "f17"}};
-  EXPECT_NE(refusal(other_word).find("dtype is f17; allowed are f32"), std::string::npos)
-      << refusal(other_word);
+  EXPECT_THAT(refusal(other_word), HasSubstr("dtype is f17; allowed are f32"));
   const Field no_number[] = {{"n", "many"}, {"taps", 1}};
-  EXPECT_NE(refusal(no_number).find("n is many; allowed are whole numbers"), std::string::npos)
-      << refusal(no_number);
+  EXPECT_THAT(refusal(no_number), HasSubstr("n is many; allowed are whole numbers"));
   const Field too_small[] = {{"n", 0}, {"taps", 1}};
-  EXPECT_NE(refusal(too_small).find("n is 0; allowed are whole numbers"), std::string::npos)
-      << refusal(too_small);
+  EXPECT_THAT(refusal(too_small), HasSubstr("n is 0; allowed are whole numbers"));
 }
 
 TEST_F(DispatcherTest, BadDevicesAreSentences) {
@@ -422,14 +421,13 @@ TEST_F(DispatcherTest, ExplainIsShortUnlessAllIsAskedFor) {
   for (const char* words :
        {"Used, predicted, ", "By its times on the problems most like this one: 10.00 us for n=1000 taps=5",
         "\nNext, predicted, ", "is expected to gain ", "tunesmith tune smooth --problem \"n=1200 taps=5"})
-    EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
-  EXPECT_EQ(text.find("Not used"), std::string::npos) << text;
+    EXPECT_THAT(text, HasSubstr(words)) << words << " is not in\n" << text;
+  EXPECT_THAT(text, Not(HasSubstr("Not used")));
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 14) << text;
   const std::string all = dispatcher.explain("smooth", "n=1200 taps=5", true);
-  EXPECT_NE(all.find("Not used: "), std::string::npos) << all;
-  EXPECT_NE(all.find("variant: smooth/vector"), std::string::npos) << all;
-  EXPECT_EQ(dispatcher.explain("smooth", "n=1000 taps=5").find("By its times"), std::string::npos)
-      << "it is tuned";
+  EXPECT_THAT(all, HasSubstr("Not used: "));
+  EXPECT_THAT(all, HasSubstr("variant: smooth/vector"));
+  EXPECT_THAT(dispatcher.explain("smooth", "n=1000 taps=5"), Not(HasSubstr("By its times"))) << "it is tuned";
 }
 
 TEST_F(DispatcherTest, ExplainNamesEveryCandidate) {
@@ -439,7 +437,7 @@ TEST_F(DispatcherTest, ExplainNamesEveryCandidate) {
   const std::string text = dispatcher.explain("smooth", "n=1001 taps=10", true);
   for (const char* words :
        {"match: base", "n=1000 taps=5", "More than 9 taps", "n=7 taps=3", "has 2 winners", "compiled now"}) {
-    EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
+    EXPECT_THAT(text, HasSubstr(words)) << words << " is not in\n" << text;
   }
 }
 
@@ -554,8 +552,8 @@ TEST_F(DispatcherTest, ATableIsReadWithItsOp) {
   const Plan without = dispatcher.plan("smooth", "n=1000 taps=5");
   EXPECT_EQ(without.match(), Match::exact);
   const std::string said = dispatcher.explain("smooth", "n=1000 taps=5");
-  EXPECT_NE(said.find("The table of smooth for "), std::string::npos) << said;
-  EXPECT_NE(said.find(" cannot be used: "), std::string::npos) << said;
+  EXPECT_THAT(said, HasSubstr("The table of smooth for "));
+  EXPECT_THAT(said, HasSubstr(" cannot be used: "));
   check(without, "smooth");
 }
 

@@ -2,6 +2,7 @@
 // Tests the winners that `tunesmith export` writes, and their use by the library.
 #include "cli/export.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -15,6 +16,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
   DeviceFacts gpu = {.kind = DeviceKind::cuda,
@@ -35,7 +38,7 @@ TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
   const ExportReport all = export_winners(database(), "", to);
   EXPECT_EQ(all.exported, 3);
   ASSERT_EQ(all.notes.size(), 1u);
-  EXPECT_NE(all.notes[0].find("changed since"), std::string::npos);
+  EXPECT_THAT(all.notes[0], HasSubstr("changed since"));
   const auto texts = [&] {
     Texts found;
     for (const auto& entry : std::filesystem::directory_iterator(to)) {
@@ -64,8 +67,8 @@ TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
   std::ofstream(to / "smooth.cu") << "\n";
   const std::vector<std::string> wrong = check_exported(to);
   ASSERT_EQ(wrong.size(), 3u);
-  for (int k : {0, 1}) EXPECT_NE(wrong[k].find("template has changed"), std::string::npos) << wrong[k];
-  EXPECT_NE(wrong[2].find("orphan.csv"), std::string::npos) << wrong[2];
+  for (int k : {0, 1}) EXPECT_THAT(wrong[k], HasSubstr("template has changed"));
+  EXPECT_THAT(wrong[2], HasSubstr("orphan.csv"));
   EXPECT_EQ(export_winners(database(), "", to).exported, 3);
   EXPECT_EQ(check_exported(to), std::vector<std::string>());
   EXPECT_EQ(texts(), before);

@@ -3,6 +3,7 @@
 // an application on that GPU would find them.
 #include "dispatch/kernel_folder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -17,6 +18,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 // y = 3 x
 std::string text_of(const std::string& name) {
@@ -81,7 +84,7 @@ TEST_F(KernelFolder, HasWinnersAndCompiledKernelsOfAGpu) {
   EXPECT_EQ(there.binaries.size(), 2u);
   const auto& binary = there.binaries.at(packed_name("sm_90a", winners[0].source_hash));
   EXPECT_TRUE(binary.is_exported);
-  EXPECT_NE(binary.bytes.find("thrice_" + winners[0].source_hash.substr(0, 8)), std::string::npos);
+  EXPECT_THAT(binary.bytes, HasSubstr("thrice_" + winners[0].source_hash.substr(0, 8)));
   // A GPU of another architecture gets the winner, but no binary.
   DeviceFacts other = gpu_;
   other.target = "sm_80";

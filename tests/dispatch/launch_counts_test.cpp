@@ -2,6 +2,7 @@
 // Tests the counts of dispatchers, and the files that they write for `tune --problems`.
 #include "dispatch/launch_counts.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -13,6 +14,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 class UsesTest : public DispatcherTest {
  protected:
@@ -80,7 +83,7 @@ TEST_F(UsesTest, TheFileIsReadAgain) {
   EXPECT_EQ(read[0].problem.text(), "n=100000 taps=20 dtype=f32");
   EXPECT_EQ(read[1].problem.text(), "n=100 taps=20 dtype=f32");
   EXPECT_GT(read[0].weight, 2 * read[1].weight);
-  EXPECT_NE(read_file(file).find("# 2 launches, base, a guess\n"), std::string::npos) << read_file(file);
+  EXPECT_THAT(read_file(file), HasSubstr("# 2 launches, base, a guess\n"));
   EXPECT_THROW(dispatcher.save_problems((folder_ / "none" / "app.txt").string()), Error);
 }
 

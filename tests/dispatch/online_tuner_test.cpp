@@ -3,6 +3,7 @@
 // when they count.
 #include "dispatch/online_tuner.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -19,6 +20,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 // Does nothing; the benchmark knows its time.
 class TimedExecutable : public Executable {
@@ -343,8 +346,7 @@ TEST_F(OnlineTunerTest, AMissingDatabaseIsMadeForItsUserAlone) {
                        std::chrono::milliseconds(100));
       ADD_FAILURE() << place;
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("can be written by others"), std::string::npos)
-          << error.what();
+      EXPECT_THAT(std::string(error.what()), HasSubstr("can be written by others")) << error.what();
     }
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "open"));
@@ -360,11 +362,9 @@ TEST_F(OnlineTunerTest, ADatabaseThatCannotBeWrittenIsANote) {
     ASSERT_TRUE(dispatcher.wait_until_ready());
     EXPECT_EQ(before.size(), count);
     ASSERT_EQ(dispatcher.notes().size(), count + 1);
-    EXPECT_NE(
-        last_note(dispatcher).find("What was tried at first uses is not kept in the database " + database()),
-        std::string::npos)
-        << last_note(dispatcher);
-    EXPECT_NE(last_note(dispatcher).find(why), std::string::npos) << last_note(dispatcher);
+    EXPECT_THAT(last_note(dispatcher),
+                HasSubstr("What was tried at first uses is not kept in the database " + database()));
+    EXPECT_THAT(last_note(dispatcher), HasSubstr(why));
     check(dispatcher.plan("smooth", problem), "smooth");
     dispatcher.plan("smooth", problem + " dtype=f64");
     ASSERT_TRUE(dispatcher.wait_until_ready());

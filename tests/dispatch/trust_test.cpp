@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests what dispatch trusts: files that only the user may write, binaries with their stored hash, tables but
 // no views; and that an application without any of these still runs.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -17,6 +18,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 class TrustTest : public DispatcherTest {
  protected:
@@ -53,7 +57,7 @@ class TrustTest : public DispatcherTest {
 TEST_F(TrustTest, ABinaryThatIsNotWhatWasStoredIsNotLoaded) {
   tune(winner_);
   sql("UPDATE binary SET bytes = CAST(substr(bytes, 1, 100) || x'00ff' || substr(bytes, 103) AS BLOB)");
-  EXPECT_NE(notes_of(options()).find("its hash differs from the stored one"), std::string::npos);
+  EXPECT_THAT(notes_of(options()), HasSubstr("its hash differs from the stored one"));
   Dispatcher dispatcher(options());
   const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
   EXPECT_EQ(plan.match(), Match::exact);
@@ -65,12 +69,10 @@ TEST_F(TrustTest, NativeCodeOfADatabaseIsRunOnlyWhereAskedFor) {
   tune(winner_);
   DispatcherOptions usual = options();
   usual.host_binaries = DispatcherOptions().host_binaries;
-  EXPECT_NE(
-      notes_of(usual).find("The binaries of 1 winner for the host are not run, such as that of smooth n=1000 "
-                           "taps=5 dtype=f32, because DispatcherOptions::host_binaries is off."),
-      std::string::npos)
-      << notes_of(usual);
-  EXPECT_EQ(notes_of(options()).find("host_binaries"), std::string::npos);
+  EXPECT_THAT(notes_of(usual),
+              HasSubstr("The binaries of 1 winner for the host are not run, such as that of smooth n=1000 "
+                        "taps=5 dtype=f32, because DispatcherOptions::host_binaries is off."));
+  EXPECT_THAT(notes_of(options()), Not(HasSubstr("host_binaries")));
   says(Dispatcher(usual).plan("smooth", "n=1000 taps=5"), "compiled now");
   says(Dispatcher(options()).plan("smooth", "n=1000 taps=5"), "its binary is in the database");
 }
@@ -81,7 +83,7 @@ TEST_F(TrustTest, WhatOthersMayWriteIsNotUsed) {
   for (const mode_t mode : {0620U, 0602U, 0666U}) {
     ASSERT_EQ(::chmod(database().c_str(), mode), 0);
     EXPECT_FALSE(uses_the_winner(options()));
-    EXPECT_NE(notes_of(options()).find("run chmod go-w"), std::string::npos) << notes_of(options());
+    EXPECT_THAT(notes_of(options()), HasSubstr("run chmod go-w"));
   }
   ASSERT_EQ(::chmod(database().c_str(), 0644), 0);
   const std::string log = database() + "-wal";
@@ -110,8 +112,7 @@ TEST_F(TrustTest, LinksAreFollowedAndAllFoldersCount) {
   ASSERT_EQ(::chmod((folder_ / "open").c_str(), 0777), 0);
   EXPECT_FALSE(uses_the_winner(named)) << "its folder may be replaced";
   EXPECT_FALSE(uses_the_winner(by_link));
-  EXPECT_NE(notes_of(by_link).find("/open can be written by others (mode 0777)"), std::string::npos)
-      << notes_of(by_link);
+  EXPECT_THAT(notes_of(by_link), HasSubstr("/open can be written by others (mode 0777)"));
   ASSERT_EQ(::chmod((folder_ / "open").c_str(), 0755), 0);
   std::ofstream(inner / "t.db-wal").close();
   ASSERT_EQ(::chmod((inner / "t.db-wal").c_str(), 0666), 0);
@@ -139,7 +140,7 @@ TEST_F(TrustTest, WhatIsNoRegularFileIsRefused) {
     if (part.empty()) std::filesystem::rename(pipe, away);
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     EXPECT_FALSE(uses_the_winner(options())) << part;
-    EXPECT_NE(notes_of(options()).find("is a pipe, a socket or a device"), std::string::npos);
+    EXPECT_THAT(notes_of(options()), HasSubstr("is a pipe, a socket or a device"));
     EXPECT_THROW(Store::open(database(), Store::Mode::read_only), std::exception);
     std::filesystem::remove(pipe);
     if (part.empty()) std::filesystem::rename(away, pipe);
@@ -168,7 +169,7 @@ TEST_F(TrustTest, WhatIsOfAnotherUserIsNotUsed) {
   tune(winner_);
   ASSERT_EQ(::chown(database().c_str(), 12345, 12345), 0);
   EXPECT_FALSE(uses_the_winner(options()));
-  EXPECT_NE(notes_of(options()).find("belongs to another user, number 12345"), std::string::npos);
+  EXPECT_THAT(notes_of(options()), HasSubstr("belongs to another user, number 12345"));
 }
 
 TEST_F(TrustTest, ACacheThatOthersMayWriteIsNotUsed) {
@@ -177,7 +178,7 @@ TEST_F(TrustTest, ACacheThatOthersMayWriteIsNotUsed) {
   says(Dispatcher(chosen).plan("smooth", "n=1000 taps=5"), "compiled before");
   ASSERT_EQ(::chmod(chosen.cache_folder.c_str(), 0777), 0);
   says(Dispatcher(chosen).plan("smooth", "n=1000 taps=5"), "compiled now");
-  EXPECT_NE(notes_of(chosen).find("The cache of binaries is not used."), std::string::npos);
+  EXPECT_THAT(notes_of(chosen), HasSubstr("The cache of binaries is not used."));
   ASSERT_EQ(::chmod(chosen.cache_folder.c_str(), 0700), 0);
   for (const auto& entry : std::filesystem::directory_iterator(chosen.cache_folder))
     ASSERT_EQ(::chmod(entry.path().c_str(), 0666), 0);
@@ -240,17 +241,15 @@ TEST_F(TrustTest, ACacheThatCannotBeWrittenIsANote) {
   for (const char* problem : {"n=1000 taps=5", "n=1000 taps=6"})
     check(dispatcher.plan("smooth", problem), "smooth");
   ASSERT_EQ(dispatcher.notes().size(), before + 1) << "once";
-  EXPECT_NE(dispatcher.notes().back().find("cannot be kept in the cache " + chosen.cache_folder),
-            std::string::npos)
-      << dispatcher.notes().back();
+  EXPECT_THAT(dispatcher.notes().back(), HasSubstr("cannot be kept in the cache " + chosen.cache_folder));
 }
 
 TEST_F(TrustTest, AFileThatCannotBeReadIsANote) {
   const auto not_used = [&](const std::string& why) {
     EXPECT_FALSE(uses_the_winner(options()));
     const std::string notes = notes_of(options());
-    EXPECT_NE(notes.find("is not used. "), std::string::npos) << notes;
-    EXPECT_NE(notes.find(why), std::string::npos) << notes;
+    EXPECT_THAT(notes, HasSubstr("is not used. "));
+    EXPECT_THAT(notes, HasSubstr(why));
   };
   std::ofstream(database()) << std::string(10000, 'x');
   not_used("is damaged");
@@ -283,7 +282,7 @@ TEST_F(TrustTest, AFilesOwnViewsAndTriggersDoNotRun) {
   EXPECT_TRUE(uses_the_winner(options()));
   sql("ALTER TABLE finalist RENAME TO other; CREATE VIEW finalist AS SELECT * FROM other, " + endless);
   EXPECT_FALSE(uses_the_winner(options()));
-  EXPECT_NE(notes_of(options()).find("has no table finalist"), std::string::npos);
+  EXPECT_THAT(notes_of(options()), HasSubstr("has no table finalist"));
 }
 
 TEST_F(TrustTest, WithoutAHomeThereIsNoDatabaseAndNoCache) {
@@ -313,7 +312,7 @@ TEST(Devices, TheHostIsUsedOnlyByName) {
       Dispatcher dispatcher({.device = word, .database = ""});
       FAIL() << word;
     } catch (const std::runtime_error& error) {
-      EXPECT_NE(std::string(error.what()).find("host"), std::string::npos) << error.what();
+      EXPECT_THAT(std::string(error.what()), HasSubstr("host")) << error.what();
     }
   }
   EXPECT_EQ(DispatcherOptions().device, "cuda");

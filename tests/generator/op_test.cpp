@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/op.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "generator/error.h"
@@ -8,6 +9,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 std::string complaint(std::string_view problem) {
   try {
@@ -30,13 +33,13 @@ TEST(Op, CompletesAProblemInItsOwnOrder) {
 }
 
 TEST(Op, NamesWhatIsWrongWithAProblem) {
-  EXPECT_NE(complaint("factor=3").find("has no n (elements)"), std::string::npos);
-  EXPECT_NE(complaint("n=0").find("whole numbers from 1 to 1048576"), std::string::npos);
-  EXPECT_NE(complaint("n=1048577").find("n is 1048577"), std::string::npos);
-  EXPECT_NE(complaint("n=many").find("n is many"), std::string::npos);
-  EXPECT_NE(complaint("n=1 dtype=f16").find("allowed are f32, f64"), std::string::npos);
-  EXPECT_NE(complaint("n=1 dtype=32").find("dtype is 32"), std::string::npos);
-  EXPECT_NE(complaint("n=1 hight=3").find("hight=3 is not a parameter of scale"), std::string::npos);
+  EXPECT_THAT(complaint("factor=3"), HasSubstr("has no n (elements)"));
+  EXPECT_THAT(complaint("n=0"), HasSubstr("whole numbers from 1 to 1048576"));
+  EXPECT_THAT(complaint("n=1048577"), HasSubstr("n is 1048577"));
+  EXPECT_THAT(complaint("n=many"), HasSubstr("n is many"));
+  EXPECT_THAT(complaint("n=1 dtype=f16"), HasSubstr("allowed are f32, f64"));
+  EXPECT_THAT(complaint("n=1 dtype=32"), HasSubstr("dtype is 32"));
+  EXPECT_THAT(complaint("n=1 hight=3"), HasSubstr("hight=3 is not a parameter of scale"));
 }
 
 // The op with a formula, which is a text over the letters x and +, or the known formula "twice".
@@ -74,13 +77,13 @@ TEST(Op, AParameterMayTakeTextsBesideItsWords) {
   EXPECT_EQ(formula("n=8 formula=\"x + x\""), "x + x");
   EXPECT_EQ(formula("n=8 formula=11"), "11") << "a number is a text here";
   const std::string shortened = formula_complaint({{"n", 8}, {"formula", std::string(5000, 'y')}});
-  EXPECT_NE(shortened.find("yyy …. Allowed are"), std::string::npos) << shortened;
+  EXPECT_THAT(shortened, HasSubstr("yyy …. Allowed are"));
   EXPECT_EQ(formula_complaint(Problem::parse("n=8 formula=y")),
             "The scale problem's formula is y. Allowed are twice, and texts of x, + and 1.");
   // The formula is part of a comment in the rendered text, which it must not leave.
   for (const char* text : {"x\nx", "x\\"}) {
-    EXPECT_NE(formula_complaint({{"n", 8}, {"formula", text}}).find("control characters and backslashes"),
-              std::string::npos);
+    EXPECT_THAT(formula_complaint({{"n", 8}, {"formula", text}}),
+                HasSubstr("control characters and backslashes"));
   }
 }
 
@@ -146,15 +149,13 @@ TEST(Op, ATemplateSaysWhyItDoesNotServe) {
   const Op op = scale_op();
   const Template& fixed = find_template(op, "fixed");
   const Problem problem = complete_problem(op, Problem::parse("n=8"));
-  EXPECT_NE(why_not(fixed, problem, device()).value_or("").find("8.0 or higher; A test GPU has 7.5"),
-            std::string::npos);
+  EXPECT_THAT(why_not(fixed, problem, device()).value_or(""), HasSubstr("8.0 or higher; A test GPU has 7.5"));
   DeviceFacts newer = device();
   newer.compute_capability = 90;
   EXPECT_FALSE(why_not(fixed, problem, newer));
   Template only = fixed;
   only.later_too = false;
-  EXPECT_NE(why_not(only, problem, newer).value_or("").find("8.0 and no other; A test GPU has 9.0"),
-            std::string::npos);
+  EXPECT_THAT(why_not(only, problem, newer).value_or(""), HasSubstr("8.0 and no other; A test GPU has 9.0"));
   newer.compute_capability = 80;
   EXPECT_FALSE(why_not(only, problem, newer));
   const Problem zero = complete_problem(op, Problem::parse("n=8 factor=0"));

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/problem_list.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "generator/error.h"
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 TEST(ProblemList, ALineIsAProblemPerhapsWithAnOpAndAWeight) {
   const auto plain = parse_problem_line("  height=3 width=5  # small");
@@ -43,10 +46,8 @@ TEST(ProblemList, AWeightIsNotNegative) {
       parse_problem_line("conv2d height=3 weight=" + std::string(weight));
       ADD_FAILURE() << weight;
     } catch (const UsageError& error) {
-      EXPECT_NE(
-          std::string(error.what())
-              .find("The weight is " + std::string(weight) + "; give 0 for a problem that is tuned already"),
-          std::string::npos)
+      EXPECT_THAT(std::string(error.what()), HasSubstr("The weight is " + std::string(weight) +
+                                                       "; give 0 for a problem that is tuned already"))
           << error.what();
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/render.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 Source rendered(std::string_view template_name, std::string_view config, std::string_view target,
                 std::string_view problem = "n=8") {
@@ -69,10 +73,9 @@ TEST(Render, IncludesTheTypeOfSixteenBitsThatIsCompiledIn) {
       const std::size_t defined = half.find("struct Float16 {};");
       EXPECT_LT(defined, half.find("using T = Float16;  // dtype=f16\n"));
       EXPECT_EQ(half.find("struct Float16 {};", defined + 1), std::string::npos) << "once";
-      EXPECT_NE(text_of("bf16", template_name, target).find("using T = BFloat16;  // dtype=bf16\n"),
-                std::string::npos);
+      EXPECT_THAT(text_of("bf16", template_name, target), HasSubstr("using T = BFloat16;  // dtype=bf16\n"));
     }
-    EXPECT_EQ(text_of("f32", "fixed", target).find("struct Float16"), std::string::npos);
+    EXPECT_THAT(text_of("f32", "fixed", target), Not(HasSubstr("struct Float16")));
   }
 }
 
@@ -106,8 +109,8 @@ TEST(Render, WritesWhatFollowsFromTheProblem) {
     return render(op, op.templates[0], problem, chosen, "sm_90a", scale_files()).text;
   };
   const std::string source = text("n=8 formula=x+1");
-  EXPECT_NE(source.find("constexpr int QUARTERS = 2;\n"), std::string::npos);
-  EXPECT_EQ(source.find("Formula"), std::string::npos) << "a text is no enumeration";
+  EXPECT_THAT(source, HasSubstr("constexpr int QUARTERS = 2;\n"));
+  EXPECT_THAT(source, Not(HasSubstr("Formula"))) << "a text is no enumeration";
   EXPECT_LT(source.find("// generated for x+1\n"), source.find("#define ENTRY"));
   EXPECT_NE(source, text("n=16 formula=x+1"));
   EXPECT_NE(source, text("n=8 formula=x+2"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/space.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +19,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 constexpr IntegerAxis AXIS_0("AXIS_0");
 constexpr IntegerAxis AXIS_1("AXIS_1");
@@ -360,7 +363,7 @@ TEST(Space, EstimatesWhatItCannotCount) {
     (void)none.complete({});
     ADD_FAILURE() << "a config was found";
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("too rare"), std::string::npos) << error.what();
+    EXPECT_THAT(std::string(error.what()), HasSubstr("too rare")) << error.what();
   }
 }
 
@@ -397,12 +400,11 @@ TEST(Space, FindsTheFirstConfigOfRulesThatCross) {
 
 TEST(Space, SaysWhyAConfigIsNotInIt) {
   EXPECT_EQ(complaint(small(), "BLOCK=16 ITEMS=1 LAYOUT=flat"), "");
-  EXPECT_NE(complaint(small(), "BLOCK=16 WARPS=2").find("WARPS is not an axis"), std::string::npos);
-  EXPECT_NE(complaint(small(), "BLOCK=17").find("BLOCK=17 is not on its axis"), std::string::npos);
-  EXPECT_NE(complaint(small(), "BLOCK=sixteen").find("16, 32, 64"), std::string::npos);
-  EXPECT_NE(complaint(small(), "BLOCK=16 ITEMS=1").find("LAYOUT is missing"), std::string::npos);
-  EXPECT_NE(complaint(small(), "BLOCK=64 ITEMS=4 LAYOUT=flat").find("at most 64 elements"),
-            std::string::npos);
+  EXPECT_THAT(complaint(small(), "BLOCK=16 WARPS=2"), HasSubstr("WARPS is not an axis"));
+  EXPECT_THAT(complaint(small(), "BLOCK=17"), HasSubstr("BLOCK=17 is not on its axis"));
+  EXPECT_THAT(complaint(small(), "BLOCK=sixteen"), HasSubstr("16, 32, 64"));
+  EXPECT_THAT(complaint(small(), "BLOCK=16 ITEMS=1"), HasSubstr("LAYOUT is missing"));
+  EXPECT_THAT(complaint(small(), "BLOCK=64 ITEMS=4 LAYOUT=flat"), HasSubstr("at most 64 elements"));
 }
 
 TEST(Space, CompletesToTheFirstLegalConfigThatAgrees) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/values.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "generator/error.h"
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 std::string complaint(std::string_view text) {
   try {
@@ -57,12 +60,12 @@ TEST(Values, SetReplacesInPlace) {
 }
 
 TEST(Values, SaysWhatIsWrongWithTheText) {
-  EXPECT_NE(complaint("height").find("name=value"), std::string::npos);
-  EXPECT_NE(complaint("=3").find("name=value"), std::string::npos);
-  EXPECT_NE(complaint("height= width=3").find("The value of height is empty"), std::string::npos);
-  EXPECT_NE(complaint("height=").find("The value of height is empty"), std::string::npos);
-  EXPECT_NE(complaint("n=1 n=2").find("given twice"), std::string::npos);
-  EXPECT_NE(complaint("name=\"open").find("no closing quote"), std::string::npos);
+  EXPECT_THAT(complaint("height"), HasSubstr("name=value"));
+  EXPECT_THAT(complaint("=3"), HasSubstr("name=value"));
+  EXPECT_THAT(complaint("height= width=3"), HasSubstr("The value of height is empty"));
+  EXPECT_THAT(complaint("height="), HasSubstr("The value of height is empty"));
+  EXPECT_THAT(complaint("n=1 n=2"), HasSubstr("given twice"));
+  EXPECT_THAT(complaint("name=\"open"), HasSubstr("no closing quote"));
 }
 
 TEST(Values, MissingNamesAndOtherKindsAreErrors) {

@@ -2,6 +2,7 @@
 // Tests the names of devices that people write.
 #include "runtime/device_id.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -11,6 +12,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 using Kind = DeviceId::Kind;
 
@@ -50,7 +53,7 @@ TEST(DeviceId, OtherWordsAreRefusedNamingWhatIsAllowed) {
       EXPECT_EQ(sentence.rfind("\"" + std::string(words) + "\" is not a device; allowed are auto", 0), 0U)
           << sentence;
       for (const char* allowed : {"auto", "cuda", "cuda:N", "host"}) {
-        EXPECT_NE(sentence.find(allowed), std::string::npos) << sentence;
+        EXPECT_THAT(sentence, HasSubstr(allowed));
       }
     }
   }

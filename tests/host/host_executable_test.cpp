@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests loading a binary on the host.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,6 +13,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 TEST(HostExecutable, DamagedBytesAreALoadError) {
   EXPECT_THROW(load_host("not a shared object", "_test", Work{}), LoadError);
@@ -160,13 +163,11 @@ TEST(HostExecutable, AnArrayHasTheSizeOfItsStruct) {
       "make the two agree, in the work of its template or in the kernel.");
   wrong = arrays;
   wrong[1] = std::vector<std::int32_t>(1);
-  EXPECT_NE(kernel.refused(wrong).find("is a 4-byte integer, but its launch gives an array of 4 bytes"),
-            std::string::npos);
+  EXPECT_THAT(kernel.refused(wrong),
+              HasSubstr("is a 4-byte integer, but its launch gives an array of 4 bytes"));
   wrong = arrays;
   wrong[6] = std::vector<std::int64_t>(512);
-  EXPECT_NE(kernel.refused(wrong).find("are 4168 bytes, but CUDA grants every kernel 4096"),
-            std::string::npos)
-      << kernel.refused(wrong);
+  EXPECT_THAT(kernel.refused(wrong), HasSubstr("are 4168 bytes, but CUDA grants every kernel 4096"));
 }
 
 // A user's cache may have kept a binary of a version that did not store its parameters.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the host's compiler.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -20,10 +21,12 @@
 namespace tunesmith {
 namespace {
 
+using testing::HasSubstr;
+
 TEST(HostToolchain, ASourceThatDoesNotCompileIsAnAnswer) {
   const Compilation compiled = make_host_toolchain()->compile(host_source("int broken = undeclared_name;"));
   EXPECT_FALSE(compiled.ok);
-  EXPECT_NE(compiled.log.find("undeclared_name"), std::string::npos);
+  EXPECT_THAT(compiled.log, HasSubstr("undeclared_name"));
   EXPECT_EQ(compiled.log.rfind("variant.cpp:", 0), 0u) << "no folder's name: " << compiled.log;
 }
 
@@ -108,7 +111,7 @@ TEST(HostToolchain, NeedsNoStatusOfItsChildren) {
     EXPECT_TRUE(right.ok) << right.log;
     const Compilation wrong = make_host_toolchain()->compile(host_source("int broken = undeclared_name;"));
     EXPECT_FALSE(wrong.ok);
-    EXPECT_NE(wrong.log.find("undeclared_name"), std::string::npos) << wrong.log;
+    EXPECT_THAT(wrong.log, HasSubstr("undeclared_name"));
     const Script killed(
         "[ \"$1\" = --version ] && echo dies 1 && exit\n"
         "while [ \"$1\" != -o ]; do shift; done\nhead -c 5000 /bin/sh > \"$2\"\n");
@@ -127,7 +130,7 @@ TEST(HostToolchain, ShortensALogOfManyLines) {
   for (const char* part :
        {"1\n2\n", "100\n… 199900 lines are left out …\nvariant.cpp:7: error: late\n200001\n",
         "… 99981 lines are left out …\n\"tunesmith render\""})
-    EXPECT_NE(compiled.log.find(part), std::string::npos) << part << compiled.log;
+    EXPECT_THAT(compiled.log, HasSubstr(part)) << part << compiled.log;
 }
 
 TEST(HostToolchain, SaysThatThereIsNoFolderForTemporaryFiles) {
@@ -136,8 +139,7 @@ TEST(HostToolchain, SaysThatThereIsNoFolderForTemporaryFiles) {
     make_host_toolchain();
     ADD_FAILURE() << "a missing folder was used";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("/nonexistent/tmp cannot be used"), std::string::npos)
-        << error.what();
+    EXPECT_THAT(std::string(error.what()), HasSubstr("/nonexistent/tmp cannot be used")) << error.what();
   }
   unsetenv("TMPDIR");
 }

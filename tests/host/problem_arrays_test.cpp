@@ -3,6 +3,7 @@
 // sentence for a difference.
 #include "tuner/check/problem_arrays.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -10,6 +11,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 Op copy_op() {
   const auto size = [](const Problem& p) { return std::vector<std::int64_t>{p.integer("size")}; };
@@ -75,7 +78,7 @@ TEST_F(ProblemArraysTest, AWrongElementIsSaidWithItsPlace) {
   ASSERT_EQ(comparison.wrong, 1);
   const std::string text = arrays_.difference(1, comparison);
   EXPECT_EQ(text.substr(0, text.find(" expected")), "y[7] is 3,");
-  EXPECT_NE(text.find("within 0.5; 1 of 10 elements is wrong"), std::string::npos) << text;
+  EXPECT_THAT(text, HasSubstr("within 0.5; 1 of 10 elements is wrong"));
 }
 
 TEST_F(ProblemArraysTest, AFaultIsNamedByTheArrayBesideIt) {

@@ -3,6 +3,7 @@
 // tests/golden/descriptions.txt (TUNESMITH_UPDATE_GOLDEN=1 writes it anew).
 #include "kernel_file/description.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,6 +20,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 const std::string good = R"cu(/* tunesmith
 kernel = "scale"
@@ -133,8 +137,8 @@ TEST(Description, IsRenderedWithTheFilesOwnNames) {
   for (const char* part : {"#define BLOCK 128\n", "constexpr int VECTOR = 2;\n", "constexpr int taps = 3;\n",
                            "using T = float;\n", "#include <cuda_fp16.h>\n", "void ENTRY(scale)(const T* in",
                            "// The reference of scale is the kernel plain of scale.cu.\n"})
-    EXPECT_NE(source.text.find(part), std::string::npos) << part << "\n" << source.text;
-  EXPECT_EQ(source.text.find("#define BLOCK 64"), std::string::npos);
+    EXPECT_THAT(source.text, HasSubstr(part)) << part << "\n" << source.text;
+  EXPECT_THAT(source.text, Not(HasSubstr("#define BLOCK 64")));
   EXPECT_LT(source.text.find("cuda_fp16.h"), source.text.find("using T")) << "headers see no constants";
 }
 
@@ -174,7 +178,7 @@ TEST(Description, WithoutAReferenceItIsTheKernelItself) {
                "arguments = [\"x\", \"y\", \"count\", \"n\"]\n", "");
   const auto own = described_op(text_of(alone), {});
   EXPECT_TRUE(own->reference_is_base);
-  EXPECT_NE(own->compared.find("its untuned kernel itself"), std::string::npos);
+  EXPECT_THAT(own->compared, HasSubstr("its untuned kernel itself"));
 }
 
 TEST(Description, MayStandInAFileOfItsOwn) {
@@ -271,8 +275,7 @@ TEST(Description, ATypeThatIsChosenIsNotGuessed) {
   // The same is true of a number.
   KernelFile number = with_pointer("float*", "", choose("#if BLOCK > 32"));
   number.cu.replace(number.cu.rfind("int n)"), 5, "real n");
-  EXPECT_NE(complaint(number).find("has the type \"real\", and real is int or float"), std::string::npos)
-      << complaint(number);
+  EXPECT_THAT(complaint(number), HasSubstr("has the type \"real\", and real is int or float"));
   KernelFile alias = with_pointer("float*", "", "typedef unsigned long long int count_t;\n");
   alias.cu.replace(alias.cu.rfind("int n)"), 5, "count_t n");
   EXPECT_EQ(complaint(alias), "");
@@ -292,9 +295,8 @@ TEST(Description, AKernelThatIsChosenIsNotGuessed) {
   EXPECT_EQ(with_other("#if 0", swapped), "");
   EXPECT_EQ(with_other("#ifndef TUNESMITH", swapped), "");
   EXPECT_EQ(with_other("#if BLOCK > 32", kernel), "");
-  EXPECT_NE(with_other("#if BLOCK > 32", swapped)
-                .find("The kernel count is declared with other parameters in line"),
-            std::string::npos);
+  EXPECT_THAT(with_other("#if BLOCK > 32", swapped),
+              HasSubstr("The kernel count is declared with other parameters in line"));
 }
 
 TEST(Description, WhatNothingFillsIsRefused) {
@@ -337,15 +339,14 @@ TEST(Description, AConfigThatCannotBeComputedIsAMistake) {
   const std::string divides = replaced(good, "grid = [\"ceil_div(n, BLOCK * VECTOR)\"]",
                                        "grid = [\"ceil_div(n, BLOCK * VECTOR - 256)\"]");
   const std::string mistake = described_op(text_of(divides), {})->mistake(problem);
-  EXPECT_NE(mistake.find("The config \"BLOCK=64 VECTOR=4\" of scale for n=1000"), std::string::npos)
-      << mistake;
+  EXPECT_THAT(mistake, HasSubstr("The config \"BLOCK=64 VECTOR=4\" of scale for n=1000"));
   const std::string excluded = replaced(divides, "must = [\"n % VECTOR == 0\"]",
                                         "must = [\"BLOCK * VECTOR != 256\", \"n % VECTOR == 0\"]");
   EXPECT_EQ(described_op(text_of(excluded), {})->mistake(problem), "");
   const std::string rule = replaced(good, "\"n % VECTOR == 0\"", "\"n % (VECTOR - 4) == 0\"");
   EXPECT_NE(described_op(text_of(rule), {})->mistake(problem), "");
   const std::string odd = replaced(good, "\"VECTOR * dtype_bytes\"", "\"VECTOR * 3\"");
-  EXPECT_NE(described_op(text_of(odd), {})->mistake(problem).find("power of 2"), std::string::npos);
+  EXPECT_THAT(described_op(text_of(odd), {})->mistake(problem), HasSubstr("power of 2"));
 }
 
 TEST(Description, AnAxisMayBeKnownByTheBlockAlone) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_file/expression.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -11,6 +12,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 const std::vector<ExpressionName> names = {{"n", {}}, {"mode", {"same", "valid"}}, {"BLOCK", {}}};
 
@@ -141,10 +144,9 @@ TEST(IntegerExpression, DepthAndLengthAreBounded) {
     return text;
   };
   EXPECT_EQ(complaint(repeated("(", 40) + "1" + repeated(")", 40)), "");
-  EXPECT_NE(complaint(repeated("(", 400) + "1" + repeated(")", 400)).find("nested too deeply"),
-            std::string::npos);
-  EXPECT_NE(complaint(repeated("-", 400) + "1").find("nested too deeply"), std::string::npos);
-  EXPECT_NE(complaint(repeated("n ? 1 : ", 120) + "1").find("nested too deeply"), std::string::npos);
+  EXPECT_THAT(complaint(repeated("(", 400) + "1" + repeated(")", 400)), HasSubstr("nested too deeply"));
+  EXPECT_THAT(complaint(repeated("-", 400) + "1"), HasSubstr("nested too deeply"));
+  EXPECT_THAT(complaint(repeated("n ? 1 : ", 120) + "1"), HasSubstr("nested too deeply"));
   EXPECT_EQ(complaint("1" + repeated("+1", 499)), "");
   EXPECT_EQ(complaint("1" + repeated("+1", 500)),
             "An expression of 1001 characters is too long; at most 1000 are allowed.");

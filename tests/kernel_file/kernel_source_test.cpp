@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_file/kernel_source.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 TEST(OwnSource, CommentsAndLiteralsAreBlank) {
   EXPECT_EQ(blanked("a/*b\nc*/d//e\nf\"g\\\"h\"'i'"), "a   \n   d   \nf\"    \"' '");
@@ -73,9 +77,9 @@ TEST(OwnSource, KnowsWhatTutorialsWrite) {
       "#ifndef GUARD\n#include <d.h>\n#endif\n",
       {}, {.is_known_header = is_cmath});
   EXPECT_EQ(body.includes, "<a.h>\n<d.h>\n");
-  EXPECT_NE(body.text.find("#ifdef __CUDA_ARCH__\n#include <b.h>\n"), std::string::npos) << body.text;
-  EXPECT_NE(body.text.find("#else\n#include <c.h>\n#endif\n"), std::string::npos) << body.text;
-  EXPECT_EQ(body.text.find("cmath"), std::string::npos);
+  EXPECT_THAT(body.text, HasSubstr("#ifdef __CUDA_ARCH__\n#include <b.h>\n"));
+  EXPECT_THAT(body.text, HasSubstr("#else\n#include <c.h>\n#endif\n"));
+  EXPECT_THAT(body.text, Not(HasSubstr("cmath")));
   EXPECT_TRUE(is_outside("../up.cuh"));
   EXPECT_TRUE(is_outside("/etc/hostname"));
   EXPECT_TRUE(is_outside("a/../../b"));
@@ -147,12 +151,11 @@ TEST(OwnSource, OwnDefinitionsGiveWayAndLinesStay) {
   EXPECT_EQ(body.notes.size(), 6U);
   EXPECT_EQ(body.notes[0], "BLOCK is defined by Tunesmith; line 3 gives way: #define BLOCK 32 // threads");
   for (const char* gone : {"define", "constexpr", "static", "using", "typedef", "include"})
-    EXPECT_EQ(body.text.find(gone), std::string::npos) << gone;
-  EXPECT_NE(body.text.find("#ifndef BLOCK\n"), std::string::npos);
-  EXPECT_NE(body.text.find("extern \"C\" __global__ void ENTRY(k)(T* x) { DYNAMIC_SHARED(float, tile); "
-                           "if (ITEMS == 4) x[0] = BLOCK; }"),
-            std::string::npos)
-      << body.text;
+    EXPECT_THAT(body.text, Not(HasSubstr(gone))) << gone;
+  EXPECT_THAT(body.text, HasSubstr("#ifndef BLOCK\n"));
+  EXPECT_THAT(body.text,
+              HasSubstr("extern \"C\" __global__ void ENTRY(k)(T* x) { DYNAMIC_SHARED(float, tile); "
+                        "if (ITEMS == 4) x[0] = BLOCK; }"));
 }
 
 TEST(OwnSource, WhatOnlyLooksLikeADefinitionStays) {

@@ -2,6 +2,7 @@
 // Tests problems in TOML: their contents, and the sentence for a mistake in a file, with its line.
 #include "kernel_file/toml_problems.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,6 +15,8 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 const std::string good =
     "op = \"tensor\"\n"
@@ -59,10 +62,10 @@ TEST(TomlProblems, WhatIsWrongIsASentenceWithItsLine) {
       {"op = 'a'\nn = ", "here.toml, line 2: The file is not TOML"},
   };
   for (const auto& [text, expected] : cases)
-    EXPECT_NE(error(text).find(expected), std::string::npos) << text << "\n" << error(text);
+    EXPECT_THAT(error(text), HasSubstr(expected)) << text << "\n" << error(text);
   std::string many = "op = 'a'\n";
   for (const char* name : {"a", "b", "c", "d"}) many += std::string(name) + " = [1, 2, 3, 4, 5, 6]\n";
-  EXPECT_NE(error(many).find("line 5: Its lists make more than 1000 problems"), std::string::npos);
+  EXPECT_THAT(error(many), HasSubstr("line 5: Its lists make more than 1000 problems"));
 }
 
 TEST(TomlProblems, AnyTextIsAnswered) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests elementwise's expressions: their meaning, the mistakes in others and their places, and the code that
 // they give.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 
 namespace tunesmith::language {
 namespace {
+
+using testing::HasSubstr;
 
 TEST(ElementwiseExpression, KnowsEveryFunctionOfItsTable) {
   for (const KnownFunction& known : functions) {
@@ -115,7 +118,7 @@ TEST(ElementwiseExpression, SaysWhatIsWrongAndWhere) {
     const std::string error = parse(wrong.text).error;
     EXPECT_EQ(error.rfind("At character " + std::to_string(wrong.character) + ": ", 0), 0u)
         << wrong.text << " | " << error;
-    EXPECT_NE(error.find(wrong.says), std::string::npos) << wrong.text << " | " << error;
+    EXPECT_THAT(error, HasSubstr(wrong.says)) << wrong.text << " | " << error;
     // The caret points to the character.
     const std::size_t caret = error.rfind('\n');
     EXPECT_EQ(error.substr(caret),
@@ -131,17 +134,16 @@ TEST(ElementwiseExpression, HasALimitedLengthDepthAndSize) {
   };
   EXPECT_EQ(parse(repeated("(", 60) + "a" + repeated(")", 60)).error, "");
   for (const char* opening : {"(", "-", "!", "sin(", "a ? a : ", "a ? "}) {
-    EXPECT_NE(parse(repeated(opening, 100) + "a").error.find("nested more than 64 deep"), std::string::npos)
-        << opening;
+    EXPECT_THAT(parse(repeated(opening, 100) + "a").error, HasSubstr("nested more than 64 deep")) << opening;
   }
-  EXPECT_NE(parse("a" + repeated("+ a ", 1100)).error.find("at most 4096"), std::string::npos);
+  EXPECT_THAT(parse("a" + repeated("+ a ", 1100)).error, HasSubstr("at most 4096"));
   std::string many = "a";
   for (int n = 0; n < 600; ++n) many += "+" + std::to_string(n);
-  EXPECT_NE(parse(many).error.find("more than 512 different operations"), std::string::npos);
+  EXPECT_THAT(parse(many).error, HasSubstr("more than 512 different operations"));
   // A named function is replaced by its whole formula.
   std::string nested = "a";
   for (int n = 0; n < 60; ++n) nested = "polar_distance(" + nested + ",b,a," + std::to_string(n) + ")";
-  EXPECT_NE(parse(nested).error.find("more than 512 different operations"), std::string::npos);
+  EXPECT_THAT(parse(nested).error, HasSubstr("more than 512 different operations"));
 }
 
 // The compiler sees only fixed words and numbers, for any text.
@@ -173,17 +175,16 @@ TEST(ElementwiseExpression, RealFunctionsAndNumbersAreNotForIntegers) {
   const auto refusal = [](const std::string& text, DType dtype) {
     return refuses(parse(text).expression, dtype);
   };
-  EXPECT_NE(refusal("gaussian_pdf", DType::i32).find("exp2, which it uses, is one of real numbers"),
-            std::string::npos);
-  EXPECT_NE(refusal("sqrt(a)", DType::i64).find("not i64"), std::string::npos);
-  EXPECT_NE(refusal("a * 0.5", DType::i32).find("The number 0.5"), std::string::npos);
-  EXPECT_NE(refusal("a + 2147483648", DType::i32).find("The number 2147483648, which it uses, is no i32"),
-            std::string::npos);
+  EXPECT_THAT(refusal("gaussian_pdf", DType::i32), HasSubstr("exp2, which it uses, is one of real numbers"));
+  EXPECT_THAT(refusal("sqrt(a)", DType::i64), HasSubstr("not i64"));
+  EXPECT_THAT(refusal("a * 0.5", DType::i32), HasSubstr("The number 0.5"));
+  EXPECT_THAT(refusal("a + 2147483648", DType::i32),
+              HasSubstr("The number 2147483648, which it uses, is no i32"));
   EXPECT_EQ(refusal("a + 2147483648", DType::i64), "");
   EXPECT_EQ(refusal("a + -2147483648", DType::i32), "");
   EXPECT_EQ(refusal("a + -9223372036854775808", DType::i64), "");
-  EXPECT_NE(refusal("a + 9223372036854775808", DType::i64).find("no i64"), std::string::npos);
-  EXPECT_NE(refusal("a * 1e39", DType::f16).find("range of f32"), std::string::npos);
+  EXPECT_THAT(refusal("a + 9223372036854775808", DType::i64), HasSubstr("no i64"));
+  EXPECT_THAT(refusal("a * 1e39", DType::f16), HasSubstr("range of f32"));
   EXPECT_EQ(refusal("a * 1e39", DType::f64), "");
 }
 

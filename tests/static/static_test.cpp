@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `tunesmith export --static` from the tuning to the application: the exported library has neither
 // SQLite nor NVRTC, gives right results, and makes the same choices as a dispatcher with the database.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -24,6 +25,9 @@
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 namespace fs = std::filesystem;
 
@@ -151,7 +155,7 @@ TEST_F(StaticExport, IsBuiltWithoutSqliteAndChoosesAsTheDispatcher) {
 
   const Outcome consumed = scratch.shell(built + "/consumer < asked.txt");
   expect_success(consumed);
-  EXPECT_NE(consumed.err.find("The database given.db is not used"), std::string::npos) << consumed.err;
+  EXPECT_THAT(consumed.err, HasSubstr("The database given.db is not used"));
   const std::vector<Answer> answers = answers_in(consumed.out);
   ASSERT_EQ(answers.size(), problems.size());
   EXPECT_EQ(answers[0].match, "exact");
@@ -221,7 +225,7 @@ TEST_F(StaticExport, ATableOfTheDatabaseReplacesTheShippedOne) {
   const Outcome outcome = scratch.tunesmith("export --static --device '" + one.device.name + "' --ops " +
                                             one.table.op + " --db " + database() + " --to x");
   expect_success(outcome);
-  EXPECT_NE(outcome.out.find(" and 1 table,"), std::string::npos) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr(" and 1 table,"));
   const fs::path tables = scratch.path() / "x/tables";
   for (const std::string& device : tuned_devices(read_text(tables / "database/devices.csv"))) {
     EXPECT_TRUE(fs::exists(tables / "database" / timing_table_file(device, one.table.op)));
@@ -235,8 +239,8 @@ TEST_F(StaticExport, HasTheBaseOfAnExpressionInTheFile) {
                                              << "conv2d " << tuned << '\n';
   expect_success(export_to("x", "--problems list.txt"));
   const std::string kernels = read_text(scratch.path() / "x/kernels.csv");
-  EXPECT_NE(kernels.find("a * b - 3"), std::string::npos) << kernels;
-  EXPECT_EQ(kernels.find("conv1d"), std::string::npos) << kernels;
+  EXPECT_THAT(kernels, HasSubstr("a * b - 3"));
+  EXPECT_THAT(kernels, Not(HasSubstr("conv1d")));
 }
 
 TEST_F(StaticExport, IsTheSameEachTimeAndReplacesOnlyAnExport) {
@@ -254,12 +258,12 @@ TEST_F(StaticExport, IsTheSameEachTimeAndReplacesOnlyAnExport) {
   std::ofstream(scratch.path() / "mine/notes.txt") << "mine";
   const Outcome refused = export_to("mine");
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_NE(refused.err.find("is not an earlier export"), std::string::npos) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("is not an earlier export"));
   EXPECT_EQ(read_text(scratch.path() / "mine/notes.txt"), "mine");
 
   const Outcome wrong_target = scratch.shell(CMAKE " -S first -B built -D TUNESMITH_TARGETS=sm_80");
   EXPECT_NE(wrong_target.exit_code, 0);
-  EXPECT_NE(wrong_target.err.find("export again with --target sm_80"), std::string::npos) << wrong_target.err;
+  EXPECT_THAT(wrong_target.err, HasSubstr("export again with --target sm_80"));
 }
 
 TEST_F(StaticExport, WrongRequestsAreSentences) {
@@ -279,7 +283,7 @@ TEST_F(StaticExport, WrongRequestsAreSentences) {
         Mistake{"export --static --to x --target compute_75", "a target is host or a GPU's"}}) {
     const Outcome outcome = scratch.tunesmith(mistake.words);
     EXPECT_EQ(outcome.exit_code, 2) << mistake.words;
-    EXPECT_NE(outcome.err.find(mistake.sentence), std::string::npos) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(mistake.sentence));
     EXPECT_FALSE(fs::exists(scratch.path() / "x"));
   }
 }

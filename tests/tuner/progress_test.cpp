@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/run/progress.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
 namespace tunesmith {
 namespace {
+
+using testing::HasSubstr;
 
 ProgressState half() {
   ProgressState state;
@@ -29,10 +32,10 @@ TEST(Progress, TellsWhereItStands) {
 TEST(Progress, NamesColdCachesAndChainedLaunches) {
   ProgressState state = half();
   state.conditions.caches = Caches::cold;
-  EXPECT_NE(plain_line(state).find("| best 12.50 us cold, 4.00x base |"), std::string::npos);
+  EXPECT_THAT(plain_line(state), HasSubstr("| best 12.50 us cold, 4.00x base |"));
   state.conditions.caches = Caches::warm;
   state.conditions.launches = Launches::chained;
-  EXPECT_NE(plain_line(state).find("| best 12.50 us chained, 4.00x base |"), std::string::npos);
+  EXPECT_THAT(plain_line(state), HasSubstr("| best 12.50 us chained, 4.00x base |"));
 }
 
 TEST(Progress, TellsHowWellTheFinalsKnowTheBest) {
@@ -52,7 +55,7 @@ TEST(Progress, FollowsTheTimeWhereThatEndsFirst) {
   state.total = 100000;
   state.budget_s = 10;
   EXPECT_EQ(bar_line(state, 200).substr(0, 22), "[#####...............]");
-  EXPECT_NE(plain_line(state).find("8 s left"), std::string::npos);
+  EXPECT_THAT(plain_line(state), HasSubstr("8 s left"));
 }
 
 TEST(Progress, BarIsNoWiderThanTheTerminal) {
@@ -78,7 +81,7 @@ TEST(Progress, OfAPartTellsWhereTheWholeStands) {
   EXPECT_EQ(
       out.str().rfind("cuda:1: reduce (3 of 7) search 250 | best 12.50 us, 4.00x base | 3 failed | ", 0), 0u)
       << out.str();
-  EXPECT_NE(out.str().find("43 min 20 s left"), std::string::npos) << out.str();
+  EXPECT_THAT(out.str(), HasSubstr("43 min 20 s left"));
 }
 
 TEST(Times, HaveUnits) {

@@ -3,6 +3,7 @@
 // and rows end raggedly.
 #include "templates/tensor/separable/separable.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,6 +17,8 @@
 
 namespace tunesmith::tensor_op {
 namespace {
+
+using testing::HasSubstr;
 
 Problem complete(const std::string& text) {
   return complete_problem(find_op("tensor"), Problem::parse(text));
@@ -57,7 +60,7 @@ TEST(TensorSeparable, RefusesWhatIsNoChainOfWindows) {
   const Template& tmpl = find_template(find_op("tensor"), "separable");
   for (const auto& [problem, expected] : cases) {
     const std::string why = tmpl.refuses(complete(problem));
-    EXPECT_NE(why.find(expected), std::string::npos) << problem << "\n" << why;
+    EXPECT_THAT(why, HasSubstr(expected)) << problem << "\n" << why;
     EXPECT_EQ(why.empty(), expected.empty()) << problem << "\n" << why;
   }
 }
