@@ -7,12 +7,12 @@
 
 // ---- templates/common/async_copy.cuh
 // SPDX-License-Identifier: Apache-2.0
-// Copies from global to shared memory that pass no register and are waited for as one group. Before compute
-// capability 8.0 they are ordinary copies and the wait does nothing; on the host they arrive at the wait.
-// On the host common/host/async_copy.h stands for this file.
+// Copies from global to shared memory that use no registers and are waited for as one group. Before compute
+// capability 8.0 they are ordinary copies, and the wait does nothing. On the host they arrive at the wait,
+// and common/host/async_copy.h replaces this file.
 
-// Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not
-// `inside`; then `from` is not read but still has to be a pointer into the array.
+// Copies N elements (4, 8 or 16 bytes in all, with both addresses aligned to this size), or writes zeros if
+// not `inside`. In the latter case `from` is not read but still has to be a pointer into the array.
 template <int N, typename T>
 __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
   constexpr int bytes = sizeof(T) * N;
@@ -51,7 +51,7 @@ __host__ __device__ constexpr int round_up(int value, int multiple) {
 __host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 
-// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
+// The largest power of two that divides `value` and is at most `limit`, which is a power of two itself.
 __host__ __device__ constexpr int alignment_of(int value, int limit) {
   int alignment = 1;
   while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;
@@ -60,17 +60,18 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 
 // ---- templates/common/resident_blocks.cuh
 // SPDX-License-Identifier: Apache-2.0
-// How many blocks a multiprocessor has room for.
+// The number of blocks for which a multiprocessor has room.
 
-// Of so many threads, where there is room for so many warps: at least one. In __launch_bounds__ it bounds the
-// registers of a thread.
+// The number of blocks of `threads` threads in a multiprocessor with room for `warps` warps; at least one. In
+// __launch_bounds__ it bounds the registers of a thread.
 __host__ __device__ constexpr int resident_blocks(int warps, int threads) {
   return warps * 32 > threads ? warps * 32 / threads : 1;
 }
 
 // ---- templates/common/shared.cuh
 // SPDX-License-Identifier: Apache-2.0
-// Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
+// Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host, the shim defines
+// DYNAMIC_SHARED.
 
 #ifndef DYNAMIC_SHARED
 #define DYNAMIC_SHARED(type, name)                               \
@@ -80,8 +81,8 @@ __host__ __device__ constexpr int resident_blocks(int warps, int threads) {
 
 // ---- templates/common/shared_layout.cuh
 // SPDX-License-Identifier: Apache-2.0
-// For the fragments NAME_layout.inl, as templates/shared_layout.h has it for C++: numbers, functions of them,
-// ceil_divide(), round_up(), smaller() and larger().
+// The definitions that fragments NAME_layout.inl need in kernels: numbers, functions of them, ceil_divide(),
+// round_up(), smaller() and larger(). templates/shared_layout.h has them for C++.
 
 
 #define LAYOUT_FUNCTION __host__ __device__ constexpr
@@ -90,16 +91,15 @@ using LayoutSize = int;
 
 // ---- templates/common/vector.cuh
 // SPDX-License-Identifier: Apache-2.0
-// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
-// images.
-// On the host common/host/vector.h stands for this file.
+// Moves several neighbouring elements by memory accesses of at most 16 bytes each. On the host,
+// common/host/vector.h replaces this file.
 
 template <typename T, int N>
 struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
   T element[N];
 };
 
-// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+// `from` is aligned to the vector, or to 16 bytes if the vector is longer.
 template <int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
   return *reinterpret_cast<const Vector<T, N>*>(from);
@@ -110,7 +110,7 @@ __device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) 
   *reinterpret_cast<Vector<T, N>*>(to) = vector;
 }
 
-// A store of data that this kernel does not read again: it may leave the caches first.
+// Stores data that this kernel does not read again: it may leave the caches first.
 template <int N, typename T>
 __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
   constexpr int bytes = sizeof(T) * N;
@@ -160,14 +160,13 @@ constexpr int RESIDENT_WARPS = 16;
 // ---- templates/conv2d/tiled.cu
 // SPDX-License-Identifier: Apache-2.0
 // conv2d with a tile of OUT_X x OUT_Y outputs per thread, held in registers while a window of the image
-// slides over them. It knows the element type, the mode and the mask's size; it does not know the image's
-// size.
+// slides over them. The element type, the mode and the mask's size are compiled in; the image's size is not.
 
 // SPDX-License-Identifier: Apache-2.0
-// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
-// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+// Programmatic dependent launch, by which a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. These have no effect before compute capability 9.0 and on the host, which have no such launch.
 
-// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+// With START=overlapped, the kernel may start while its predecessor still runs, and waits for it.
 constexpr bool overlapped = START == Start::overlapped;
 
 // Returns when all work before this kernel has ended and is visible.
@@ -184,15 +183,16 @@ __device__ __forceinline__ void let_next_start() {
 #endif
 }
 
-// Comes before a kernel's first access to global memory.
+// A kernel calls this before its first access to global memory.
 __device__ __forceinline__ void start() {
   let_next_start();
   wait_for_previous();
 }
 
-// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
-// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
-// across the wait. Before the wait the predecessor may still write.
+// The types of a kernel's pointers to arrays that it reads, and to arrays that it reads and writes.
+// __restrict__ promises that no other code writes to the array while the kernel runs, so that loads may take
+// the read-only path and move across the wait. An overlapped kernel cannot promise this, because its
+// predecessor may still write before the wait.
 template <typename Element, bool PROMISED>
 struct PointerTo {
   using Type = Element* __restrict__;
@@ -206,8 +206,8 @@ using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
 template <typename Element>
 using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
-// Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose centre,
-// where a side is even, lies one further on.
+// Everything below is a correlation. A convolution is a correlation with the mask rotated by 180 degrees; the
+// centre of the mask lies one further on if a side is even.
 constexpr bool turned = mode == Mode::convolution;
 constexpr int left = turned ? mask_width - 1 - mask_width / 2 : mask_width / 2;
 constexpr int top = turned ? mask_height - 1 - mask_height / 2 : mask_height / 2;
@@ -220,7 +220,7 @@ constexpr int tile_height = BLOCK_Y * OUT_Y;
 constexpr int thread_rows = OUT_Y + mask_height - 1;     // image rows that a thread's outputs need
 constexpr int lanes = 16 / static_cast<int>(sizeof(T));  // elements of a 16-byte access
 
-// A mask row wider than this is walked in segments, so that the window fits in registers.
+// A mask row wider than this is processed in segments, so that the window fits in registers.
 constexpr int widest_segment = sizeof(T) == 8 ? 16 : 32;
 constexpr int segment = mask_width <= widest_segment ? mask_width : 16;
 constexpr bool one_segment = segment == mask_width;
@@ -230,7 +230,7 @@ static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors"
 // ---- the image in shared memory
 
 // SPDX-License-Identifier: Apache-2.0
-// conv2d/tiled in shared memory, in elements: the mask, then the image's tile.
+// The shared memory of conv2d/tiled, in elements: the mask, then the image's tile.
 
 struct TiledShape {
   LayoutSize tile_width, tile_height, out_x;  // outputs of a block, and of a thread along a row
@@ -248,9 +248,9 @@ struct TiledLayout {
   LayoutSize elements;       // of all
 };
 
-// With VECTOR=4 copies are few; with the largest VECTOR that divides `left` no sample is read from shared
-// memory without need. Threads whose rows of outputs are longer than 16 bytes would meet in the same banks:
-// then padded rows are skewed. Shorter rows meet only across the block's rows, for which padding widens the
+// VECTOR=4 makes few copies; the largest VECTOR that divides `left` reads no unneeded sample from shared
+// memory. Threads whose rows of outputs are longer than 16 bytes would conflict in the same banks, so padded
+// rows are skewed then. Shorter rows conflict only across the block's rows; for these, padding widens the
 // pitch.
 LAYOUT_FUNCTION TiledLayout tiled_layout(const TiledShape& s) {
   TiledLayout at = {};
@@ -282,7 +282,7 @@ constexpr bool in_static = SMEM_ALLOC == SmemAlloc::static_;
 
 // ---- the mask
 
-// Filled by a step of its own before the kernel; one element where it is not used.
+// A separate step fills this before the kernel runs. It has one element if it is not used.
 __constant__ T ENTRY(mask_copy)[MASK_IN == MaskIn::constant ? mask_height * mask_width : 1];
 
 // A small mask is read once into registers, where every index is known at compile time.
@@ -334,7 +334,7 @@ struct Place {
   int position;  // of the first sample in its shared row
 };
 
-// The samples of one image row under OUT_X outputs and TAPS columns of the mask: those in [first, last).
+// The samples in [first, last) of one image row, which lie under OUT_X outputs and TAPS columns of the mask.
 template <int TAPS>
 struct Window {
   static constexpr int step = staged ? alignment_of(OUT_X, lanes) : VECTOR;
@@ -343,10 +343,10 @@ struct Window {
   T sample[round_up(last, step)];
 };
 
-// read_part<step>(...), where the step is that of a Window.
+// Defines read_part<step>(...). The step is that of a Window.
 template <int step>
 // SPDX-License-Identifier: Apache-2.0
-// Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
+// Reads the samples [from, to) of the `step` samples at `source`, which is aligned to a vector of `step`.
 // Needs T, `step` (a constant of the body, or with `template <int step>` in the line before the include) and
 // common/vector.cuh.
 __device__ __forceinline__ void read_part(T* samples, const T* source, int from, int to) {
@@ -377,7 +377,7 @@ __device__ __forceinline__ void read_window(Window<TAPS>& window, const Place& p
       read_part<step>(window.sample + c, row + place_of(place.position + j + c), from, to);
     } else if (INSIDE || (row_inside &&
                           static_cast<unsigned>(place.column + j + c) < static_cast<unsigned>(place.width))) {
-      // The width is a multiple of VECTOR, so a vector is inside as a whole or not at all.
+      // The width is a multiple of VECTOR, so a vector is wholly inside or wholly outside.
       read_part<step>(window.sample + c, row + c, from, to);
     } else {
 #pragma unroll
@@ -415,7 +415,7 @@ __device__ __forceinline__ void store_row(const T (&sum)[OUT_X], const Place& pl
   }
 }
 
-// One image row r, given to every output row that it touches.
+// Adds image row r to every output row that it touches.
 template <int TAPS>
 __device__ __forceinline__ void add_row(T (&sum)[OUT_Y][OUT_X], const Window<TAPS>& window,
                                         const Weights& weights, int r, int j) {
@@ -433,7 +433,8 @@ template <int TAPS, bool INSIDE>
 __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& place, const Weights& weights,
                                            int j) {
   if constexpr (LOOP_ORDER == LoopOrder::mask) {
-    // Mask rows outside: a row of weights is read once, image rows are read again for each mask row.
+    // The outer loop runs over mask rows: a row of weights is read once, and image rows are read again for
+    // each mask row.
 #pragma unroll(UNROLL == 0 ? mask_height : UNROLL)
     for (int i = 0; i < mask_height; ++i) {
       T row[round_up(TAPS, lanes)];
@@ -446,9 +447,9 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
       }
     }
   } else if constexpr (UNROLL == 0) {
-    // Image rows outside, all unrolled: each is read once, AHEAD rows before it is used, and an output row
-    // leaves as soon as it is complete. Loads that are not by the read-only path stay behind stores that
-    // stand before them, so there it leaves one image row later.
+    // The outer loop runs over image rows and is unrolled: each is read once, AHEAD rows before it is used,
+    // and an output row is stored as soon as it is complete. Loads that do not use the read-only path cannot
+    // move before earlier stores; for these kernels, an output row is stored one image row later.
     constexpr int later = overlapped ? 1 : 0;
     Window<TAPS> windows[AHEAD + 1];
 #pragma unroll
@@ -464,8 +465,9 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
     }
     if constexpr (one_segment && later > 0) store_row<INSIDE>(sum[OUT_Y - 1], place, OUT_Y - 1);
   } else {
-    // Image rows outside, rolled: rows that touch all OUT_Y output rows need no test. The few before and
-    // after them are unrolled if that is little code (in multiply-adds), else each is tested.
+    // The outer loop runs over image rows and is not unrolled: rows that touch all OUT_Y output rows need no
+    // test. The few rows before and after them are unrolled if this makes little code (in multiply-adds);
+    // otherwise each is tested.
     constexpr bool short_ends = OUT_Y * (OUT_Y - 1) * TAPS * OUT_X <= 3072;
     constexpr int full_begin = mask_height >= OUT_Y ? OUT_Y - 1 : thread_rows;
     constexpr int full_end = mask_height >= OUT_Y ? mask_height : thread_rows;
@@ -495,7 +497,7 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
   }
 }
 
-// All outputs of a thread.
+// Computes all outputs of a thread.
 template <bool INSIDE>
 __device__ __forceinline__ void compute(const Place& place, const Weights& weights) {
   T sum[OUT_Y][OUT_X];
@@ -535,9 +537,9 @@ __device__ __forceinline__ void stage_mask(T* to, const T* mask) {
   }
 }
 
-// `image` is the first sample of the batch's image; the tile's first output is at (x, y). INSIDE: so is all
-// that the tile needs. A thread steps through the tile's vectors without a division; a row's bytes are a
-// 32-bit number.
+// `image` is the first sample of the batch's image; the tile's first output is at (x, y). INSIDE tells that
+// all samples of the tile are inside the image. A thread steps through the tile's vectors without a division;
+// the bytes of a row fit in 32 bits.
 template <bool INSIDE>
 __device__ __forceinline__ void stage_image(T* to, const T* image, int x, int y, int height, int width) {
   constexpr int vectors = staged_rows * staged_vectors;

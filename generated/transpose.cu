@@ -7,16 +7,16 @@
 
 // ---- templates/common/hinted_access.cuh
 // SPDX-License-Identifier: Apache-2.0
-// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
-// caches. (An assignment of a struct may become a store for each element.)
-// On the host common/host/hinted_access.h stands for this file.
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint about the caches. (An
+// assignment of a struct may become a store for each element.) On the host, common/host/hinted_access.h
+// replaces this file.
 
-// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
-// an array that is larger than the second-level cache one half may leave it first, so that the other stays
-// there for the next kernel.
+// none: no hint. streaming: the data is not read again, so it may leave the caches first. no_allocate: L1
+// need not keep the data. half: one half of an array larger than the second-level cache may leave that cache
+// first, so that the other half stays there for the next kernel.
 enum class Hint { none, streaming, no_allocate, half };
 
-// The unsigned integers that a vector of so many bytes is moved as.
+// The type of unsigned integers as which a vector of BYTES bytes is moved.
 template <int BYTES>
 struct Moved;
 template <>
@@ -40,14 +40,14 @@ struct Moved<16> {
   using Type = uint4;
 };
 
-// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and is aligned to its size.
 template <typename V>
 union AsMoved {
   typename Moved<sizeof(V)>::Type moved;
   V value;
 };
 
-// What a thread needs before all else, loaded where it stands in the code.
+// Loads data that a thread needs before anything else. The compiler does not move this load.
 template <typename V>
 __device__ __forceinline__ V load_now(const V* from) {
   AsMoved<V> both;
@@ -63,7 +63,7 @@ __device__ __forceinline__ V load_now(const V* from) {
 }
 
 #if __CUDA_ARCH__ >= 800
-// Which half is decided by the address.
+// The cache policy of Hint::half. The address decides to which half data belongs.
 __device__ __forceinline__ unsigned long long half_policy() {
   unsigned long long policy;
   asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
@@ -97,7 +97,7 @@ __device__ __forceinline__ V load_half(const V* from) {
 }
 #endif
 
-// Loads without a hint may be moved about; the others keep their order.
+// Loads without a hint may be reordered; the others keep their order.
 template <Hint HINT, typename V>
 __device__ __forceinline__ V load_hinted(const V* from) {
   if constexpr (HINT == Hint::none) return *from;
@@ -129,7 +129,7 @@ __device__ __forceinline__ V load_hinted(const V* from) {
   return both.value;
 }
 
-// The kernel does not read what it stores: loads may be moved across.
+// The kernel does not read the data that it stores, so loads may be moved across these stores.
 template <Hint HINT, typename V>
 __device__ __forceinline__ void store_hinted(V* to, const V& value) {
   static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
@@ -160,7 +160,7 @@ __host__ __device__ constexpr int round_up(int value, int multiple) {
 __host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 
-// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
+// The largest power of two that divides `value` and is at most `limit`, which is a power of two itself.
 __host__ __device__ constexpr int alignment_of(int value, int limit) {
   int alignment = 1;
   while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;
@@ -169,8 +169,8 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 
 // ---- templates/common/shared_layout.cuh
 // SPDX-License-Identifier: Apache-2.0
-// For the fragments NAME_layout.inl, as templates/shared_layout.h has it for C++: numbers, functions of them,
-// ceil_divide(), round_up(), smaller() and larger().
+// The definitions that fragments NAME_layout.inl need in kernels: numbers, functions of them, ceil_divide(),
+// round_up(), smaller() and larger(). templates/shared_layout.h has them for C++.
 
 
 #define LAYOUT_FUNCTION __host__ __device__ constexpr
@@ -179,16 +179,15 @@ using LayoutSize = int;
 
 // ---- templates/common/vector.cuh
 // SPDX-License-Identifier: Apache-2.0
-// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
-// images.
-// On the host common/host/vector.h stands for this file.
+// Moves several neighbouring elements by memory accesses of at most 16 bytes each. On the host,
+// common/host/vector.h replaces this file.
 
 template <typename T, int N>
 struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
   T element[N];
 };
 
-// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+// `from` is aligned to the vector, or to 16 bytes if the vector is longer.
 template <int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
   return *reinterpret_cast<const Vector<T, N>*>(from);
@@ -199,7 +198,7 @@ __device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) 
   *reinterpret_cast<Vector<T, N>*>(to) = vector;
 }
 
-// A store of data that this kernel does not read again: it may leave the caches first.
+// Stores data that this kernel does not read again: it may leave the caches first.
 template <int N, typename T>
 __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
   constexpr int bytes = sizeof(T) * N;
@@ -216,14 +215,15 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 
 // ---- templates/transpose/bytes.cuh
 // SPDX-License-Identifier: Apache-2.0
-// Small elements inside 32-bit registers: words shifted by bytes, and small squares of elements transposed.
+// Small elements inside 32-bit registers, for the tuned kernels of transpose: shifts words by bytes, and
+// transposes small squares of elements.
 
-// Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
+// Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight bytes.
 __device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, unsigned skipped) {
   return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
 }
 
-// Word i of `to` holds element i of each word of `from`. A word has N elements of 4 / N bytes; with N = 1 it
+// Word i of `to` gets element i of each word of `from`. A word has N elements of 4 / N bytes; with N = 1 it
 // is one element of any size.
 template <typename Word, int N>
 __device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {
@@ -272,15 +272,15 @@ constexpr int RESIDENT_WARPS = 32;
 // ---- templates/transpose/tiled.cu
 // SPDX-License-Identifier: Apache-2.0
 // transpose of tiles through shared memory. A thread loads TURN vectors of VECTOR_IN elements, one below the
-// other, turns them in registers into VECTOR_IN cells of TURN elements of an output row, and puts those into
-// shared memory; then vectors of VECTOR_OUT elements are stored along the output's rows. Of an element only
-// the size matters.
+// other, transposes them in registers into VECTOR_IN cells of TURN elements of an output row, and puts the
+// cells into shared memory. Then vectors of VECTOR_OUT elements are stored along the output's rows. The
+// kernel depends only on the size of an element.
 
 // SPDX-License-Identifier: Apache-2.0
-// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
-// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+// Programmatic dependent launch, by which a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. These have no effect before compute capability 9.0 and on the host, which have no such launch.
 
-// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+// With START=overlapped, the kernel may start while its predecessor still runs, and waits for it.
 constexpr bool overlapped = START == Start::overlapped;
 
 // Returns when all work before this kernel has ended and is visible.
@@ -297,15 +297,16 @@ __device__ __forceinline__ void let_next_start() {
 #endif
 }
 
-// Comes before a kernel's first access to global memory.
+// A kernel calls this before its first access to global memory.
 __device__ __forceinline__ void start() {
   let_next_start();
   wait_for_previous();
 }
 
-// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
-// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
-// across the wait. Before the wait the predecessor may still write.
+// The types of a kernel's pointers to arrays that it reads, and to arrays that it reads and writes.
+// __restrict__ promises that no other code writes to the array while the kernel runs, so that loads may take
+// the read-only path and move across the wait. An overlapped kernel cannot promise this, because its
+// predecessor may still write before the wait.
 template <typename Element, bool PROMISED>
 struct PointerTo {
   using Type = Element* __restrict__;
@@ -326,14 +327,14 @@ constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int vectors_x = TILE_X / VECTOR_IN;   // loads per row of the input's tile
 constexpr int vectors_y = TILE_Y / VECTOR_OUT;  // stores per row of the output's tile
 
-// Neighbouring threads load the TURN rows of one VECTOR_OUT, then those of the next vector of the row: the
-// cells of a warp then fill whole banks.
+// Neighbouring threads load the TURN rows of one VECTOR_OUT, then those of the next vector of the row, so
+// that the cells of a warp fill whole banks.
 constexpr int cells = VECTOR_OUT / TURN;
 
 // SPDX-License-Identifier: Apache-2.0
-// transpose/tiled in shared memory: the tile in the output's order, TILE_X rows of TILE_Y elements. Threads
-// of a warp put cells into rows VECTOR_IN apart: a padded tile moves each such group of rows on by a unit, a
-// vector of the output, at least a bank (4 bytes).
+// The shared memory of transpose/tiled: the tile in the output's order, TILE_X rows of TILE_Y elements.
+// Threads of a warp put cells into rows VECTOR_IN apart. In a padded tile, each group of VECTOR_IN rows is
+// shifted by one more unit, which is a vector of the output and at least a bank (4 bytes).
 
 struct TiledLayout {
   LayoutSize unit, pad;  // elements
@@ -359,7 +360,7 @@ __device__ __forceinline__ int place_of(int x, int y) {
   return x * TILE_Y + group * pad + y;
 }
 
-// N elements; small ones are packed into words where they fill whole words, since an unpacked byte takes a
+// N elements. Small ones are packed into words if they fill whole words, because an unpacked byte takes a
 // register of its own.
 constexpr int side = 4 / smaller(element_bytes, 4);  // elements of a word
 template <int N, bool PACKED = (side > 1 && N >= side)>
@@ -382,7 +383,7 @@ using Loaded = Pack<VECTOR_IN>;
 using Cell = Pack<TURN>;
 using Stored = Pack<VECTOR_OUT>;
 
-// The corner of the n-th group of rows of thread `threadIdx.x`, in the tile.
+// The corner, in the tile, of the n-th group of rows of thread `threadIdx.x`.
 struct Group {
   int x, y;
 };
@@ -391,8 +392,8 @@ __device__ __forceinline__ Group group_of(int n) {
   return {at / cells % vectors_x * VECTOR_IN, (at / (cells * vectors_x) * cells + at % cells) * TURN};
 }
 
-// INSIDE: the whole tile lies in the matrix, and nothing is tested. A vector lies in it as a whole or not at
-// all, since VECTOR_IN divides the width.
+// Loads a tile. With INSIDE, the whole tile lies in the matrix and nothing is tested. A vector lies wholly
+// inside or wholly outside it, because VECTOR_IN divides the width.
 template <bool INSIDE>
 __device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T* input, long long pitch,
                                           int columns, int rows) {
@@ -411,7 +412,8 @@ __device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T*
   }
 }
 
-// Rows of the input to rows of the output. A template, so that the branch that is not taken need not compile.
+// Turns rows of the input into rows of the output. It is a template so that the branch that is not taken need
+// not compile.
 template <typename In, typename Out>
 __device__ __forceinline__ void turn(const In (&rows)[TURN], Out (&turned)[VECTOR_IN]) {
   if constexpr (side > 1 && TURN >= side && VECTOR_IN >= side) {
