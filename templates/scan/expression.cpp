@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "generator/element.h"
 #include "generator/number_text.h"
@@ -138,33 +139,38 @@ std::vector<double> applied(const Expression& expression, DType dtype, const std
   return value;
 }
 
-// Says for which numbers a, b, c combining (a, b) first differs from combining (b, c) first.
+// Says for which numbers a, b, c combining (a, b) first differs from combining (b, c) first; empty if for
+// none. Each pair is combined once.
 std::string refuses_association(const Expression& expression, DType dtype) {
   const bool whole = is_whole(dtype);
   const auto& numbers = numbers_of(dtype);
-  std::array<std::vector<double>, 3> of;
+  constexpr std::size_t n = std::tuple_size_v<std::remove_cvref_t<decltype(numbers)>>, triples = n * n * n;
+  std::vector<double> x, y;
   for (const double a : numbers)
-    for (const double b : numbers)
-      for (const double c : numbers) {
-        of[0].push_back(a);
-        of[1].push_back(b);
-        of[2].push_back(c);
-      }
-  const auto of_all = [&](const std::vector<double>& a, const std::vector<double>& b) {
-    return applied(expression, dtype, a, b);
-  };
-  const std::vector<double> ab = of_all(of[0], of[1]), bc = of_all(of[1], of[2]);
-  const std::vector<double> left = of_all(ab, of[2]), right = of_all(of[0], bc);
-  for (std::size_t k = 0; k < left.size(); ++k) {
+    for (const double b : numbers) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  const std::vector<double> pairs = applied(expression, dtype, x, y);
+  x.resize(2 * triples);  // first (a, b) and c, then a and (b, c)
+  y.resize(2 * triples);
+  for (std::size_t k = 0; k < triples; ++k) {
+    x[k] = pairs[k / n];
+    y[k] = numbers[k % n];
+    x[triples + k] = numbers[k / (n * n)];
+    y[triples + k] = pairs[k % (n * n)];
+  }
+  const std::vector<double> both = applied(expression, dtype, x, y);
+  for (std::size_t k = 0; k < triples; ++k) {
+    const double left = both[k], right = both[triples + k];
     // A result that is no number, or has lost its digits on the way, says nothing.
-    const double size = std::max({std::abs(left[k]), std::abs(right[k]), std::abs(ab[k]), std::abs(bc[k])});
+    const double size =
+        std::max({std::abs(left), std::abs(right), std::abs(pairs[k / n]), std::abs(pairs[k % (n * n)])});
     if (!std::isfinite(size) || (whole && size > 0x1p53)) continue;
-    if (std::abs(left[k] - right[k]) <= (whole ? 0 : 1e-6 * std::max(1.0, size))) continue;
-    const std::string x = text_of(of[0][k]), y = text_of(of[1][k]), z = text_of(of[2][k]);
-    return "It is not associative: of " + x + ", " + y + " and " + z +
-           " the first two combined, and then the "
-           "third, come to " +
-           text_of(left[k]) + "; the first, and the last two combined, to " + text_of(right[k]) +
+    if (std::abs(left - right) <= (whole ? 0 : 1e-6 * std::max(1.0, size))) continue;
+    return "It is not associative: of " + text_of(numbers[k / (n * n)]) + ", " + text_of(numbers[k / n % n]) +
+           " and " + text_of(numbers[k % n]) + " the first two combined, and then the third, come to " +
+           text_of(left) + "; the first, and the last two combined, to " + text_of(right) +
            ". A scan needs an expression for which these are the same.";
   }
   return "";
