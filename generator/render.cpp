@@ -312,6 +312,8 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
     source.text += "\n// ---- entries for the host\n";
     for (const std::string& kernel : source.kernels)
       source.text += "TUNESMITH_HOST_ENTRY(" + kernel + source.suffix + ")\n";
+    for (const std::string& symbol : tmpl.symbols)
+      source.text += "TUNESMITH_HOST_SYMBOL(" + symbol + source.suffix + ")\n";
   }
   source.target = target;
   return source;

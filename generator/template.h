@@ -23,6 +23,9 @@ struct Template {
   std::string room = {};             ///< the subfolder of the op's folder that has the body: "contract/"
   std::string what;                  ///< a sentence for people
   std::vector<std::string> kernels;  ///< as in ENTRY(kernel), in the order of the body
+  /// The symbols of a text that the host compiles in a namespace, into which the work copies: as in
+  /// ENTRY(symbol).
+  std::vector<std::string> symbols = {};
   std::vector<std::string> compiled_in = {
       "dtype"};             ///< the problem's parameters that are constants in the text
   bool names_dtype = true;  ///< the dtype is T in the text, if it is compiled in

@@ -40,8 +40,9 @@ std::int64_t parameter_bytes(const Launch& launch) {
 }
 
 bool reentrant(const Work& work) {
-  return std::none_of(work.steps.begin(), work.steps.end(),
-                      [](const Step& step) { return std::holds_alternative<ConstantCopy>(step); });
+  return work.takes_turns || std::none_of(work.steps.begin(), work.steps.end(), [](const Step& step) {
+           return std::holds_alternative<ConstantCopy>(step);
+         });
 }
 
 }  // namespace tunesmith

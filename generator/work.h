@@ -75,12 +75,12 @@ struct Launch {
   std::vector<int> numbers = {};
 };
 
-/// Copies an argument into a `__constant__` symbol of the module. A work with such a step keeps state in its
-/// module, so two streams must not run it at once; the tuner measures such a work, but dispatch does not
-/// choose it.
+/// Copies an argument into a `__constant__` or `__device__` symbol of the module. A work with such a step
+/// keeps state in its module, so two streams must not run it at once; the tuner measures such a work, but
+/// dispatch chooses it only if its launches take turns (Work::takes_turns).
 struct ConstantCopy {
   std::string symbol;  ///< as in ENTRY(symbol)
-  int argument = 0;
+  int argument = 0;    ///< below 0: the whole symbol is set to zero
   std::int64_t bytes = 0;
 };
 
@@ -100,9 +100,12 @@ struct Work {
   /// This many bytes at the start of the workspace are zero before the work, and the work leaves them zero;
   /// the rest may hold anything.
   std::int64_t zeroed_bytes = 0;
+  /// True: the executable runs one launch after the other, also of several streams, so that the steps may
+  /// keep state in the module. Such a launch cannot be captured into a graph.
+  bool takes_turns = false;
 };
 
-bool reentrant(const Work& work);  ///< true if no step keeps state in the module
+bool reentrant(const Work& work);  ///< true if no step keeps state in the module, or launches take turns
 
 /// The bytes of all parameters of a launch's kernel, each at a multiple of its alignment.
 std::int64_t parameter_bytes(const Launch& launch);

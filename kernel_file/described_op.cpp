@@ -38,6 +38,7 @@ Template template_of(const Facts& facts, const std::string& path) {
   tmpl.kernels = {description.launch.kernel};
   tmpl.compiled_in = description.compiled_in;
   tmpl.compiled_in.emplace_back("dtype");
+  for (const DescribedSymbol& symbol : description.symbols) tmpl.symbols.push_back(symbol.name);
   tmpl.names_dtype = false;
   tmpl.minimum_compute_capability = description.compute_capability;
   tmpl.space = [facts](const Problem& problem) { return space_of(facts, problem); };
@@ -147,8 +148,11 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
   const std::string checks = checks_of(facts, *made);
   op.preamble = [facts, compared, checks](const Problem& problem) {
     const std::string& type = facts->description.type;
+    std::string symbols;  // the names by which a binary exports them
+    for (const DescribedSymbol& one : facts->description.symbols)
+      symbols += "#define " + one.name + " ENTRY(" + one.name + ")\n";
     return "// " + compared + "\n" +
-           (type.empty() ? "" : "using " + type + " = " + own_type(dtype_of(problem)) + ";\n") +
+           (type.empty() ? "" : "using " + type + " = " + own_type(dtype_of(problem)) + ";\n") + symbols +
            "#define TUNESMITH_CHECKS 0x" + checks + "  // what decides which results are right\n";
   };
   return made;

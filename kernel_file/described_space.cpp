@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "generator/error.h"
@@ -55,7 +56,9 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
     return "";
   }
   Type type = argument.type;
+  std::int64_t least = argument.least, most = argument.most;
   if (type == Type::dtype) {
+    std::tie(least, most) = limits_of(dtype_of(problem));
     switch (dtype_of(problem)) {
       case DType::f32:
         type = Type::f32;
@@ -63,6 +66,11 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
       case DType::f64:
         type = Type::f64;
         break;
+      case DType::boolean:
+      case DType::i8:
+      case DType::u8:
+      case DType::i16:
+      case DType::u16:
       case DType::i32:
       case DType::u32:
         type = Type::int32;
@@ -73,7 +81,7 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
         break;
       default:
         return "The kernel " + kernel +
-               " takes a number of the dtype, which can be given for f32, f64, i32, u32, i64 and u64 alone.";
+               " takes a number of the dtype, which cannot be given for f16 and bf16.";
     }
   }
   double number = argument.number;
@@ -84,10 +92,11 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
     whole = result.value;
     number = static_cast<double>(whole);
   }
-  if (type == Type::int32 && (whole < std::numeric_limits<std::int32_t>::min() ||
-                              whole > std::numeric_limits<std::int32_t>::max())) {
-    return "The kernel " + kernel + " takes \"" + (argument.expression ? argument.expression->text() : "") +
-           "\" as an integer of 4 bytes, and it is " + std::to_string(whole) + ".";
+  if (type == Type::int32 && (whole < least || whole > most)) {
+    return "The kernel " + kernel + " takes \"" +
+           (argument.expression ? argument.expression->text() : std::to_string(whole)) +
+           "\" as an integer from " + std::to_string(least) + " to " + std::to_string(most) + ", and it is " +
+           std::to_string(whole) + ".";
   }
   if (type == Type::int32) made.emplace_back(static_cast<std::int32_t>(whole));
   if (type == Type::int64) made.emplace_back(whole);
@@ -126,6 +135,21 @@ WorkResult work_of(const DescriptionFacts& facts, const DescribedLaunch& describ
     if (!made.error.empty()) return made;
     if (argument.expression && !evaluated(*argument.expression, facts, values, config, made)) return made;
     made.error = add_argument(argument, described.kernel, facts, values, problem, config, launch.arguments);
+  }
+  const bool is_function = facts.description.reference_function && &described == &facts.description.reference;
+  for (const DescribedSymbol& symbol : facts.description.symbols) {
+    if (is_function || !made.error.empty()) break;  // a function takes all arrays as arguments
+    ConstantCopy copy{.symbol = symbol.name, .argument = -1};
+    if (symbol.array) {
+      const DescribedArray& array = facts.description.arrays[*symbol.array];
+      std::vector<std::int64_t> extents;
+      made.error = extents_of(facts, array, values, extents);
+      copy.argument = static_cast<int>(*symbol.array);
+      copy.bytes = bytes(dtype_of_array(array, problem));
+      for (const std::int64_t extent : extents) copy.bytes *= extent;
+    }
+    made.work.steps.emplace_back(std::move(copy));
+    made.work.takes_turns = true;
   }
   if (made.error.empty()) made.work.steps.emplace_back(std::move(launch));
   return made;

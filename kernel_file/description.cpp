@@ -49,10 +49,12 @@ bool is_lower(std::string_view text) {
 }
 
 Description DescriptionReader::read(const toml::table& root) {
-  only_keys(root, "the description",
-            {"name", "what", "kernel", "dtype", "type", "flops", "alignment_bytes", "compute_capability",
-             "compiled_in", "examples", "companions", "tolerance", "problem", "arrays", "axes", "rules",
-             "launch", "reference"});
+  only_keys(root, "the description", {"name",        "what",     "kernel",          "dtype",
+                                      "type",        "flops",    "alignment_bytes", "compute_capability",
+                                      "compiled_in", "examples", "companions",      "instantiate",
+                                      "symbols",     "zeroed",   "tolerance",       "problem",
+                                      "arrays",      "axes",     "rules",           "launch",
+                                      "reference"});
   std::vector<std::string> constants;  // constants defined before the text
   if (const toml::table* axes = root["axes"].as_table())
     for (const auto& [name, node] : *axes) constants.emplace_back(name.str());
@@ -64,15 +66,17 @@ Description DescriptionReader::read(const toml::table& root) {
     compiled_.push_back(std::move(one.text));
   }
   kernels_ = kernels_of(code_);
-  const DeclaredKernel& kernel = chosen_kernel(root.get("kernel"));
-  made_.name = root.contains("name") ? text(*root.get("name"), "name") : kernel.name;
+  read_symbols(root);
+  const Instantiate given = instantiate_of(root.get("instantiate"));
+  const DeclaredKernel& chosen = chosen_kernel(root.get("kernel"), given);
+  made_.name = root.contains("name") ? text(*root.get("name"), "name") : chosen.name;
   if (!is_lower(made_.name)) {
     refuse(root.get("name"),
            "The op's name is \"" + made_.name +
                "\"; give one by name = \"…\" of lower-case letters, digits and underscores.");
   }
   made_.what = root.contains("what") ? line(*root.get("what"), "what")
-                                     : "The kernel " + kernel.name + " of " + text_.path + ".";
+                                     : "The kernel " + chosen.name + " of " + text_.path + ".";
   if (const toml::node* node = root.get("type")) {
     made_.type = text(*node, "type");
     if (!is_identifier(made_.type)) refuse(node, "type is " + shown(*node) + "; give the name of a type.");
@@ -85,15 +89,17 @@ Description DescriptionReader::read(const toml::table& root) {
            "There are several dtypes, so the kernel must have a name for the type; give it by type "
            "= \"T\".");
   }
+  const std::vector<std::string> given_dtypes = dtypes;
+  const DeclaredKernel kernel = instantiated(root, root["launch"].as_table(), chosen, given, dtypes);
   read_arrays(root, kernel, dtypes);
   read_problem(root, dtypes);
+  place_symbols();
   read_axes(root);
   for (DescribedArray& array : made_.arrays) parse_extents(root, array);
   read_rules(root);
   read_rest(root);
   tuned_kernel_ = kernel.name;
   made_.launch = launch(table(root, "launch"), "launch", kernel);
-  must_be_used(root);
   must_be_alone(root, kernel);
   must_be_given(root);
   for (const DeclaredKernel::Parameter& one : kernel.parameters) {
@@ -102,7 +108,11 @@ Description DescriptionReader::read(const toml::table& root) {
     if (one.is_pointer && is_wide && !is_of_problem(one))
       made_.pointer_alignment = std::max(made_.pointer_alignment, type.alignment());
   }
-  read_reference(root, kernel);
+  read_reference(root, kernel, given_dtypes.empty() ? dtypes : given_dtypes);
+  for (const std::string& name : also_compiled_in_)
+    if (std::find(made_.compiled_in.begin(), made_.compiled_in.end(), name) == made_.compiled_in.end())
+      made_.compiled_in.push_back(name);
+  must_be_used(root);
   made_.checks = checks_of(root);
   return std::move(made_);
 }
@@ -128,8 +138,8 @@ std::string DescriptionReader::canonical(const toml::node& node) {
 // Leaves out the values of axes and the rules for configs: they say which variants exist, not what is right.
 std::string DescriptionReader::checks_of(const toml::table& root) {
   std::string text;
-  for (const char* key :
-       {"alignment_bytes", "arrays", "companions", "launch", "problem", "reference", "tolerance"})
+  for (const char* key : {"alignment_bytes", "arrays", "companions", "instantiate", "launch", "problem",
+                          "reference", "tolerance"})
     if (const toml::node* node = root.get(key)) text += std::string(key) + "=" + canonical(*node) + ";";
   if (const toml::table* rules = root["rules"].as_table())
     if (const toml::node* node = rules->get("problem")) text += "rules.problem=" + canonical(*node) + ";";
@@ -138,48 +148,71 @@ std::string DescriptionReader::checks_of(const toml::table& root) {
 
 std::string DescriptionReader::kernel_names() const {
   std::vector<std::string> names;
-  for (const DeclaredKernel& kernel : kernels_) names.push_back(kernel.name);
+  for (const DeclaredKernel& kernel : kernels_)
+    if (std::find(names.begin(), names.end(), kernel.name) == names.end()) names.push_back(kernel.name);
   return listed(names);
 }
 
 void DescriptionReader::must_be_filled(const toml::node* node, const std::string& kernel) const {
-  const std::optional<UnsetVariable> unset = unset_variable(code_, kernel);
+  const std::optional<UnsetVariable> unset = unset_variable(code_, kernel, symbol_names());
   if (!unset) return;
   refuse(node, "The kernel " + kernel + " reads the " + (unset->is_constant ? "__constant__" : "__device__") +
                    " variable " + unset->name +
                    ", which has no initialiser and which nothing fills, so it would be zero. Give it an "
-                   "initialiser, or make it a parameter of the kernel and name it in [arrays].");
+                   "initialiser, or fill it before each launch, from an array by symbols = { " +
+                   unset->name + " = \"…\" }" +
+                   (unset->is_constant ? "." : ", or with zeros by zeroed = [\"" + unset->name + "\"]."));
 }
 
-const DeclaredKernel& DescriptionReader::kernel_of(const toml::node* node, const std::string& name) const {
-  for (const DeclaredKernel& kernel : kernels_) {
-    if (kernel.name != name) continue;
-    if (kernel.other_line > 0) {
-      refuse(node, "The kernel " + name + " is declared with other parameters in line " +
-                       std::to_string(kernel.other_line) + " than in line " + std::to_string(kernel.line) +
-                       "; which of them is compiled is not known here, so leave one of them.");
-    }
-    if (kernel.is_template) {
-      refuse(node,
-             "The kernel " + name + " (line " + std::to_string(kernel.line) +
-                 ") is a template; make its parameters axes or compiled-in parameters of the problem, or "
-                 "the type by type = \"T\".");
-    }
-    must_be_filled(node, name);
-    return kernel;
+const DeclaredKernel& DescriptionReader::kernel_of(const toml::node* node, const std::string& name,
+                                                   const Instantiate& given) const {
+  if (given.node != nullptr && given.kernel != name)
+    refuse(given.node, "instantiate names the kernel " + given.kernel + ", but the kernel is " + name + ".");
+  std::vector<const DeclaredKernel*> found;
+  for (const DeclaredKernel& kernel : kernels_)
+    if (kernel.name == name) found.push_back(&kernel);
+  if (found.empty()) {
+    refuse(node, "There is no kernel " + name + " in " + text_.path + "; its __global__ functions are " +
+                     kernel_names() + ".");
   }
-  refuse(node, "There is no kernel " + name + " in " + text_.path + "; its __global__ functions are " +
-                   kernel_names() + ".");
+  if (given.node != nullptr) {
+    std::erase_if(found, [&](const DeclaredKernel* one) {
+      return !one->is_template || one->template_parameters.size() < given.arguments.size();
+    });
+    if (found.empty())
+      refuse(given.node, "instantiate gives " + std::to_string(given.arguments.size()) +
+                             " template arguments, and no kernel " + name + " in " + text_.path +
+                             " is a template with as many parameters.");
+  }
+  const DeclaredKernel& kernel = *found.front();
+  if (found.size() > 1) {
+    refuse(node, "The kernel " + name + " is declared in line " + std::to_string(kernel.line) +
+                     " and, with other template parameters, in line " + std::to_string(found[1]->line) +
+                     "; choose one by instantiate = \"" + name +
+                     "<…>\" with all of its arguments, or give them names that differ.");
+  }
+  if (kernel.other_line > 0) {
+    refuse(node, "The kernel " + name + " is declared with other parameters in line " +
+                     std::to_string(kernel.other_line) + " than in line " + std::to_string(kernel.line) +
+                     "; which of them is compiled is not known here, so leave one of them.");
+  }
+  must_be_filled(node, name);
+  return kernel;
 }
 
-const DeclaredKernel& DescriptionReader::chosen_kernel(const toml::node* node) const {
+const DeclaredKernel& DescriptionReader::chosen_kernel(const toml::node* node,
+                                                       const Instantiate& given) const {
   if (kernels_.empty()) refuse(node, text_.path + " has no __global__ function; there is nothing to tune.");
-  if (node != nullptr) return kernel_of(node, text(*node, "kernel"));
-  if (kernels_.size() > 1) {
+  if (node != nullptr) return kernel_of(node, text(*node, "kernel"), given);
+  if (given.node != nullptr) return kernel_of(given.node, given.kernel, given);
+  const auto other = std::find_if(kernels_.begin(), kernels_.end(), [&](const DeclaredKernel& one) {
+    return one.name != kernels_.front().name;
+  });
+  if (other != kernels_.end()) {
     refuse(nullptr, "There are several kernels (" + kernel_names() +
                         "); set kernel = \"…\" to the one that is tuned.");
   }
-  return kernel_of(nullptr, kernels_.front().name);
+  return kernel_of(nullptr, kernels_.front().name, given);
 }
 
 std::vector<std::string> DescriptionReader::dtype_categories(const toml::node& node) const {

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/argument.h"
+#include "generator/dtype.h"
 #include "generator/parameter.h"
 #include "kernel_file/expression.h"
 #include "kernel_file/kernel_source.h"
@@ -33,8 +36,15 @@ struct DescribedArray {
   Role role = Role::input;
   std::vector<IntegerExpression> extents;
   std::string dtype;  ///< empty: the dtype of the problem
+  int lanes = 1;      ///< above 1: the described extents count vectors of so many elements
   /// Its contents in checks: the first on the problem, all on small problems. Empty: the usual numbers.
   std::vector<DescribedValues> values = {};
+};
+
+/// A variable of the text into which an array is copied before each launch.
+struct DescribedSymbol {
+  std::string name;
+  std::optional<std::size_t> array = std::nullopt;  ///< empty: the variable is set to zero
 };
 
 struct DescribedAxis {
@@ -49,7 +59,14 @@ struct DescribedArgument {
   std::size_t array = 0;
   std::optional<IntegerExpression> expression = std::nullopt;
   double number = 0;  ///< used if there is no expression
+  /// The limits of an int32: narrower types are given as int32 too.
+  std::int64_t least = std::numeric_limits<std::int32_t>::min(),
+               most = std::numeric_limits<std::int32_t>::max();
 };
+
+/// The least and the most that the kernel may be given for an integer of at most 4 bytes. (Those of 4 bytes
+/// are given as int.)
+std::pair<std::int64_t, std::int64_t> limits_of(DType dtype);
 
 struct DescribedLaunch {
   std::string kernel;
@@ -62,10 +79,12 @@ struct Description {
   std::string name, what, type;       ///< `type`: the text's name for the dtype; empty: it has none
   std::vector<Parameter> parameters;  ///< the last one is dtype
   std::vector<DescribedArray> arrays;
+  std::vector<DescribedSymbol> symbols;
   std::vector<DescribedAxis> axes;
   std::vector<DescribedRule> allowed;  ///< problems
   std::vector<DescribedRule> must, worth;
   std::vector<std::string> compiled_in;
+  std::vector<Instantiation> instantiations;  ///< of the kernel and of the reference
   DescribedLaunch launch, reference;
   bool has_reference = false;
   std::optional<HostFunction> reference_function =

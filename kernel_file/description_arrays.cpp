@@ -53,17 +53,14 @@ std::string DescriptionReader::dtype_of_pointer(const toml::node& node, const st
                ", whose elements are not known here; set dtype = \"…\" to the type that its extents count: " +
                listed(described_dtypes) + ". Of a struct these are its members, or u8 for its bytes.");
   const std::string word(name(*type.dtype));
-  if (type.lanes > 1)
-    refuse(&node, key + " is taken by the kernel as " + parameter.type + ", vectors of " +
-                      std::to_string(type.lanes) + " " + word + "; give it dtype = \"" + word +
-                      "\" and extents that count " + word + ", such as [\"n\", " +
-                      std::to_string(type.lanes) + "].");
   return word;
 }
 
 const DeclaredKernel::Parameter* DescriptionReader::pointer_to(const toml::table& root,
                                                                const DeclaredKernel& kernel,
                                                                const std::string& array) const {
+  for (const Symbol& symbol : symbols_)
+    if (symbol.array == array) return &symbol.pointer;
   const toml::table* launch = root["launch"].as_table();
   const toml::node* given = launch != nullptr ? launch->get("arguments") : nullptr;
   const toml::array* all = given != nullptr ? given->as_array() : nullptr;
@@ -206,9 +203,12 @@ void DescriptionReader::read_arrays(const toml::table& root, const DeclaredKerne
       if (!fields->contains("extents")) refuse(node, key + " has no extents; add extents = [\"…\"].");
       if (const toml::node* role = fields->get("role")) {
         const std::string& word = text(*role, "role");
-        if (word != "input" && word != "output" && word != "inout")
-          refuse(role, key + " has the role " + shown(*role) + "; allowed are input, output and inout.");
-        array.role = word == "input" ? Role::input : word == "output" ? Role::output : Role::inout;
+        if (word != "input" && word != "constant" && word != "output" && word != "inout")
+          refuse(role,
+                 key + " has the role " + shown(*role) + "; allowed are input, constant, output and inout.");
+        array.role = word == "input" || word == "constant" ? Role::input
+                     : word == "output"                    ? Role::output
+                                                           : Role::inout;
       }
       if (const toml::node* dtype = fields->get("dtype")) {
         array.dtype = text(*dtype, "dtype");
@@ -230,7 +230,10 @@ void DescriptionReader::read_arrays(const toml::table& root, const DeclaredKerne
     const bool is_decided =
         dtypes.size() == 1 && parameter != nullptr && !c_type(parameter->type, code_).ambiguity.empty();
     if (array.dtype.empty() && is_decided) array.dtype = dtypes.front();
-    if (array.dtype.empty() && parameter != nullptr) array.dtype = dtype_of_pointer(*node, key, *parameter);
+    if (array.dtype.empty() && parameter != nullptr) {
+      array.dtype = dtype_of_pointer(*node, key, *parameter);
+      if (!array.dtype.empty()) array.lanes = c_type(parameter->type, code_).lanes;
+    }
     if (!array.dtype.empty()) from_pointers.push_back(array.dtype);
     has_output |= array.role != Role::input;
   }
@@ -255,6 +258,7 @@ void DescriptionReader::must_be_used(const toml::table& root) const {
   std::string words;
   for (const auto& [key, node] : root)
     if (key != "problem" && key != "what" && key != "examples" && key != "companions") gather(node, words);
+  for (const std::string& name : also_compiled_in_) words += " " + name + " ";
   if (!root["launch"].as_table()->contains("arguments"))
     for (const DeclaredKernel& kernel : kernels_)
       for (const DeclaredKernel::Parameter& one : kernel.parameters) words += " " + one.name + " ";
@@ -294,9 +298,12 @@ void DescriptionReader::must_be_alone(const toml::table& root, const DeclaredKer
 void DescriptionReader::must_be_given(const toml::table& root) const {
   for (std::size_t i = 0; i < made_.arrays.size(); ++i) {
     const auto& all = made_.launch.arguments;
-    if (std::none_of(all.begin(), all.end(), [i](const DescribedArgument& one) {
-          return one.type == DescribedArgument::Type::array && one.array == i;
-        }))
+    if (std::none_of(all.begin(), all.end(),
+                     [i](const DescribedArgument& one) {
+                       return one.type == DescribedArgument::Type::array && one.array == i;
+                     }) &&
+        std::none_of(made_.symbols.begin(), made_.symbols.end(),
+                     [i](const DescribedSymbol& one) { return one.array == i; }))
       refuse(root["arrays"].as_table()->get(made_.arrays[i].name),
              "The array " + made_.arrays[i].name + " is given to no parameter of the kernel " +
                  made_.launch.kernel + "; leave it out, or name it in arguments.");
@@ -313,11 +320,13 @@ void DescriptionReader::parse_extents(const toml::table& root, DescribedArray& a
   const std::vector<ExpressionName> of_problem = problem_names();
   if (!node->is_array()) {
     array.extents = {expression(*node, "extents", of_problem)};
-    return;
+  } else {
+    for (const toml::node& one :
+         list(*node, "The extents of " + array.name, "expressions, the outermost first"))
+      array.extents.push_back(expression(one, "extents", of_problem));
   }
-  for (const toml::node& one :
-       list(*node, "The extents of " + array.name, "expressions, the outermost first"))
-    array.extents.push_back(expression(one, "extents", of_problem));
+  if (array.lanes > 1)
+    array.extents.push_back(IntegerExpression::parse(std::to_string(array.lanes), of_problem));
 }
 
 }  // namespace tunesmith

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -15,6 +16,11 @@ std::optional<DescribedArgument::Type> scalar_of_type(const CType& type) {
   using Type = DescribedArgument::Type;
   if (!type.dtype || type.lanes > 1 || type.is_pointer_to_pointer) return std::nullopt;
   switch (*type.dtype) {
+    case DType::boolean:
+    case DType::i8:
+    case DType::u8:
+    case DType::i16:
+    case DType::u16:
     case DType::i32:
     case DType::u32:
       return Type::int32;
@@ -31,6 +37,23 @@ std::optional<DescribedArgument::Type> scalar_of_type(const CType& type) {
 }
 
 }  // namespace
+
+std::pair<std::int64_t, std::int64_t> limits_of(DType dtype) {
+  switch (dtype) {
+    case DType::boolean:
+      return {0, 1};
+    case DType::i8:
+      return {-128, 127};
+    case DType::u8:
+      return {0, 255};
+    case DType::i16:
+      return {-32768, 32767};
+    case DType::u16:
+      return {0, 65535};
+    default:
+      return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+  }
+}
 
 std::vector<IntegerExpression> DescriptionReader::extent(const toml::table* given, const std::string& key,
                                                          const std::string& of) const {
@@ -51,9 +74,10 @@ DescribedLaunch DescriptionReader::launch(const toml::table* given, const std::s
                                           const DeclaredKernel& kernel) const {
   DescribedLaunch made;
   made.kernel = kernel.name;
-  if (given != nullptr)
-    only_keys(*given, "[" + of + "]", {"kernel", "function", "grid", "block", "shared_bytes", "arguments"});
   const bool is_reference = of == "reference";
+  std::vector<std::string> known = {"kernel", "function", "grid", "block", "shared_bytes", "arguments"};
+  if (is_reference) known.emplace_back("instantiate");
+  if (given != nullptr) only_keys(*given, "[" + of + "]", known);
   const bool by_element =
       is_reference && given != nullptr && !given->contains("grid") && !given->contains("block");
   if (!by_element) {
@@ -89,6 +113,12 @@ DescribedLaunch DescriptionReader::launch(const toml::table* given, const std::s
                        "; give an expression in quotes, or a number of its type.");
     constant.expression.reset();
     constant.number = real(one, "arguments", std::numeric_limits<double>::lowest());
+    if (constant.type == DescribedArgument::Type::int32 &&
+        (constant.number < static_cast<double>(constant.least) ||
+         constant.number > static_cast<double>(constant.most)))
+      refuse(&one, "The argument " + kernel.parameters[i].name + " of " + kernel.name + " is " + shown(one) +
+                       "; its type " + kernel.parameters[i].type + " holds numbers from " +
+                       std::to_string(constant.least) + " to " + std::to_string(constant.most) + ".");
     made.arguments.push_back(std::move(constant));
   }
   return made;
@@ -142,10 +172,10 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
   }
   if (!type) {
     refuse(node, which + " has the type \"" + parameter.type +
-                     "\", which cannot be given; pointers, int, long long and other integers of 4 and 8 "
-                     "bytes, float and double can.");
+                     "\", which cannot be given; pointers, bool, integers, float and double can.");
   }
   made.type = *type;
+  if (made.type == DescribedArgument::Type::int32) std::tie(made.least, made.most) = limits_of(*found.dtype);
   for (const DescribedArray& one : made_.arrays)
     if (one.name == words) refuse(node, which + " is not a pointer, but " + words + " is an array.");
   try {
@@ -159,7 +189,8 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
   return made;
 }
 
-void DescriptionReader::read_reference(const toml::table& root, const DeclaredKernel& tuned) {
+void DescriptionReader::read_reference(const toml::table& root, const DeclaredKernel& tuned,
+                                       const std::vector<std::string>& dtypes) {
   const toml::table* given = table(root, "reference");
   if (given == nullptr) return;
   if (const toml::node* function = given->get("function")) return read_function(*given, *function);
@@ -168,15 +199,17 @@ void DescriptionReader::read_reference(const toml::table& root, const DeclaredKe
     refuse(given,
            "[reference] has no kernel and no function; add kernel = \"…\" or function = \"…\", or leave "
            "[reference] out to compare with the untuned kernel.");
-  const DeclaredKernel& kernel = kernel_of(name, text(*name, "kernel"));
-  if (kernel.name == tuned.name)
+  if (text(*name, "kernel") == tuned.name)
     refuse(name, "The reference is the tuned kernel itself; leave [reference] out for that.");
+  const Instantiate of_reference = instantiate_of(given->get("instantiate"));
+  const DeclaredKernel kernel =
+      instantiated(root, given, kernel_of(name, text(*name, "kernel"), of_reference), of_reference, dtypes);
   made_.reference = launch(given, "reference", kernel);
   made_.has_reference = true;
 }
 
 void DescriptionReader::read_function(const toml::table& given, const toml::node& node) {
-  for (const char* other : {"kernel", "grid", "block", "shared_bytes"}) {
+  for (const char* other : {"kernel", "grid", "block", "shared_bytes", "instantiate"}) {
     if (given.contains(other))
       refuse(given.get(other), std::string("[reference] has a function and ") + other +
                                    "; a function is called once, on the host. Leave one of them out.");

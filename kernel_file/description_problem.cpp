@@ -5,6 +5,7 @@
 
 #include "generator/listed.h"
 #include "kernel_file/description_reader.h"
+#include "kernel_file/text_scanner.h"
 
 namespace tunesmith {
 namespace {
@@ -159,7 +160,11 @@ bool DescriptionReader::is_told(const toml::table& root, const std::string& name
   };
   const bool reads_block = form_of(code_, "blockDim") != ConstantForm::none;
   const bool reads_grid = form_of(code_, "gridDim") != ConstantForm::none;
-  return names_it("arguments") || (names_it("block") && reads_block) || (names_it("grid") && reads_grid);
+  const toml::node* instantiate = root.get("instantiate");
+  const bool is_argument = instantiate != nullptr && instantiate->is_string() &&
+                           find_word(instantiate->as_string()->get(), name) != std::string::npos;
+  return is_argument || names_it("arguments") || (names_it("block") && reads_block) ||
+         (names_it("grid") && reads_grid);
 }
 
 void DescriptionReader::must_occur(const toml::table& root, const toml::node& node, const std::string& key,

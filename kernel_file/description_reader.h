@@ -32,8 +32,15 @@ class DescriptionReader : private TomlReader {
   std::string kernel_names() const;
   // Requires that all device memory that the kernel reads, except its arguments, has a value.
   void must_be_filled(const toml::node* node, const std::string& kernel) const;
-  const DeclaredKernel& kernel_of(const toml::node* node, const std::string& name) const;
-  const DeclaredKernel& chosen_kernel(const toml::node* node) const;
+  // The text instantiate = "kernel<float, BLOCK>" of a description.
+  struct Instantiate {
+    const toml::node* node = nullptr;  // null: there is none
+    std::string kernel = {};
+    std::vector<std::string> arguments = {};
+  };
+  const DeclaredKernel& kernel_of(const toml::node* node, const std::string& name,
+                                  const Instantiate& given) const;
+  const DeclaredKernel& chosen_kernel(const toml::node* node, const Instantiate& given) const;
   std::vector<std::string> dtype_categories(const toml::node& node) const;
   std::vector<ExpressionName> problem_names() const;
   IntegerExpression expression(const toml::node& node, const std::string& key,
@@ -42,6 +49,27 @@ class DescriptionReader : private TomlReader {
                                    const std::vector<ExpressionName>& names) const;
   void read_rules(const toml::table& root);
   void read_rest(const toml::table& root);
+
+  // description_template.cpp: kernels that are templates
+  Instantiate instantiate_of(const toml::node* node) const;
+  // Returns the dtype of the arrays whose elements have the type; empty: there are none.
+  std::string dtype_of_type_parameter(const toml::table& root, const toml::table* launch,
+                                      const DeclaredKernel& kernel, const std::string& name,
+                                      const std::vector<std::string>& dtypes) const;
+  // Returns the name of the axis or of the problem's parameter that gives the value; empty: there is none.
+  std::string value_argument(const toml::table& root, const DeclaredKernel& kernel,
+                             const TemplateParameter& parameter);
+  // Returns the kernel with the arguments in the place of the template's parameters.
+  DeclaredKernel instantiated(const toml::table& root, const toml::table* launch,
+                              const DeclaredKernel& kernel, const Instantiate& given,
+                              const std::vector<std::string>& dtypes);
+
+  // description_symbols.cpp: variables of the text that are filled before each launch
+  // Reads [symbols], `zeroed`, and arrays with the role constant that have the name of a variable.
+  void read_symbols(const toml::table& root);
+  // Sets the places of the arrays, and requires that each is of the variable's type.
+  void place_symbols();
+  std::vector<std::string> symbol_names() const;
 
   // description_arrays.cpp: the dtype of an array from its pointer's type, and its contents in checks
   bool is_of_problem(const DeclaredKernel::Parameter& parameter) const;
@@ -99,13 +127,21 @@ class DescriptionReader : private TomlReader {
   // Reads the value of a kernel's parameter: `words` name an array or are an expression.
   DescribedArgument argument(const toml::node* node, const DeclaredKernel::Parameter& parameter,
                              const std::string& words, const DeclaredKernel& kernel) const;
-  void read_reference(const toml::table& root, const DeclaredKernel& tuned);
+  void read_reference(const toml::table& root, const DeclaredKernel& tuned,
+                      const std::vector<std::string>& dtypes);
   // Reads the reference as a host function of the file, which is called once and works on whole arrays.
   void read_function(const toml::table& given, const toml::node& node);
 
   const KernelFile& text_;
   std::vector<DeclaredKernel> kernels_;
   std::string tuned_kernel_;
+  struct Symbol {
+    const toml::node* node = nullptr;
+    std::string array;                  // empty: it is set to zero
+    DeclaredKernel::Parameter pointer;  // a pointer to the variable's elements, with its name
+  };
+  std::vector<Symbol> symbols_;
+  std::vector<std::string> also_compiled_in_;  // the problem's parameters that templates' arguments name
   bool dtype_is_given_ = false;
   std::vector<std::string>
       compiled_;      // each file without comments, literals and parts that are never compiled

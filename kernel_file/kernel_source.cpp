@@ -11,6 +11,7 @@
 #include "generator/c_characters.h"
 #include "kernel_file/preprocessor.h"
 #include "kernel_file/text_scanner.h"
+#include "kernel_file/unset_variable.h"
 
 namespace tunesmith {
 namespace {
@@ -21,7 +22,22 @@ struct Declaration {
   std::size_t name = 0, name_end = 0;
   std::size_t open = 0, close = 0;  // the range of its parameters: at ( and behind )
   bool is_template = false, is_extern = false;
+  bool is_special = false;          // a specialisation or an explicit instantiation of a template
+  std::size_t list = 0, words = 0;  // of a template: at the < of its parameters, and behind their >
 };
+
+// Returns the position behind the > that closes the < at `open`; npos if none does.
+std::size_t behind_angle(std::string_view text, std::size_t open) {
+  int angles = 0, others = 0;
+  for (std::size_t at = open; at < text.size() && text[at] != ';'; ++at) {
+    const char c = text[at];
+    if (c == '(' || c == '[' || c == '{') ++others;
+    if (c == ')' || c == ']' || c == '}') --others;
+    if (c == '<' && others == 0) ++angles;
+    if (c == '>' && others == 0 && --angles == 0) return at + 1;
+  }
+  return std::string_view::npos;
+}
 
 std::vector<Declaration> declarations(std::string_view blank) {
   std::vector<Declaration> found;
@@ -38,6 +54,13 @@ std::vector<Declaration> declarations(std::string_view blank) {
     one.begin = skip_space(blank, begin);
     one.is_template = find_word(before, "template") != std::string_view::npos;
     one.is_extern = find_word(before, "extern") != std::string_view::npos;
+    one.words = one.begin;
+    if (one.is_template) {
+      const std::size_t word = begin + find_word(before, "template");
+      one.list = skip_space(blank, word + std::string_view("template").size());
+      one.is_special = blank[one.list] != '<' || blank[skip_space(blank, one.list + 1)] == '>';
+      if (blank[one.list] == '<') one.words = std::min(behind_angle(blank, one.list), at);
+    }
     // The name is the last word before the parenthesis that is not an attribute's.
     for (std::size_t next = at; next < blank.size();) {
       const std::size_t open = blank.find('(', next);
@@ -46,6 +69,17 @@ std::vector<Declaration> declarations(std::string_view blank) {
       std::size_t end = open;
       while (end > at && is_space(blank[end - 1])) --end;
       std::size_t first = end;
+      if (one.is_template && blank[end - 1] == '>') {  // name<float, 128>(
+        int angles = 0;
+        while (end > at) {
+          --end;
+          angles += blank[end] == '>' ? 1 : blank[end] == '<' ? -1 : 0;
+          if (angles == 0) break;
+        }
+        while (end > at && is_space(blank[end - 1])) --end;
+        one.is_special = true;
+        first = end;
+      }
       while (first > at && is_name(blank[first - 1])) --first;
       const std::size_t close = behind_close(blank, open);
       if (close == std::string_view::npos) break;
@@ -58,7 +92,8 @@ std::vector<Declaration> declarations(std::string_view blank) {
         one.name_end = end;
         one.open = open;
         one.close = close;
-        found.push_back(one);
+        // With an #if between __global__ and the name, the template's parameters stand before the first.
+        if (found.empty() || found.back().name != first || !found.back().is_template) found.push_back(one);
       }
       break;
     }
@@ -90,21 +125,81 @@ DeclaredKernel::Parameter parameter_of(std::string_view declared) {
   return parameter;
 }
 
-std::vector<DeclaredKernel::Parameter> parameters_of(std::string_view list) {
-  std::vector<DeclaredKernel::Parameter> parameters;
+std::vector<std::string_view> parts_of(std::string_view list) {
+  std::vector<std::string_view> parts;
   int depth = 0;
   std::size_t begin = 0;
   for (std::size_t at = 0; at <= list.size(); ++at) {
     const char c = at < list.size() ? list[at] : ',';
-    if (c == '(' || c == '<' || c == '[') ++depth;
-    if (c == ')' || c == '>' || c == ']') --depth;
+    if (c == '(' || c == '<' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == '>' || c == ']' || c == '}') --depth;
     if (c != ',' || (depth > 0 && at < list.size())) continue;
-    const std::string_view one = list.substr(begin, at - begin);
+    parts.push_back(list.substr(begin, at - begin));
     begin = at + 1;
+  }
+  return parts;
+}
+
+std::vector<DeclaredKernel::Parameter> parameters_of(std::string_view list) {
+  std::vector<DeclaredKernel::Parameter> parameters;
+  for (const std::string_view one : parts_of(list)) {
     const std::string words = squeezed(one);
     if (!words.empty() && words != "void" && words != " ") parameters.push_back(parameter_of(one));
   }
   return parameters;
+}
+
+std::string plain_words(std::string_view text) {
+  std::string words = squeezed(text);
+  if (words.starts_with(' ')) words.erase(0, 1);
+  return words;
+}
+
+TemplateParameter template_parameter_of(std::string_view declared) {
+  TemplateParameter made;
+  std::string words = plain_words(declared);
+  int depth = 0;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const char c = words[at];
+    depth += c == '(' || c == '<' || c == '{' ? 1 : c == ')' || c == '>' || c == '}' ? -1 : 0;
+    if (c != '=' || depth > 0) continue;
+    made.initial = plain_words(std::string_view(words).substr(at + 1));
+    words = plain_words(std::string_view(words).substr(0, at));
+    break;
+  }
+  std::size_t first = words.size();
+  while (first > 0 && is_name(words[first - 1])) --first;
+  static const std::set<std::string> of_types = {"typename", "class", "int",    "unsigned", "long",
+                                                 "short",    "char",  "signed", "bool",     "auto"};
+  const std::string last = words.substr(first);
+  if (!of_types.contains(last) && first > 0) made.name = last;
+  made.type = plain_words(std::string_view(words).substr(0, made.name.empty() ? words.size() : first));
+  const bool is_pack = words.find("...") != std::string::npos;
+  if (is_pack || words.starts_with("template")) {
+    made.kind = TemplateParameter::Kind::other;
+  } else if (made.type == "typename" || made.type == "class") {
+    made.type.clear();
+  } else {
+    made.kind = TemplateParameter::Kind::value;
+    if (made.type.starts_with("const ")) made.type.erase(0, std::string_view("const ").size());
+  }
+  return made;
+}
+
+std::vector<TemplateParameter> template_parameters_of(std::string_view blank, const Declaration& of) {
+  std::vector<TemplateParameter> made;
+  if (!of.is_template || of.is_special || of.words < of.list + 2) return made;
+  for (const std::string_view one : parts_of(blank.substr(of.list + 1, of.words - of.list - 2)))
+    made.push_back(template_parameter_of(one));
+  return made;
+}
+
+// True if both are parameters of one template, which may be declared several times.
+bool are_one_template(const std::vector<TemplateParameter>& a, const std::vector<TemplateParameter>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const TemplateParameter& one, const TemplateParameter& other) {
+                      return one.kind == other.kind && one.type == other.type;
+                    });
 }
 
 // Overwrites [begin, end) with blanks; line ends stay.
@@ -198,26 +293,42 @@ bool are_alike(const std::vector<DeclaredKernel::Parameter>& a,
 
 }  // namespace
 
+std::vector<std::string> split_list(std::string_view list) {
+  std::vector<std::string> parts;
+  for (const std::string_view one : parts_of(list)) parts.push_back(plain_words(one));
+  return parts;
+}
+
 std::vector<DeclaredKernel> kernels_of(std::string_view text) {
   const std::string blank = blanked(text);
   std::vector<DeclaredKernel> kernels;
-  std::set<std::string> defined;
+  std::set<std::size_t> defined;  // places in `kernels`
   for (const Declaration& one : declarations(blank)) {
+    if (one.is_special) continue;
     DeclaredKernel kernel;
     kernel.name = blank.substr(one.name, one.name_end - one.name);
     kernel.parameters = parameters_of(std::string_view(blank).substr(one.open + 1, one.close - one.open - 2));
     kernel.is_template = one.is_template;
+    kernel.template_parameters = template_parameters_of(blank, one);
     kernel.line = line_number(blank, one.begin);
     const std::size_t behind = skip_space(blank, one.close);
     const bool is_definition = behind < blank.size() && blank[behind] == '{';
-    const auto known = std::find_if(kernels.begin(), kernels.end(),
-                                    [&](const DeclaredKernel& other) { return other.name == kernel.name; });
+    const auto known = std::find_if(kernels.begin(), kernels.end(), [&](const DeclaredKernel& other) {
+      return other.name == kernel.name && other.is_template == kernel.is_template &&
+             are_one_template(other.template_parameters, kernel.template_parameters);
+    });
+    const auto place = static_cast<std::size_t>(known - kernels.begin());
     if (known == kernels.end()) {
-      if (is_definition) defined.insert(kernel.name);
+      if (is_definition) defined.insert(place);
       kernels.push_back(std::move(kernel));
       continue;
     }
-    const bool was_defined = defined.contains(kernel.name);
+    for (std::size_t i = 0; i < kernel.template_parameters.size(); ++i) {
+      std::string &mine = kernel.template_parameters[i].initial,
+                  &other = known->template_parameters[i].initial;
+      (mine.empty() ? mine : other) = mine.empty() ? other : mine;  // either may have the default
+    }
+    const bool was_defined = defined.contains(place);
     // A declaration may leave parameter names out.
     if (!are_alike(known->parameters, kernel.parameters, was_defined && is_definition))
       kernel.other_line = known->line;
@@ -226,7 +337,7 @@ std::vector<DeclaredKernel> kernels_of(std::string_view text) {
       if (kernel.other_line > 0 && known->other_line == 0) known->other_line = kernel.line;
       continue;
     }
-    if (is_definition) defined.insert(kernel.name);
+    if (is_definition) defined.insert(place);
     if (is_definition || kernel.other_line > 0) *known = std::move(kernel);
   }
   return kernels;
@@ -325,6 +436,114 @@ const std::regex& dynamic_shared() {
   return form;
 }
 
+using Edits = std::vector<std::pair<std::size_t, std::pair<std::size_t, std::string>>>;
+
+// The words between the template's parameters and its name: the kernel's own, and those that only the
+// template keeps.
+struct Head {
+  std::string of_kernel;  // "__launch_bounds__(BLOCK) void"
+  Edits of_template;      // edits that make a device function of the template
+};
+
+Head head_of(std::string_view blank, const Declaration& one) {
+  Head made;
+  std::string words(blank.substr(one.words, one.name - one.words));
+  for (std::size_t at = 0; at < words.size();) {
+    if (!is_name(words[at])) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < words.size() && is_name(words[end])) ++end;
+    const std::string word = words.substr(at, end - at);
+    const bool is_directive = in_directive(words, at) && words.find('\n') < at;
+    const std::size_t open = skip_space(words, end);
+    if (word == "__global__" && !is_directive) {
+      made.of_template.push_back(
+          {one.words + at, {word.size(), one.is_special ? "__device__" : "__device__ __forceinline__"}});
+    } else if (word.starts_with("__") && word.ends_with("__") && open < words.size() && words[open] == '(' &&
+               !is_directive) {
+      end = behind_close(words, open);
+      if (end == std::string::npos) break;
+      std::string nothing = words.substr(at, end - at);
+      blank_out(nothing, 0, nothing.size());
+      made.of_template.push_back({one.words + at, {nothing.size(), nothing}});
+    }
+    if (!is_directive && (word == "__global__" || word == "static" || word == "inline" || word == "extern"))
+      blank_out(words, at, end);
+    at = end;
+  }
+  made.of_kernel = words.find('#') == std::string::npos ? plain_words(words) : "\n" + words;
+  return made;
+}
+
+// Returns the kernel that calls the template, in namespaces in which the arguments, and then the template's
+// parameters, have names.
+std::string wrapper_of(std::string_view blank, const Declaration& one, const Instantiation& made,
+                       const std::string& head) {
+  const std::string space = "tunesmith_of_" + made.kernel;
+  std::string arguments, named, given, values;
+  for (std::size_t i = 0; i < made.parameters.size(); ++i) {
+    const TemplateParameter& parameter = made.parameters[i];
+    const std::string number = std::to_string(i), argument = "argument_" + number,
+                      name = parameter.name.empty() ? "unnamed_" + number : parameter.name,
+                      type = "type_" + number;
+    const bool is_type = parameter.kind == TemplateParameter::Kind::type;
+    const std::string& text = made.arguments[i];
+    if (!text.empty())
+      arguments += is_type ? "using " + argument + " = " + text + "; "
+                           : "constexpr auto " + argument + " = (" + text + "); ";
+    given += (i == 0 ? "" : ", ") + name;
+    const std::string value = text.empty() ? parameter.initial : argument;
+    if (is_type) {
+      named += "using " + name + " = " + value + "; ";
+    } else if (parameter.type == "auto") {
+      named += "constexpr auto " + name + " = " + value + "; ";
+    } else {
+      named += "using " + type + " = " + parameter.type + "; constexpr " + type + " " + name +
+               " = static_cast<" + type + ">(" + value + "); ";
+      if (!text.empty())
+        named += "static_assert(static_cast<decltype(" + argument + ")>(" + name + ") == " + argument +
+                 " && (" + name + " < static_cast<" + type + ">(1)) == (" + argument +
+                 " < static_cast<decltype(" + argument + ")>(1)), \"The template parameter " + name + " of " +
+                 made.kernel + " has the type " + parameter.type + ", which cannot hold the value of " +
+                 text + ".\"); ";
+    }
+  }
+  std::string list(blank.substr(one.open, one.close - one.open));
+  if (list.find('#') == std::string::npos) list = plain_words(list);
+  for (const DeclaredKernel::Parameter& parameter :
+       parameters_of(blank.substr(one.open + 1, one.close - one.open - 2)))
+    values += (values.empty() ? "" : ", ") + parameter.name;
+  return " namespace " + space + " { " + arguments + "namespace named { " + named +
+         "extern \"C\" __global__ " + head + " ENTRY(" + made.kernel + ")" + list + " { " + made.kernel +
+         "<" + given + ">(" + values + "); } } using named::ENTRY(" + made.kernel + "); } using " + space +
+         "::ENTRY(" + made.kernel + ");";
+}
+
+// Makes a device function of a template of the name, with its overloads and specialisations, and behind the
+// definition of the instantiated one the kernel that calls it.
+void instantiate(std::string_view blank, const Declaration& one, const std::vector<Instantiation>& all,
+                 Edits& edits) {
+  const std::string_view name = blank.substr(one.name, one.name_end - one.name);
+  const auto made =
+      std::find_if(all.begin(), all.end(), [&](const Instantiation& other) { return other.kernel == name; });
+  if (made == all.end()) return;
+  const std::vector<TemplateParameter> parameters = template_parameters_of(blank, one);
+  const std::size_t behind = skip_space(blank, one.close);
+  const bool is_definition = !one.is_special && behind < blank.size() && blank[behind] == '{';
+  Head head = head_of(blank, one);
+  edits.insert(edits.end(), head.of_template.begin(), head.of_template.end());
+  constexpr std::string_view constant = "__grid_constant__";
+  for (std::size_t at = one.open; (at = find_word(blank, constant, at)) < one.close; ++at)
+    edits.push_back({at, {constant.size(), std::string(constant.size(), ' ')}});
+  const std::size_t end = is_definition ? behind_close(blank, behind) : std::string_view::npos;
+  if (end == std::string_view::npos || !are_one_template(made->parameters, parameters)) return;
+  Instantiation here = *made;  // the names are those of the definition
+  for (std::size_t i = 0; i < parameters.size(); ++i) here.parameters[i].name = parameters[i].name;
+  edits.push_back({end, {0, wrapper_of(blank, one, here, head.of_kernel)}});
+}
+
 }  // namespace
 
 KernelBody kernel_body(std::string_view given, const std::vector<std::string>& constants,
@@ -346,7 +565,7 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
   const CompiledText& compiled = options.compiled != nullptr ? *options.compiled : alone;
   const std::string& blank = compiled.text;
   // Edits are applied from the end to the beginning, so that earlier positions stay valid.
-  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::string>>> edits;
+  Edits edits;
   static const std::regex include(R"([ \t]*#[ \t]*include[ \t]*(<[^>\n]+>)[^\n]*)");
   std::vector<bool> conditions;  // for each #if around the line: it tells the host from the device
   std::size_t number = 0;
@@ -364,16 +583,24 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
       const bool stays = std::find(conditions.begin(), conditions.end(), true) != conditions.end() ||
                          compiled.lines[number] == Truth::no;
       const bool is_known = options.is_known_header && options.is_known_header(header);
+      const bool is_foreign = !is_known && options.is_foreign_header && options.is_foreign_header(header);
       (stays ? body.conditional_includes : body.includes) += header + "\n";
       if (!stays || is_known) blank_out(text, begin, end);
-      if (!stays && !is_known && options.in_place)
+      if (!stays && is_foreign)
+        body.notes.push_back("no kernel has the header " + header + "; line " + std::to_string(number + 1) +
+                             " is left out. If code of your own program needs it, write #ifndef TUNESMITH "
+                             "around that.");
+      if (!stays && !is_known && !is_foreign && options.in_place)
         edits.push_back({begin, {end - begin, options.in_place(header)}});
     }
     begin = end + 1;
   }
   std::set<std::size_t> named;  // an #if may stand between __global__ and the name, once for both branches
   for (const Declaration& one : declarations(blank)) {
-    if (one.is_template) continue;
+    if (one.is_template) {
+      if (named.insert(one.name).second) instantiate(blank, one, options.instantiations, edits);
+      continue;
+    }
     if (!one.is_extern) edits.push_back({one.begin, {0, "extern \"C\" "}});
     const std::string name = blank.substr(one.name, one.name_end - one.name);
     if (named.insert(one.name).second) edits.push_back({one.name, {name.size(), "ENTRY(" + name + ")"}});
@@ -433,8 +660,32 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
       if (around.kind == Braces::Kind::name_space && around.holds(one.name))
         path += (around.name.empty() ? "tunesmith_own" : around.name) + "::";
     }
-    if (!path.empty() && behind < blank.size() && blank[behind] == '{' && !one.is_template)
-      body.behind += "using " + path + "ENTRY(" + blank.substr(one.name, one.name_end - one.name) + ");\n";
+    const std::string name = blank.substr(one.name, one.name_end - one.name);
+    const bool is_kernel =
+        !one.is_template ||
+        std::any_of(options.instantiations.begin(), options.instantiations.end(), [&](const auto& made) {
+          return made.kernel == name && !one.is_special &&
+                 are_one_template(made.parameters, template_parameters_of(blank, one));
+        });
+    if (!path.empty() && behind < blank.size() && blank[behind] == '{' && is_kernel)
+      body.behind += "using " + path + "ENTRY(" + name + ");\n";
+  }
+  std::size_t last_symbol = std::string::npos;
+  for (const DeviceVariable& one : device_variables(blank)) {
+    if (std::find(options.symbols.begin(), options.symbols.end(), one.name) == options.symbols.end())
+      continue;
+    std::string path;
+    for (const Braces& around : outer) {
+      if (around.kind == Braces::Kind::name_space && around.holds(one.end))
+        path += (around.name.empty() ? "tunesmith_own" : around.name) + "::";
+    }
+    if (!path.empty()) body.behind += "using " + path + one.name + ";\n";
+    if (std::exchange(last_symbol, one.begin) == one.begin) continue;  // of the same declaration
+    for (const std::string_view word : {"static", "inline"})
+      if (const std::size_t at = find_word(blank, word, one.begin); at < one.end)
+        edits.push_back({at, {word.size(), std::string(word.size(), ' ')}});
+    edits.push_back({skip_space(blank, one.begin), {0, "extern \"C\" { "}});
+    edits.push_back({one.end + 1, {0, " }"}});
   }
   for (const Braces& one : outer) {
     const bool is_edited =

@@ -15,6 +15,18 @@ namespace tunesmith {
 /// Returns the text with each character of comments and of quoted text replaced by a blank; line ends stay.
 std::string blanked(std::string_view text);
 
+/// A parameter of a template.
+struct TemplateParameter {
+  enum class Kind { type, value, other };  // other: a pack or a template, which nothing here instantiates
+  Kind kind = Kind::type;
+  std::string type;     ///< of a value: "int"
+  std::string name;     ///< empty: it has none
+  std::string initial;  ///< the default; empty: it has none
+};
+
+/// Splits a list at its commas, except those in brackets of any kind: "T, Pair<A, B>".
+std::vector<std::string> split_list(std::string_view list);
+
 struct DeclaredKernel {
   struct Parameter {
     std::string type;  ///< without const and __restrict__; a pointer's with its *
@@ -26,11 +38,13 @@ struct DeclaredKernel {
   std::string name;
   std::vector<Parameter> parameters;
   bool is_template = false;
+  std::vector<TemplateParameter> template_parameters = {};
   int line = 1;
   int other_line = 0;  ///< the line of a declaration of the same name with other parameters; 0: none
 };
 
-/// Returns each __global__ function once, in the order of the text; its definition if there is one.
+/// Returns each __global__ function once, in the order of the text; its definition if there is one. Templates
+/// of one name with other template parameters are other functions; specialisations are none.
 std::vector<DeclaredKernel> kernels_of(std::string_view text);
 
 /// An ordinary function of the text, for the host.
@@ -73,15 +87,29 @@ struct KernelBody {
 
 struct CompiledText;
 
+/// A template that is compiled once, as the kernel of its name.
+struct Instantiation {
+  std::string kernel;
+  std::vector<TemplateParameter> parameters;
+  /// By parameter: the argument as C++, in which the names of the parameters do not hide others; empty: the
+  /// default.
+  std::vector<std::string> arguments;
+};
+
 struct BodyOptions {
   /// Tells if a header such as "<cmath>" is not needed and left out everywhere.
   std::function<bool(const std::string&)> is_known_header = nullptr;
+  /// Tells if no kernel has the header, so that the line that includes it gives way, with a note.
+  std::function<bool(const std::string&)> is_foreign_header = nullptr;
   /// Returns the text that replaces the line that includes any other header.
   std::function<std::string(const std::string&)> in_place = nullptr;
   /// Tells if a function of the text overloads one that the host declares outside of the text.
   std::function<bool(const std::string& name, const std::vector<DeclaredKernel::Parameter>&)> is_overload =
       nullptr;
   const CompiledText* compiled = nullptr;  ///< null: only the text itself is used
+  std::vector<Instantiation> instantiations = {};
+  /// The variables of device memory that the host writes: they get a name that a binary exports.
+  std::vector<std::string> symbols = {};
 };
 
 /// Makes the body to render: the text's own definitions of these constants are left out, kernel names differ

@@ -81,7 +81,6 @@ std::string in_place_of(const std::string& header) {
   if (is_emulated(header)) return "";
   const std::string guard = "write #ifndef TUNESMITH around what only your own program needs.\");";
   const std::string check = "static_assert(" + presence_of(header) + ", \"The header " + header;
-  if (is_foreign(header)) return check + " is not of the CUDA toolkit, so no kernel has it: " + guard;
   return check +
          " is not there. If it is of the CUDA toolkit, it has no twin for the host: tune this kernel on a "
          "CUDA "
@@ -146,7 +145,7 @@ std::string includes_text(const std::string& lines, std::string_view code) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string header = lines.substr(at, end - at);
     at = end + 1;
-    if (is_known_header(header) || !seen.insert(header).second) continue;
+    if (is_known_header(header) || is_foreign(header) || !seen.insert(header).second) continue;
     if (is_emulated(header)) {
       text += "#ifndef TUNESMITH_HOST\n#include " + header + "\n#endif\n";
       has_halves |= header == "<cuda_fp16.h>" || header == "<cuda_bf16.h>";
@@ -226,12 +225,15 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
         KernelBody body = kernel_body(
             text, names,
             {.is_known_header = is_known_header,
+             .is_foreign_header = is_foreign,
              .in_place = in_place_of,
              .is_overload =
                  [&](const std::string& name, const std::vector<DeclaredKernel::Parameter>& parameters) {
                    return is_overload(name, parameters, code);
                  },
-             .compiled = &of_file});
+             .compiled = &of_file,
+             .instantiations = description.instantiations,
+             .symbols = tmpl.symbols});
         includes += body.includes;
         all_includes += body.includes + body.conditional_includes;
         body.text += body.behind;

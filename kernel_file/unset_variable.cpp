@@ -14,11 +14,6 @@
 namespace tunesmith {
 namespace {
 
-struct Variable {
-  std::string name;
-  bool is_constant = false, is_array = false;
-};
-
 // A construct that is used by its name: a function, a class, a macro.
 struct Unit {
   std::string name;  // empty: always used, such as an operator
@@ -35,7 +30,7 @@ std::string word_before(std::string_view text, std::size_t end) {
 bool is_attribute(std::string_view word) { return word.starts_with("__") || word == "alignas"; }
 
 // Returns the position of the first parenthesis that is not an attribute's; npos if there is none.
-std::size_t parameters_of(std::string_view head) {
+std::size_t parameters_place(std::string_view head) {
   std::size_t at = head.find('(');
   while (at != std::string_view::npos && is_attribute(word_before(head, at))) {
     const std::size_t behind = behind_close(head, at);
@@ -51,7 +46,7 @@ std::vector<Unit> units_of(std::string_view code, const std::vector<Braces>& bra
     Unit unit;
     unit.head = code.substr(one.head, one.open - one.head);
     unit.body = code.substr(one.open, one.close - one.open);
-    if (const std::size_t open = parameters_of(unit.head); open != std::string_view::npos) {
+    if (const std::size_t open = parameters_place(unit.head); open != std::string_view::npos) {
       unit.name =
           find_word(unit.head, "operator") == std::string_view::npos ? word_before(unit.head, open) : "";
     } else {
@@ -79,9 +74,28 @@ std::vector<Unit> units_of(std::string_view code, const std::vector<Braces>& bra
   return units;
 }
 
-// Returns the variables at file scope that have no initialiser.
-std::vector<Variable> variables_of(std::string_view code, const std::vector<Braces>& braces) {
-  std::vector<Variable> found;
+// Returns the type of a declaration without its qualifiers and attributes.
+std::string type_of(std::string_view words) {
+  static const std::set<std::string_view> qualifiers = {"static", "inline", "const", "constexpr", "volatile"};
+  std::string type;
+  for (std::size_t at = 0; at < words.size();) {
+    std::size_t end = at;
+    while (end < words.size() && is_name(words[end])) ++end;
+    const std::string_view word = words.substr(at, std::max<std::size_t>(end - at, 1));
+    at += word.size();
+    if (is_attribute(word)) {
+      const std::size_t open = skip_space(words, at);
+      if (open < words.size() && words[open] == '(') at = std::min(behind_close(words, open), words.size());
+    } else if (!qualifiers.contains(word)) {
+      type += word;
+    }
+  }
+  type = squeezed(type);
+  return type.starts_with(' ') ? type.substr(1) : type;
+}
+
+std::vector<DeviceVariable> variables_of(std::string_view code, const std::vector<Braces>& braces) {
+  std::vector<DeviceVariable> found;
   std::set<std::size_t> seen;  // start positions of statements
   for (const std::string_view key : {"__constant__", "__device__", "__managed__"}) {
     for (std::size_t at = 0; (at = find_word(code, key, at)) != std::string_view::npos; ++at) {
@@ -97,11 +111,13 @@ std::vector<Variable> variables_of(std::string_view code, const std::vector<Brac
       if (!seen.insert(begin).second) continue;
       const std::size_t end = std::min(code.find(';', at), code.size());
       std::string_view words = code.substr(begin, end - begin);
-      if (parameters_of(words) != std::string_view::npos || words.find('{') < words.find('=') ||
-          find_word(words, "extern") != std::string_view::npos ||
+      const std::size_t declarator = std::min(words.find_first_of("[="), words.size());
+      if (parameters_place(words.substr(0, declarator)) != std::string_view::npos ||
+          words.find('{') < words.find('=') || find_word(words, "extern") != std::string_view::npos ||
           find_word(words, "__shared__") != std::string_view::npos)
         continue;  // a function, a class, or one that is initialised or defined elsewhere
       const bool is_constant = find_word(words, "__constant__") != std::string_view::npos;
+      std::string type;
       int depth = 0;
       std::size_t from = 0;
       for (std::size_t i = 0; i <= words.size(); ++i) {
@@ -111,10 +127,15 @@ std::vector<Variable> variables_of(std::string_view code, const std::vector<Brac
         if (c != ',' || (depth > 0 && i < words.size())) continue;
         const std::string_view one = words.substr(from, i - from);
         from = i + 1;
-        if (one.find('=') != std::string_view::npos) continue;
-        const std::size_t bracket = one.find('[');
-        const std::string name = word_before(one, std::min(bracket, one.size()));
-        if (!name.empty()) found.push_back({name, is_constant, bracket != std::string_view::npos});
+        const std::size_t equals = one.find('='), bracket = one.substr(0, equals).find('[');
+        const std::string_view declared = one.substr(0, std::min({bracket, equals, one.size()}));
+        const std::string name = word_before(declared, declared.size());
+        if (name.empty()) continue;
+        if (type.empty()) type = type_of(declared.substr(0, declared.rfind(name)));
+        const bool is_pointer = declared.find('*') != std::string_view::npos;
+        found.push_back({name, is_pointer && type.find('*') == std::string::npos ? type + "*" : type,
+                         is_constant, bracket != std::string_view::npos, equals != std::string_view::npos,
+                         begin, end});
       }
     }
   }
@@ -122,7 +143,7 @@ std::vector<Variable> variables_of(std::string_view code, const std::vector<Brac
 }
 
 // True if the code may write the variable: it assigns to it or takes its address.
-bool may_write(std::string_view code, const Variable& variable) {
+bool may_write(std::string_view code, const DeviceVariable& variable) {
   static constexpr std::array<std::string_view, 12> assigning = {
       "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "++", "--", "<<=", ">>="};
   for (std::size_t at = 0; (at = find_word(code, variable.name, at)) != std::string_view::npos; ++at) {
@@ -154,9 +175,17 @@ bool may_write(std::string_view code, const Variable& variable) {
 
 }  // namespace
 
-std::optional<UnsetVariable> unset_variable(std::string_view code, const std::string& kernel) {
+std::vector<DeviceVariable> device_variables(std::string_view code) {
+  return variables_of(code, outer_braces(code));
+}
+
+std::optional<UnsetVariable> unset_variable(std::string_view code, const std::string& kernel,
+                                            const std::vector<std::string>& filled) {
   const std::vector<Braces> braces = outer_braces(code);
-  const std::vector<Variable> variables = variables_of(code, braces);
+  std::vector<DeviceVariable> variables = variables_of(code, braces);
+  std::erase_if(variables, [&](const DeviceVariable& one) {
+    return one.is_initialised || std::find(filled.begin(), filled.end(), one.name) != filled.end();
+  });
   if (variables.empty()) return std::nullopt;
   std::vector<Unit> waiting = units_of(code, braces), used;
   const auto take = [&](const auto& is_used) {
@@ -170,7 +199,7 @@ std::optional<UnsetVariable> unset_variable(std::string_view code, const std::st
     const std::string_view body = used[i].body;
     take([&](const Unit& one) { return find_word(body, one.name) != std::string_view::npos; });
   }
-  for (const Variable& variable : variables) {
+  for (const DeviceVariable& variable : variables) {
     bool is_used = false, is_written = false;
     for (const Unit& one : used) {
       if (one.name == variable.name) is_written = true;  // a macro of its name stands for it

@@ -80,7 +80,7 @@ struct LaunchStep {
 
 struct CopyStep {
   void* to = nullptr;
-  std::size_t argument = 0;
+  int argument = 0;  ///< below 0: the symbol is set to zero
   std::size_t bytes = 0;
 };
 
@@ -99,6 +99,13 @@ struct KernelFacts {
   cudaFuncAttributes attributes = {};
   std::optional<std::vector<ParameterFacts>> parameters;
 };
+
+bool is_captured(cudaStream_t stream) noexcept {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) == cudaSuccess) return status != cudaStreamCaptureStatusNone;
+  static_cast<void>(cudaGetLastError());  // the launch will report the error
+  return false;
+}
 
 // A binary on a device, shared by the executables made from it.
 class Library {
@@ -119,6 +126,7 @@ class Library {
     const OutsideCaptures outside;
     const DeviceScope scope(ordinal);
     if (!launched_ || cudaDeviceSynchronize() == cudaSuccess) {
+      if (last_turn_ != nullptr) static_cast<void>(cudaEventDestroy(last_turn_));
       static_cast<void>(cudaLibraryUnload(handle_));  // fails if the context is lost with all its contents
     } else {
       static_cast<void>(cudaGetLastError());
@@ -187,16 +195,18 @@ class Library {
 
   bool was_launched() const { return launched_; }
 
+  /// The lock and the event of launches that take turns. The event is null if none could be made.
+  std::mutex& turns() { return turns_; }
+  cudaEvent_t last_turn() {
+    if (last_turn_ == nullptr && cudaEventCreateWithFlags(&last_turn_, cudaEventDisableTiming) != cudaSuccess)
+      last_turn_ = nullptr;
+    return last_turn_;
+  }
+
   /// Call it before each launch of a guarded library, until it returns true: the launch is captured.
   bool note_launch(cudaStream_t stream) noexcept {
     if (!launched_.load(std::memory_order_relaxed)) launched_ = true;
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());  // the launch will report the error
-    } else if (status != cudaStreamCaptureStatusNone) {
-      return captured_ = true;
-    }
-    return false;
+    return is_captured(stream) && (captured_ = true);
   }
 
   const std::string suffix;
@@ -209,6 +219,27 @@ class Library {
   std::atomic<bool> launched_ = false, captured_ = false;
   std::mutex mutex_;
   std::map<std::string, KernelFacts> kernels_;
+  std::mutex turns_;
+  cudaEvent_t last_turn_ = nullptr;
+};
+
+// A launch that begins when the one before has ended, in whatever stream that was.
+class Turn {
+ public:
+  Turn(Library& library, cudaStream_t stream) noexcept
+      : lock_(library.turns()), event_(library.last_turn()), stream_(stream) {}
+  cudaError_t begin() const noexcept {
+    return event_ == nullptr ? cudaErrorMemoryAllocation : cudaStreamWaitEvent(stream_, event_, 0);
+  }
+  /// It is called also where a step failed, for those before it.
+  cudaError_t end() const noexcept {
+    return event_ == nullptr ? cudaErrorMemoryAllocation : cudaEventRecord(event_, stream_);
+  }
+
+ private:
+  std::scoped_lock<std::mutex> lock_;
+  cudaEvent_t event_;
+  cudaStream_t stream_;
 };
 
 /// Returns the id of the current context, which changes with cudaDeviceReset(). 0: the driver does not tell
@@ -287,20 +318,33 @@ class CudaExecutable : public Executable {
     cudaError_t code = scope.error();
     if (workspace == nullptr && workspaces_ != nullptr && code == cudaSuccess)
       return launch_with_workspace(arguments, static_cast<cudaStream_t>(stream), numbers);
+    // Only a guarded library is launched from several streams. A graph's launches would not take turns.
+    const bool takes_turns = work_.takes_turns && library_->guarded;
+    if (takes_turns && is_captured(static_cast<cudaStream_t>(stream)))
+      return static_cast<int>(cudaErrorStreamCaptureUnsupported);
     if (library_->guarded && !steps_.empty() && !captured_.load(std::memory_order_relaxed) &&
         library_->note_launch(static_cast<cudaStream_t>(stream)))
       captured_ = true;
+    std::optional<Turn> turn;
+    if (takes_turns && code == cudaSuccess)
+      code = turn.emplace(*library_, static_cast<cudaStream_t>(stream)).begin();
     for (auto step = steps_.begin(); code == cudaSuccess && step != steps_.end(); ++step) {
       if (const auto* kernel = std::get_if<LaunchStep>(&*step)) {
         code = run(*kernel, arguments, workspace, static_cast<cudaStream_t>(stream), numbers);
       } else if (const auto* copy = std::get_if<CopyStep>(&*step)) {
-        code = cudaMemcpyAsync(copy->to, arguments[copy->argument], copy->bytes, cudaMemcpyDeviceToDevice,
-                               static_cast<cudaStream_t>(stream));
+        code = copy->argument < 0
+                   ? cudaMemsetAsync(copy->to, 0, copy->bytes, static_cast<cudaStream_t>(stream))
+                   : cudaMemcpyAsync(copy->to, arguments[copy->argument], copy->bytes,
+                                     cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream));
       } else {
         const auto& zero = std::get<ZeroStep>(*step);
         code = cudaMemsetAsync(pointer_to(zero.what, arguments, workspace), 0, zero.bytes,
                                static_cast<cudaStream_t>(stream));
       }
+    }
+    if (turn) {
+      const cudaError_t ended = turn->end();
+      if (code == cudaSuccess) code = ended;
     }
     // The error is returned, so the caller's next cudaGetLastError should not find it again.
     if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
@@ -391,8 +435,8 @@ class CudaExecutable : public Executable {
     std::size_t room = 0;
     require(cudaLibraryGetGlobal(&step.to, &room, library_->handle(), name.c_str()),
             "The binary has no constant symbol " + name);
-    step.argument = static_cast<std::size_t>(copy.argument);
-    step.bytes = static_cast<std::size_t>(copy.bytes);
+    step.argument = copy.argument;
+    step.bytes = copy.argument < 0 ? room : static_cast<std::size_t>(copy.bytes);
     if (step.bytes > room) {
       throw LoadError("The constant symbol " + name + " holds " + std::to_string(room) +
                       " bytes, too few for the " + std::to_string(step.bytes) + " to be copied.");

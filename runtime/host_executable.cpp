@@ -185,7 +185,13 @@ class HostExecutable : public Executable {
             throw LoadError(*why);
         }
       } else if (const auto* copy = std::get_if<ConstantCopy>(&step)) {
-        symbols_.push_back(find(copy->symbol + library_->suffix));
+        const Symbol symbol = symbol_of(copy->symbol + library_->suffix);
+        if (symbol.bytes < copy->bytes) {
+          throw LoadError("The symbol " + copy->symbol + " holds " + std::to_string(symbol.bytes) +
+                          " bytes, too few for the " + std::to_string(copy->bytes) + " to be copied.");
+        }
+        symbols_.push_back(symbol.place);
+        symbol_bytes_.push_back(symbol.bytes);
       } else {
         symbols_.push_back(nullptr);
       }
@@ -217,9 +223,19 @@ class HostExecutable : public Executable {
     // The shim's state belongs to the module, so launches of one variant wait for each other. Only on the
     // host a launch takes a lock.
     const std::lock_guard one_at_a_time(library_->mutex);
+    std::size_t copies = 0;
     for (std::size_t n = 0; n < work_.steps.size(); ++n) {
       if (const auto* copy = std::get_if<ConstantCopy>(&work_.steps[n])) {
-        std::memcpy(symbols_[n], arguments[copy->argument], static_cast<std::size_t>(copy->bytes));
+        const auto size = static_cast<std::size_t>(symbol_bytes_[copies++]);
+        const auto bytes = static_cast<std::size_t>(copy->bytes);
+        auto* const to = static_cast<char*>(symbols_[n]);
+        if (copy->argument < 0) {
+          std::memset(to, 0, size);
+          continue;
+        }
+        if (bytes > 0) std::memcpy(to, arguments[copy->argument], bytes);
+        // Nobody may read what lies behind the argument's elements.
+        if (size > bytes) std::memset(to + bytes, 0xff, size - bytes);
         continue;
       }
       if (const auto* zero = std::get_if<Zero>(&work_.steps[n])) {
@@ -304,6 +320,25 @@ class HostExecutable : public Executable {
   }
 
  private:
+  struct Symbol {
+    void* place = nullptr;
+    std::int64_t bytes = 0;
+  };
+  Symbol symbol_of(const std::string& name) const {
+    if (void* const exported = dlsym(library_->handle, ("tunesmith_symbol_" + name).c_str())) {
+      long long bytes = 0;
+      void* const place = reinterpret_cast<void* (*)(long long*)>(exported)(&bytes);
+      return {place, bytes};
+    }
+    Symbol symbol{find(name)};
+    Dl_info ignored;
+    const Elf64_Sym* entry = nullptr;
+    void* extra = nullptr;
+    if (dladdr1(symbol.place, &ignored, &extra, RTLD_DL_SYMENT) != 0)
+      entry = static_cast<const Elf64_Sym*>(extra);
+    symbol.bytes = entry != nullptr ? static_cast<std::int64_t>(entry->st_size) : 0;
+    return symbol;
+  }
   void* find(const std::string& name) const {
     void* symbol = dlsym(library_->handle, name.c_str());
     if (symbol == nullptr)
@@ -313,7 +348,8 @@ class HostExecutable : public Executable {
 
   Work work_;
   std::shared_ptr<Library> library_;
-  std::vector<void*> symbols_;  ///< by step: the kernel's entry or the constant symbol
+  std::vector<void*> symbols_;              ///< by step: the kernel's entry or the constant symbol
+  std::vector<std::int64_t> symbol_bytes_;  ///< by ConstantCopy
   BinaryFacts facts_;
   int way_ = 0;
   BlockOrder order_ = BlockOrder::ascending;

@@ -18,6 +18,15 @@ ParameterFacts facts_of(const KernelArgument& argument) {
   return {argument_bytes(argument), kind};
 }
 
+// True if an int is the argument of a narrower parameter that can hold it: the parameter takes its low bytes.
+bool is_narrowed(const KernelArgument& argument, const ParameterFacts& taken) {
+  const auto* value = std::get_if<std::int32_t>(&argument);
+  if (value == nullptr || taken.bytes > 2 || taken.bytes < 1) return false;
+  if (taken.kind != ParameterKind::integer && taken.kind != ParameterKind::unknown) return false;
+  const std::int64_t values = std::int64_t{1} << (8 * taken.bytes);
+  return *value >= -values / 2 && *value < values;
+}
+
 std::string count_of(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
@@ -54,6 +63,7 @@ std::optional<std::string> parameter_mismatch(const std::string& kernel,
     const ParameterFacts argument = facts_of(given[n]);
     const bool known = taken[n].kind != ParameterKind::unknown;
     if (argument.bytes == taken[n].bytes && (!known || argument.kind == taken[n].kind)) continue;
+    if (is_narrowed(given[n], taken[n])) continue;
     return "Parameter " + std::to_string(n + 1) + " of " + std::to_string(taken.size()) + " of the kernel " +
            kernel + " is " + described(taken[n]) + ", but its launch gives " + described(argument) +
            "; make the two agree, in the work of its template or in the kernel.";

@@ -550,6 +550,199 @@ TEST_F(UserKernelTest, MayBeWrittenAsTutorialsDo) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 
+// A template in a namespace without a name, with an overload, a specialisation and an explicit instantiation.
+const std::string blend = R"cu(/* tunesmith
+kernel = "blend"
+dtype = "f32"
+[problem]
+n = [1, 100000]
+R = { default = 2, maximum = 8 }
+[arrays]
+x = ["n"]
+y = { extents = ["n"], role = "output" }
+w = { extents = ["n"], dtype = "f64" }
+[axes]
+BLOCK = [64, 128]
+FAST = [true, false]
+MODE = [0, 1]
+[launch]
+grid = "ceil_div(n, BLOCK)"
+block = "BLOCK"
+shared_bytes = "4 * BLOCK"
+[reference]
+kernel = "plain"
+instantiate = "plain<1, T>"
+*/
+namespace own {
+enum class Mode { forward, backward };
+namespace {
+template <typename T, int BLOCK, bool FAST, Mode MODE, unsigned R, typename W = double, int MORE = R + 1>
+__global__ void __launch_bounds__(BLOCK) blend(const T* __restrict__ x, T* y, const W* w, int n);
+template <typename T, int BLOCK, bool FAST, Mode MODE, unsigned R, typename W, int MORE>
+__global__ void __launch_bounds__(BLOCK)
+    blend(const T* __restrict__ x,
+          T* y,  // the output
+          const W* w, const int n) {
+  extern __shared__ T tile[];
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  tile[threadIdx.x] = i < n ? x[i] : T(0);
+  __syncthreads();
+  if constexpr (MODE == Mode::forward) {
+    if (i < n) y[i] = tile[threadIdx.x] * T(R) + T(w[i]) + T(MORE);
+  } else {
+    if (i < n) y[i] = T(w[i] + MORE + T(R) * x[i]);
+  }
+}
+template <typename T> __global__ void blend(T* y) { y[0] = 0; }
+template <> __global__ void blend<int>(int* y) { y[0] = 1; }
+template __global__ void blend<float, 32, true, Mode::forward, 3>(const float*, float*, const double*, int);
+}
+}
+template <int N, typename T>
+__global__ void plain(const T* x, T* y, const double* w, int n) {
+  for (int i = (blockIdx.x * blockDim.x + threadIdx.x) * N, end = i + N; i < end; ++i)
+    if (i < n) y[i] = x[i] * 2 + w[i] + 3;
+}
+)cu";
+
+TEST_F(UserKernelTest, MayBeATemplate) {
+  std::string text = blend;
+  text.insert(text.find("[problem]"), "instantiate = \"blend<T, BLOCK, FAST, MODE, R>\"\n");
+  write(text);
+  const Outcome right = scratch.tunesmith("check twice.cu --device host --random 2 --problem n=1000");
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  const Outcome compiled = scratch.tunesmith("check twice.cu --target sm_90a --random 0 --problem n=1000");
+  const bool has_nvrtc = !has(compiled.out + compiled.err, "libnvrtc");
+  EXPECT_TRUE(!has_nvrtc || compiled.exit_code == 0) << compiled.out << compiled.err;
+  // An argument that its parameter cannot hold is no other variant's.
+  text.replace(text.find("FAST, MODE, R>"), 4, "FAST + 1");
+  write(text);
+  const Outcome wrong = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=1000");
+  EXPECT_NE(wrong.exit_code, 0) << wrong.out;
+  EXPECT_THAT(wrong.out + wrong.err,
+              HasSubstr("The template parameter FAST of blend has the type bool, which cannot hold the "
+                        "value of FAST + 1."))
+      << wrong.out << wrong.err;
+}
+
+// y = (the sum of some weights) x, with weights in constant memory, a variable that each launch counts in,
+// and a host function as reference.
+const std::string weighted = R"cu(/* tunesmith
+symbols = { weights = "w" }
+zeroed = ["blocks"]
+[problem]
+n = [1, 100000]
+taps = [1, 8]
+[arrays]
+x = ["n"]
+y = { extents = ["n"], role = "output" }
+w = { extents = ["taps"], role = "constant" }
+[axes]
+BLOCK = [64, 128]
+[launch]
+grid = "ceil_div(n, BLOCK)"
+block = "BLOCK"
+[reference]
+function = "expected"
+arguments = ["x", "y", "w", "n", "taps"]
+*/
+namespace own {
+namespace {
+static __constant__ float weights[8];
+}
+__device__ unsigned blocks;
+}
+using namespace own;
+void expected(const float* x, float* y, const float* w, int n, int taps) {
+  for (int i = 0; i < n; ++i) {
+    y[i] = 0;
+    for (int k = 0; k < taps; ++k) y[i] += w[k] * x[i];
+  }
+}
+__global__ void twice(const float* x, float* y, int n, int taps) {
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < taps; ++k) sum += weights[k] * (i < n ? x[i] : 0);
+  if (threadIdx.x == 0 && atomicAdd(&blocks, 1u) >= gridDim.x) sum = 0;
+  if (i < n) y[i] = sum;
+}
+)cu";
+
+TEST_F(UserKernelTest, ConstantMemoryIsFilledBeforeEachLaunch) {
+  write(weighted);
+  const std::string check_it = "check twice.cu --random 2 --problem 'n=1000 taps=8' ";
+  const Outcome right = scratch.tunesmith(check_it + "--device host");
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  const Outcome tuned =
+      scratch.tunesmith("tune twice.cu --device host --budget all --problem 'n=1000 taps=5'");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  const Outcome chosen = scratch.tunesmith("explain twice.cu --device host --problem 'n=1000 taps=5'");
+  EXPECT_THAT(chosen.out, HasSubstr("match: exact")) << chosen.out << chosen.err;
+  const Outcome compiled = scratch.tunesmith(check_it + "--target sm_90a");
+  const bool has_nvrtc = !has(compiled.out + compiled.err, "libnvrtc");
+  EXPECT_TRUE(!has_nvrtc || compiled.exit_code == 0) << compiled.out << compiled.err;
+  // What is wrong with a variable is found: a shorter one, and a kernel that reads behind the array.
+  std::string text = weighted;
+  text.replace(text.find("weights[8]"), 10, "weights[7]");
+  write(text);
+  const Outcome shorter = scratch.tunesmith(check_it + "--device host");
+  EXPECT_NE(shorter.exit_code, 0) << shorter.out;
+  EXPECT_THAT(shorter.out + shorter.err,
+              HasSubstr("The symbol weights holds 28 bytes, too few for the 32 to be copied."))
+      << shorter.out << shorter.err;
+  text = weighted;
+  text.replace(text.find("k < taps; ++k) sum"), 8, "k < 8   ");
+  write(text);
+  const Outcome beyond =
+      scratch.tunesmith("check twice.cu --random 0 --problem 'n=1000 taps=5' --device host");
+  EXPECT_EQ(beyond.exit_code, 1) << beyond.out << beyond.err;
+  // Not zeroed, it counts on.
+  text = weighted;
+  text.replace(text.find("zeroed = [\"blocks\"]\n"), 20, "\n");
+  write(text);
+  EXPECT_EQ(scratch.tunesmith(check_it + "--device host").exit_code, 1);
+}
+
+// Numbers that are narrower than an int, and vectors.
+TEST_F(UserKernelTest, TakesNumbersAndVectorsAsTheFileNamesThem) {
+  write(R"cu(/* tunesmith
+[problem]
+n = [1, 10000]
+[arrays]
+x = ["n"]
+y = { extents = ["n"], role = "output" }
+[axes]
+BLOCK = [64, 128]
+[launch]
+grid = "ceil_div(n, BLOCK)"
+block = "BLOCK"
+arguments = ["x", "y", "n", "n > 5", "n % 7 - 3", 200, 0.5, -300]
+[reference]
+function = "expected"
+arguments = ["x", "y", "n", "n > 5", "n % 7 - 3"]
+*/
+#include <cstdint>
+typedef unsigned long long int count_t;
+#define DATA_TYPE double
+void expected(const float* x, float* y, int n, int more, int some) {
+  for (int i = 0; i < 4 * n; ++i) y[i] = x[i] + 200 * more + some - 299.5;
+}
+__global__ void twice(const float4* x, float4* y, count_t n, bool more, char some, uint8_t many, DATA_TYPE half, short few) {
+  const count_t i = blockIdx.x * BLOCK + threadIdx.x;
+  const float z = (more ? many : 0) + some + half + few;
+  if (i < n) y[i] = make_float4(x[i].x + z, x[i].y + z, x[i].z + z, x[i].w + z);
+}
+)cu");
+  for (const char* n : {"3", "1000", "1001"}) {
+    const Outcome right =
+        scratch.tunesmith(std::string("check twice.cu --device host --random 1 --problem n=") + n);
+    EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  }
+  const Outcome compiled = scratch.tunesmith("check twice.cu --target sm_90a --random 0 --problem n=1000");
+  const bool has_nvrtc = !has(compiled.out + compiled.err, "libnvrtc");
+  EXPECT_TRUE(!has_nvrtc || compiled.exit_code == 0) << compiled.out << compiled.err;
+}
+
 TEST_F(UserKernelTest, QueryCountsTheVariantsOfEachValue) {
   write(twice("if (i < n) y[i] = 2 * x[i] + (PART == 2 && BLOCK == 64 ? 1 : 0);", compared));
   EXPECT_EQ(scratch.tunesmith(tune + "--budget all").exit_code, 0);
@@ -712,8 +905,7 @@ TEST_F(UserKernelTest, WhatTheHostLacksIsSaid) {
   for (const auto& [header, says] : std::initializer_list<std::pair<const char*, const char*>>{
            {"<mma.h>", "is not there. If it is of the CUDA toolkit, it has no twin for the host: tune"},
            {"<cuda/barrier>", "is not there. If it is of the CUDA toolkit"},
-           {"<time.h>", "is not of the CUDA toolkit, so no kernel has it: write #ifndef TUNESMITH around"},
-           {"<iostream>", "is not of the CUDA toolkit"}}) {
+           {"<helper_cuda.h>", "is not there."}}) {
     write("\n#include <math.h>\n#include " + std::string(header) + "\n" +
           twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
     const Outcome tuned = scratch.tunesmith(tune + "--budget all");
@@ -721,6 +913,20 @@ TEST_F(UserKernelTest, WhatTheHostLacksIsSaid) {
     EXPECT_THAT(tuned.err, HasSubstr(std::string("The header ") + header + " " + says));
     EXPECT_THAT(tuned.err, HasSubstr("twice.cu:3:"));
   }
+}
+
+TEST_F(UserKernelTest, HeadersThatNoKernelHasAreLeftOut) {
+  write("#include <iostream>\n#include <time.h>\n" +
+        twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
+  const Outcome host = scratch.tunesmith("check twice.cu --random 0 --problem n=100 --device host");
+  EXPECT_EQ(host.exit_code, 0) << host.out << host.err;
+  EXPECT_THAT(host.out + host.err, HasSubstr("no kernel has the header <iostream>; line 1 is left out."))
+      << host.out << host.err;
+  write("#include <iostream>\nvoid report() { std::cout << 1; }\n" +
+        twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
+  const Outcome needed = scratch.tunesmith("check twice.cu --random 0 --problem n=100 --device host");
+  EXPECT_EQ(needed.exit_code, 1) << needed.out;
+  EXPECT_THAT(needed.out + needed.err, HasSubstr("twice.cu:2:")) << needed.out << needed.err;
 }
 
 // Guarded includes in any spelling are left out, and for NVRTC too.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests loading and launching on the CUDA device: refusals, failures, overlap.
+#include <cuda_runtime.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,6 +36,47 @@ TEST_F(CudaDevice, CopiesIntoConstantMemory) {
   device().time_us(*executable, arguments, nullptr,
                    {});  // the copy is captured, and reads when the graph is replayed
   EXPECT_EQ(get(out, 4), (std::vector<float>{5, 6, 7, 8}));
+}
+
+// Of two streams, each with a table of its own; each launch finds its own and a counter that is zero.
+TEST_F(CudaDevice, LaunchesThatKeepStateTakeTurns) {
+  constexpr std::size_t streams = 2, rounds = 20;
+  const Work work{.steps = {ConstantCopy{"table", 0, 16}, ConstantCopy{"launches", -1, 0},
+                            Launch{.kernel = "read_table_late",
+                                   .block = {4, 1, 1},
+                                   .arguments = {ArgumentPointer{1}, std::int64_t{200000}}}},
+                  .takes_turns = true};
+  const auto executable = load_cuda(binary(device()), "", work, 0, true);
+  std::vector<cudaStream_t> all(streams);
+  std::vector<float*> tables, outs;
+  for (std::size_t s = 0; s < streams; ++s) {
+    ASSERT_EQ(cudaStreamCreateWithFlags(&all[s], cudaStreamNonBlocking), cudaSuccess);
+    const float first = 10 * static_cast<float>(s);
+    tables.push_back(put(std::vector<float>{first, first + 1, first + 2, first + 3}));
+    outs.push_back(put(std::vector<float>(4 * rounds, -1)));
+  }
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (std::size_t s = 0; s < streams; ++s) {
+      void* arguments[] = {tables[s], outs[s] + 4 * round};
+      ASSERT_EQ(executable->launch(arguments, nullptr, all[s]), 0);
+    }
+  }
+  device().synchronize();
+  for (std::size_t s = 0; s < streams; ++s) {
+    const std::vector<float> found = get(outs[s], 4 * rounds);
+    for (std::size_t n = 0; n < found.size(); ++n)
+      ASSERT_EQ(found[n], 10 * static_cast<float>(s) + static_cast<float>(n % 4)) << s << " " << n;
+  }
+  // A graph's launches would not take turns.
+  cudaGraph_t graph = nullptr;
+  void* arguments[] = {tables[0], outs[0]};
+  ASSERT_EQ(cudaStreamBeginCapture(all[0], cudaStreamCaptureModeRelaxed), cudaSuccess);
+  EXPECT_EQ(executable->launch(arguments, nullptr, all[0]), cudaErrorStreamCaptureUnsupported);
+  ASSERT_EQ(cudaStreamEndCapture(all[0], &graph), cudaSuccess);
+  static_cast<void>(cudaGraphDestroy(graph));
+  EXPECT_EQ(executable->launch(arguments, nullptr, all[0]), 0) << "the next launch is no worse for it";
+  device().synchronize();
+  for (cudaStream_t stream : all) static_cast<void>(cudaStreamDestroy(stream));
 }
 
 TEST_F(CudaDevice, GivesAKernelMoreThan48KiBOfSharedMemory) {

@@ -78,5 +78,57 @@ __global__ void twice(const T* x, T* y, int n) {
   for (const char* dtype : {"f16", "bf16", "f32"}) expect_compiles(own, std::string("n=10 dtype=") + dtype);
 }
 
+// The kernel and the variables have the names by which they are found.
+TEST_F(UserKernelNvrtc, TemplatesAndSymbols) {
+  const UserKernel& own = add_user_kernel(KernelFile{.path = "weighted.cu",
+                                                     .cu = R"cu(/* tunesmith
+name = "weighted"
+instantiate = "weigh<T, BLOCK, FAST>"
+symbols = { weights = "w" }
+zeroed = ["blocks"]
+type = "T"
+dtype = ["f64", "f32"]
+[problem]
+n = [1, 100000]
+[arrays]
+x = ["n"]
+y = { extents = ["n"], role = "output" }
+w = { extents = ["8"], role = "constant", dtype = "f32" }
+[axes]
+BLOCK = [64, 32]
+FAST = [true, false]
+[launch]
+grid = "ceil_div(n, BLOCK)"
+block = "BLOCK"
+[reference]
+kernel = "plain"
+instantiate = "plain<T>"
+*/
+namespace own {
+namespace {
+static __constant__ float weights[8], others[2];
+__device__ unsigned blocks;
+template <typename T, int BLOCK, bool FAST = true>
+__global__ void __launch_bounds__(BLOCK) weigh(const T* x, T* y, const __grid_constant__ int n);
+template <typename T, int BLOCK, bool FAST>
+__global__ void __launch_bounds__(BLOCK) weigh(const T* x, T* y, const __grid_constant__ int n) {
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (threadIdx.x == 0) atomicAdd(&blocks, 1u);
+  if (i < n) y[i] = T(weights[FAST ? i & 7 : i % 8]) * x[i];
+}
+template <typename T> __global__ void weigh(T* y) {}
+template <> __global__ void weigh<int>(int* y) {}
+template __global__ void weigh<float, 16>(const float* x, float* y, const int n);
+}
+template <typename T> __global__ void plain(const T* x, T* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = T(weights[i & 7]) * x[i];
+}
+}
+)cu",
+                                                     .description = {}});
+  for (const char* dtype : {"f64", "f32"}) expect_compiles(own, std::string("n=10 dtype=") + dtype);
+}
+
 }  // namespace
 }  // namespace tunesmith

@@ -225,10 +225,11 @@ TEST(Description, AnArrayHasTheTypeOfItsPointer) {
       "set dtype = \"…\" to the type that its extents count: f32, f64, f16, bf16, i8, i16, i32, i64, u8, "
       "u16, u32, "
       "u64, bool. Of a struct these are its members, or u8 for its bytes.");
-  EXPECT_EQ(
-      complaint(with_pointer("float4*", "")),
-      "scale.cu, line 6: The array c is taken by the kernel as float4*, vectors of 4 f32; give it dtype = "
-      "\"f32\" and extents that count f32, such as [\"n\", 4].");
+  // Extents count vectors, unless the description gives the type that they count.
+  EXPECT_EQ(described_op(with_pointer("float4*", ""), {})->op.arguments[1].extents(problem),
+            (std::vector<std::int64_t>{100, 4}));
+  EXPECT_EQ(described_op(with_pointer("float4*", ", dtype = \"f32\""), {})->op.arguments[1].extents(problem),
+            std::vector<std::int64_t>{100});
   EXPECT_EQ(complaint(with_pointer("unsigned long long*", ", dtype = \"i32\"")),
             "scale.cu, line 6: The array c has the dtype i32, but the kernel takes it as unsigned long "
             "long*, whose "
@@ -307,8 +308,231 @@ TEST(Description, WhatNothingFillsIsRefused) {
       complaint(file),
       "scale.cu: The kernel count reads the __constant__ variable weights, which has no initialiser and "
       "which "
-      "nothing fills, so it would be zero. Give it an initialiser, or make it a parameter of the kernel and "
-      "name it in [arrays].");
+      "nothing fills, so it would be zero. Give it an initialiser, or fill it before each launch, from an "
+      "array "
+      "by symbols = { weights = \"…\" }.");
+}
+
+// y = TIMES x, a template: its head, and more of the description.
+KernelFile of_template(const std::string& head, const std::string& more = "dtype = \"f32\"",
+                       const std::string& before = "") {
+  return text_of(
+      "/* tunesmith\n" + more +
+      "\n[problem]\nn = [1, 1000]\nR = { default = 2, maximum = 9 }\nmode = [\"same\", "
+      "\"valid\"]\n[arrays]\nx = [\"n\"]\ny = { extents = [\"n\"], role = \"output\" }\n"
+      "[axes]\nBLOCK = [64, 300]\n[launch]\ngrid = \"n + R + (mode == 'same')\"\nblock = "
+      "\"BLOCK\"\n*/\n" +
+      before + head +
+      "\n__global__ void __launch_bounds__(256) own(const T* x, T* y, int n) { if (BLOCK > n) y[0] = "
+      "x[0]; }\n");
+}
+
+TEST(Description, NumbersHaveTheTypeOfTheirParameter) {
+  const auto with_number = [](const std::string& type, const std::string& value,
+                              const std::string& before = "") {
+    KernelFile file = with_pointer("float*", "", before);
+    file.cu = replaced(file.cu, "int n)", type + " n)");
+    file.cu = replaced(file.cu, "block = \"BLOCK\"",
+                       "block = \"BLOCK\"\narguments = [\"x\", \"c\", " + value + "]");
+    return file;
+  };
+  const Problem problem = Problem::parse("n=100 dtype=f32");
+  const auto argument = [&](const KernelFile& file) {
+    const auto own = described_op(file, {});
+    const Template& tmpl = own->op.templates.front();
+    const Work work = tmpl.work(problem, tmpl.space(problem).complete({}));
+    return std::get<Launch>(work.steps.back()).arguments[2];
+  };
+  EXPECT_EQ(std::get<std::int64_t>(
+                argument(with_number("count_t", "\"n\"", "typedef unsigned long long int count_t;\n"))),
+            100);
+  EXPECT_EQ(std::get<double>(argument(with_number("Real_t", "0.5", "#define Real_t double\n"))), 0.5);
+  for (const char* type : {"int unsigned", "short", "unsigned char", "char", "uint"})
+    EXPECT_EQ(std::get<std::int32_t>(argument(with_number(type, "\"n\""))), 100) << type;
+  EXPECT_EQ(std::get<std::int32_t>(argument(with_number("bool", "\"n > 5\""))), 1);
+  // What the parameter would hold otherwise is refused.
+  EXPECT_THAT(
+      complaint(with_number("unsigned char", "256")),
+      HasSubstr("The argument n of count is 256; its type unsigned char holds numbers from 0 to 255."));
+  KernelFile file = with_number("bool", "\"n\"");
+  file.cu = replaced(file.cu, "[problem]", "examples = [\"n=2\"]\n[problem]");
+  EXPECT_THAT(complaint(file), HasSubstr("takes \"n\" as an integer from 0 to 1, and it is 2."));
+  EXPECT_THAT(complaint(with_number("float2", "1")), HasSubstr("which cannot be given"));
+}
+
+TEST(Description, ATemplateIsInstantiatedByNames) {
+  const Files common = {{"common/c_names.cuh", ""}, {"common/half_types.cuh", ""}, {"common/shared.cuh", ""}};
+  const auto rendered = [&](const KernelFile& file) {
+    const auto made = described_op(file, common);
+    const Problem problem = complete_problem(made->op, Problem::parse("n=100"));
+    const Template& tmpl = made->op.templates.front();
+    return render(made->op, tmpl, problem, tmpl.space(problem).complete({}), "sm_90a", made->files).text;
+  };
+  std::string text = rendered(of_template("template <typename T, int BLOCK, int R, bool FAST = BLOCK % 3>"));
+  for (const char* part : {"constexpr int R = 2;",
+                           "using argument_0 = float; constexpr auto argument_1 = (BLOCK); constexpr auto "
+                           "argument_2 = (R); namespace named",
+                           "using type_3 = bool; constexpr type_3 FAST = static_cast<type_3>(BLOCK % 3);",
+                           "extern \"C\" __global__ void __launch_bounds__(256) ENTRY(own)(const T* x, T* y, "
+                           "int n) { own<T, BLOCK, "
+                           "R, FAST>(x, y, n); }",
+                           "\n__device__ __forceinline__ void                        own(const T* x"})
+    EXPECT_THAT(text, HasSubstr(part)) << part << "\n" << text;
+  // The dtype of the arrays is the type's, given by them or by a name.
+  EXPECT_THAT(rendered(of_template("template <class T, int BLOCK>", "dtype = \"u8\"")),
+              HasSubstr("= unsigned char;"));
+  text = rendered(of_template("template <class T, int BLOCK>", "type = \"T\"\ndtype = [\"f64\", \"f32\"]"));
+  EXPECT_THAT(text, HasSubstr("using T = double;"));
+  EXPECT_THAT(text, HasSubstr("using argument_0 = T;"));
+  text = rendered(
+      of_template("template <class T, int BLOCK, int B>", "instantiate = \"own<double, BLOCK, 2 * BLOCK>\""));
+  EXPECT_THAT(text,
+              HasSubstr("using argument_0 = double; constexpr auto argument_1 = (BLOCK); constexpr auto "
+                        "argument_2 = (2 * BLOCK);"));
+  // An overload is chosen by the number of its arguments.
+  const std::string other = "template <class T> __global__ void own(T* x, int n) {}\n";
+  EXPECT_EQ(complaint(of_template("template <class T, int BLOCK>",
+                                  "dtype = \"f32\"\ninstantiate = \"own<T, BLOCK>\"", other)),
+            "");
+  for (
+      const auto& [file, sentence] : std::initializer_list<std::pair<KernelFile, const char*>>{
+          {of_template("template <class T, int BLOCK>", "dtype = \"f32\"", other),
+           "The kernel own is declared in line 16 and, with other template parameters, in line 17; choose "
+           "one "
+           "by instantiate = \"own<…>\" with all of its arguments, or give them names that differ."},
+          {of_template("template <class T, int BLOCK>", ""),
+           "The template parameter T of own is the type of y, which has no dtype; give one, such as dtype = "
+           "\"f32\", for all arrays or for this."},
+          {of_template("template <class T, int BLOCK>", "dtype = [\"f32\", \"f64\"]\ntype = \"S\""),
+           "There are several dtypes, and the template parameter T of own is the type of y; let Tunesmith "
+           "define it, by type = \"T\"."},
+          {of_template("template <class T, class A>"),
+           "The template parameter A of own (line 16) is the type of no array; name it by instantiate = "
+           "\"own<…>\", with all arguments in their order."},
+          {of_template("template <class T, int TILE>"),
+           "The template parameter TILE of own (line 16) is no axis and no parameter of the problem; make it "
+           "one, or give its value by instantiate = \"own<…>\", with all arguments in their order."},
+          {of_template("template <class T, int mode>"),
+           "The template parameter mode of own has the name of a parameter of the problem that is a word, "
+           "and "
+           "which word stands for which value is not known here; give the value by instantiate = "
+           "\"own<…>\"."},
+          {of_template("template <class T, unsigned char BLOCK>"),
+           "The template parameter BLOCK of own has the type unsigned char, which cannot hold the axis's "
+           "value "
+           "300; give values from 0 to 255."},
+          {of_template("template <class T, int... N>"),
+           "The template parameter N of own (line 16) is a pack or a template, which cannot be given; write "
+           "a "
+           "kernel without it that calls the code."},
+          // Each of these would run with another type or value than the description says.
+          {of_template("template <class T, int BLOCK>", "dtype = \"f32\"\ninstantiate = \"own<T, 128>\""),
+           "The template parameter BLOCK of own (line 17) is given as 128, and hides the axis of its name; "
+           "write BLOCK in instantiate, or give that another name."},
+          {of_template("template <class T, int BLOCK>",
+                       "dtype = \"f32\"\ninstantiate = \"own<T>; int x<3>\""),
+           "instantiate is \"own<T>; int x<3>\"; give the kernel with its template arguments"},
+          {of_template("template <class T, int BLOCK>", "dtype = \"f32\"\ninstantiate = \"owns<T, 128>\""),
+           "There is no kernel owns in scale.cu; its __global__ functions are own."},
+          {of_template("using T = float;", "instantiate = \"own<T>\""),
+           "instantiate gives 1 template arguments, and no kernel own in scale.cu is a template with as many "
+           "parameters."}})
+    EXPECT_THAT(complaint(file), HasSubstr(sentence)) << sentence << "\n" << complaint(file);
+}
+
+TEST(Description, TheTypeOfATemplateIsComparedWithTheArrays) {
+  const auto with_dtype = [](const std::string& arguments, const std::string& dtype) {
+    KernelFile file =
+        of_template("template <class T, int BLOCK>", "instantiate = \"own<" + arguments + ">\"");
+    file.cu = replaced(file.cu, "x = [\"n\"]", "x = { extents = [\"n\"], dtype = \"" + dtype + "\" }");
+    file.cu = replaced(file.cu, "role = \"output\"", "role = \"output\", dtype = \"f32\"");
+    return complaint(file);
+  };
+  EXPECT_EQ(with_dtype("T, BLOCK", "f32"), "");
+  EXPECT_EQ(with_dtype("float, BLOCK", "f32"), "");
+  EXPECT_EQ(with_dtype("float4, BLOCK", "f32"), "");
+  EXPECT_THAT(
+      with_dtype("double, BLOCK", "f32"),
+      HasSubstr("The array x has the dtype f32, but the kernel takes it as double*, whose elements are f64"));
+  EXPECT_THAT(
+      with_dtype("T, BLOCK", "f64"),
+      HasSubstr("The template parameter T of own is the type of x, whose dtype is f64, and of y, whose "
+                "dtype is f32; give them one dtype."))
+      << with_dtype("T, BLOCK", "f64");
+}
+
+TEST(Description, SymbolsAreFilledBeforeEachLaunch) {
+  const auto filled = [](const std::string& array, const std::string& more, const std::string& variable) {
+    KernelFile file = with_pointer("float*", " }\n" + array + "\nrest = { extents = [\"n\"]", variable);
+    file.cu = replaced(file.cu, "rest = { extents = [\"n\"] }\n", "");
+    file.cu = replaced(file.cu, "[problem]", more + "\n[problem]");
+    file.cu = replaced(file.cu, "c[0] = x[0]", "c[0] = x[0] * weights[1]");
+    return file;
+  };
+  const std::string array = "w = { extents = [\"n + 1\"], role = \"constant\" }",
+                    given = "symbols = { weights = \"w\" }",
+                    variable = "namespace { static __constant__ float weights[8], other[2]; }\n";
+  const Files common = {{"common/c_names.cuh", ""}, {"common/half_types.cuh", ""}, {"common/shared.cuh", ""}};
+  const auto made = described_op(filled(array, given, variable), common);
+  const Problem problem = complete_problem(made->op, Problem::parse("n=5"));
+  const Template& tmpl = made->op.templates.front();
+  const Config config = tmpl.space(problem).complete({});
+  const Work work = tmpl.work(problem, config);
+  ASSERT_EQ(work.steps.size(), 2U);
+  const auto& copy = std::get<ConstantCopy>(work.steps[0]);
+  EXPECT_EQ(copy.symbol, "weights");
+  EXPECT_EQ(copy.argument, 2);
+  EXPECT_EQ(copy.bytes, 24);
+  EXPECT_TRUE(work.takes_turns);
+  EXPECT_TRUE(reentrant(work));
+  EXPECT_EQ(made->op.arguments[2].role, Role::input);
+  const std::string text = render(made->op, tmpl, problem, config, "host",
+                                  {{"common/host_shim.h", ""},
+                                   {"common/c_names.cuh", ""},
+                                   {"common/shared.cuh", ""},
+                                   {"count/includes.h", made->files.at("count/includes.h")},
+                                   {"count/count.cu", made->files.at("count/count.cu")}})
+                               .text;
+  for (const char* part :
+       {"#define weights ENTRY(weights)\n",
+        "inline namespace tunesmith_own { extern \"C\" {        __constant__ float weights[8], "
+        "other[2]; } }\n",
+        "using tunesmith_own::weights;\n", "TUNESMITH_HOST_SYMBOL(weights_"})
+    EXPECT_THAT(text, HasSubstr(part)) << part << "\n" << text;
+  // An array of a variable's name needs no symbol; a __device__ variable may be zeroed.
+  EXPECT_EQ(complaint(filled("weights = { extents = [\"n\"], role = \"constant\" }", "", variable)), "");
+  const std::string device = "__device__ float weights[8];\n";
+  const auto zeroed = described_op(filled("", "zeroed = [\"weights\"]", device), {});
+  const Work zeroing = zeroed->op.templates.front().work(problem, config);
+  EXPECT_EQ(std::get<ConstantCopy>(zeroing.steps.at(0)).argument, -1);
+  for (const auto& [file, sentence] : std::initializer_list<std::pair<KernelFile, const char*>>{
+           {filled(array, "", variable),
+            "The array w has the role constant, but no variable of the file takes it"},
+           {filled(array, "symbols = { weight = \"w\" }", variable),
+            "There is no __constant__ or __device__ variable weight outside of functions in scale.cu; there "
+            "are "
+            "weights, other."},
+           {filled(array, "symbols = { weights = \"v\" }", variable),
+            "The array w has the role constant, but"},
+           {filled(array, "symbols = { weights = \"c\", other = \"w\" }", variable),
+            "The variable weights gets c, whose role is inout"},
+           {filled(array, given, "__constant__ double weights[8];\n"), ""},
+           {filled("w = { extents = [\"n\"], dtype = \"f32\", role = \"constant\" }", given,
+                   "__constant__ double weights[8];\n"),
+            "The array w has the dtype f32, but the kernel takes it as double*, whose elements are f64"},
+           {filled(array, given,
+                   "#if BLOCK > 3\n__constant__ float weights[8];\n#else\n__constant__ int "
+                   "weights[8];\n#endif\n"),
+            "The variable weights is of float and of int in two places of scale.cu"},
+           {filled(array, given, "__device__ float* weights;\n"), "The variable weights is a pointer"},
+           {filled("", "zeroed = [\"weights\"]", variable),
+            "The variable weights is __constant__, so no launch"},
+           {filled(array, given + "\nzeroed = [\"weights\"]", device),
+            "The variable weights is filled twice"}})
+    if (*sentence == '\0')
+      EXPECT_EQ(described_op(file, {})->op.arguments[2].dtype(problem), DType::f64);
+    else
+      EXPECT_THAT(complaint(file), HasSubstr(sentence)) << sentence << "\n" << complaint(file);
 }
 
 TEST(Description, AnArraySaysWhatItHolds) {

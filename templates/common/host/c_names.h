@@ -8,6 +8,8 @@
 #include <float.h>
 #include <limits.h>
 #include <stdint.h>
+
+#include "common/host/intrinsics.h"
 #ifndef INFINITY
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")

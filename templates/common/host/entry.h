@@ -19,6 +19,12 @@ template <typename P>
 constexpr int kind(P**) {
   return pointer_kind;
 }
+constexpr int kind(bool*) { return integer_kind; }
+constexpr int kind(char*) { return integer_kind; }
+constexpr int kind(signed char*) { return integer_kind; }
+constexpr int kind(unsigned char*) { return integer_kind; }
+constexpr int kind(short*) { return integer_kind; }
+constexpr int kind(unsigned short*) { return integer_kind; }
 constexpr int kind(int*) { return integer_kind; }
 constexpr int kind(unsigned*) { return integer_kind; }
 constexpr int kind(long*) { return integer_kind; }
@@ -80,4 +86,10 @@ TUNESMITH_EXPORT void tunesmith_fail(int code) { tunesmith_shim::fail(code); }
   TUNESMITH_EXPORT long long tunesmith_shared_bytes_##name() { return tunesmith_shim::shared_bytes(); }    \
   TUNESMITH_EXPORT long long tunesmith_parameter_##name(int index) {                                       \
     return tunesmith_shim::Entry<name>::parameter(index);                                                  \
+  }
+// The export of a variable in a namespace.
+#define TUNESMITH_HOST_SYMBOL(name)                                  \
+  TUNESMITH_EXPORT void* tunesmith_symbol_##name(long long* bytes) { \
+    *bytes = sizeof(name);                                           \
+    return (void*)&name;                                             \
   }

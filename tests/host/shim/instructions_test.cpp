@@ -246,5 +246,39 @@ extern "C" __global__ void ENTRY(kernel)(double* out) {
   EXPECT_EQ(out[2], 1) << "what follows is rounded to nearest again";
 }
 
+// What users' own kernels find beside the functions of the library's ops. The first condition that is false
+// is told.
+TEST(Instructions, FurtherFunctionsOfCuda) {
+  LoadedBinary kernel = load(R"(#include "common/c_names.cuh"
+#define CHECK(condition) if (!(condition) && out[0] == 0) { out[0] = __LINE__ - first; }
+extern "C" __global__ void ENTRY(kernel)(int* out) {
+  const int first = __LINE__;
+  CHECK(__mul24(0x1000001, -3) == -3); CHECK(__umul24(0x1000002u, 5u) == 10);
+  CHECK(__mul24(0x7fffff, 0x7fffff) == (int)(0x7fffffll * 0x7fffffll));
+  CHECK(__dp4a((int)0xff020304, 0x01010101, 10) == 10 + -1 + 2 + 3 + 4);
+  CHECK(__dp4a(0xff020304u, 0x01010101u, 10u) == 10 + 255 + 9);
+  CHECK(__funnelshift_l(0x80000000u, 1u, 1) == 3); CHECK(__funnelshift_r(2u, 1u, 1) == 0x80000001u);
+  CHECK(__funnelshift_lc(7, 9, 32) == 7); CHECK(__funnelshift_l(7, 9, 32) == 9);
+  CHECK(__float2int_rn(2.5f) == 2); CHECK(__float2int_rz(-2.5f) == -2); CHECK(__float2int_ru(2.1f) == 3); CHECK(__float2int_rd(-2.1f) == -3);
+  CHECK(__float2int_rn(1e20f) == 2147483647); CHECK(__float2int_rn(-1e20f) == -2147483647 - 1); CHECK(__float2uint_rn(-5.0f) == 0); CHECK(__float2int_rn(__builtin_nanf("")) == 0);
+  CHECK(__float2uint_rn(1e20f) == 4294967295u); CHECK(__double2ll_rn(1e30) == 9223372036854775807ll); CHECK(__double2ull_rz(1e30) == ~0ull);
+  CHECK(__float2int_rn(2147483520.0f) == 2147483520); CHECK(__double2int_rn(-2147483648.0) == -2147483647 - 1);
+  CHECK(__fadd_ru(1.0f, 1e-10f) > 1.0f); CHECK(__fadd_rd(1.0f, 1e-10f) == 1.0f); CHECK(__fsub_rz(1.0f, 1e-10f) < 1.0f); CHECK(__fadd_rn(1.0f, 1e-10f) == 1.0f);
+  CHECK(__fdiv_ru(1.0f, 3.0f) > __fdiv_rd(1.0f, 3.0f)); CHECK(__dsqrt_ru(2.0) > __dsqrt_rd(2.0)); CHECK(__double2float_ru(0.1) > __double2float_rd(0.1));
+  CHECK(sinpif(1.0f) == 0 && cospif(0.5f) == 0 && cospif(1.0f) == -1 && sinpif(0.5f) == 1 && sinpif(-0.5f) == -1 && sinpif(2.5f) == 1);
+  CHECK(fabs(sinpi(0.25) - 0.70710678118654752) < 1e-15); CHECK(isnan(sinpi(__builtin_inf())));
+  CHECK(signbit(-0.0f) && !signbit(1.0)); CHECK(lrintf(2.5f) == 2 && lroundf(2.5f) == 3);
+  CHECK(__hiloint2double(__double2hiint(-1.5), __double2loint(-1.5)) == -1.5);
+  CHECK(normcdff(0.0f) == 0.5f); CHECK(norm3df(2, 3, 6) == 7); CHECK(rcbrtf(8) == 0.5f);
+  unsigned u = 0; CHECK(atomicDec(&u, 5) == 0 && u == 5); CHECK(atomicDec(&u, 5) == 5 && u == 4); u = 9; CHECK(atomicDec(&u, 5) == 9 && u == 5);
+  CHECK(atomicAdd_system(&u, 2) == 5 && u == 7); unsigned long long v = 3; CHECK(atomicCAS_system(&v, 3, 4) == 3 && v == 4); 
+  long long w = 3; atomicMin(&w, -5ll); CHECK(w == -5); CHECK(__sad(-5, 7, 1u) == 13);
+})",
+                             {}, {}, 1);
+  int line = 0;
+  ASSERT_EQ(kernel.run({&line}), 0);
+  EXPECT_EQ(line, 0) << "the line of the kernel whose condition is false";
+}
+
 }  // namespace
 }  // namespace tunesmith
