@@ -12,7 +12,7 @@ import numpy as np
 from ._arrays import index
 from ._core import functions, tensor_arrays, tensor_computation
 from ._recording import recorded
-from ._tensors import _dtype_of, _launched, _read_as, _together, _types, _types_of
+from ._tensors import _dtype_of, _launched, _read_as, _together, _types, _types_of_line
 from ._types import dtype_words, type_name
 
 _Layout = tuple[list[int], list[int]]  # extents, and strides in elements
@@ -73,7 +73,7 @@ def _product(
         raise TypeError(
             "A finish of uint64 is not computed, as its comparisons and quotients would be those of int64; convert the arrays first."
         )
-    computed, stored, last = _types_of(dtype, None if out_dtype is None else type_name(out_dtype))
+    computed, stored, last = _types_of_line(dtype, None if out_dtype is None else type_name(out_dtype))
     operands = _read_as(given, computed)
     line = line_of([(list(one.shape), list(one.array.strides)) for one in operands], shape)
     _, problem = tensor_computation(

@@ -47,7 +47,7 @@ def _common_dtype(dtypes: Iterable[str], what: str) -> str:
     return found
 
 
-def _types_of(dtype: str, out_dtype: str | None) -> tuple[str, str, str]:
+def _types_of_line(dtype: str, out_dtype: str | None) -> tuple[str, str, str]:
     """The types in which a line of arrays of that type is computed, is stored by its kernel, and is given to the caller."""
     computed = _computed_as.get(dtype, dtype)
     if computed not in _types:
@@ -108,7 +108,7 @@ def _compute(
     same_kind: bool = True,
 ) -> Any:
     """The expression's result for arrays in the order in which it names them. is_whole: every element of the result is written."""
-    computed, stored, last = _types_of(dtype, out_dtype)
+    computed, stored, last = _types_of_line(dtype, out_dtype)
     operands = _read_as(arrays, computed)
     shape, problem = tensor_computation(
         expression,
