@@ -148,6 +148,22 @@ def test_conv_is_its_loops(part):
     assert computed > 50
 
 
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda x: tunesmith.matmul(x[0], x[1].T), 'expression="out[a,b] += x0[a,c] * x1[b,c]" dtype=f64 extents=5x5x7'),
+        (lambda x: tunesmith.matmul(x, x[0].T), 'expression="out[a,b] += x0[a,c] * x1[b,c]" dtype=f64 extents=15x5x7'),
+        (lambda x: tunesmith.linear(x, x[0]), 'expression="out[a,b] += x0[a,c] * x1[b,c]" dtype=f64 extents=15x5x7'),
+        (lambda x: tunesmith.conv(x, x[:2, :, :1]), 'expression="out[a,b,c] += x0[a,d,c] * x1[b,d]" dtype=f64 extents=3x2x7x5'),
+        (lambda x: tunesmith.conv(x, x[0, :, None, :4], groups=5, padding=((3, 0),)), 'expression="out[a,b,c] += x0[a,b,c+d-3] * x1[b,d]" dtype=f64 extents=3x5x7x4'),
+    ],
+)  # fmt: skip
+def test_a_call_is_a_line_of_few_indices(call, problem):
+    with tunesmith.capture() as used:
+        call(rng.standard_normal((3, 5, 7)))
+    assert [one["problem"][: len(problem)] for one in used.problems] == [problem]
+
+
 def test_conv_is_scipys():
     x, w = rng.standard_normal((9, 11)), rng.standard_normal((3, 5))
     for mode, padding in (("valid", 0), ("same", "same"), ("full", (2, 4))):
