@@ -27,6 +27,7 @@ from ._elsewhere import missing
 from ._expressions import Vectorized, vectorize
 from ._filter_banks import filter_bank
 from ._histograms import bincount, histogram, histogram2d
+from ._products import conv, linear, matmul
 from ._reductions import max, mean, min, sum
 from ._references import serve_reference
 from ._rows import layer_norm, log_softmax, logsumexp, normalize, rms_norm, rows, softmax
@@ -64,6 +65,7 @@ __all__ = [
     "argmin",
     "bincount",
     "capture",
+    "conv",
     "conv_covariance",
     "convolve",
     "correlate",
@@ -81,8 +83,10 @@ __all__ = [
     "histogram",
     "histogram2d",
     "layer_norm",
+    "linear",
     "log_softmax",
     "logsumexp",
+    "matmul",
     "max",
     "mean",
     "mean_var",

@@ -21,7 +21,7 @@ _shared = {
         "Types: float32, float64, float16 and bfloat16; integers and bool as float64. "
         f"Raises {_text} and complex numbers; ValueError (numpy.exceptions.AxisError) for axes, shapes and settings."
     ),
-    "einsum tensor reduction": (
+    "einsum tensor reduction matmul linear conv": (
         "Types: integers, float16, bfloat16, float32 and float64. "
         f"Raises {_text}, bool and complex numbers, and for unsafe casts to out=; ValueError for expressions that are wrong or do not fit the arrays."
     ),

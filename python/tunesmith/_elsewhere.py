@@ -13,32 +13,37 @@ _interpolation = f"{_gpu}; for whole steps, mirrors and transpositions tunesmith
 _windows = "tunesmith.tensor(), as in 'out[y,x] max= abs(image[y+i,x+j] - w[i,j])', or scipy.ndimage for any function of Python"
 _own = "the array's own library"
 _moved = "tunesmith.transpose(), which copies, or the array's own library for a view"
-_image = "tunesmith.ndimage.correlate() or tunesmith.signal.convolve2d(); for layers of a network tunesmith.tensor(), as in 'y[n,o,v,u] += x[n,c,v+i,u+j] * w[o,c,i,j]'"
-_line = "tunesmith.convolve() or tunesmith.correlate(); of rows tunesmith.ndimage.correlate1d()"
+_image = (
+    "tunesmith.ndimage.correlate() or tunesmith.signal.convolve2d(); for layers of a network tunesmith.conv()"
+)
+_line = "tunesmith.convolve() or tunesmith.correlate(); of rows tunesmith.ndimage.correlate1d(); for layers of a network tunesmith.conv()"
 _each = "tunesmith.vectorize(), as in tunesmith.vectorize('{}')"
 
 # The replacements by module and name. A name that another module of this package has, and NumPy's functions
 # of single elements, need no entry.
 elsewhere: dict[str, dict[str, str]] = {
     "tunesmith": {
+        "addmm": "tunesmith.linear(x, w, bias), which takes w as outputs x inputs",
         "amax": "tunesmith.max()",
         "amin": "tunesmith.min()",
         "argsort": _own,
         "autotune": "tunesmith.tune()",
         "average": "tunesmith.mean(); with weights tunesmith.einsum('i,i->', a, weights) over the weights' sum",
         "avg_pool2d": "tunesmith.tensor(), as in 'out[n,c,v,u] += x[n,c,2*v+i,2*u+j]' with extents={'i': 2, 'j': 2} and finish='out / 4'",
+        "baddbmm": "tunesmith.matmul(a, b), and tunesmith.vectorize() for what is added",
         "batch_norm": "tunesmith.mean_var(), and tunesmith.vectorize() for what is made of it",
-        "bmm": "tunesmith.einsum('bij,bjk->bik', a, b)",
+        "bmm": "tunesmith.matmul(a, b)",
         "clip": _each.format("min(max(x, lo), hi)"),
         "conv1d": _line,
         "conv2d": _image,
+        "conv3d": "tunesmith.conv()",
         "corrcoef": _own,
         "cov": _own,
         "cumulative_prod": "tunesmith.cumprod()",
         "cumulative_sum": "tunesmith.cumsum()",
         "diff": _own,
         "digitize": f"{_own}; tunesmith.histogram() counts between edges",
-        "dot": "tunesmith.einsum('ij,jk->ik', a, b)",
+        "dot": "tunesmith.matmul(a, b)",
         "elementwise": _each.format("sqrt(x * x + y * y)"),
         "fftconvolve": "tunesmith.convolve() of one dimension, tunesmith.signal.convolve2d() of two",
         "gelu": _each.format("0.5 * x * (1 + erf(x * 0.7071067811865476))"),
@@ -49,10 +54,9 @@ elsewhere: dict[str, dict[str, str]] = {
         "joint_histogram": "tunesmith.histogram2d()",
         "kron": "tunesmith.einsum('ij,kl->ikjl', a, b), reshaped",
         "logcumsumexp": "tunesmith.scan() of an expression",
-        "matmul": "tunesmith.einsum('ij,jk->ik', a, b)",
         "max_pool2d": "tunesmith.tensor(), as in 'out[n,c,v,u] max= x[n,c,2*v+i,2*u+j]' with extents={'i': 2, 'j': 2}",
         "median": f"{_own}; tunesmith.ndimage.median_filter() is that of windows",
-        "mm": "tunesmith.einsum('ij,jk->ik', a, b)",
+        "mm": "tunesmith.matmul(a, b)",
         "moveaxis": _moved,
         "nanmax": "where=, as in tunesmith.max(a, where=a == a, initial=-math.inf)",
         "nanmean": "where=, as in tunesmith.mean(a, where=a == a)",

@@ -48,6 +48,52 @@ def _common_dtype(dtypes: Iterable[str], what: str) -> str:
     return found
 
 
+def _types_of_line(dtype: str, out_dtype: str | None) -> tuple[str, str, str]:
+    """The types in which a line of arrays of that type is computed, is stored by its kernel, and is given to the caller."""
+    computed = _computed_as.get(dtype, dtype)
+    if computed not in _types:
+        raise TypeError(
+            f"Elements of {dtype} are not computed; allowed are {', '.join([*_types, *_computed_as])}."
+        )
+    last = dtype if out_dtype is None else out_dtype
+    stored = computed if last == dtype else last
+    if stored != computed and stored not in _written:
+        raise TypeError(
+            f"The result's type is {stored}; allowed are {dtype}, its inputs' own, and {', '.join(_written)}."
+        )
+    return computed, stored, last
+
+
+def _read_as(arrays: Iterable[InputArray], dtype: str) -> list[InputArray]:
+    """The arrays as kernels read them: of that type, without mirrors."""
+    read = [one.to(dtype) for one in arrays]
+    return [one.contiguous() if any(stride < 0 for stride in one.array.strides) else one for one in read]
+
+
+def _launched(
+    problem: str,
+    shape: Sequence[int],
+    operands: Sequence[InputArray],
+    like: InputArray,
+    out: Any,
+    stored: str,
+    last: str,
+    is_whole: bool = True,
+    same_kind: bool = True,
+) -> Any:
+    """The result of a problem of the op tensor, of that shape."""
+    result = (
+        _usable(out, shape, stored, like, operands) if stored == last and is_whole else None
+    ) or like.empty(shape, stored)
+    if not is_whole:
+        assign(like.library, result.object, 0)
+    if result.array.size:
+        launch("tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), problem)
+    if out is not None and result.object is out:
+        return out
+    return _finish(result.to(last), out, same_kind=same_kind)
+
+
 def _compute(
     expression: str,
     arrays: Sequence[InputArray],
@@ -63,21 +109,8 @@ def _compute(
     same_kind: bool = True,
 ) -> Any:
     """The expression's result for arrays in the order in which it names them. is_whole: every element of the result is written."""
-    computed = _computed_as.get(dtype, dtype)
-    if computed not in _types:
-        raise TypeError(
-            f"Elements of {dtype} are not computed; allowed are {', '.join([*_types, *_computed_as])}."
-        )
-    last = dtype if out_dtype is None else out_dtype  # the result's type
-    stored = computed if last == dtype else last  # by the kernel
-    if stored != computed and stored not in _written:
-        raise TypeError(
-            f"The result's type is {stored}; allowed are {dtype}, its inputs' own, and {', '.join(_written)}."
-        )
-    operands = [one.to(computed) for one in arrays]
-    operands = [
-        one.contiguous() if any(stride < 0 for stride in one.array.strides) else one for one in operands
-    ]
+    computed, stored, last = _types_of_line(dtype, out_dtype)
+    operands = _read_as(arrays, computed)
     shape, problem = tensor_computation(
         expression,
         _types[computed],
@@ -88,16 +121,7 @@ def _compute(
         "" if stored == computed else dtype_words[stored],
         list(zero_outside),
     )
-    result = (
-        _usable(out, shape, stored, like, operands) if stored == last and is_whole else None
-    ) or like.empty(shape, stored)
-    if not is_whole:
-        assign(like.library, result.object, 0)
-    if result.array.size:
-        launch("tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), problem)
-    if out is not None and result.object is out:
-        return out
-    return _finish(result.to(last), out, same_kind=same_kind)
+    return _launched(problem, shape, operands, like, out, stored, last, is_whole, same_kind)
 
 
 def _together(values: Sequence[Any]) -> tuple[list[InputArray], InputArray]:

@@ -15,7 +15,7 @@ from typing import List  # noqa: UP035 (custom_op() reads it)
 import torch
 from torch import Tensor
 
-from . import _reductions, _tensors, ndimage
+from . import _products, _reductions, _tensors, ndimage
 from ._convolutions import convolve as convolve_arrays
 from ._core import tensor_shape
 from ._expressions import Vectorized
@@ -159,3 +159,59 @@ def _(subscripts, inputs):
     terms, result = _tensors._subscripts(subscripts, shapes)
     extents = _tensors._extents(terms, shapes)
     return _result(inputs[0], inputs, [extents[letter] for letter in result], "einsum()")
+
+
+@torch.library.custom_op("tunesmith::matmul", mutates_args=())
+def matmul(a: Tensor, b: Tensor, finish: str = "out") -> Tensor:
+    return _products.matmul(a, b, finish=finish)
+
+
+@matmul.register_fake
+def _(a, b, finish="out"):
+    return _result(a, [a, b], _products._matmul_shape(tuple(a.shape), tuple(b.shape)), "matmul()")
+
+
+@torch.library.custom_op("tunesmith::linear", mutates_args=())
+def linear(x: Tensor, w: Tensor, bias: Tensor | None = None, finish: str = "out") -> Tensor:
+    return _products.linear(x, w, bias, finish=finish)
+
+
+@linear.register_fake
+def _(x, w, bias=None, finish="out"):
+    inputs = [x, w] if bias is None else [x, w, bias]
+    return _result(x, inputs, _products._linear_shape(*(tuple(one.shape) for one in inputs)), "linear()")
+
+
+@torch.library.custom_op("tunesmith::conv", mutates_args=())
+def conv(
+    x: Tensor,
+    w: Tensor,
+    bias: Tensor | None = None,
+    stride: List[int] | None = None,  # noqa: UP006
+    padding: List[int] | None = None,  # noqa: UP006
+    dilation: List[int] | None = None,  # noqa: UP006
+    groups: int = 1,
+    finish: str = "out",
+    channels: str = "first",
+) -> Tensor:
+    """tunesmith.conv(); None: 1 (of padding 0) along each dimension."""
+    return _products.conv(
+        x,
+        w,
+        bias,
+        stride=stride or 1,
+        padding=padding or 0,
+        dilation=dilation or 1,
+        groups=groups,
+        finish=finish,
+        channels=channels,
+    )
+
+
+@conv.register_fake
+def _(x, w, bias=None, stride=None, padding=None, dilation=None, groups=1, finish="out", channels="first"):
+    inputs = [x, w] if bias is None else [x, w, bias]
+    shapes = [tuple(one.shape) for one in (x, w)]
+    settings = (stride or 1, padding or 0, dilation or 1, groups, channels)
+    found = _products._convolution(*shapes, None if bias is None else tuple(bias.shape), *settings)
+    return _result(x, inputs, _products._conv_shape(*shapes, found), "conv()")

@@ -11,6 +11,7 @@ import scipy.signal
 import scipy.special
 import tunesmith
 from drawn_forms import Call, Numbers, all_types, exact, integers, magnitude, parts, real_types, reals, units
+from layers import affine, convolved
 from test_settings import function_of
 
 words: dict[str, Any] = {}
@@ -831,6 +832,90 @@ def _(draw, name):
         None if "[i,i]" in text else "out",
         lambda out=None, **given: tunesmith.tensor(text, **given, extents=extents, out=out),
     )
+
+
+def drawn_layer(draw):
+    """Shapes of the arrays of a call of conv(), and settings that fit them."""
+    count, groups = draw.between(1, 3), draw.one_of(1, 1, 1, 2, 3)
+    inputs, outputs = draw.one_of(1, 1, 2, 3), draw.one_of(1, 1, 2, 3)
+    taps = [draw.one_of(1, 2, 3, 3, 5 if count < 3 else 2) for _ in range(count)]
+    image = [draw.between(1, 9 if count < 3 else 5) for _ in range(count)]
+    settings: dict[str, Any] = {"groups": groups, "channels": draw.one_of("first", "last")}
+    if draw.chance(0.5):
+        settings["dilation"] = draw.one_of(2, tuple(draw.between(1, 3) for _ in range(count)))
+    kind = draw.one_of("none", "number", "numbers", "pairs", "same", "valid")
+    if kind == "number":
+        settings["padding"] = draw.between(0, 3)
+    elif kind == "numbers":
+        settings["padding"] = tuple(draw.between(0, 3) for _ in range(count))
+    elif kind == "pairs":
+        settings["padding"] = tuple((draw.between(0, 3), draw.between(0, 3)) for _ in range(count))
+    elif kind != "none":
+        settings["padding"] = kind
+    if kind != "same" and draw.chance(0.5):
+        settings["stride"] = draw.one_of(2, tuple(draw.between(1, 4) for _ in range(count)))
+    batch, channel = draw.one_of((), (1,), (2,), (3,)), (groups * inputs,)
+    x = (*batch, *image, *channel) if settings["channels"] == "last" else (*batch, *channel, *image)
+    return {"x": x, "w": (groups * outputs, inputs, *taps), "bias": (groups * outputs,)}, settings
+
+
+def drawn_product(draw, name):
+    """The same of matmul() and linear()."""
+    rows, depth, columns = (draw.one_of(0, 1, 2, 3, 5, 8) if draw.chance(0.95) else 33 for _ in range(3))
+    lead = draw.shape(0, 2, empty=False)
+    if name == "linear":
+        return {"x": (*lead, depth), "w": (rows, depth), "bias": (rows,)}, {}
+    other = tuple(1 if draw.chance(0.3) else extent for extent in lead)[draw.between(0, len(lead)) :]
+    lead, other = draw.one_of((lead, other), (other, lead))
+    return {
+        "a": (depth,) if draw.chance(0.15) else (*lead, rows, depth),
+        "b": (depth,) if draw.chance(0.15) else (*other, depth, columns),
+    }, {}
+
+
+finishes = {
+    None: lambda y: y,
+    "out": lambda y: y,
+    "max(out, 0)": lambda y: np.maximum(y, 0),
+    "2 * out - 1": lambda y: 2 * y - 1,
+}
+
+
+@word("matmul", "linear", "conv")
+def _(draw, name):
+    shapes, settings = drawn_layer(draw) if name == "conv" else drawn_product(draw, name)
+    if draw.chance(0.5):
+        shapes.pop("bias", None)
+    dtype = draw.dtype(*integers, *reals)
+    is_real = dtype in reals
+    finish = draw.one_of(None, *(finishes if is_real else (None, "out")))
+    function = {"matmul": lambda a, b: np.matmul(a, b), "linear": affine, "conv": convolved}[name]
+
+    def expected(finish, **given):
+        wide = {
+            key: one.astype(np.longdouble) if isinstance(one, np.ndarray) and is_real else one
+            for key, one in given.items()
+        }
+        return np.asarray(finishes[finish](function(**wide))).astype(dtype)[()]
+
+    def error(expected, finish, **given):
+        if not is_real:
+            return None
+        total = function(
+            **{k: magnitude(one) if isinstance(one, np.ndarray) else one for k, one in given.items()}
+        )
+        count = shapes["a"][-1] if name == "matmul" else math.prod(shapes["w"][1:])
+        return (
+            2 * (count + 6) * units[{"float16": "float32"}.get(dtype, dtype)] * (total + 1)
+            + units[dtype] * np.abs(exact(expected)) * 2
+            + 2 * tiny(dtype)
+        )
+
+    kinds = ("few", "wide") if is_real else Numbers._field_defaults["kinds"]
+    arrays = {
+        key: Numbers(shape, dtype, kinds if dtype != "float16" else ("few",)) for key, shape in shapes.items()
+    }
+    return Call(arrays, {**settings, "finish": finish}, expected, error, "out")
 
 
 @word("reduction")

@@ -16,6 +16,9 @@ spread = tunesmith.vectorize("x - 2 * y")
 
 own = {
     "einsum": lambda x, out: tunesmith.einsum("ij,jk,kl->il", x, x, x, out=out),
+    "matmul": lambda x, out: tunesmith.matmul(x, x[::-1], out=out),
+    "linear": lambda x, out: tunesmith.linear(x, x, x[2], finish="max(out, 1)", out=out),
+    "conv": lambda x, out: tunesmith.conv(x, x[:, :, None], x[2], out=out),
     "rows": lambda x, out: tunesmith.rows("y = x * w / sum(x)", x=x, w=x[0], out=out),
     "tensor": lambda x, out: tunesmith.tensor("y[i,j] += x[i,k] * x[j,k]", x=x, out=out),
     "vectorize": lambda x, out: spread(x, x[::-1].T, out=out),

@@ -35,6 +35,15 @@ cases = {
     ),
     "einsum": lambda x: (tunesmith.einsum("ij,kj->ik", x, x[3:6]), x @ x[3:6].T),
     "einsum of lists": lambda x: (tunesmith.einsum(x, [0, 1], x[1], [1]), x @ x[1]),
+    "matmul": lambda x: (tunesmith.matmul(x, x[3:6].T), x @ x[3:6].T),
+    "linear": lambda x: (
+        tunesmith.linear(x, x[3:6], x[1, :3], finish="max(out, 0)"),
+        np.maximum(x @ x[3:6].T + x[1, :3], 0),
+    ),
+    "conv": lambda x: (
+        tunesmith.conv(x[:, None], x[None, 1:2, :3]),
+        np.stack([[np.correlate(row, x[1, :3])] for row in x]),
+    ),
     "tensor": lambda x: (tunesmith.tensor("y[i] += x[i,j] * v[j]", x, x[1]), x @ x[1]),
     "tensor by names": lambda x: (
         tunesmith.tensor("y[j] += x[i,2*j+k]", x=x, extents={"k": 2, "j": 8}),

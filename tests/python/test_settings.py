@@ -10,6 +10,7 @@ import scipy.ndimage
 import scipy.signal
 import scipy.special
 import tunesmith
+from layers import affine, convolved
 
 random = np.random.default_rng(23)
 line = random.standard_normal(21).astype("f")
@@ -121,6 +122,23 @@ def normalized(x, axis=-1, p=2.0, eps=1e-12):
     return x / np.maximum(norm, np.float32(float(eps)))
 
 
+def finished(function):
+    """With what becomes of each sum."""
+
+    def layer(*arrays, finish="out", out_dtype=None, **rest):
+        found = function(*arrays, **{key: one for key, one in rest.items() if key != "bias"})
+        found = found if out_dtype is None else found.astype(out_dtype)
+        return {"out": found, "max(out, 0)": np.maximum(found, 0), "2 * out": 2 * found}[str(finish)]
+
+    def call(**given):
+        names = ("a", "b") if "a" in given else ("x", "w", "bias")
+        arrays = [np.asarray(given.pop(name)) for name in names if name in given]
+        given = {key: one if key != "channels" else str(one) for key, one in given.items()}
+        return layer(*arrays, **given)
+
+    return call
+
+
 extremes = {"initial": (-0.5, 0.25)}
 dtypes = {"dtype": ("float64", "int32")}
 per_axis = {"axes": ((0, 1), (1,)), "origin": (0, 1)}
@@ -230,6 +248,38 @@ cases = {
     ),
     "convolve": Case(np.convolve, {"a": line, "v": line[:4]}, {"mode": ("full", "same")}),
     "correlate": Case(np.correlate, {"a": line, "v": line[:4]}, {"mode": ("full", "same")}),
+    "matmul": Case(
+        finished(lambda a, b: np.matmul(a, b)),
+        {"a": cube, "b": cube[0].T},
+        {"finish": ("max(out, 0)", "2 * out"), "out_dtype": ("float64", "float32")},
+        outputs=("out",),
+    ),
+    "linear": Case(
+        finished(affine),
+        {"x": cube, "w": cube[1]},
+        {
+            "bias": (image[0, :4], image[1, :4]),
+            "finish": ("max(out, 0)", "2 * out"),
+            "out_dtype": ("float64", "float32"),
+        },
+        outputs=("out",),
+    ),
+    "conv": Case(
+        finished(convolved),
+        {"x": cube, "w": cube[..., :2]},
+        {
+            "bias": (image[0, :3], image[1, :3]),
+            "stride": (1, 2),
+            "padding": (1, 2),
+            "dilation": (2, 3),
+            "channels": ("first", "last"),
+            "finish": ("max(out, 0)", "2 * out"),
+            "out_dtype": ("float64", "float32"),
+        },
+        needs={"channels": {"x": cube[:, :3, :3], "w": cube[:2, :3, :2]}},
+        outputs=("out",),
+        refused=("groups",),  # two of them do not fit the same arrays
+    ),
     "histogram": Case(
         counted,
         {"a": image},

@@ -43,6 +43,21 @@ def cases():
             x.int().amax(0).double() + w[0, 0].double(),
         ),
         (ops.einsum, ("ij,...j->...i", [w[:, :3], x[:, :3]]), x[:, :3] @ w.T),
+        (ops.matmul, (x, x.T), x @ x.T),
+        (ops.matmul, (x[0], x.T.expand(4, -1, -1), "max(out, 1)"), (x[0] @ x.T).clamp(min=1).expand(4, -1)),
+        (ops.linear, (x, x[:3]), x @ x[:3].T),
+        (
+            ops.linear,
+            (x.int(), x[:3], x[:3, 0], "2 * out"),
+            2 * (x.int().double() @ x[:3].double().T + x[:3, 0]),
+        ),
+        (ops.conv, (x[:, None], w[:, None, :1]), torch.nn.functional.conv1d(x[:, None], w[:, None, :1])),
+        (
+            ops.conv,
+            (x[None, None], w[None, None], w[0, :1], [1, 2], [1, 0], [2, 1], 1, "max(out, 0)"),
+            torch.nn.functional.conv2d(x[None, None], w[None, None], w[0, :1], (1, 2), (1, 0), (2, 1)).relu(),
+        ),
+        (ops.conv, (x.T, w[:, None], None, None, [2], None, x.shape[0], "out", "last"), None),
         (ops.einsum, ("ij,jk,k", [x.T, x, x[0]]), x.T @ x @ x[0]),
     ]
 

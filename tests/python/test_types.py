@@ -35,7 +35,8 @@ def test_every_public_function_is_annotated():
 
 def test_docstrings_of_functions_of_arrays_say_what_is_raised():
     needed = {"weights": [1.0], "sigma": 1.0, "size": 3, "rank": 1, "percentile": 20, "derivative": None, "derivative2": None, "bins": 3, "min": 0, "max": 1, "v": [1.0], "y": [1.0],
-              "in2": [[1.0]], "column_masks": [[1.0]], "row_masks": [[1.0]], "gamma": 1.0, "mu": 1.0, "c": 1.0}  # fmt: skip
+              "in2": [[1.0]], "column_masks": [[1.0]], "row_masks": [[1.0]], "gamma": 1.0, "mu": 1.0, "c": 1.0,
+              "b": 1.0, "w": 1.0}  # fmt: skip
     checked = 0
     for name, function in functions.items():
         first, *others = inspect.signature(function).parameters.values() or [None]
