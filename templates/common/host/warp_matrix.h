@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host twin of common/warp_matrix.cuh: lanes give each other what they brought, as in a collective. Products
-// are exact; the sum so far and eight products at a time are aligned to the largest of them, cut 24 bits below
-// its leading one, added, and cut to 24 bits. That is a model of the coarsest tensor cores from compute
-// capability 8.0 on; arXiv 2512.07004 has those of single GPUs.
+// The host twin of common/warp_matrix.cuh: lanes give each other what they brought, as in a collective.
+// Products are exact; the sum so far and eight products at a time are aligned to the largest of them, cut 24
+// bits below its leading one, added, and cut to 24 bits. That is a model of the coarsest tensor cores from
+// compute capability 8.0 on; arXiv 2512.07004 has those of single GPUs.
 #pragma once
 
 #include "common/float16.cuh"
@@ -82,8 +82,7 @@ inline void load_matrices(unsigned (&matrix)[4], const T* row, int line = __buil
       rows[m][e] = given<const T*>(8 * m + its_row) + its_column;
     }
   }
-  for (int m = 0; m < 4; ++m)
-    matrix[m] = rows[m][0]->bits | static_cast<unsigned>(rows[m][1]->bits) << 16;
+  for (int m = 0; m < 4; ++m) matrix[m] = rows[m][0]->bits | static_cast<unsigned>(rows[m][1]->bits) << 16;
 }
 
 template <typename T>
