@@ -294,8 +294,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       result.size = magnitudes;
       result.is_unknown = true;  // 0 * (infinity - infinity) and such
     }
-    // Tensor cores cut: of each eight exact products and the sum before them all but the largest by one unit at
-    // most, and the result by two.
+    // Tensor cores cut: of each eight exact products and the sum before them all but the largest by one unit
+    // at most, and the result by two.
     if (e.reduction == Reduction::sum && product.size() == 2 && bytes(dtype_of(problem)) == 2)
       additions += 1 + static_cast<double>(terms) / 4;
     double error = result.error + additions * unit * (result.size + result.error);
