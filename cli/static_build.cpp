@@ -25,10 +25,11 @@ std::string shared_text(const StaticKernel& kernel, Texts& files) {
   std::string text = kernel.text;
   for (const std::string& half :
        {kernel.body.substr(0, split), kernel.body.substr(split + constants_line.size())}) {
-    if (half.empty()) continue;
+    const std::size_t at = text.find(half);
+    if (half.empty() || at == std::string::npos) continue;  // generated code stands in this half
     const std::string name = "bodies/" + sha256(half).substr(0, 12) + ".inl";
     files["kernels/" + name] = half;
-    text.replace(text.find(half), half.size(), "\n#include \"../" + name + "\"\n");
+    text.replace(at, half.size(), "\n#include \"../" + name + "\"\n");
   }
   return text;
 }

@@ -235,11 +235,14 @@ TEST_F(StaticExport, ATableOfTheDatabaseReplacesTheShippedOne) {
 
 TEST_F(StaticExport, HasTheBaseOfAnExpressionInTheFile) {
   tune();
+  // The template `loops` generates the kernel of the second line.
   std::ofstream(scratch.path() / "list.txt") << "elementwise function=\"a * b - 3\" shape=100\n"
+                                             << "tensor expression=\"y[i] += x[i,k] * x[i,k]\" i=30 k=20\n"
                                              << "conv2d " << tuned << '\n';
   expect_success(export_to("x", "--problems list.txt"));
   const std::string kernels = read_text(scratch.path() / "x/kernels.csv");
   EXPECT_THAT(kernels, HasSubstr("a * b - 3"));
+  EXPECT_THAT(kernels, HasSubstr("loops"));
   EXPECT_THAT(kernels, Not(HasSubstr("conv1d")));
 }
 
