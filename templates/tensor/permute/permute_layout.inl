@@ -21,7 +21,8 @@ LAYOUT_FUNCTION long long piece_of(long long extent, long long need, long long m
   if (need >= extent) return extent;
   const long long pieces = (extent + need - 1) / need;
   const long long piece = (extent + pieces - 1) / pieces;
-  return (piece + multiple - 1) / multiple * multiple;
+  const long long whole = (piece + multiple - 1) / multiple * multiple;
+  return whole < extent ? whole : extent;
 }
 
 LAYOUT_FUNCTION int bytes_of(const Permutation& p, bool reads) {
