@@ -153,7 +153,7 @@ TEST(Conv1dBounded, HasADefaultThatFits) {
     EXPECT_FALSE(exceeds(bounded.work(problem, space.complete({})), device)) << text;
     EXPECT_EQ(space.broken_worth(space.complete({})), 0u) << text;
     EXPECT_GE(space.count(Space::Subset::promising), 30) << text;
-    EXPECT_LE(space.count(Space::Subset::promising), 30000) << text;
+    EXPECT_LE(space.count(Space::Subset::promising), 12000) << text;
   }
   expect_refusals(conv1d_op(), "bounded", "length=9 ",
                   {{"taps=4097 boundary=wrap", "4097 taps"},

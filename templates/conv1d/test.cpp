@@ -230,7 +230,7 @@ TEST(Conv1dSpace, HasManyPromisingConfigsAndADefaultForEveryProblem) {
       const Space space = tmpl.space(wanted);
       const std::int64_t promising = space.count(Space::Subset::promising);
       EXPECT_GE(promising, tmpl.name.starts_with("tensor") ? 10 : 400) << tmpl.name << " " << text;
-      EXPECT_LE(promising, 100000) << tmpl.name << " " << text;
+      EXPECT_LE(promising, 80000) << tmpl.name << " " << text;
       EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << tmpl.name << " " << text;
     }
   }

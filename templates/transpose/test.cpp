@@ -105,7 +105,7 @@ TEST(Transpose, SpacesHoldHundredsToThousandsOfConfigs) {
       const Space space = tmpl.space(wanted);
       EXPECT_GE(space.count(Space::Subset::promising), std::string(name) == "narrow" ? 30 : 150)
           << name << " " << text;
-      EXPECT_LE(space.count(Space::Subset::promising), 600000) << name << " " << text;
+      EXPECT_LE(space.count(Space::Subset::promising), 350000) << name << " " << text;
       DeviceFacts device;
       device.kind = DeviceKind::cuda;
       EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << name << " " << text;
