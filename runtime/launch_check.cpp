@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/launch_check.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <variant>
 
@@ -18,11 +19,13 @@ ParameterFacts facts_of(const KernelArgument& argument) {
   return {argument_bytes(argument), kind};
 }
 
-// True if an int is the argument of a narrower parameter that can hold it: the parameter takes its low bytes.
-bool is_narrowed(const KernelArgument& argument, const ParameterFacts& taken) {
+// True if an int is the argument of a narrower integer that can hold it: the parameter takes its low bytes.
+// `tells_kinds`: a parameter of an unknown kind is then no integer, but a struct such as a half.
+bool is_narrowed(const KernelArgument& argument, const ParameterFacts& taken, bool tells_kinds) {
   const auto* value = std::get_if<std::int32_t>(&argument);
   if (value == nullptr || taken.bytes > 2 || taken.bytes < 1) return false;
-  if (taken.kind != ParameterKind::integer && taken.kind != ParameterKind::unknown) return false;
+  if (taken.kind != ParameterKind::integer && (taken.kind != ParameterKind::unknown || tells_kinds))
+    return false;
   const std::int64_t values = std::int64_t{1} << (8 * taken.bytes);
   return *value >= -values / 2 && *value < values;
 }
@@ -59,11 +62,14 @@ std::optional<std::string> parameter_mismatch(const std::string& kernel,
            ", but its launch gives " + count_of(given.size(), "argument") +
            "; in the work of its template, give one argument per parameter, in the kernel's order.";
   }
+  const bool tells_kinds = std::any_of(taken.begin(), taken.end(), [](const ParameterFacts& facts) {
+    return facts.kind != ParameterKind::unknown;
+  });
   for (std::size_t n = 0; n < given.size(); ++n) {
     const ParameterFacts argument = facts_of(given[n]);
     const bool known = taken[n].kind != ParameterKind::unknown;
     if (argument.bytes == taken[n].bytes && (!known || argument.kind == taken[n].kind)) continue;
-    if (is_narrowed(given[n], taken[n])) continue;
+    if (is_narrowed(given[n], taken[n], tells_kinds)) continue;
     return "Parameter " + std::to_string(n + 1) + " of " + std::to_string(taken.size()) + " of the kernel " +
            kernel + " is " + described(taken[n]) + ", but its launch gives " + described(argument) +
            "; make the two agree, in the work of its template or in the kernel.";

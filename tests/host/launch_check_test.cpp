@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <tuple>
 #include <vector>
 
 namespace tunesmith {
@@ -65,6 +67,21 @@ TEST(LaunchCheck, NamesTheParameterThatHasAnotherTypeAndBothTypes) {
       }
     }
   }
+}
+
+TEST(LaunchCheck, AnIntMayBeGivenToANarrowerIntegerThatHoldsIt) {
+  for (const auto& [bytes, value, fits] :
+       std::initializer_list<std::tuple<int, int, bool>>{{1, -128, true},
+                                                         {1, 255, true},
+                                                         {1, 256, false},
+                                                         {1, -129, false},
+                                                         {2, 65535, true},
+                                                         {2, 65536, false}}) {
+    EXPECT_EQ(!mismatch({std::int32_t{value}}, {{bytes, integer}}), fits) << bytes << " " << value;
+    EXPECT_EQ(!mismatch({std::int32_t{value}}, {{bytes}}), fits) << "a device that tells no kinds";
+  }
+  EXPECT_TRUE(mismatch({1.0F}, {{2, integer}}));
+  EXPECT_TRUE(mismatch({std::int32_t{1}, std::int32_t{1}}, {{4, integer}, {2, unknown}})) << "a half";
 }
 
 TEST(LaunchCheck, AnArrayIsForAStructOfItsSize) {

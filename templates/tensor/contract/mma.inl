@@ -21,20 +21,22 @@ struct MatrixRows {
                 : Side::place_of(start + group * STEP + in_matrix, 8 * terms);
   }
   // 16 terms from `term` on of the groups `group` and `group` + 1.
-  __device__ __forceinline__ void load(unsigned (&matrix)[4], const Held* tile, int group, int term) const {
+  template <typename Element>
+  __device__ __forceinline__ void load(unsigned (&matrix)[4], const Element* tile, int group,
+                                       int term) const {
     load_matrices<turned>(matrix, tile + (at + group * STEP * Side::row_step + term * Side::term_step));
   }
 };
 
-template <typename First, typename Second>
-__device__ __forceinline__ void multiply_matrices(Compute (&sum)[THREAD_M][THREAD_N], const Held* first,
-                                                  const Held* second) {
+template <typename First, typename Second, typename Element>
+__device__ __forceinline__ void multiply_matrices(Compute (&sum)[THREAD_M][THREAD_N], const Element* first,
+                                                  const Element* second) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const MatrixRows<First, threads_m, false> rows(warp / (threads_n / 4) * 8, lane);
   const MatrixRows<Second, 2 * threads_n, true> columns(warp % (threads_n / 4) * 8, lane);
 #pragma unroll
   for (int term = 0; term < TILE_K; term += 16) {
-    unsigned row[THREAD_M / 2][4], column[THREAD_N / 4][4];
+    unsigned row[THREAD_M / 2][4], column[larger(1, THREAD_N / 4)][4];
 #pragma unroll
     for (int i = 0; i < THREAD_M / 2; ++i) rows.load(row[i], first, 2 * i, term);
 #pragma unroll
@@ -43,13 +45,12 @@ __device__ __forceinline__ void multiply_matrices(Compute (&sum)[THREAD_M][THREA
     for (int i = 0; i < THREAD_M / 2; ++i) {
 #pragma unroll
       for (int j = 0; j < THREAD_N / 2; ++j) {
-        Compute its[4] = {sum[2 * i][2 * j], sum[2 * i][2 * j + 1], sum[2 * i + 1][2 * j],
-                          sum[2 * i + 1][2 * j + 1]};
-        multiply_add_matrices<T>(its, row[i], column[j / 2][j % 2 * 2], column[j / 2][j % 2 * 2 + 1]);
-        sum[2 * i][2 * j] = its[0];
-        sum[2 * i][2 * j + 1] = its[1];
-        sum[2 * i + 1][2 * j] = its[2];
-        sum[2 * i + 1][2 * j + 1] = its[3];
+        float its[4];
+#pragma unroll
+        for (int n = 0; n < 4; ++n) its[n] = static_cast<float>(sum[2 * i + n / 2][2 * j + n % 2]);
+        multiply_add_matrices<Element>(its, row[i], column[j / 2][j % 2 * 2], column[j / 2][j % 2 * 2 + 1]);
+#pragma unroll
+        for (int n = 0; n < 4; ++n) sum[2 * i + n / 2][2 * j + n % 2] = static_cast<Compute>(its[n]);
       }
     }
   }
