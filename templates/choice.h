@@ -26,26 +26,29 @@ template <typename E>
 concept NamedEnumeration =
     std::is_enum_v<E> && std::is_convertible_v<decltype(names_of(E()).front()), std::string_view>;
 
+/// The names, in the library once: a look-up makes no array of them.
+template <NamedEnumeration E>
+inline constexpr auto all_names = names_of(E());
+
 /// The names for Parameter::categories or, with Text = Value, for an axis's values.
 template <NamedEnumeration E, typename Text = std::string>
 std::vector<Text> choices() {
   std::vector<Text> all;
-  for (const std::string_view name : names_of(E())) all.emplace_back(std::string(name));
+  for (const std::string_view name : all_names<E>) all.emplace_back(std::string(name));
   return all;
 }
 
 template <NamedEnumeration E>
 constexpr std::string_view name_of(E value) {
-  return names_of(value).at(static_cast<std::size_t>(value));
+  return all_names<E>.at(static_cast<std::size_t>(value));
 }
 
 /// The value with a name; nothing if no value has it.
 template <NamedEnumeration E>
 constexpr std::optional<E> named(std::string_view name) {
-  const auto names = names_of(E());
-  const auto place = std::find(names.begin(), names.end(), name);
-  if (place == names.end()) return std::nullopt;
-  return static_cast<E>(place - names.begin());
+  const auto place = std::find(all_names<E>.begin(), all_names<E>.end(), name);
+  if (place == all_names<E>.end()) return std::nullopt;
+  return static_cast<E>(place - all_names<E>.begin());
 }
 
 /// The value with a name. Throws Error if there is none; the message names the `parameter`.
