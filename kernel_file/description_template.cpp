@@ -183,7 +183,7 @@ DeclaredKernel DescriptionReader::instantiated(const toml::table& root, const to
     if (is_type && !parameter.name.empty())
       types.emplace_back(parameter.name, argument.empty() ? with_names(parameter.initial, types) : argument);
   }
-  // What the arguments name is a constant of the variant.
+  // The arguments name constants of the variant.
   if (const toml::table* problem = root["problem"].as_table())
     for (const auto& [name, node] : *problem)
       for (const std::string& argument : made.arguments)
