@@ -89,7 +89,7 @@ std::vector<Term> places_of(const Counted& group, std::int64_t span = 1) {
   return places;
 }
 
-// What the groups reach together, with the operands as the function has them.
+// Returns the terms that the groups reach together, with the operands as the function has them.
 std::vector<Term> terms_of(const Groups& groups, const std::vector<Term>& m, const std::vector<Term>& n,
                            const std::vector<Term>& k, std::int64_t finish_start) {
   std::vector<Term> terms;

@@ -203,7 +203,7 @@ TEST(TensorPermuteBoxes, OfATransposeAreSquareAndPadded) {
   EXPECT_EQ(shares_of(in, 256).passes, 4);
 }
 
-// What both arrays have in common is read and written as one.
+// Dimensions that both arrays have in common are read and written as one.
 TEST(TensorPermuteBoxes, HaveCommonDimensionsInOneRow) {
   const Permutation p = permutation_of({8, 30, 20}, {0, 2, 1}, 4);
   const Box box = box_of(p, 64, 64, 2048);

@@ -20,7 +20,7 @@ struct ProductOptions {
   /// For plans and problems: whether a bias is added to each sum. The functions that launch are given its
   /// pointer.
   bool has_bias = false;
-  /// What is written instead of out, the sum with its bias: a function of it in tensor's language, such as
+  /// The result instead of out, the sum with its bias: a function of it in tensor's language, such as
   /// "max(out, 0)".
   std::string finish = "out";
   std::optional<ElementType> out_type = std::nullopt;  ///< of the result; nothing: the inputs' type
