@@ -681,7 +681,7 @@ TEST_F(UserKernelTest, ConstantMemoryIsFilledBeforeEachLaunch) {
   const Outcome compiled = scratch.tunesmith(check_it + "--target sm_90a");
   const bool has_nvrtc = !has(compiled.out + compiled.err, "libnvrtc");
   EXPECT_TRUE(!has_nvrtc || compiled.exit_code == 0) << compiled.out << compiled.err;
-  // What is wrong with a variable is found: a shorter one, and a kernel that reads behind the array.
+  // Faults of a variable are found: a shorter one, and a kernel that reads behind the array.
   std::string text = weighted;
   text.replace(text.find("weights[8]"), 10, "weights[7]");
   write(text);

@@ -38,7 +38,7 @@ TEST_F(CudaDevice, CopiesIntoConstantMemory) {
   EXPECT_EQ(get(out, 4), (std::vector<float>{5, 6, 7, 8}));
 }
 
-// Of two streams, each with a table of its own; each launch finds its own and a counter that is zero.
+// Launches in two streams, each with its own table: each finds its table and a counter that is zero.
 TEST_F(CudaDevice, LaunchesThatKeepStateTakeTurns) {
   constexpr std::size_t streams = 2, rounds = 20;
   const Work work{.steps = {ConstantCopy{"table", 0, 16}, ConstantCopy{"launches", -1, 0},

@@ -350,7 +350,7 @@ TEST(Description, NumbersHaveTheTypeOfTheirParameter) {
   for (const char* type : {"int unsigned", "short", "unsigned char", "char", "uint"})
     EXPECT_EQ(std::get<std::int32_t>(argument(with_number(type, "\"n\""))), 100) << type;
   EXPECT_EQ(std::get<std::int32_t>(argument(with_number("bool", "\"n > 5\""))), 1);
-  // What the parameter would hold otherwise is refused.
+  // A value that the parameter cannot hold is refused.
   EXPECT_THAT(
       complaint(with_number("unsigned char", "256")),
       HasSubstr("The argument n of count is 256; its type unsigned char holds numbers from 0 to 255."));

@@ -130,7 +130,7 @@ extern "C" __global__ void ENTRY(kernel)(double* sums, const double* rows, const
   EXPECT_EQ(sums, expected);
 }
 
-// Of Float16 or BFloat16: 16 rows and 16 columns of 16 terms each, read as they lie and turned.
+// Multiplies 16 rows by 16 columns of 16 terms each, of Float16 or BFloat16, read as they lie or turned.
 std::string matrix_kernel(const std::string& type) {
   return "using T = " + type + R"(;
 #include "common/warp_matrix.cuh"
@@ -246,8 +246,8 @@ extern "C" __global__ void ENTRY(kernel)(double* out) {
   EXPECT_EQ(out[2], 1) << "what follows is rounded to nearest again";
 }
 
-// What users' own kernels find beside the functions of the library's ops. The first condition that is false
-// is told.
+// Functions that users' own kernels find beside those of the library's ops. The test reports the first
+// condition that is false.
 TEST(Instructions, FurtherFunctionsOfCuda) {
   LoadedBinary kernel = load(R"(#include "common/c_names.cuh"
 #define CHECK(condition) if (!(condition) && out[0] == 0) { out[0] = __LINE__ - first; }
