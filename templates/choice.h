@@ -26,9 +26,10 @@ template <typename E>
 concept NamedEnumeration =
     std::is_enum_v<E> && std::is_convertible_v<decltype(names_of(E()).front()), std::string_view>;
 
-/// The names, in the library once: a look-up makes no array of them.
+/// The names, in the library once: a look-up makes no array of them. The symbol is hidden, since a program
+/// offers a visible one to every library that it loads.
 template <NamedEnumeration E>
-inline constexpr auto all_names = names_of(E());
+inline constexpr auto all_names [[gnu::visibility("hidden")]] = names_of(E());
 
 /// The names for Parameter::categories or, with Text = Value, for an axis's values.
 template <NamedEnumeration E, typename Text = std::string>
