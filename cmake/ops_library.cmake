@@ -5,7 +5,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/texts.cmake")
 # and the table `ops()` that names the ops. A folder NAME/ has op.cpp, which defines `tunesmith::Op
 # tunesmith::ops_NAME()`, its *.cu, the "NAME/*.cuh" and "NAME/*.inl" that these include, and perhaps more
 # *.cpp, which also include *_layout.inl; a large folder has subfolders NAME/ROOM/ for parts of it. Its
-# dispatch.cpp belongs to the dispatch library, its test.cpp and *_test.cpp to the tests. Ops share
+# dispatch*.cpp belong to the dispatch library, its test.cpp and *_test.cpp to the tests. Ops share
 # templates/*.h and the folders of templates/ without an op.cpp: common/, and the families' *.h, *.cpp, *.cuh,
 # *.inl and tunesmith/*.h. These files come from a checkout or from the same folders of an installed package,
 # whose tunesmith::static has everything but the given folders' own code.
@@ -38,7 +38,7 @@ function(tunesmith_ops_library library)
   foreach(folder IN LISTS ARGN)
     get_filename_component(op "${folder}" NAME)
     file(GLOB own CONFIGURE_DEPENDS "${folder}/*.cpp" "${folder}/*/*.cpp")
-    list(FILTER own EXCLUDE REGEX "/(dispatch|test|[^/]*_test)\\.cpp$")
+    list(FILTER own EXCLUDE REGEX "/(dispatch[^/]*|test|[^/]*_test)\\.cpp$")
     if(TARGET tunesmith_templates AND folder IN_LIST TUNESMITH_OP_FOLDERS)
       set(known tunesmith_templates) # which has compiled them
     elseif(TARGET tunesmith_generator OR NOT "${folder}" STREQUAL "${root}/templates/${op}")
@@ -51,7 +51,7 @@ function(tunesmith_ops_library library)
       file(RELATIVE_PATH file_name "${folder}" "${body}")
       list(APPEND files "${op}/${file_name}=${body}")
     endforeach()
-    file(GLOB more CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/*/*.h" "${folder}/*_layout.inl" "${folder}/*/*_layout.inl" "${folder}/dispatch.cpp")
+    file(GLOB more CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/*/*.h" "${folder}/*_layout.inl" "${folder}/*/*_layout.inl" "${folder}/dispatch*.cpp")
     list(FILTER more EXCLUDE REGEX "/test[^/]*\\.h$")
     foreach(file IN LISTS own more)
       file(RELATIVE_PATH file_name "${folder}" "${file}")

@@ -16,6 +16,7 @@
 #include "bind.h"
 #include "generator/values.h"
 #include "language/expression.h"
+#include "tunesmith/products.h"
 #include "tunesmith/rows.h"
 #include "tunesmith/tensor.h"
 
@@ -59,23 +60,34 @@ void bind_rows(nb::module_& m) {
       "per_column, per_row or scalar. Raises ValueError.");
 }
 
+// Of each array the shape, and strides in elements.
+using Layouts = std::vector<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>>;
+
+std::vector<TensorLayout> layouts_of(const Layouts& arrays) {
+  std::vector<TensorLayout> layouts;
+  for (const auto& [shape, strides] : arrays) layouts.push_back({shape, strides});
+  return layouts;
+}
+
+nb::tuple given_back(TensorComputation found, const std::string& out_dtype) {
+  if (!out_dtype.empty()) append(found.problem, "out_dtype", out_dtype);
+  return nb::make_tuple(nb::tuple(nb::cast(found.shape)), found.problem);
+}
+
 void bind_tensor(nb::module_& m) {
   m.def("tensor_arrays", &tensor_arrays, nb::arg("expression"), nb::arg("finish") = "out",
         "The arrays that an index expression reads, by name, in the order of first use, those that its "
         "finish alone reads last. Raises ValueError.");
   m.def(
       "tensor_computation",
-      [](const std::string& expression, const std::string& dtype,
-         const std::vector<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>>& inputs,
+      [](const std::string& expression, const std::string& dtype, const Layouts& inputs,
          const TensorExtents& extents, const std::string& may, const std::string& finish,
          const std::string& out_dtype, const std::vector<std::string>& zero_outside) {
-        std::vector<TensorLayout> layouts;
-        for (const auto& [shape, strides] : inputs) layouts.push_back({shape, strides});
-        TensorComputation found = tensor_computation(
-            expression, dtype, layouts, {.extents = extents, .finish = finish, .zero_outside = zero_outside});
+        TensorComputation found =
+            tensor_computation(expression, dtype, layouts_of(inputs),
+                               {.extents = extents, .finish = finish, .zero_outside = zero_outside});
         if (may != "reorder") append(found.problem, "may", may);
-        if (!out_dtype.empty()) append(found.problem, "out_dtype", out_dtype);
-        return nb::make_tuple(nb::tuple(nb::cast(found.shape)), found.problem);
+        return given_back(std::move(found), out_dtype);
       },
       nb::arg("expression"), nb::arg("dtype"), nb::arg("inputs"), nb::arg("extents") = TensorExtents(),
       nb::arg("may") = "reorder", nb::arg("finish") = "out", nb::arg("out_dtype") = "",
@@ -96,12 +108,50 @@ void bind_tensor(nb::module_& m) {
       "indices that these do not fix. Raises ValueError.");
 }
 
+void bind_products(nb::module_& m) {
+  m.def(
+      "matmul_computation",
+      [](const std::string& dtype, const Layouts& arrays, const std::string& finish,
+         const std::string& out_dtype) {
+        return given_back(matmul_computation(dtype, layouts_of(arrays), {.finish = finish}), out_dtype);
+      },
+      nb::arg("dtype"), nb::arg("arrays"), nb::arg("finish"), nb::arg("out_dtype"),
+      "The result's shape and the problem of matmul(), as of tensor_computation(). Raises ValueError.");
+  m.def(
+      "linear_computation",
+      [](const std::string& dtype, const Layouts& arrays, const std::string& finish,
+         const std::string& out_dtype) {
+        return given_back(linear_computation(dtype, layouts_of(arrays), {.finish = finish}), out_dtype);
+      },
+      nb::arg("dtype"), nb::arg("arrays"), nb::arg("finish"), nb::arg("out_dtype"),
+      "The result's shape and the problem of linear(). Raises ValueError.");
+  m.def(
+      "conv_computation",
+      [](const std::string& dtype, const Layouts& arrays, const std::string& finish,
+         const std::string& out_dtype, const std::vector<std::int64_t>& stride,
+         const std::vector<std::int64_t>& dilation, const std::vector<std::int64_t>& before,
+         const std::vector<std::int64_t>& behind, std::int64_t groups, bool are_channels_last) {
+        const ConvolutionShape settings = {.stride = stride,
+                                           .dilation = dilation,
+                                           .before = before,
+                                           .behind = behind,
+                                           .groups = groups,
+                                           .are_channels_last = are_channels_last};
+        return given_back(conv_computation(dtype, layouts_of(arrays), settings, {.finish = finish}),
+                          out_dtype);
+      },
+      nb::arg("dtype"), nb::arg("arrays"), nb::arg("finish"), nb::arg("out_dtype"), nb::arg("stride"),
+      nb::arg("dilation"), nb::arg("before"), nb::arg("behind"), nb::arg("groups"),
+      nb::arg("are_channels_last"), "The result's shape and the problem of conv(). Raises ValueError.");
+}
+
 }  // namespace
 
 void bind_expressions(nb::module_& m) {
   bind_elementwise(m);
   bind_rows(m);
   bind_tensor(m);
+  bind_products(m);
 }
 
 }  // namespace tunesmith::python

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/tensor.h"
 #include "tunesmith/types.h"
 
 namespace tunesmith {
@@ -111,6 +113,16 @@ Plan convolution_plan(Dispatcher& dispatcher, ElementName type, const Convolutio
                       const ProductOptions& options = {});
 std::string convolution_problem(ElementName type, const ConvolutionShape& shape,
                                 const ProductOptions& options = {});
+
+/// The problems of the Python package's words, and the shapes of their results, which have no gaps. `arrays`:
+/// both operands and, for linear and conv, a bias where there is one, in any layout. `dtype`: a word of the
+/// parameter of tensor, such as "f32". Of `settings` the sizes are not read. Throw UsageError.
+TensorComputation matmul_computation(std::string_view dtype, const std::vector<TensorLayout>& arrays,
+                                     const ProductOptions& options = {});
+TensorComputation linear_computation(std::string_view dtype, const std::vector<TensorLayout>& arrays,
+                                     const ProductOptions& options = {});
+TensorComputation conv_computation(std::string_view dtype, const std::vector<TensorLayout>& arrays,
+                                   const ConvolutionShape& settings, const ProductOptions& options = {});
 
 }  // namespace TUNESMITH_ABI
 }  // namespace tunesmith
