@@ -85,7 +85,9 @@ def _numbers(value: Any, count: int, what: str) -> list[int]:
     return found
 
 
-def _borders(taps: Sequence[int], strides: list[int], dilations: list[int], padding: Any) -> tuple[list[int], list[int]]:
+def _borders(
+    taps: Sequence[int], strides: list[int], dilations: list[int], padding: Any
+) -> tuple[list[int], list[int]]:
     """The zeros before and behind the image along each dimension."""
     if isinstance(padding, str):
         if padding not in ("same", "valid"):

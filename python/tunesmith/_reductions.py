@@ -16,27 +16,43 @@ from ._outputs import _finish, _usable
 from ._recording import recorded
 from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_output
 
+# The types of the results, as NumPy's.
 _reduce_types = {
-    "bool": ("int32", "int64", "float64", "bool"),
-    "int8": ("int32", "int64", "float64", "int8"),
-    "int16": ("int32", "int64", "float64", "int16"),
-    "int32": ("int32", "int64", "float64", "int32"),
-    "int64": ("int64", "int64", "float64", "int64"),
-    "uint8": ("int32", "uint64", "float64", "uint8"),
-    "uint16": ("int32", "uint64", "float64", "uint16"),
-    "uint32": ("int64", "uint64", "float64", "uint32"),
-    "uint64": ("int64", "uint64", "float64", "uint64"),
-    "float16": ("float32", "float16", "float16", "float16"),
-    "bfloat16": ("float32", "bfloat16", "bfloat16", "bfloat16"),
-    "float32": ("float32", "float32", "float32", "float32"),
-    "float64": ("float64", "float64", "float64", "float64"),
+    "bool": {"sum": "int64", "mean": "float64"},
+    "int8": {"sum": "int64", "mean": "float64"},
+    "int16": {"sum": "int64", "mean": "float64"},
+    "int32": {"sum": "int64", "mean": "float64"},
+    "int64": {"sum": "int64", "mean": "float64"},
+    "uint8": {"sum": "uint64", "mean": "float64"},
+    "uint16": {"sum": "uint64", "mean": "float64"},
+    "uint32": {"sum": "uint64", "mean": "float64"},
+    "uint64": {"sum": "uint64", "mean": "float64"},
+    "float16": {},
+    "bfloat16": {},
+    "float32": {},
+    "float64": {},
 }
-_reduce_column = {"sum": 1, "mean": 2, "min": 3, "max": 3}
+_halves = ("float16", "bfloat16")
+
+
+def _result_type(dtype: str, function: str) -> str:
+    return _reduce_types[dtype].get(function, dtype)
 
 
 def _reduced_type(dtype: str, function: str) -> str:
     """The element type of the op's output."""
-    return {"sum": "int64", "mean": "float64"}.get(function, dtype) if dtype in ("int32", "int64") else dtype
+    return (
+        {"sum": "int64", "mean": "float64"}.get(function, dtype)
+        if dtype.startswith(("int", "uint"))
+        else dtype
+    )
+
+
+def _as_read(given: InputArray) -> InputArray:
+    """The array in one of the op's types: uint32 is converted, bool is read as bytes."""
+    if given.dtype == "bool":
+        return given.viewed("uint8")
+    return given.to("int64") if given.dtype == "uint32" else given
 
 
 def _reduce_block(
@@ -80,15 +96,18 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
     given = InputArray(a)
     axes = _axes(axis, len(given.shape))
     # The op reads these types in place, and sums them as float64.
-    is_wide = (
-        dtype == "float64"
-        and axes
+    is_wide = axes and (
+        function in ("sum", "mean")
         and (
             given.dtype == "float32"
-            and function in ("sum", "mean")
-            or given.dtype in ("int32", "int64")
-            and function == "sum"
+            and dtype == "float64"
+            or given.dtype in _halves
+            and dtype in ("float32", "float64")
         )
+        or function == "sum"
+        and dtype == "float64"
+        and given.dtype != "uint64"
+        and given.dtype.startswith(("int", "uint", "bool"))
     )
     if dtype is not None and not is_wide:
         given = given.to(dtype)
@@ -109,10 +128,9 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
             summed.contiguous().viewed(complex_dtype).reshaped(shape), out, same_kind=function == "mean"
         )
 
-    computed = _reduce_types[given.dtype][0]
-    wanted = _reduce_types[given.dtype][_reduce_column[function]]
+    wanted = _result_type(given.dtype, function)
     if is_wide:
-        wanted = "float64"
+        wanted = dtype
     elif dtype is not None and function == "sum":
         wanted = given.dtype
     if not axes:
@@ -125,10 +143,9 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
     if given.dtype == "uint64":
         if function == "mean":
             given = given.to("float64")
-            computed = "float64"
         else:
             given = given.contiguous().viewed("int64") if function == "sum" else _flipped(given)
-    given = given.to(computed)
+    given = _as_read(given)
     if len(axes) == len(given.shape):
         given = _by_strides(given)
         blocks = [(0, 0)]
@@ -140,15 +157,17 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
                 blocks[-1] = (blocks[-1][0], k)
             else:
                 blocks.append((k, k))
-    if function == "mean" and len(blocks) > 1 and given.dtype in ("int32", "int64"):
+    if function == "mean" and len(blocks) > 1 and given.dtype.startswith(("int", "uint")):
         given = given.to("float64")  # the mean of means of groups of one size
+    # Sums of groups are rounded to 16 bits once, at the end.
+    is_wide = is_wide or len(blocks) > 1 and given.dtype in _halves and function in ("sum", "mean")
     into = None
     for number, (first, last) in enumerate(reversed(blocks)):
         wide = is_wide and number == 0
         is_direct = (
             number == len(blocks) - 1
             and not keepdims
-            and (wide or _reduced_type(given.dtype, function) == wanted)
+            and ("float64" if wide else _reduced_type(given.dtype, function)) == wanted
         )
         into = _usable(out, shape, wanted, given) if is_direct else None
         given = _reduce_block(given, first, last, function, into, wide)
@@ -245,19 +264,11 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
         return _reduce_all(function, given.object if is_array(a) else a, axis, name, out, keepdims)
     axes = _axes(axis, len(given.shape))
     if by_count:
-        own = (
-            given.dtype
-            if given.dtype in _complex_parts
-            else _reduce_types[given.dtype][_reduce_column["mean"]]
-        )
+        own = given.dtype if given.dtype in _complex_parts else _result_type(given.dtype, "mean")
         return _finish(_mean_by_count(given, axes, name or own, keepdims, where), out, same_kind=True)
     if name is not None:
         given = given.to(name)
-    own = (
-        given.dtype
-        if name or given.dtype in _complex_parts
-        else _reduce_types[given.dtype][_reduce_column[function]]
-    )
+    own = given.dtype if name or given.dtype in _complex_parts else _result_type(given.dtype, function)
     if where is not True:
         if plain and function != "sum":
             raise ValueError(
@@ -299,9 +310,8 @@ def sum(
 ) -> Any:
     """numpy.sum: the sum of the elements of `a`, over all or the given axes.
 
-    a: any array; float32, float64, int32 and int64 are read in place, other types are converted first (in a copy):
-    booleans and smaller integers to int32, uint32 to int64, float16 and bfloat16 to float32, complex numbers to
-    their parts. An array that is not C-contiguous is copied, unless all of it is summed.
+    a: any array, which is read in place, but for uint32, which is converted to int64 first, and complex numbers, of which
+    the parts are summed. float16 and bfloat16 are summed as float32, and the result is rounded once. An array that is not C-contiguous is copied, unless all of it is summed.
     axis: an integer or several; None: all. dtype: converts `a` first; NumPy's or PyTorch's. out: an array of the result's shape; one of float32
     or float64 that has more numbers than `a`'s type acts like dtype=, and floats are cut to an integer one, as in NumPy. initial: is added. where: an
     array of booleans, true for the elements that count; the others are replaced in a copy by the array's own library.

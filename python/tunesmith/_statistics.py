@@ -17,7 +17,9 @@ from ._outputs import _finish, _usable
 from ._recording import recorded
 from ._reductions import (
     _as_int64,
+    _as_read,
     _flipped,
+    _halves,
     _mean_by_count,
     _reduce,
     _reduce_all,
@@ -27,17 +29,6 @@ from ._reductions import (
 )
 from ._tensors import tensor
 from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_output
-
-# Element types that the op lacks are converted to these.
-_converted = {
-    "bool": "int32",
-    "int8": "int32",
-    "int16": "int32",
-    "uint8": "int32",
-    "uint16": "int32",
-    "uint32": "int64",
-}
-_halves = ("float16", "bfloat16")
 
 
 def _reduce_as(
@@ -89,7 +80,7 @@ def _arg(function: str, a, axis, out, keepdims):
         raise TypeError(f"{function} of complex numbers is not defined here; take that of their magnitudes.")
     if given.dtype == "uint64":
         given = _flipped(given)
-    given = given.to("float32" if given.dtype in _halves else _converted.get(given.dtype, given.dtype))
+    given = _as_read(given)
     if axis is None:
         axes, shape = (0,), (1,) * dimensions if _flag(keepdims) else ()
         given = given.contiguous().reshaped((given.array.size,)) if dimensions != 1 else given
@@ -117,7 +108,7 @@ def _arg(function: str, a, axis, out, keepdims):
 @recorded("a", "out")
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = np._NoValue) -> Any:
     """numpy.argmax: the first position of the greatest element; a NaN is greater than any number, and the first one counts. None: in the flattened
-    array. float32, float64, int32 and int64 are read in place, other types are converted. Raises ValueError for no elements. See sum()."""
+    array. Raises ValueError for no elements. See sum()."""
     return _arg("argmax", a, axis, out, keepdims)
 
 
@@ -156,17 +147,13 @@ def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
     count = _product(given.shape[k] for k in axes)
     if count - ddof <= 0:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=6)
-    wide = own == "float32" and wanted == "float64"
-    if wanted == "float64" and own != "float32" and _kind(own) > _kind("int64"):
-        given = given.to("float64")
-    elif wanted == "float32" and own == "float64":
-        given = given.to("float32")
-    elif own in _halves:
+    wide = own == "float32" and wanted == "float64" or own in _halves and wanted != own
+    if wanted == "float32" and own == "float64":
         given = given.to("float32")
     elif own == "uint64":
         given = given.to("float64")
-    given = given.to(_converted.get(given.dtype, given.dtype))
-    computed = "float32" if given.dtype == "float32" and not wide else "float64"
+    given = _as_read(given)
+    computed = given.dtype if given.dtype in ("float32", *_halves) and not wide else "float64"
     if not given.shape:
         given, axes = given.reshaped((1,)), (0,)
     elif not axes:
@@ -290,7 +277,7 @@ def _extremes(function: str, a, axis, out, keepdims):
         raise ValueError(f"zero-size array to reduction operation {function} which has no identity")
     if own == "uint64":
         given = _flipped(given)
-    given = given.to("float32" if own in _halves else _converted.get(given.dtype, given.dtype))
+    given = _as_read(given)
     if not axes:
         given, axes = given.reshaped((*given.shape, 1)), (len(given.shape),)
     is_direct = given.dtype == own and function == "ptp" and not keepdims
@@ -334,7 +321,7 @@ def prod(
     name = type_of_output(own, out) if dtype is None else type_name(dtype)
     if own in _complex_parts or name in _complex_parts:
         raise TypeError("A product of complex numbers is not computed here; that of their magnitudes is.")
-    wide = name == "float64" and own in ("float32", "int32", "int64")
+    wide = name == "float64" and own not in ("float64", "uint64") or name == "float32" and own in _halves
     wanted = name or {"uint8": "uint64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64"}.get(
         own, own
     )
@@ -344,7 +331,7 @@ def prod(
         given = given.to(name)
     if given.dtype == "uint64":
         given = _as_int64(given)
-    given = given.to("float32" if given.dtype in _halves else _converted.get(given.dtype, given.dtype))
+    given = _as_read(given)
     result = "float64" if wide else given.dtype if _kind(given.dtype) > _kind("int64") else "int64"
     if not axes:
         given, axes = given.reshaped((*given.shape, 1)), (len(given.shape),)
@@ -362,7 +349,7 @@ def _truth(given: InputArray) -> InputArray:
         given = InputArray(given.object != 0)
     elif own in ("uint32", "uint64"):
         return given.contiguous().viewed(own[1:])
-    return given.to("float32" if own in _halves else _converted.get(given.dtype, given.dtype))
+    return _as_read(given)
 
 
 def _logical(function: str, a, axis, out, keepdims):
@@ -407,7 +394,7 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
     if given.dtype == "uint64":
         given = given.to("float64")
     wanted = given.dtype if _kind(given.dtype) > _kind("int64") else "float64"
-    given = given.to("float32" if given.dtype in _halves else _converted.get(given.dtype, given.dtype))
+    given = _as_read(given)
     if ord == 0:
         return _reduce_as(given, axes, "count_nonzero", "int64").to(wanted)
     if ord == -np.inf:
@@ -423,7 +410,7 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
     function = {1: "norm1", 2: "norm2"}.get(ord, "norminf")
     if function == "norminf" and _product(given.shape[k] for k in axes) == 0:
         function = "norm1"  # also 0
-    computed = "float32" if given.dtype == "float32" else "float64"
+    computed = given.dtype if _kind(given.dtype) > _kind("int64") else "float64"
     return _reduce_as(given, axes, function, computed).to(wanted)
 
 

@@ -85,7 +85,6 @@ def _(x, dims):
 
 def _reduction(name):
     function = getattr(_reductions, name)
-    kind = {"sum": 1, "mean": 2, "min": 3, "max": 3}[name]
 
     def call(x: Tensor, dim: List[int] | None = None, keepdim: bool = False) -> Tensor:  # noqa: UP006
         return function(x, axis=None if dim is None else tuple(dim), keepdims=keepdim)
@@ -95,7 +94,7 @@ def _reduction(name):
     def fake(x, dim=None, keepdim=False):
         axes = range(x.ndim) if dim is None else [k % x.ndim for k in dim]
         shape = [1 if k in axes else extent for k, extent in enumerate(x.shape) if keepdim or k not in axes]
-        dtype = _reductions._reduce_types[str(x.dtype).removeprefix("torch.")][kind]
+        dtype = _reductions._result_type(str(x.dtype).removeprefix("torch."), name)
         return x.new_empty(shape, dtype=getattr(torch, dtype))
 
     op.register_fake(fake)

@@ -5,17 +5,22 @@
 #include "common/hinted_access.cuh"
 #include "common/vector.cuh"
 
-// HINT is 0 for no hint; 1: the data may leave the caches first; 2: the first-level cache does not keep it;
-// 3: like 2, and the second-level cache fetches 256 bytes at a time; 4: one half may leave the second-level
-// cache first.
+#ifndef TUNESMITH_HOST
+// A load of 1 or 2 bytes, which no hint is for.
+template <int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_part_of_word(const T* from) {
+  unsigned short raw;
+  if constexpr (sizeof(T) * N == 2)
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(raw) : "l"(from));
+  else
+    asm volatile("ld.global.u8 %0, [%1];" : "=h"(raw) : "l"(from));
+  return reinterpret_cast<const Vector<T, N>&>(raw);
+}
+
 template <int HINT, int N, typename T>
-__device__ __forceinline__ Vector<T, N> load_once(const T* from) {
-#ifdef TUNESMITH_HOST
-  return load_vector<N>(from);
-#else
-  if constexpr (HINT == 4) return load_hinted<Hint::half>(reinterpret_cast<const Vector<T, N>*>(from));
+__device__ __forceinline__ Vector<T, N> load_words(const T* from) {
   constexpr int bytes = sizeof(T) * N;
-  static_assert(bytes == 4 || bytes == 8 || bytes == 16, "a load moves 4, 8 or 16 bytes");
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16, "a load moves 1, 2, 4, 8 or 16 bytes");
   struct alignas(bytes) {
     unsigned word[bytes / 4];
   } raw;
@@ -51,5 +56,24 @@ __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
   }
 #undef TUNESMITH_LOADS
   return reinterpret_cast<const Vector<T, N>&>(raw);
+}
+#endif
+
+// HINT is 0 for no hint; 1: the data may leave the caches first; 2: the first-level cache does not keep it;
+// 3: like 2, and the second-level cache fetches 256 bytes at a time; 4: one half may leave the second-level
+// cache first.
+template <int HINT, int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_once(const T* from) {
+#ifdef TUNESMITH_HOST
+  return load_vector<N>(from);
+#else
+  if constexpr (HINT == 4) {
+    return load_hinted<Hint::half>(reinterpret_cast<const Vector<T, N>*>(from));
+  } else if constexpr (sizeof(T) * N < 4) {
+    static_assert(HINT == 0, "hints are for loads of 4 bytes and more");
+    return load_part_of_word<N>(from);
+  } else {
+    return load_words<HINT, N>(from);
+  }
 #endif
 }

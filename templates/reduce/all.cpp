@@ -104,7 +104,8 @@ std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
 }
 
 Space all_space(const Problem& problem, const DeviceFacts& device) {
-  return Space(all_axes(problem, device), all_must(problem, device), all_worth(problem, device));
+  return Space(all_axes(problem, device), with_narrow_rules(all_must(problem, device), problem),
+               all_worth(problem, device));
 }
 
 Work all_work(const Problem& problem, const Config& config) {

@@ -23,6 +23,17 @@ Rule early_rule() {
       [](const Config& c) { return c[START] == "plain" || (c[LOAD] != "bypass" && c[LOAD] != "wide"); }};
 }
 
+std::vector<Rule> with_narrow_rules(std::vector<Rule> rules, const Problem& problem) {
+  const std::int64_t element_bytes = bytes(dtype_of(problem));
+  if (element_bytes >= 4) return rules;
+  rules.push_back({"Hints are for loads of 4 bytes and more.", [element_bytes](const Config& c) {
+                     return c[LOAD] == "plain" || c[VECTOR] * element_bytes >= 4;
+                   }});
+  rules.push_back({"A thread adds at most 64 elements at once, as the error bound says.",
+                   [](const Config& c) { return c[ITEMS] * c[VECTOR] <= 64; }});
+  return rules;
+}
+
 Rule finish_rule(bool atomic) {
   return {
       "Blocks add atomically (FINISH=atomic, atomic_last) only with order=atomic, which allows any order.",

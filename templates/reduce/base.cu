@@ -29,25 +29,25 @@ template <int which>
 __device__ __forceinline__ void reduce_with(const T* x, void* y, unsigned char* memory, long long outputs,
                                             long long length, long long inner, long long outer_stride,
                                             long long stride) {
-  using R = Reduction<which, T>;
+  using R = ReductionOfElements<which, T, false>;
   for (long long output = blockIdx.x; output < outputs; output += gridDim.x) {
     const typename R::Partial total =
         block_total<R>(x, memory, output, length, inner, outer_stride, stride, 0, 1);
-    if (threadIdx.x == 0) static_cast<typename R::Output*>(y)[output] = R::output(settled(total), length);
+    if (threadIdx.x == 0) static_cast<typename R::Output*>(y)[output] = R::output(total, {}, length, {});
   }
 }
 
 template <int which>
 __device__ __forceinline__ void reduce_each_with(const T* x, void* y, long long outputs, long long length,
                                                  long long inner, long long outer_stride, long long stride) {
-  using R = Reduction<which, T>;
+  using R = ReductionOfElements<which, T, false>;
   const long long step = static_cast<long long>(gridDim.x) * BLOCK;
   for (long long output = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x; output < outputs;
        output += step) {
     const T* from = x + output / inner * outer_stride + output % inner;
     typename R::Partial total = nothing<R>();
     for (long long l = 0; l < length; ++l) total = R::combine(total, R::lift(R::item(from[l * stride])));
-    static_cast<typename R::Output*>(y)[output] = R::output(settled(total), length);
+    static_cast<typename R::Output*>(y)[output] = R::output(total, {}, length, {});
   }
 }
 
@@ -76,13 +76,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_base_atomic)(const T* x, void* y, long long outputs, long long length, long long inner,
                               long long outer_stride, long long stride) {
-  using R = Reduction<0, T>;
+  using R = ReductionOfElements<0, T, false>;
   DYNAMIC_SHARED(unsigned char, memory);
   for (long long output = blockIdx.y; output < outputs; output += gridDim.y) {
     const R::Partial total =
         block_total<R>(x, memory, output, length, inner, outer_stride, stride, blockIdx.x, gridDim.x);
     if (threadIdx.x == 0)
-      add_atomically(static_cast<R::Output*>(y) + output, R::output(settled(total), length));
+      add_atomically(static_cast<R::Output*>(y) + output, R::output(total, {}, length, {}));
   }
 }
 
@@ -97,7 +97,7 @@ struct Lines {
 template <int which, bool wide>
 __device__ __forceinline__ void reduce_line_with(const T* x, void* y, unsigned char* memory,
                                                  const Lines& lines) {
-  using R = ReductionOf<which, T, wide>;
+  using R = ReductionOfElements<which, T, wide>;
   using Partial = typename R::Partial;
   const int thread = lines.alone ? 0 : static_cast<int>(threadIdx.x);
   const int team = lines.alone ? 1 : BLOCK;
@@ -129,8 +129,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   DYNAMIC_SHARED(unsigned char, memory);
   const Lines lines = {outputs,   length, inner, outer_stride, stride, {mean_ratio, variance_ratio},
                        alone != 0};
-  constexpr bool is_whole = static_cast<T>(0.5) == 0;
-  constexpr bool is_f32 = !is_whole && sizeof(T) == 4;  // f64 is wide itself, moments of integers too
+  constexpr bool is_whole = static_cast<NumberOf<T>>(0.5) == 0;
+  constexpr bool is_f32 =
+      !is_whole && sizeof(NumberOf<T>) == 4;  // f64 is wide itself, moments of integers too
   switch (which) {
 #define TUNESMITH_FUNCTION(function, wide, is_there)                               \
   case (wide ? 32 : 0) + function:                                          \

@@ -28,15 +28,17 @@ std::string refuses(const Problem& problem) {
 bool may_be_width(std::int64_t columns) { return columns > 8 && columns <= 160 && columns % 16 != 0; }
 
 std::vector<Axis> columns_axes(const Problem& problem) {
-  const bool wide = bytes(dtype_of(problem)) == 8;
+  // Eight columns and more would have too many partials.
+  std::vector<Value> columns = {1, 2};
+  for (std::int64_t more = 4; more <= 8 && more * bytes(dtype_of(problem)) <= 16; more *= 2)
+    columns.emplace_back(more);
   const std::int64_t inner = problem.integer("inner");
   std::vector<Value> widths = {32, 64, 128, 16, 8, 4};
   if (may_be_width(inner)) widths.emplace_back(inner);
   return {
       {BLOCK_X, widths, "threads of a block along the columns"},
       {BLOCK_Y, {8, 1, 2, 4, 16, 32}, "threads of a block along the length"},
-      {VECTOR, wide ? std::vector<Value>{1, 2} : std::vector<Value>{1, 2, 4},
-       "columns per thread, and elements per load"},
+      {VECTOR, columns, "columns per thread, and elements per load"},
       {ITEMS, {8, 4, 2, 16, 1}, "rows that a thread loads before it adds"},
       {SPLIT, {1, 2, 4, 8, 16, 32, 64, 128}, "blocks that share a length, at most"},
       {FINISH, categories({"last", "launch", "atomic"}),
@@ -78,7 +80,8 @@ std::vector<Rule> columns_worth(const Problem& problem) {
 }
 
 Space columns_space(const Problem& problem) {
-  return Space(columns_axes(problem), columns_must(problem), columns_worth(problem));
+  return Space(columns_axes(problem), with_narrow_rules(columns_must(problem), problem),
+               columns_worth(problem));
 }
 
 // The tiles across the columns of one outer position; with those of all outer positions they are the grid's

@@ -44,16 +44,18 @@ Space flat_space(const Problem& problem, const DeviceFacts& device) {
                 load_axis(),
                 start_axis(),
                 trigger_axis()},
-               {{"A block has a thread for each column, and for each vector until the columns repeat.",
-                 [d](const Config& c) { return d.inner <= c[BLOCK] && threads(d, c) >= d.inner; }},
-                {"The partials of a block's threads take at most 48 KiB of shared memory.",
-                 [one = partial_bytes(problem)](const Config& c) {
-                   return c[BLOCK] * c[VECTOR] * one <= static_shared_limit - 64;
-                 }},
-                early_rule(),
-                conditional(
-                    FINISH, "last", [](const Config& c) { return c[BLOCKS] > 1; },
-                    "With one block FINISH has no effect.")},
+               with_narrow_rules(
+                   {{"A block has a thread for each column, and for each vector until the columns repeat.",
+                     [d](const Config& c) { return d.inner <= c[BLOCK] && threads(d, c) >= d.inner; }},
+                    {"The partials of a block's threads take at most 48 KiB of shared memory.",
+                     [one = partial_bytes(problem)](const Config& c) {
+                       return c[BLOCK] * c[VECTOR] * one <= static_shared_limit - 64;
+                     }},
+                    early_rule(),
+                    conditional(
+                        FINISH, "last", [](const Config& c) { return c[BLOCKS] > 1; },
+                        "With one block FINISH has no effect.")},
+                   problem),
                {flight_rule(problem), half_rule(problem), own_blocks_rule(BLOCKS, device), trigger_rule()});
 }
 

@@ -22,7 +22,11 @@ bool has_moments(Function function) {
 bool is_atomic(const Problem& problem) {
   return choice<ReduceOrder>(problem, "order") == ReduceOrder::atomic;
 }
-bool is_integer(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
+DType number_dtype(const Problem& problem) {
+  const DType dtype = dtype_of(problem);
+  if (bytes(dtype) >= 4) return dtype;
+  return is_whole(dtype) ? DType::i32 : DType::f32;
+}
 
 bool is_wide(const Problem& problem) { return problem.string("sum_dtype") == "f64"; }
 
@@ -57,22 +61,22 @@ DType output_dtype(const Problem& problem) {
       return DType::boolean;
     case Function::sum:
     case Function::prod:
-      return is_integer(dtype) ? DType::i64 : dtype;
+      return is_whole(dtype) ? DType::i64 : dtype;
     case Function::min:
     case Function::max:
     case Function::ptp:
     case Function::min_max:
       return dtype;
     default:
-      return is_integer(dtype) ? DType::f64 : dtype;
+      return is_whole(dtype) ? DType::f64 : dtype;
   }
 }
 
 bool has_short_places(const Problem& problem) {
   constexpr std::int64_t most = (std::int64_t{1} << 32) - 2;
   const Function function = function_of(problem);
-  return (function == Function::argmin || function == Function::argmax) && bytes(dtype_of(problem)) == 4 &&
-         problem.integer("length") <= most;
+  return (function == Function::argmin || function == Function::argmax) &&
+         bytes(number_dtype(problem)) == 4 && problem.integer("length") <= most;
 }
 
 Values tuned_constants(const Problem& problem) {
@@ -80,7 +84,7 @@ Values tuned_constants(const Problem& problem) {
 }
 
 std::int64_t partial_bytes(const Problem& problem, bool of_base) {
-  const DType dtype = dtype_of(problem);
+  const DType dtype = number_dtype(problem);
   const std::int64_t of_sum = dtype == DType::f64 || dtype == DType::i64 || is_wide(problem) ? 16 : 8;
   switch (function_of(problem)) {
     case Function::min:
@@ -96,7 +100,7 @@ std::int64_t partial_bytes(const Problem& problem, bool of_base) {
     case Function::mean_var:
       return dtype == DType::f32 && !is_wide(problem) ? 16 : 32;
     case Function::prod:
-      return is_integer(dtype) && !is_wide(problem) ? 8 : 16;
+      return is_whole(dtype) && !is_wide(problem) ? 8 : 16;
     case Function::any:
     case Function::all:
       return 4;
@@ -109,7 +113,7 @@ std::int64_t partial_bytes(const Problem& problem, bool of_base) {
     case Function::norm2:
       return dtype == DType::f32 ? 8 : 16;
     case Function::norminf:
-      return bytes(output_dtype(problem));
+      return is_whole(dtype) ? 8 : bytes(dtype);
     default:
       return of_sum;
   }
@@ -140,29 +144,33 @@ std::string check(const Problem& problem) {
            " is for function=var, std and mean_var, not for function=" + problem.string("function") +
            "; leave it at 0.";
   }
-  if (const DType dtype = dtype_of(problem); is_wide(problem)) {
+  if (const DType dtype = number_dtype(problem); is_wide(problem)) {
     const bool sums = function == Function::sum || function == Function::prod;
     const bool serves = dtype == DType::f32 ? sums || function == Function::mean || has_moments(function)
-                                            : is_integer(dtype) && sums;
+                                            : is_whole(dtype) && sums;
     if (!serves) {
       return "sum_dtype=f64 with function=" + problem.string("function") +
              " and dtype=" + problem.string("dtype") +
-             " is not there: it is for sum and prod of f32, i32 and i64, and for mean, var, std and mean_var "
-             "of "
-             "f32; leave it at same.";
+             " is not there: it is for sum and prod of all types but f64, and for mean, var, std and "
+             "mean_var of "
+             "f32, f16 and bf16; leave it at same.";
     }
   }
   if (is_atomic(problem) && function != Function::sum) {
     return "order=atomic is for function=sum, not for function=" + problem.string("function") +
            "; leave it at order=deterministic.";
   }
+  if (is_atomic(problem) && bytes(dtype_of(problem)) == 2 && !is_whole(dtype_of(problem))) {
+    return "order=atomic is not for dtype=" + problem.string("dtype") +
+           ", whose every addition would be rounded to 16 bits; leave it at order=deterministic.";
+  }
   if (is_atomic(problem) && is_wide(problem)) {
     return "order=atomic is for sums of the array's own type, not with sum_dtype=f64; leave it at "
            "order=deterministic.";
   }
-  if (function == Function::mean && dtype_of(problem) == DType::i32 && length > most_i32_of_a_mean) {
+  if (function == Function::mean && number_dtype(problem) == DType::i32 && length > most_i32_of_a_mean) {
     return "A length of " + std::to_string(length) + " is beyond the " + std::to_string(most_i32_of_a_mean) +
-           " whose sum stays within 64 bits; a mean of i32 takes no more.";
+           " whose sum stays within 64 bits; a mean of " + problem.string("dtype") + " takes no more.";
   }
   return refuses_reach(problem, false);
 }
@@ -183,7 +191,7 @@ std::vector<Parameter> parameters() {
         .initial = "deterministic"},
        {.name = "dtype",
         .what = "element type of x",
-        .categories = {"f32", "f64", "i32", "i64"},
+        .categories = {"f32", "f64", "i32", "i64", "f16", "bf16", "i8", "u8", "i16", "u16"},
         .initial = "f32"},
        {.name = "ddof",
         .what =
@@ -287,7 +295,15 @@ Op ops_reduce() {
                    "outer=9 length=300 function=count_nonzero",
                    "outer=4 length=999 function=mean_var sum_dtype=f64",
                    "length=9000 inner=3 function=sum sum_dtype=f64",
-                   "outer=70 length=50 function=prod"},
+                   "outer=70 length=50 function=prod",
+                   "outer=40 length=1001 dtype=f16",
+                   "length=100003 function=mean dtype=bf16",
+                   "length=3000 inner=24 function=max dtype=bf16",
+                   "length=50001 dtype=u8",
+                   "outer=9 length=700 function=argmin dtype=i8",
+                   "length=4000 inner=12 function=ptp dtype=i16",
+                   "outer=300 length=20 function=mean dtype=u16",
+                   "outer=7 length=900 function=mean_var dtype=f16"},
       // 8.6 GB of i32, and 8.6 GB of columns.
       .large_examples = {"length=2147495993 function=max dtype=i32", "length=65539 inner=32770 dtype=f32"},
       .sample = usual_arrays,

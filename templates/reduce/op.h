@@ -27,7 +27,9 @@ Function function_of(const Problem& problem);
 bool is_extreme(Function function);
 bool has_moments(Function function);
 bool is_atomic(const Problem& problem);
-bool is_integer(DType dtype);
+
+/// The type in which elements are compared and added: narrow ones are converted to f32 or i32.
+DType number_dtype(const Problem& problem);
 
 /// True if sums and products of another type are computed, and written, as f64.
 bool is_wide(const Problem& problem);
@@ -76,6 +78,8 @@ Axis vector_axis(const Problem& problem);  ///< for contiguous elements
 
 // The rules that a config must keep.
 Rule early_rule();
+/// Adds what elements of less than 4 bytes need, for a template whose threads add ITEMS loads at once.
+std::vector<Rule> with_narrow_rules(std::vector<Rule> rules, const Problem& problem);
 Rule finish_rule(bool atomic);
 
 // The rules that make a config worth trying.

@@ -577,3 +577,73 @@ template <typename T, bool wide>
 struct ReductionOf<17, T, wide> : MomentReduction<T, double, Compensated, Moment::both, double> {};
 template <>
 struct ReductionOf<17, float, false> : MomentReduction<float, float, double, Moment::both, float> {};
+
+// ---- of narrow elements
+
+// The type that is written where a reduction of numbers has `Output`: results that are numbers, or pairs of
+// them, are narrow again.
+template <typename T, typename Output>
+struct NarrowOutput {
+  using Type = Output;
+  static __device__ __forceinline__ Type of(Output x) { return x; }
+};
+template <typename T>
+struct NarrowOutput<T, NumberOf<T>> {
+  using Type = T;
+  static __device__ __forceinline__ Type of(NumberOf<T> x) { return narrowed<T>(x); }
+};
+template <typename T>
+struct NarrowOutput<T, Pair<NumberOf<T>>> {
+  using Type = Pair<T>;
+  static __device__ __forceinline__ Type of(Pair<NumberOf<T>> x) {
+    return {narrowed<T>(x.first), narrowed<T>(x.second)};
+  }
+};
+
+// R, a reduction of numbers, for elements of the type T that are converted to these.
+template <typename T, typename R>
+struct NarrowReduction : R {
+  using Element = T;
+  using typename R::Partial;
+  using typename R::Shift;
+  using Written = NarrowOutput<T, typename R::Output>;
+  using Output = typename Written::Type;
+  static __device__ __forceinline__ auto item(T x) { return R::item(as_number(x)); }
+  static __device__ __forceinline__ Shift shift(const T* first, long long length) {
+    return R::shift_of(length > 0 ? as_number(load_once<0, 1>(first).element[0]) : NumberOf<T>(0));
+  }
+  static __device__ __forceinline__ Shift shift_of(T first) { return R::shift_of(as_number(first)); }
+  template <int N, bool all, typename Where>
+  static __device__ __forceinline__ void add(Partial& total, const T (&x)[N], int there, Where where,
+                                             Shift shift) {
+    NumberOf<T> numbers[N];
+#pragma unroll
+    for (int k = 0; k < N; ++k) numbers[k] = as_number(x[k]);
+    R::template add<N, all>(total, numbers, there, where, shift);
+  }
+  static __device__ __forceinline__ Output output(Partial total, Shift shift, long long length,
+                                                  Ratios ratios) {
+    return Written::of(R::output(total, shift, length, ratios));
+  }
+};
+
+// The reduction of the numbers. A tile's sum of narrow integers needs no more than 32 bits.
+template <int function, typename Number, bool wide, bool short_places>
+struct ReductionOfNumbers : ReductionOf<function, Number, wide, short_places> {};
+template <>
+struct ReductionOfNumbers<0, int, false, false> : Fold<SumReduction<int, int, long long, long long, false>> {
+};
+template <>
+struct ReductionOfNumbers<3, int, false, false> : Fold<SumReduction<int, int, long long, double, true>> {};
+
+template <int function, typename T, bool wide, bool short_places, bool is_narrow = NumberType<T>::is_narrow>
+struct ReductionFor {
+  using Type = ReductionOf<function, T, wide, short_places>;
+};
+template <int function, typename T, bool wide, bool short_places>
+struct ReductionFor<function, T, wide, short_places, true> {
+  using Type = NarrowReduction<T, ReductionOfNumbers<function, NumberOf<T>, wide, short_places>>;
+};
+// The reduction of elements of any type.
+template <int function, typename T, bool wide, bool short_places = false>
+using ReductionOfElements = typename ReductionFor<function, T, wide, short_places>::Type;

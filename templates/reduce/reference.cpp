@@ -36,19 +36,23 @@ struct Line {
   At at;
 };
 
-// The unit roundoff of the results: that of f32 only if they are f32.
-double unit_of(const Problem& problem) { return output_dtype(problem) == DType::f32 ? 0x1p-24 : 0x1p-53; }
+// The unit roundoff of the arithmetic: that of f32 only if results are f32 or narrower.
+bool is_single(const Problem& problem) {
+  const DType dtype = output_dtype(problem);
+  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+}
+double unit_of(const Problem& problem) { return is_single(problem) ? 0x1p-24 : 0x1p-53; }
 
 // The error of a floating-point sum. A tile's tree of at most 64 elements has 6 roundings; the result has one
 // and, for a mean of i64, the element has one: together 8 u sum|x| at most, u the unit roundoff. Beyond the
 // tile it is summed in twice the digits: over n elements that adds n 2^-53 sum|x| for f32 and (n 2^-53)^2
 // sum|x| for f64, both far less for arrays that fit in memory. Each atomic addition rounds once more.
 double permitted_of_sum(const Problem& problem, double size, double value) {
-  const DType dtype = dtype_of(problem);
+  const DType dtype = number_dtype(problem);
   const auto length = static_cast<double>(problem.integer("length"));
   const bool mean = function_of(problem) == Function::mean;
   if (!std::isfinite(value)) return 0;
-  if (is_integer(output_dtype(problem))) return 0;
+  if (is_whole(output_dtype(problem))) return 0;
   const double divisor = mean ? length : 1;
   if (dtype == DType::i32) return 2 * 0x1p-53 * std::abs(value);  // the sum is exact
   const double additions = is_atomic(problem) ? static_cast<double>(most_atomic_additions) : 0;
@@ -134,7 +138,7 @@ Result root(const Result& of, double unit) {
 // Computes a product as a fraction and an exponent, so that only the result may leave the type's range.
 template <typename At>
 Result product(const Problem& problem, const Line<At>& line) {
-  if (is_integer(output_dtype(problem))) {
+  if (is_whole(output_dtype(problem))) {
     std::uint64_t all = 1;
     for (std::int64_t l = 0; l < line.length; ++l)
       all *= static_cast<std::uint64_t>(static_cast<std::int64_t>(line.at(l)));
@@ -150,7 +154,7 @@ Result product(const Problem& problem, const Line<At>& line) {
   const auto value = static_cast<double>(
       std::ldexp(fraction, static_cast<int>(std::clamp<std::int64_t>(exponent, -8192, 8192))));
   const auto n = static_cast<double>(line.length);
-  const bool is_f32 = output_dtype(problem) == DType::f32;
+  const bool is_f32 = is_single(problem);
   const double relative = (n + 4) * 0x1p-53 + (is_f32 ? 0x1p-24 : 0x1p-53);
   const double most =
       is_f32 ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
@@ -192,6 +196,37 @@ Result norm(const Problem& problem, Function function, const Line<At>& line) {
   return root(all, unit);
 }
 
+// The lowest bits as an integer of the type.
+double wrapped(DType dtype, std::uint64_t bits) {
+  switch (dtype) {
+    case DType::i8:
+      return static_cast<double>(static_cast<std::int8_t>(bits));
+    case DType::u8:
+      return static_cast<double>(static_cast<std::uint8_t>(bits));
+    case DType::i16:
+      return static_cast<double>(static_cast<std::int16_t>(bits));
+    case DType::u16:
+      return static_cast<double>(static_cast<std::uint16_t>(bits));
+    case DType::i32:
+      return static_cast<double>(static_cast<std::int32_t>(bits));
+    default:
+      return static_cast<double>(static_cast<std::int64_t>(bits));
+  }
+}
+
+// A result of f32 that is written as a number of 16 bits, with one more rounding; beyond the largest one,
+// from half of the next step on, it is an infinity.
+Result rounded_to_16_bits(const Result& result, DType dtype) {
+  if (!std::isfinite(result.value)) return result;
+  const bool is_half = dtype == DType::f16;
+  const double unit = is_half ? 0x1p-11 : 0x1p-8, smallest = is_half ? 0x1p-25 : 0x1p-134;
+  const double beyond = is_half ? 65520 : 0x1.FFp127, size = std::abs(result.value);
+  const double in_f32 = result.permitted + 0x1p-24 * size;
+  if (size - in_f32 >= beyond) return {std::copysign(infinity, result.value), 0};
+  if (size + in_f32 >= beyond) return {result.value, infinity};
+  return {result.value, in_f32 + unit * (size + in_f32) + smallest};
+}
+
 template <typename At>
 Result one_result(const Problem& problem, const Line<At>& line, std::int64_t which) {
   switch (const Function function = function_of(problem)) {
@@ -225,15 +260,14 @@ Result one_result(const Problem& problem, const Line<At>& line, std::int64_t whi
       const double least = extreme(Function::min, line).value, most = extreme(Function::max, line).value;
       const double range = most - least;
       const DType dtype = dtype_of(problem);
-      if (!is_integer(dtype)) {
-        const double rounded = dtype == DType::f32 ? static_cast<double>(static_cast<float>(range)) : range;
+      if (!is_whole(dtype)) {
+        const double rounded =
+            number_dtype(problem) == DType::f32 ? static_cast<double>(static_cast<float>(range)) : range;
         return {rounded, 0};
       }
       const auto wide = static_cast<std::uint64_t>(static_cast<std::int64_t>(most)) -
                         static_cast<std::uint64_t>(static_cast<std::int64_t>(least));
-      return {dtype == DType::i32 ? static_cast<double>(static_cast<std::int32_t>(wide))
-                                  : static_cast<double>(static_cast<std::int64_t>(wide)),
-              0};
+      return {wrapped(dtype, wide), 0};
     }
     case Function::norm1:
     case Function::norm2:
@@ -256,6 +290,11 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
                std::span<double> permitted_error) {
   const Dims d(problem);
   const std::int64_t each = results(function_of(problem));
+  const DType written = output_dtype(problem);
+  const Function function = function_of(problem);
+  const bool is_one_of_them =
+      is_extreme(function) || function == Function::min_max || function == Function::norminf;
+  const bool is_rounded = (written == DType::f16 || written == DType::bf16) && !is_one_of_them;
   std::vector<double> columns;
   std::int64_t gathered = -1;  // the first output of those whose elements are in `columns`
   // Neighbouring columns are read together: read one by one, each element would need another line of the
@@ -279,7 +318,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       step = 1;
     }
     const auto element = [&](std::int64_t l) { return from[l * step]; };
-    const Result result = one_result(problem, Line<decltype(element)>{d.length, element}, at % each);
+    Result result = one_result(problem, Line<decltype(element)>{d.length, element}, at % each);
+    if (is_rounded) result = rounded_to_16_bits(result, written);
     value[static_cast<std::size_t>(at - begin)] = result.value;
     permitted_error[static_cast<std::size_t>(at - begin)] = result.permitted;
   }

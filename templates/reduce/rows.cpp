@@ -16,17 +16,19 @@ std::string refuses(const Problem& problem) {
 }
 
 Space rows_space(const Problem& problem) {
-  return Space({block_axis(),
-                {TEAM, {32, 1, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads per row"},
-                items_axis(),
-                vector_axis(problem),
-                load_axis(),
-                start_axis(),
-                trigger_axis()},
-               {vector_rule(Dims(problem), false),
-                early_rule(),
-                {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }}},
-               {flight_rule(problem), half_rule(problem), trigger_rule()});
+  return Space(
+      {block_axis(),
+       {TEAM, {32, 1, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads per row"},
+       items_axis(),
+       vector_axis(problem),
+       load_axis(),
+       start_axis(),
+       trigger_axis()},
+      with_narrow_rules({vector_rule(Dims(problem), false),
+                         early_rule(),
+                         {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }}},
+                        problem),
+      {flight_rule(problem), half_rule(problem), trigger_rule()});
 }
 
 Work rows_work(const Problem& problem, const Config& config) {

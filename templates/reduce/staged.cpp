@@ -19,7 +19,7 @@ constexpr std::int64_t most_tile = 16;
 // row to the next; and the elements that a thread may read behind the last row.
 std::int64_t shared_bytes(const Problem& problem, std::int64_t block) {
   const std::int64_t length = problem.integer("length"), element = bytes(dtype_of(problem));
-  std::int64_t piece = 16 / element;
+  std::int64_t piece = std::min<std::int64_t>(4, 16 / element);
   while (length % piece != 0) piece /= 2;
   const std::int64_t pitch = length / piece % 2 == 0 ? length + piece : length;
   return (block * pitch + most_tile) * element;
@@ -45,9 +45,11 @@ Space staged_space(const Problem& problem) {
        load_axis(),
        start_axis(),
        trigger_axis()},
-      {{"The rows of a block take at most 48 KiB of shared memory.",
-        [problem](const Config& c) { return shared_bytes(problem, c[BLOCK]) <= static_shared_limit; }},
-       early_rule()},
+      with_narrow_rules(
+          {{"The rows of a block take at most 48 KiB of shared memory.",
+            [problem](const Config& c) { return shared_bytes(problem, c[BLOCK]) <= static_shared_limit; }},
+           early_rule()},
+          problem),
       {half_rule(problem), trigger_rule()});
 }
 

@@ -79,6 +79,12 @@ struct Line {
       for (int e = 0; e < PIECE; ++e) some[k + e] = piece.element[e];
     }
   }
+  __device__ __forceinline__ void load_numbers(NumberOf<T> (&some)[TILE], int at) const {
+    T elements[TILE];
+    load(elements, at);
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) some[k] = as_number(elements[k]);
+  }
   // Elements behind the end are 0.
   __device__ __forceinline__ void load_part(T (&some)[TILE], int at) const {
 #pragma unroll
@@ -118,25 +124,25 @@ struct Line {
   // within the tile before it; the elements that both have are no better. Behind rows shorter than a tile it
   // reads elements that do not count.
   __device__ __forceinline__ long long place() const {
-    using Place = PlaceReduction<T, function == Function::argmax>;
+    using Place = PlaceReduction<NumberOf<T>, function == Function::argmax>;
     using Value = Place::Value;
-    T best = Value::none();
+    NumberOf<T> best = Value::none();
     int first = 0;
-    T some[TILE];
+    NumberOf<T> some[TILE];
     if (length < TILE) {
 #pragma unroll 1
-      for (int at = 0; at < length; ++at) best = Value::merge(best, from[at]);
+      for (int at = 0; at < length; ++at) best = Value::merge(best, as_number(from[at]));
     } else {
 #pragma unroll 2
       for (int at = 0; at < length; at += TILE) {
         const int tile = at + TILE <= length ? at : length - TILE;
-        load(some, tile);
-        const T its = tree<Value, TILE>(some);
+        load_numbers(some, tile);
+        const NumberOf<T> its = tree<Value, TILE>(some);
         if (Place::is_better(its, best)) first = tile;
         best = Value::merge(best, its);
       }
     }
-    load(some, first);
+    load_numbers(some, first);
     return first + place_in_tile(some, best);
   }
 };
@@ -165,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   DYNAMIC_SHARED(T, staged);
   start();
   const Ratios ratios = {mean_ratio, variance_ratio};
-  if (sizeof(T) == 4 && length % 4 == 0) {
+  if (sizeof(T) <= 4 && length % 4 == 0) {
     reduce_block<4>(staged, x, y, outer, length, ratios);
   } else if (length % 2 == 0) {
     reduce_block<2>(staged, x, y, outer, length, ratios);

@@ -59,14 +59,9 @@ TensorLayout dense(std::vector<std::int64_t> extents) {
   return {std::move(extents), std::move(strides)};
 }
 
-// The finish as tensor has it: the caller's knows only out, to which the bias was added.
+// The finish as tensor has it: the caller's knows only out, to which the bias was added. The names of the
+// line's arrays are the library's own, so a finish that names them is refused as one that names others.
 std::string finish_text(const Line& line, const std::string& finish) {
-  const std::vector<std::string> arrays = tensor_arrays(line.text, finish);
-  if (arrays.size() > 2)
-    throw UsageError("The finish is \"" + finish + "\" and names " + arrays[2] +
-                     "; it is a function of out, the sum with its bias, alone. The function tensor() takes a "
-                     "finish that reads more arrays.");
-  if (line.bias.empty()) return finish;
   const auto is_part_of_name = [](char c) {
     return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
   };
@@ -76,9 +71,17 @@ std::string finish_text(const Line& line, const std::string& finish) {
     while (end < finish.size() && is_part_of_name(finish[end])) ++end;
     end = std::max(end, begin + 1);
     const std::string word = finish.substr(begin, end - begin);
-    text += word == "out" ? "(out + " + line.bias + ")" : word;
+    const std::size_t next = finish.find_first_not_of(" \t\n", end);
+    const bool is_called = next != std::string::npos && finish[next] == '(';
+    const bool is_name = is_part_of_name(word[0]) && std::isdigit(static_cast<unsigned char>(word[0])) == 0;
+    if (is_name && !is_called && word != "out" && word != "pi")
+      throw UsageError("The finish is \"" + finish + "\" and names " + word +
+                       "; it is a function of out, the sum with its bias, alone. The function tensor() takes "
+                       "a finish that reads arrays.");
+    text += word == "out" && !line.bias.empty() ? "(out + " + line.bias + ")" : word;
     begin = end;
   }
+  tensor_arrays(line.text, finish);  // an error has its place in the caller's text
   return text;
 }
 

@@ -245,6 +245,7 @@ TEST(Products, WhatIsWrongIsASentence) {
       {gemm_refusal(square, {.finish = "out + scale"}),
        "The finish is \"out + scale\" and names scale; it is a function of out, the sum with its bias, "
        "alone."},
+      {gemm_refusal(square, {.finish = "out + a[i,k]"}), "names a; it is a function of out"},
       {gemm_refusal(square, {.has_bias = true, .finish = "out +"}), "Its finish is \"out +\""},
       {convolution_refusal({.inputs = 4, .outputs = 6, .image = {8, 9, 7, 6}, .taps = {1, 1, 1, 1}}),
        "image has 4 dimensions; allowed are 1 to 3."},

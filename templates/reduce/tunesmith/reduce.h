@@ -28,20 +28,21 @@ struct ReduceShape {
 struct ReduceOptions {
   /// For var, std and mean_var: squares are divided by length - ddof.
   std::int64_t ddof = 0;
-  /// Sums and products are computed and written as double: sum and prod of float and integers, mean, var, std
-  /// and mean_var of float.
+  /// Sums and products are computed and written as double: sum and prod of all types but double, mean, var,
+  /// std and mean_var of float, f16 and bf16.
   bool sums_in_double = false;
 };
 
 template <typename T>
-concept ReduceElement = OneOf<T, float, double, std::int32_t, std::int64_t>;
+concept ReduceElement = OneOf<T, float, double, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t,
+                              std::int32_t, std::int64_t>;
 template <ReduceElement T>
 using ReduceSum = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;  ///< wraps beyond 64 bits
 template <ReduceElement T>
 using ReduceMean = std::conditional_t<std::is_integral_v<T>, double, T>;  ///< of moments and norms too
 
 /// The plan that the functions below use, to launch it many times or to see how it matched. Arguments: x, y.
-/// `type` is the type of x: f32, f64, i32 or i64.
+/// `type` is the type of x: f32, f64, f16, bf16, i8, u8, i16, u16, i32 or i64.
 Plan reduce_plan(Dispatcher& dispatcher, ElementName type, const ReduceShape& shape,
                  ReduceFunction function = ReduceFunction::sum,
                  ReduceOrder order = ReduceOrder::deterministic, const ReduceOptions& options = {});
