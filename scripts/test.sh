@@ -19,8 +19,9 @@ fi
 # calibrate().
 spend "build" 400 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
   "-DTUNESMITH_TARGETS=host;sm_80;sm_90a" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" -DPython_EXECUTABLE="$PWD/$python_for_tests"
+jobs=$(($(nproc) + 1)) # some tests wait for the disk, or for a process that is to hang
 say "Testing"
-spend "tests" 450 ctest --preset cuda -j "$(nproc)" "$@"
+spend "tests" 450 ctest --preset cuda -j "$jobs" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
   case ${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 3))} in
     0) part=core labels='unit|db' ;;
@@ -34,7 +35,7 @@ if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
   target=tests_of_$part spend "build with sanitizers" 300 \
     build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"
   say "Testing $part under the address and undefined-behaviour sanitizers"
-  spend "tests with sanitizers" 150 ctest --preset asan -j "$(nproc)" -L "$labels" -LE 'cli|nvrtc|docs|install|soak' \
+  spend "tests with sanitizers" 150 ctest --preset asan -j "$jobs" -L "$labels" -LE 'cli|nvrtc|docs|install|soak' \
     -E '(_NOT_BUILT$|^(OneDefinition|DeviceRuns|Search/(Learners|Strategies)|Counts/Simulated|Dispatcher.*RandomProblems|SharedLibrary|Pack))' "$@"
 fi
 tell_spent

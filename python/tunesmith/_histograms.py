@@ -142,10 +142,7 @@ def histogram(
         elif given.array.size == 0:
             lo, hi = 0.0, 1.0
         else:
-            lo, hi = (
-                float(limit)
-                for limit in _least_and_most(given.to("int32") if given.dtype == "uint8" else given)
-            )
+            lo, hi = (float(limit) for limit in _least_and_most(given))
         if not (math.isfinite(lo) and math.isfinite(hi)):
             which = "supplied" if range is not None else "autodetected"
             raise ValueError(f"{which} range of [{lo}, {hi}] is not finite")

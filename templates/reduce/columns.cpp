@@ -150,14 +150,26 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Dims d(problem);
   const std::int64_t width = d.inner <= 8 ? 4 : 32;
   const std::int64_t height = std::min<std::int64_t>(256 / width, 32);
-  const std::int64_t tiles = d.outer * ceil_divide(d.inner, width);
+  // A thread has as many narrow columns as fill 4 bytes, where they and the rows allow it; else more rows of
+  // single ones are under way.
+  const std::int64_t element = bytes(dtype_of(problem));
+  const auto allows = [&](std::int64_t vector) {
+    return d.inner % vector == 0 && d.inner >= width * vector && d.stride % vector == 0 &&
+           (d.outer == 1 || d.outer_stride % vector == 0);
+  };
+  std::int64_t vector = 1;
+  while (vector * element < 4 && allows(2 * vector)) vector *= 2;
+  const std::int64_t tiles = d.outer * ceil_divide(d.inner, width * vector);
   std::int64_t split = 1;
   while (split < 64 && split * tiles < 2 * multiprocessors_to_fill(device) &&
          4 * split * std::max<std::int64_t>(64, height) <= d.length)
     split *= 4;
-  return Values{{std::string(BLOCK_X.name), width},
-                {std::string(BLOCK_Y.name), height},
-                {std::string(SPLIT.name), split}};
+  Values found = {{std::string(BLOCK_X.name), width},
+                  {std::string(BLOCK_Y.name), height},
+                  {std::string(SPLIT.name), split}};
+  if (vector > 1) found.set(VECTOR.name, vector);
+  if (vector * element < 4) found.set(ITEMS.name, std::int64_t{16});
+  return found;
 }
 
 }  // namespace

@@ -98,6 +98,16 @@ TEST_F(Reduce, TypesAndWrappingAreNumPys) {
   EXPECT_EQ(min(std::vector<std::int32_t>{7, -2147483647 - 1, 3}), -2147483647 - 1);
   EXPECT_EQ(mean(std::vector<float>{1, 2, 4}), 2.3333333f);
   EXPECT_EQ(min(std::vector<double>{2, -0.5, 4}), -0.5);
+  EXPECT_EQ(sum(std::vector<std::uint8_t>(100'003, 255)), 25'500'765);
+  EXPECT_EQ(sum(std::vector<std::int8_t>(70'000, -128)), -8'960'000);
+  EXPECT_EQ(sum(std::vector<std::uint16_t>(70'000, 65'535)), 4'587'450'000);
+  EXPECT_EQ(mean(std::vector<std::int16_t>{-32768, 32767, 32767}), 10922);
+  EXPECT_EQ(min(std::vector<std::int8_t>{3, -128, 127}), -128);
+  EXPECT_EQ(max(std::vector<std::uint16_t>{3, 65535, 127}), 65535);
+  std::int8_t range = 0;
+  EXPECT_TRUE(reduce(dispatcher_, ReduceFunction::ptp, std::vector<std::int8_t>{-128, 127}.data(), &range,
+                     {.length = 2}));
+  EXPECT_EQ(range, -1);
 }
 
 TEST_F(Reduce, NaNAndInfinityAreNumPys) {
@@ -234,6 +244,7 @@ TEST_F(Reduce, RefusesWhatItCannotDo) {
            {"length=4 function=max sum_dtype=f64", "sum_dtype=f64 with function=max"},
            {"length=4 dtype=f64 sum_dtype=f64", "dtype=f64 is not there"},
            {"length=4 order=atomic sum_dtype=f64", "not with sum_dtype=f64"},
+           {"length=4 order=atomic dtype=bf16", "order=atomic is not for dtype=bf16, whose every addition"},
            {"length=4 sum_dtype=f16", "allowed are same and f64"}})
     EXPECT_THAT(error_of([text = text] { problem(text); }), HasSubstr(part)) << text;
   EXPECT_THAT(error_of([] { problem("length=3 function=product"); }), HasSubstr("product"));

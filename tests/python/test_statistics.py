@@ -187,3 +187,28 @@ def test_refusals():
         tunesmith.argmax(a.astype("c8"))
     with pytest.raises(ValueError, match="allowed are sum"):
         tunesmith.reduction("a", a, function="prod")
+
+
+def test_narrow_types_are_read_in_place_and_rounded_once():
+    large = np.full((40, 2000), 100.0, "f2")  # sums of rows are beyond the range of float16
+    assert np.isinf(tunesmith.sum(large, axis=1)).all() and (tunesmith.mean(large, axis=1) == 100).all()
+    for dtype in ("f4", "f8"):
+        found = tunesmith.sum(large, axis=1, dtype=dtype)
+        assert found.dtype == dtype and (found == 200_000).all()
+    # Two groups of axes: what is between them is not rounded to 16 bits.
+    cube = np.full((30, 3, 300), 1 / 3, "f2")
+    assert tunesmith.sum(cube, axis=(0, 2)).tolist() == [np.float16(9000 * float(np.float16(1 / 3)))] * 3
+    assert tunesmith.mean(cube, axis=(0, 2)).tolist() == [np.float16(1 / 3)] * 3
+    ends = np.array([[-128, 127], [127, -128]], "i1")
+    assert tunesmith.ptp(ends, axis=1).tolist() == [-1, -1] and tunesmith.argmin(ends, axis=1).tolist() == [
+        0,
+        1,
+    ]
+    for dtype in ("i1", "u1", "i2", "u2", "f2", "?"):
+        values = (
+            random.integers(-100, 100, (50, 70)) if dtype != "?" else random.random((50, 70)) < 0.5
+        ).astype(dtype)
+        with tunesmith.capture() as used:
+            tunesmith.max(values, axis=0)
+        word = {"i1": "i8", "u1": "u8", "i2": "i16", "u2": "u16", "f2": "f16", "?": "u8"}[dtype]
+        assert f"dtype={word} " in used.problems[0]["problem"] + " "
