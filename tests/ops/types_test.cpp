@@ -12,7 +12,7 @@ namespace {
 DType dtype_of_name(ElementName name) { return dtype_of(Problem{{"dtype", std::string(name.text)}}); }
 
 TEST(ElementTypes, AreNamedAsInProblems) {
-  for (int k = 0; k <= static_cast<int>(ElementType::i16); ++k) {
+  for (int k = 0; k <= static_cast<int>(ElementType::i8); ++k) {
     const auto type = static_cast<ElementType>(k);
     const std::string text(ElementName(type).text);
     EXPECT_EQ(name(dtype_of_name(type)), text);
@@ -36,6 +36,7 @@ TEST(ElementTypes, AreThoseOfCpp) {
   expect_same<std::uint8_t>(DType::u8);
   expect_same<std::uint16_t>(DType::u16);
   expect_same<std::int16_t>(DType::i16);
+  expect_same<std::int8_t>(DType::i8);
 }
 
 }  // namespace
