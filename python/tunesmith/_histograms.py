@@ -57,7 +57,7 @@ def histogram(
 ) -> tuple[Any, np.ndarray]:
     """numpy.histogram: counts of the values of `a` in bins of equal width, and the edges of the bins.
 
-    a: float32, float64, int32, int64 and uint8 are counted without conversion, uint64 as float64, other integers as int32 or int64, float16 and
+    a: float32, float64, int16, int32, int64, uint8 and uint16 are counted without conversion, uint64 as float64, other integers as int32 or int64, float16 and
     bfloat16 as float32 (NumPy has edges of float16 for them). bins: their number; edges of equal width, as numpy.linspace makes them; or the name of
     a rule of numpy.histogram_bin_edges, which then looks at a copy in ordinary memory. range: the limits;
     None: the least and the greatest value, which takes two more launches and waits for them; float32 values are counted as float64
@@ -110,7 +110,7 @@ def histogram(
     given = (
         given.to("float64")
         if given.dtype == "uint64"
-        else _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
+        else _countable(given, ("float32", "float64", "int32", "int64", "uint8", "int16", "uint16"))
     )
     edges_type = np.float32 if given.dtype == "float32" else np.float64
     if str(getattr(a, "dtype", None)).removeprefix("torch.") == given.dtype:
@@ -123,7 +123,7 @@ def histogram(
         count = edges.size - 1
         lo, hi = float(edges[0]), float(edges[-1])
         if count < 1 or not _is_uniform(edges):
-            return _between(given, added, edges, compared, InputArray(a), density, weights)
+            return _between(_paired(given), added, edges, compared, InputArray(a), density, weights)
     else:
         if np.ndim(bins) != 0:
             raise ValueError("`bins` must be 1d, when an array")
@@ -163,10 +163,13 @@ def histogram(
     with contextlib.suppress(ValueError):  # bins too narrow for an estimate: between edges, below
         if added is not None:
             return _finished(
-                _weighted_values(given.object, added.object, count, (lo, hi)), edges, density, weights
+                _weighted_values(_paired(given).object, added.object, count, (lo, hi)),
+                edges,
+                density,
+                weights,
             )
         return _finished(_counted(given.object, count, "histogram", lo, hi), edges, density, None)
-    return _between(given, added, edges, compared, InputArray(a), density, weights)
+    return _between(_paired(given), added, edges, compared, InputArray(a), density, weights)
 
 
 def _between(
@@ -392,12 +395,7 @@ def _joint_counts(given: list[InputArray], edges: list[np.ndarray], weights: Inp
     shape = tuple(one.size - 1 for one in edges)
     if not _are_for_kernels(edges, given[0].dtype):
         return None
-    x, y = (
-        one.to("float64")
-        if one.dtype == "uint64"
-        else _countable(one, ("float32", "float64", "int32", "int64", "uint8"))
-        for one in given
-    )
+    x, y = (one.to("float64") if one.dtype == "uint64" else _paired(one) for one in given)
     if all(_is_uniform(one) for one in edges):
         limits = tuple(float(limit) for one in edges for limit in (one[0], one[-1]))
         with contextlib.suppress(ValueError):  # bins too narrow for an estimate: between edges, below
@@ -508,10 +506,15 @@ def _countable(given: InputArray, allowed) -> InputArray:
     )
 
 
+def _paired(given: InputArray) -> InputArray:
+    """The array in one of the types of joint_histogram."""
+    return _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
+
+
 def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
     """numpy.bincount: counts[i] is how often i is in `x`, for i up to the greatest value, and at least minlength of them.
 
-    x: one-dimensional; uint8 and int32 are counted without conversion, other integers in a copy of int32. More than 65536
+    x: one-dimensional; uint8, int16, uint16 and int32 are counted without conversion, other integers in a copy of int32. More than 65536
     counts, and weights, are added up by the array's own library: NumPy, CuPy or PyTorch (TypeError for others). The greatest value takes two more
     launches, which are waited for; of uint8 it is looked for in the counts, unless minlength is at least 256.
     Raises ValueError for negative values and for more than 2**32 counts, TypeError for values that are not integers.
@@ -536,7 +539,7 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
         )
     given = given.contiguous()
     if given.dtype != "uint64":
-        given = _countable(given, ("int32", "int64", "uint8"))
+        given = _countable(given, ("int32", "int64", "uint8", "int16", "uint16"))
     count = minlength
     if given.dtype == "uint8" and given.array.size and minlength <= _most_bins:
         counts = _counted(given.object, builtins.max(minlength, 256), "bincount")
@@ -554,7 +557,8 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
         return given.empty((0,), "int64").object
     if count > _most_bins:
         return _bincount_of_library(given.to("int64"), None, count)
-    return _counted((given if given.dtype == "uint8" else given.to("int32")).object, count, "bincount")
+    is_read = given.dtype in ("uint8", "int16", "uint16")
+    return _counted((given if is_read else given.to("int32")).object, count, "bincount")
 
 
 def _bincount_of_library(given: InputArray, weights, minlength: int):

@@ -81,7 +81,7 @@ __device__ __forceinline__ void bins_of(unsigned (&bin)[N], const T (&element)[N
 
 // ---- elements by words
 
-// Loads BYTES bytes (1, 4, 8 or 16) from an address aligned to as many.
+// Loads BYTES bytes (1, 2, 4, 8 or 16) from an address aligned to as many.
 template <int BYTES, Hint HINT>
 __device__ __forceinline__ void load_words(unsigned (&word)[(BYTES + 3) / 4], const void* from) {
   const auto moved = load_hinted<HINT>(static_cast<const typename Moved<BYTES>::Type*>(from));
@@ -92,8 +92,9 @@ __device__ __forceinline__ void load_words(unsigned (&word)[(BYTES + 3) / 4], co
 // Element `e`, of type T, of some words.
 template <typename T>
 __device__ __forceinline__ T element_of(const unsigned* word, int e) {
-  if constexpr (sizeof(T) == 1) {
-    return static_cast<T>(word[e / 4] >> 8 * (e % 4));
+  if constexpr (sizeof(T) < 4) {
+    constexpr int size = sizeof(T);
+    return static_cast<T>(word[e * size / 4] >> 8 * (e * size % 4));
   } else {
     union {
       unsigned word;

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 
 #include "dispatch/arguments.h"
 #include "generator/number_text.h"
@@ -33,85 +32,40 @@ class Text {
 
 constinit thread_local Text low, high;
 
-template <typename T>
-const char* dtype = std::is_same_v<T, float>          ? "f32"
-                    : std::is_same_v<T, double>       ? "f64"
-                    : std::is_same_v<T, std::int32_t> ? "i32"
-                    : std::is_same_v<T, std::int64_t> ? "i64"
-                                                      : "u8";
-
 }  // namespace
 
-template <typename T>
-Plan histogram_plan(Dispatcher& dispatcher, const HistogramShape& shape, double lo, double hi) {
+Plan histogram_plan(Dispatcher& dispatcher, ElementName type, const HistogramShape& shape, double lo,
+                    double hi) {
   const Field problem[] = {{"function", "histogram"}, {"length", shape.length}, {"bins", shape.bins},
                            {"stride", shape.stride},  {"lo", low.of(lo)},       {"hi", high.of(hi)},
-                           {"dtype", dtype<T>}};
+                           {"dtype", type.text}};
   return dispatcher.plan("histogram", problem);
 }
-template Plan histogram_plan<float>(Dispatcher&, const HistogramShape&, double, double);
-template Plan histogram_plan<double>(Dispatcher&, const HistogramShape&, double, double);
-template Plan histogram_plan<std::int32_t>(Dispatcher&, const HistogramShape&, double, double);
-template Plan histogram_plan<std::int64_t>(Dispatcher&, const HistogramShape&, double, double);
-template Plan histogram_plan<std::uint8_t>(Dispatcher&, const HistogramShape&, double, double);
 
-template <typename T>
-Plan bincount_plan(Dispatcher& dispatcher, const HistogramShape& shape) {
+Plan bincount_plan(Dispatcher& dispatcher, ElementName type, const HistogramShape& shape) {
   const Field problem[] = {{"function", "bincount"},
                            {"length", shape.length},
                            {"bins", shape.bins},
                            {"stride", shape.stride},
-                           {"dtype", dtype<T>}};
+                           {"dtype", type.text}};
   return dispatcher.plan("histogram", problem);
 }
-template Plan bincount_plan<std::int32_t>(Dispatcher&, const HistogramShape&);
-template Plan bincount_plan<std::uint8_t>(Dispatcher&, const HistogramShape&);
-
-namespace {
 
 // The plan has the op's initial limits and serves all limits.
-template <typename T>
-Status launch(Dispatcher& dispatcher, const T* values, std::int64_t* counts, const HistogramShape& shape,
-              double lo, double hi, void* stream) {
+Status histogram(Dispatcher& dispatcher, ElementName type, const void* values, std::int64_t* counts,
+                 const HistogramShape& shape, double lo, double hi, void* stream) {
   const Field problem[] = {{"function", "histogram"},
                            {"length", shape.length},
                            {"bins", shape.bins},
                            {"stride", shape.stride},
-                           {"dtype", dtype<T>}};
+                           {"dtype", type.text}};
   const double limits[] = {lo, hi};
   return dispatcher.plan("histogram", problem).launch(launch_arguments(values, counts), limits, stream);
 }
 
-}  // namespace
-
-Status histogram(Dispatcher& dispatcher, const float* values, std::int64_t* counts,
-                 const HistogramShape& shape, double lo, double hi, void* stream) {
-  return launch(dispatcher, values, counts, shape, lo, hi, stream);
-}
-Status histogram(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,
-                 const HistogramShape& shape, double lo, double hi, void* stream) {
-  return launch(dispatcher, values, counts, shape, lo, hi, stream);
-}
-Status histogram(Dispatcher& dispatcher, const double* values, std::int64_t* counts,
-                 const HistogramShape& shape, double lo, double hi, void* stream) {
-  return launch(dispatcher, values, counts, shape, lo, hi, stream);
-}
-Status histogram(Dispatcher& dispatcher, const std::int64_t* values, std::int64_t* counts,
-                 const HistogramShape& shape, double lo, double hi, void* stream) {
-  return launch(dispatcher, values, counts, shape, lo, hi, stream);
-}
-Status histogram(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t* counts,
-                 const HistogramShape& shape, double lo, double hi, void* stream) {
-  return launch(dispatcher, values, counts, shape, lo, hi, stream);
-}
-
-Status bincount(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,
+Status bincount(Dispatcher& dispatcher, ElementName type, const void* values, std::int64_t* counts,
                 const HistogramShape& shape, void* stream) {
-  return bincount_plan<std::int32_t>(dispatcher, shape).launch(launch_arguments(values, counts), stream);
-}
-Status bincount(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t* counts,
-                const HistogramShape& shape, void* stream) {
-  return bincount_plan<std::uint8_t>(dispatcher, shape).launch(launch_arguments(values, counts), stream);
+  return bincount_plan(dispatcher, type, shape).launch(launch_arguments(values, counts), stream);
 }
 
 }  // namespace TUNESMITH_ABI

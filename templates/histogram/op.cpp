@@ -27,9 +27,9 @@ std::string refuses_limit(const std::string& text) {
 std::string check(const Problem& problem) {
   if (problem.string("function") == "histogram") return refuses_range(Range(problem), "histogram", "");
   const DType dtype = dtype_of(problem);
-  if (dtype == DType::u8 || dtype == DType::i32) return "";
-  return "bincount counts bytes and integers of 32 bits, but dtype is " + problem.string("dtype") +
-         "; allowed are u8 and i32.";
+  if (is_whole(dtype) && bytes(dtype) <= 4) return "";
+  return "bincount counts integers of up to 32 bits, but dtype is " + problem.string("dtype") +
+         "; allowed are u8, u16, i16 and i32.";
 }
 
 MakeNumbers limits_at_launch(const Problem& problem) {
@@ -98,7 +98,7 @@ std::vector<Parameter> parameters() {
            .at_launch = true},
           {.name = "dtype",
            .what = "type of the values",
-           .categories = {"f32", "i32", "u8", "f64", "i64"},
+           .categories = {"f32", "i32", "u8", "f64", "i64", "u16", "i16"},
            .initial = "f32"}};
 }
 
@@ -112,8 +112,10 @@ void usual_limits(Random& random, Problem& problem) {
   static const std::vector<Limits> of_bytes = {{"0", "256"}, {"0", "256"}, {"0", "255"}, {"32", "200"}};
   static const std::vector<std::int64_t> usual_bins = {10,  16,  32,  50,  64,   100, 128,
                                                        200, 256, 256, 512, 1000, 1024};
-  const DType dtype = dtype_of(problem);
   const bool counts = problem.string("function") == "bincount";
+  if (bytes(dtype_of(problem)) == 2 && draw_chance(random, 50))
+    problem.set("dtype", std::string(counts ? "i32" : "f32"));
+  const DType dtype = dtype_of(problem);
   if (draw_chance(random, 50)) problem.set("bins", draw(random, usual_bins));
   if (dtype == DType::u8 && (counts || draw_chance(random, 80)))
     problem.set("bins", std::min<std::int64_t>(problem.integer("bins"), 256));
@@ -166,6 +168,9 @@ Op ops_histogram() {
                    "length=30011 bins=101 dtype=i32 function=bincount",
                    "length=70017 bins=256 lo=0 hi=256 dtype=u8",
                    "length=4099 bins=150 dtype=u8 function=bincount", "length=0 bins=3",
+                   "length=30011 bins=100 lo=0 hi=65536 dtype=u16",
+                   "length=20003 bins=300 lo=-150 hi=150 dtype=i16 stride=2",
+                   "length=9001 bins=101 dtype=u16 function=bincount",
                    "length=9001 bins=77 lo=-0.9 hi=0.7 dtype=f64",
                    "length=7001 bins=41 lo=-60 hi=70 dtype=i64"},
       .large_examples = {"length=2147483999 bins=256 lo=0 hi=256 dtype=u8",

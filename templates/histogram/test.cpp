@@ -154,7 +154,7 @@ TEST(Histogram, WhatIsNotAllowedIsSaidInASentence) {
   says("length=5 bins=4 hi=1e39", "3.4e38");
   says("length=5 bins=65536 lo=1000 hi=1001", "at most 8192 are allowed");
   says("length=5 bins=2 lo=1 hi=1.0000001", "must be further apart");
-  says("length=5 bins=4 function=bincount", "dtype is f32; allowed are u8 and i32");
+  says("length=5 bins=4 function=bincount", "dtype is f32; allowed are u8, u16, i16 and i32");
   EXPECT_EQ(refusal("length=5 bins=8192 lo=1000 hi=1001"), "");
   EXPECT_EQ(refusal("length=0 bins=65536 lo=-1e-3 hi=2 dtype=i32"), "");
 }
