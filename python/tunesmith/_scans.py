@@ -18,10 +18,10 @@ from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_outpu
 
 _functions = parameter_words("scan", "function")
 # Element types that the op lacks are converted, or their bits are read as another type.
-_converted = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
+_converted = {"uint32": "int64"}
 _viewed = {"bool": "uint8", "uint64": "int64"}
 # The element types that expressions may have.
-_expressed = [name for name in types_of("scan") if name != "uint8"]
+_expressed = [name for name in types_of("scan") if name not in ("uint8", "int8", "int16", "uint16")]
 # The types in which the op sums or multiplies integers: the elements are read as these.
 _summed = {"bool": "int64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint64", "uint8": "uint64"}
 
@@ -33,7 +33,8 @@ def _result_type(dtype: str, function: str, wide: bool) -> str:
     if function in ("any", "all"):
         return "bool"
     if function in ("sum", "product"):
-        return {"int32": "int64", "uint8": "uint64"}.get(dtype, dtype)
+        whole = {"u": "uint64", "i": "int64"}
+        return whole.get(dtype[0], dtype)
     return dtype
 
 
@@ -149,8 +150,7 @@ def _accumulate_expression(expression: str, a, axis, dtype, out, exclusive: bool
 def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: Any = None) -> Any:
     """numpy.cumsum: the sums of the elements up to each one, along an axis; None: of the flattened array.
 
-    a: any array; float32, float64, float16, bfloat16, int32, int64, uint8, uint64 and booleans are read in place, smaller
-    integers and uint32 are converted first (in a copy). Strides of an outer axis and of the scanned one are read in place; other views
+    a: any array, which is read in place, but for uint32, which is converted to int64 first (in a copy). Strides of an outer axis and of the scanned one are read in place; other views
     are copied. dtype: converts `a` first; NumPy's or PyTorch's; float64 sums and products of float32 need no
     copy, and are more accurate. out: an array of the result's shape;
     one of float32 or float64 that has more numbers than `a`'s type acts like dtype=.

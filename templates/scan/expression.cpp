@@ -177,7 +177,8 @@ std::string refuses_association(const Expression& expression, DType dtype) {
 }
 
 std::string refuses_function(const Expression& expression, DType dtype) {
-  if (dtype == DType::u8) return "An expression of u8 is not there; convert to i32.";
+  if (is_narrow_integer(dtype))
+    return "An expression of " + std::string(name(dtype)) + " is not there; convert to i32.";
   if (std::string why = language::refuses(expression, dtype); !why.empty()) return why;
   if (expression.inputs == 2) return refuses_association(expression, dtype);
   return "It has " + std::to_string(expression.inputs) + " inputs; allowed are 2, a and b.";

@@ -22,6 +22,7 @@ bool is_exclusive(const Problem& problem) { return choice<ScanKind>(problem, "ki
 
 bool is_reverse(const Problem& problem) { return problem.string("direction") == "reverse"; }
 
+bool is_narrow_integer(DType dtype) { return is_whole(dtype) && bytes(dtype) < 4; }
 bool is_wide(const Problem& problem) { return problem.string("sum_dtype") == "f64"; }
 
 DType output_dtype(const Problem& problem) {
@@ -74,7 +75,7 @@ std::vector<Parameter> parameters() {
         .initial = "inclusive"},
        {.name = "dtype",
         .what = "element type of x",
-        .categories = {"f32", "f64", "i32", "i64", "u8", "f16", "bf16"},
+        .categories = {"f32", "f64", "i32", "i64", "u8", "f16", "bf16", "i8", "i16", "u16"},
         .initial = "f32"},
        {.name = "sum_dtype",
         .what = "type in which sums and products are computed and written; same: the function's own",
@@ -132,7 +133,7 @@ void usual_arrays(Random& random, Problem& problem) {
     problem.set("function", std::string("sum"));
     problem.set("expression", expression);
     if (is_exclusive(problem)) problem.set("identity", identity);
-    if (problem.string("dtype") == "u8") problem.set("dtype", std::string("i32"));
+    if (is_narrow_integer(dtype_of(problem))) problem.set("dtype", std::string("i32"));
     problem.set("sum_dtype", std::string("same"));
     if (is_exclusive(problem)) problem.set("identity", std::string("1"));
   }
@@ -204,6 +205,10 @@ Op ops_scan() {
                    "outer=70 length=130 function=product sum_dtype=f64",
                    "length=5001 direction=reverse dtype=f64",
                    "outer=2 length=1003 kind=exclusive direction=reverse dtype=u8",
+                   "outer=3 length=1003 kind=exclusive function=max dtype=i8",
+                   "length=3000 inner=6 dtype=u16",
+                   "outer=40 length=150 function=min dtype=u16",
+                   "length=20003 function=product dtype=i16",
                    "outer=3 length=530 inner=36 direction=reverse function=max",
                    "outer=2 length=1999 inner=5 direction=reverse dtype=i32",
                    "length=3003 expression=\"b == b ? b : a\" dtype=f16",

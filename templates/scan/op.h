@@ -29,6 +29,7 @@ inline constexpr Function own_expression{scan_function_names.size()};
 Function function_of(const Problem& problem);
 bool is_exclusive(const Problem& problem);
 bool is_reverse(const Problem& problem);
+bool is_narrow_integer(DType dtype);   ///< of less than 32 bits
 bool is_wide(const Problem& problem);  ///< computed and written as f64
 
 using Dims = StridedAxis;

@@ -44,7 +44,11 @@ class Line {
     double least = -infinity, most = infinity;
     if (dtype_ == DType::i32) least = -0x1p31, most = 0x1p31 - 1;
     if (dtype_ == DType::i64) least = -0x1p63, most = 0x1p63;
-    if (dtype_ == DType::u8) least = 0, most = 255;
+    if (is_whole_ && bytes(dtype_) < 4) {
+      const double values = std::ldexp(1.0, static_cast<int>(8 * bytes(dtype_)));
+      least = is_unsigned(dtype_) ? 0 : -values / 2;
+      most = least + values - 1;
+    }
     const bool one = function_ == Function::product || function_ == Function::all;
     first_.value = function_ == Function::max ? least : function_ == Function::min ? most : one ? 1 : 0;
     first_.whole = one ? 1 : 0;

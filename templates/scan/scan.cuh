@@ -21,6 +21,18 @@ struct WideType<int, false> {
   using type = long long;
 };
 template <>
+struct WideType<short, false> {
+  using type = long long;
+};
+template <>
+struct WideType<signed char, false> {
+  using type = long long;
+};
+template <>
+struct WideType<unsigned short, false> {
+  using type = unsigned long long;
+};
+template <>
 struct WideType<unsigned char, false> {
   using type = unsigned long long;
 };
@@ -28,6 +40,18 @@ struct WideType<unsigned char, false> {
 template <typename T>
 struct CompareType {
   using type = compute_type<T>;
+};
+template <>
+struct CompareType<short> {
+  using type = int;
+};
+template <>
+struct CompareType<signed char> {
+  using type = int;
+};
+template <>
+struct CompareType<unsigned short> {
+  using type = int;
 };
 template <>
 struct CompareType<unsigned char> {
@@ -86,6 +110,18 @@ __device__ __forceinline__ void limits(const int&, int& least, int& greatest) {
 __device__ __forceinline__ void limits(const long long&, long long& least, long long& greatest) {
   greatest = 9223372036854775807ll;
   least = -greatest - 1;
+}
+__device__ __forceinline__ void limits(const short&, int& least, int& greatest) {
+  greatest = 32767;
+  least = -greatest - 1;
+}
+__device__ __forceinline__ void limits(const signed char&, int& least, int& greatest) {
+  greatest = 127;
+  least = -greatest - 1;
+}
+__device__ __forceinline__ void limits(const unsigned short&, int& least, int& greatest) {
+  least = 0;
+  greatest = 65535;
 }
 __device__ __forceinline__ void limits(const unsigned char&, int& least, int& greatest) {
   least = 0;

@@ -132,8 +132,8 @@ TEST_F(ScanOnHost, NothingIsScannedAndWhatCannotBeIsRefused) {
   EXPECT_EQ(scan<sum>(dispatcher_, x, static_cast<float*>(nullptr), {.length = 4}).code(),
             Status::null_argument);
   EXPECT_THAT(error_of([&] { (void)scan_plan(dispatcher_, {.length = -1}); }), HasSubstr("length is -1"));
-  EXPECT_THAT(error_of([&] { (void)scan_plan(dispatcher_, {.length = 1}, sum, ScanKind::inclusive, "u16"); }),
-              HasSubstr("u16"));
+  EXPECT_THAT(error_of([&] { (void)scan_plan(dispatcher_, {.length = 1}, sum, ScanKind::inclusive, "u32"); }),
+              HasSubstr("u32"));
   EXPECT_THAT(error_of([] { problem("outer=1048577 length=1048576"); }), HasSubstr("2^40"));
   EXPECT_THAT(error_of([] { problem("outer=1048577 length=1048576 outer_stride=1 stride=1"); }),
               HasSubstr("2^40"));

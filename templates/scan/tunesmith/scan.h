@@ -29,7 +29,8 @@ struct ScanShape {
 };
 
 template <typename T>
-concept ScanElement = OneOf<T, float, double, std::int32_t, std::int64_t, std::uint8_t>;
+concept ScanElement = OneOf<T, float, double, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t,
+                            std::int32_t, std::int64_t>;
 
 template <ScanElement T>
 inline constexpr std::string_view scan_dtype = ElementName(element_type<T>).text;
@@ -52,7 +53,8 @@ Plan scan_plan(Dispatcher& dispatcher, const ScanShape& shape, ScanFunction func
 /// The plan for a scan of a function of your own: an expression of a, the result so far, and b, the next
 /// element, in C's operators and functions (elementwise has the list), such as "max(a, b) + log1p(exp(-abs(a
 /// - b)))". It must be associative: an expression that is not, for a few numbers, is refused. `type` is that
-/// of x and y, not u8. exclusive_first: the scan is exclusive, and this is its first result.
+/// of x and y, no integer of 8 or 16 bits. exclusive_first: the scan is exclusive, and this is its first
+/// result.
 Plan scan_expression_plan(Dispatcher& dispatcher, std::string_view expression, const ScanShape& shape,
                           ElementName type = ElementType::f32,
                           std::optional<double> exclusive_first = std::nullopt);
