@@ -57,6 +57,8 @@ std::string extents_of(const DescriptionFacts& facts, const DescribedArray& arra
 Work checked_work(const Facts& facts, std::span<const DescribedLaunch> launches, const Problem& problem,
                   const Config& config);
 Space space_of(const Facts& facts, const Problem& problem);
+/// The threads of all launches of the untuned config; infinity if it has none.
+double threads_of(const Facts& facts, const Problem& problem);
 /// Returns a sentence on why no config, or not the reference, can be launched; empty if they can.
 std::string why_no_launch(const Facts& facts, const Problem& problem);
 /// Returns a sentence on a mistake of the description, or an empty text: a launch or a rule that divides by 0

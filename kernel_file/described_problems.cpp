@@ -33,8 +33,8 @@ constexpr double most_of_a_companion = 1 << 17;  // elements of all arrays; oper
 constexpr std::size_t drawn_companions = 14;
 constexpr int most_draws = 400;
 
-bool is_small(const Facts& facts, const Problem& problem) {
-  return elements_of(facts, problem) <= most_of_a_companion &&
+bool is_small(const Facts& facts, const Problem& problem, double times = 1) {
+  return elements_of(facts, problem) <= times * most_of_a_companion &&
          flops_of(facts, problem) <= 100 * most_of_a_companion;
 }
 
@@ -139,14 +139,18 @@ double flops_of(const Facts& facts, const Problem& problem) {
 namespace {
 
 // Returns small problems of which one size is beyond what 16 bits can count, or as large as its range allows:
-// an index of 16 bits wraps there.
+// an index of 16 bits wraps there. None if a thread's work may grow with the problem and nothing says how
+// far: the host might take minutes.
 std::vector<Problem> beyond_16_bits(const Facts& facts, const Problem& problem) {
   constexpr std::int64_t signed_limit = 1 << 15;
   // Any size, or one that is a multiple of what a rule may ask for; likewise those of the other parameters.
   constexpr std::array<std::pair<std::int64_t, std::int64_t>, 4> sizes = {
       {{66'773, 3}, {66'773, 1}, {66'816, 16}, {66'816, 1}}};
   constexpr std::size_t most = 3;
+  constexpr double times = 4;  // its arrays may be larger than other companions'
+  constexpr double most_threads = 1 << 20;
   std::vector<Problem> found;
+  if (facts->description.has_loops && !facts->description.flops) return found;
   const auto range_of = [](const Parameter& parameter) {
     return parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
   };
@@ -164,7 +168,9 @@ std::vector<Problem> beyond_16_bits(const Facts& facts, const Problem& problem) 
         one.set(parameter.name,
                 std::clamp(parameter.name == large.name ? beyond : other, range.least, range.most));
       }
-      if (!why_not(facts, one).empty() || !is_small(facts, one)) continue;
+      if (!why_not(facts, one).empty() || !is_small(facts, one, times) ||
+          threads_of(facts, one) > most_threads)
+        continue;
       found.push_back(std::move(one));
       break;
     }

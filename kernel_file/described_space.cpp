@@ -355,6 +355,24 @@ Space space_of(const Facts& facts, const Problem& problem) {
   return Space(axes_of(*facts), std::move(must), std::move(worth));
 }
 
+double threads_of(const Facts& facts, const Problem& problem) {
+  double threads = 0;
+  try {
+    const Config base = space_of(facts, problem).complete({});
+    for (const Step& step : checked_work(facts, facts->description.launches, problem, base).steps) {
+      const auto* launch = std::get_if<Launch>(&step);
+      if (launch == nullptr) continue;
+      const auto product = [](const Extent& extent) {
+        return static_cast<double>(extent.x) * static_cast<double>(extent.y) * static_cast<double>(extent.z);
+      };
+      threads += product(launch->grid) * product(launch->block);
+    }
+  } catch (const UsageError&) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return threads;
+}
+
 std::string why_no_launch(const Facts& facts, const Problem& problem) {
   const std::vector<std::int64_t> values = values_of(*facts, problem);
   const Description& description = facts->description;

@@ -12,6 +12,7 @@
 #include "kernel_file/c_type.h"
 #include "kernel_file/description_reader.h"
 #include "kernel_file/preprocessor.h"
+#include "kernel_file/text_scanner.h"
 #include "kernel_file/unset_variable.h"
 
 namespace tunesmith {
@@ -67,6 +68,8 @@ Description DescriptionReader::read(const toml::table& root) {
     code_ += one.text + "\n";
     compiled_.push_back(std::move(one.text));
   }
+  for (const char* word : {"for", "while", "goto"})
+    made_.has_loops |= find_word(code_, word) != std::string::npos;
   kernels_ = kernels_of(code_);
   if (const toml::table* defines = root["compile"]["defines"].as_table())
     for (const auto& [name, node] : *defines)

@@ -14,8 +14,8 @@ sums = { extents = ["BLOCKS"], role = "workspace" }
 total = { extents = [1], role = "output" }
 
 [axes]
-BLOCK = [256, 64, 128, 512, 1024]
-BLOCKS = [64, 16, 32, 128, 256, 512]
+BLOCK = [128, 64, 256]
+BLOCKS = [16, 32, 64, 128]
 
 [[launch]]
 kernel = "add_parts"
@@ -31,8 +31,8 @@ block = "BLOCK"
 function = "total_plain"
 */
 #ifndef BLOCK
-#define BLOCK 256
-#define BLOCKS 64
+#define BLOCK 128
+#define BLOCKS 16
 #endif
 
 // Returns the sum of all threads' values.

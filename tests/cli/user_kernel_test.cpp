@@ -776,10 +776,10 @@ TEST_F(UserKernelTest, MayHaveSeveralLaunchesAndWorkspaces) {
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
   const Outcome beyond = check("i < BLOCKS; i += BLOCK) own += sums", "i <= BLOCKS; i += BLOCK) own += sums");
   EXPECT_EQ(beyond.exit_code, 1) << beyond.out << beyond.err;
-  EXPECT_THAT(beyond.out, HasSubstr("reads element 64 of sums, which has 64"));
+  EXPECT_THAT(beyond.out, HasSubstr("reads element 16 of sums, which has 16"));
   const Outcome overrun = check("sums[blockIdx.x] = sum", "sums[blockIdx.x + 1] = sum");
   EXPECT_EQ(overrun.exit_code, 1) << overrun.out << overrun.err;
-  EXPECT_THAT(overrun.out, HasSubstr("writes element 64 of sums, which has 64"));
+  EXPECT_THAT(overrun.out, HasSubstr("writes element 16 of sums, which has 16"));
   // What no launch has written holds nothing.
   const Outcome unwritten =
       check("if (threadIdx.x == 0) sums", "if (threadIdx.x == 0 && blockIdx.x * BLOCK < n) sums");
