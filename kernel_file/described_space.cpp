@@ -64,7 +64,7 @@ void set_extent(const std::vector<IntegerExpression>& expressions, const char* w
 // The launches' arrays in memory.
 struct Placed {
   const DescriptionFacts& facts;
-  std::vector<std::int64_t> offsets;  // by array: its place in the workspace
+  std::vector<std::int64_t> offsets;  // by array: its place in the workspace; -1: no launch uses it
 
   KernelArgument pointer(std::size_t array) const {
     if (facts.places[array] < 0) return WorkspacePointer{offsets[array]};
@@ -183,7 +183,7 @@ std::vector<std::int64_t> add_workspaces(std::span<const DescribedLaunch> launch
                                          WorkResult& made) {
   constexpr std::int64_t alignment = 256;
   const std::vector<DescribedArray>& arrays = given.facts.description.arrays;
-  std::vector<std::int64_t> offsets(arrays.size());
+  std::vector<std::int64_t> offsets(arrays.size(), -1);
   for (std::size_t i = 0; i < arrays.size() && made.error.empty(); ++i) {
     const bool is_used = std::any_of(launches.begin(), launches.end(), [&](const DescribedLaunch& launch) {
       return (launch.swap && launch.swap->spare == i) ||
@@ -216,7 +216,7 @@ void add_first_steps(const Given& given, const Placed& placed, WorkResult& made)
     made.work.takes_turns = true;
   }
   for (std::size_t i = 0; i < description.arrays.size() && made.error.empty(); ++i) {
-    if (!description.arrays[i].is_zeroed) continue;
+    if (!description.arrays[i].is_zeroed || (given.facts.places[i] < 0 && placed.offsets[i] < 0)) continue;
     const KernelArgument pointer = placed.pointer(i);
     Zero zero{.what = {}, .bytes = bytes_of(i, given, made)};
     if (const auto* of_op = std::get_if<ArgumentPointer>(&pointer)) zero.what = *of_op;

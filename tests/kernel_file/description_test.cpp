@@ -676,6 +676,18 @@ __global__ void b(const int* counts, float* y, int step) {}
   }
   EXPECT_EQ(order, "zero 20 zero 256 a0 b2 a1 b1 a2 b0 a7 ");
   EXPECT_EQ(work_of(2).steps.size(), 3U) << "a launch may be repeated 0 times";
+  // A reference has no workspace that it does not take.
+  const auto compared =
+      described_op(text_of(replaced(text, "*/\n",
+                                    "[reference]\nkernel = \"plain\"\narguments = [\"x\", \"y\"]\n*/\n"
+                                    "__global__ void plain(const float* x, float* y) {}\n")),
+                   {});
+  const Problem problem = complete_problem(compared->op, Problem::parse("n=5"));
+  const Config config = compared->op.templates.front().space(problem).complete({});
+  const Work plain = compared->reference.work(problem, config);
+  ASSERT_EQ(plain.steps.size(), 2U);
+  EXPECT_EQ(std::get<Zero>(plain.steps[0]).bytes, 20);
+  EXPECT_EQ(plain.workspace_bytes, 0);
   // "n - 2" is below 0, so no config is legal.
   EXPECT_THROW(complete_problem(made->op, Problem::parse("n=1")), UsageError);
   EXPECT_THROW(complete_problem(made->op, Problem::parse("n=99999")), UsageError) << "too many launches";
