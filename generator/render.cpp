@@ -281,12 +281,13 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
   const std::vector<Constant> constants = constants_of(op, tmpl, problem, config);
   const auto& makes_preamble = tmpl.preamble ? tmpl.preamble : op.preamble;
   const std::string preamble = makes_preamble ? makes_preamble(problem) : "";
+  const std::string settings = tmpl.settings ? tmpl.settings(config) : "";
   const std::string generated = tmpl.generated ? tmpl.generated(problem, config) : "";
   const std::string seen = without_comments(body);
 
   Source source;
-  source.hash =
-      sha256(identity_of(constants, seen) + without_comments(preamble) + seen + without_comments(generated));
+  source.hash = sha256(identity_of(constants, seen) + without_comments(preamble) +
+                       without_comments(settings) + seen + without_comments(generated));
   source.suffix = "_" + source.hash.substr(0, 8);
   const std::string file = op.file.empty() ? "templates/" + body_path(op.name, tmpl)
                                            : std::filesystem::path(op.file).filename().string();
@@ -295,7 +296,7 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
       file + ": change that and render again.\n// compiled in: " + compiled_in(op, tmpl, problem).text() +
       "\n// config: " + config.text() + "\n\n" + body.substr(0, split) + "// ---- what this variant is\n";
   for (const Constant& constant : constants) write(source.text, constant, tmpl);
-  source.text += preamble + "#define ENTRY(name) name##" + source.suffix;
+  source.text += preamble + settings + "#define ENTRY(name) name##" + source.suffix;
   // Any function of a described kernel may have shared arrays. Those of an inline function or a template must
   // be local to this text, so that they lie in one section with the others.
   const bool is_enclosed = target == "host" && !tmpl.names_dtype;

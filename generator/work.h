@@ -92,6 +92,14 @@ struct Zero {
 
 using Step = std::variant<Launch, ConstantCopy, Zero>;
 
+/// An array in a workspace that has a name for people.
+struct WorkspaceArray {
+  std::string name;
+  std::int64_t offset_bytes = 0;
+  std::int64_t bytes = 0;
+  std::int64_t element_bytes = 1;
+};
+
 /// The steps of a variant and its workspace. A work without steps has nothing to do, as for an array without
 /// elements.
 struct Work {
@@ -103,6 +111,8 @@ struct Work {
   /// True: the executable runs one launch after the other, also of several streams, so that the steps may
   /// keep state in the module. Such a launch cannot be captured into a graph.
   bool takes_turns = false;
+  /// The arrays of the workspace, if all of it is named arrays; else empty.
+  std::vector<WorkspaceArray> workspace_arrays = {};
 };
 
 bool reentrant(const Work& work);  ///< true if no step keeps state in the module, or launches take turns

@@ -2,11 +2,14 @@
 #include "kernel_file/described_op.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
+#include "generator/compile_options.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/identity.h"
+#include "generator/listed.h"
 #include "kernel_file/described_parts.h"
 
 namespace tunesmith {
@@ -30,20 +33,41 @@ Argument argument_of(const Facts& facts, const DescribedArray& array) {
   return argument;
 }
 
+// Returns the lines of a variant's text that say how it is compiled. A reference is never compiled with
+// `fast_math`.
+std::string settings_of(const DescriptionFacts& facts, const Config& config, bool is_reference) {
+  const DescribedCompilation& given = facts.description.compilation;
+  const auto value = [&](const CompileSetting& setting) {
+    return setting.axis ? config[facts.axes[*setting.axis]] : setting.value;
+  };
+  CompileOptions options{.standard = given.standard};
+  if (given.fast_math && !is_reference) options.fast_math = value(*given.fast_math) != 0;
+  if (given.registers) options.registers = value(*given.registers);
+  std::string lines = compile_option_lines(options);
+  for (const auto& [name, setting] : given.defines)
+    lines += "#define " + name + " " +
+             (setting.words.empty() ? "(" + std::to_string(value(setting)) + ")" : setting.words) + "\n";
+  return lines;
+}
+
 Template template_of(const Facts& facts, const std::string& path) {
   const Description& description = facts->description;
   Template tmpl;
-  tmpl.name = description.launch.kernel;
-  tmpl.what = "The kernel " + description.launch.kernel + " of " + path + ".";
-  tmpl.kernels = {description.launch.kernel};
+  for (const DescribedLaunch& launch : description.launches)
+    if (std::find(tmpl.kernels.begin(), tmpl.kernels.end(), launch.kernel) == tmpl.kernels.end())
+      tmpl.kernels.push_back(launch.kernel);
+  tmpl.name = tmpl.kernels.front();
+  tmpl.what = "The kernel" + std::string(tmpl.kernels.size() > 1 ? "s " : " ") + listed(tmpl.kernels) +
+              " of " + path + ".";
   tmpl.compiled_in = description.compiled_in;
   tmpl.compiled_in.emplace_back("dtype");
   for (const DescribedSymbol& symbol : description.symbols) tmpl.symbols.push_back(symbol.name);
   tmpl.names_dtype = false;
   tmpl.minimum_compute_capability = description.compute_capability;
+  tmpl.settings = [facts](const Config& config) { return settings_of(*facts, config, false); };
   tmpl.space = [facts](const Problem& problem) { return space_of(facts, problem); };
   tmpl.work = [facts](const Problem& problem, const Config& config) {
-    return checked_work(facts, facts->description.launch, problem, config);
+    return checked_work(facts, facts->description.launches, problem, config);
   };
   if (description.alignment_bytes || description.pointer_alignment > 1) {
     tmpl.alignment_bytes = [facts](const Problem& problem, const Config& config) {
@@ -119,15 +143,17 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
   op.what = description.what;
   op.parameters = description.parameters;
   op.check = [facts](const Problem& problem) { return why_not(facts, problem); };
-  for (const DescribedArray& array : description.arrays) op.arguments.push_back(argument_of(facts, array));
+  for (const DescribedArray& array : description.arrays)
+    if (!array.is_workspace) op.arguments.push_back(argument_of(facts, array));
   Template tmpl = template_of(facts, file.path);
   add_files(*made, *facts, common, tmpl);
   made->reference = tmpl;
   if (description.has_reference) {
     made->reference.name = "reference";
     made->reference.kernels = {description.reference.kernel};
+    made->reference.settings = [facts](const Config& config) { return settings_of(*facts, config, true); };
     made->reference.work = [facts](const Problem& problem, const Config& config) {
-      return checked_work(facts, facts->description.reference, problem, config);
+      return checked_work(facts, std::span(&facts->description.reference, 1), problem, config);
     };
     made->files.emplace(op.name + "/reference.cu", made->files.at(op.name + "/" + tmpl.name + ".cu"));
   }

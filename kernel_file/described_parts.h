@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,16 @@ struct DescriptionFacts {
   std::vector<ExpressionName> names;
   std::vector<IntegerAxis> axes;  // the axes; their names follow the problem's in `names`
   std::size_t of_problem = 0;     // the number of names that are the problem's
+  std::vector<int> places;        // by array: its place among the op's arguments; -1 of a workspace
 
   explicit DescriptionFacts(Description given)
       : description(std::move(given)),
         names(description.names()),
         of_problem(names.size() - description.axes.size()) {
     for (const DescribedAxis& axis : description.axes) axes.emplace_back(axis.name);
+    int arguments = 0;
+    for (const DescribedArray& array : description.arrays)
+      places.push_back(array.is_workspace ? -1 : arguments++);
   }
 };
 using Facts = std::shared_ptr<const DescriptionFacts>;
@@ -33,22 +38,27 @@ using Facts = std::shared_ptr<const DescriptionFacts>;
 /// The values of a problem's names.
 std::vector<std::int64_t> values_of(const DescriptionFacts& facts, const Problem& problem);
 IntegerExpression::Result value_of(const IntegerExpression& expression, const DescriptionFacts& facts,
-                                   const std::vector<std::int64_t>& values, const Config* config = nullptr);
+                                   const std::vector<std::int64_t>& values, const Config* config = nullptr,
+                                   std::int64_t step = 0);
 DType dtype_of_array(const DescribedArray& array, const Problem& problem);
 /// The contents of inputs in checks on small problems if the description gives none, in addition to the usual
 /// numbers.
 const std::vector<Contents>& usual_sets();
 Contents contents_of(const Facts& facts, const DescribedValues& values);
-/// Computes the extents of an array; returns a sentence if they are not possible, else an empty text.
+/// Computes the extents of an array; returns a sentence if they are not possible, else an empty text. A
+/// workspace's need the config.
 std::string extents_of(const DescriptionFacts& facts, const DescribedArray& array,
-                       const std::vector<std::int64_t>& values, std::vector<std::int64_t>& extents);
+                       const std::vector<std::int64_t>& values, std::vector<std::int64_t>& extents,
+                       const Config* config = nullptr);
 
 // ---- described_space.cpp: the launches and the search space
 
-/// The work of a config; throws UsageError if the launch is not possible.
-Work checked_work(const Facts& facts, const DescribedLaunch& launch, const Problem& problem,
+/// The work of a config; throws UsageError if the launches are not possible.
+Work checked_work(const Facts& facts, std::span<const DescribedLaunch> launches, const Problem& problem,
                   const Config& config);
 Space space_of(const Facts& facts, const Problem& problem);
+/// The threads of all launches of the untuned config; infinity if it has none.
+double threads_of(const Facts& facts, const Problem& problem);
 /// Returns a sentence on why no config, or not the reference, can be launched; empty if they can.
 std::string why_no_launch(const Facts& facts, const Problem& problem);
 /// Returns a sentence on a mistake of the description, or an empty text: a launch or a rule that divides by 0

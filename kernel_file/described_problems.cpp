@@ -16,6 +16,7 @@ double elements_of(const Facts& facts, const Problem& problem) {
   const std::vector<std::int64_t> values = values_of(*facts, problem);
   double all = 0;
   for (const DescribedArray& array : facts->description.arrays) {
+    if (array.is_workspace) continue;
     std::vector<std::int64_t> extents;
     static_cast<void>(extents_of(*facts, array, values, extents));
     double elements = 1;
@@ -32,8 +33,8 @@ constexpr double most_of_a_companion = 1 << 17;  // elements of all arrays; oper
 constexpr std::size_t drawn_companions = 14;
 constexpr int most_draws = 400;
 
-bool is_small(const Facts& facts, const Problem& problem) {
-  return elements_of(facts, problem) <= most_of_a_companion &&
+bool is_small(const Facts& facts, const Problem& problem, double times = 1) {
+  return elements_of(facts, problem) <= times * most_of_a_companion &&
          flops_of(facts, problem) <= 100 * most_of_a_companion;
 }
 
@@ -111,6 +112,7 @@ std::string why_not(const Facts& facts, const Problem& problem) {
     if (result.value == 0) return of + rule.why;
   }
   for (const DescribedArray& array : description.arrays) {
+    if (array.is_workspace) continue;
     std::vector<std::int64_t> extents;
     if (const std::string why = extents_of(*facts, array, values, extents); !why.empty()) return of + why;
     for (const DescribedValues& held : array.values)
@@ -134,6 +136,50 @@ double flops_of(const Facts& facts, const Problem& problem) {
 
 // ---- Generated companion problems
 
+namespace {
+
+// Returns small problems of which one size is beyond what 16 bits can count, or as large as its range allows:
+// an index of 16 bits wraps there. None if a thread's work may grow with the problem and nothing says how
+// far: the host might take minutes.
+std::vector<Problem> beyond_16_bits(const Facts& facts, const Problem& problem) {
+  constexpr std::int64_t signed_limit = 1 << 15;
+  // Any size, or one that is a multiple of what a rule may ask for; likewise those of the other parameters.
+  constexpr std::array<std::pair<std::int64_t, std::int64_t>, 4> sizes = {
+      {{66'773, 3}, {66'773, 1}, {66'816, 16}, {66'816, 1}}};
+  constexpr std::size_t most = 3;
+  constexpr double times = 4;  // its arrays may be larger than other companions'
+  constexpr double most_threads = 1 << 20;
+  std::vector<Problem> found;
+  if (facts->description.has_loops && !facts->description.flops) return found;
+  const auto range_of = [](const Parameter& parameter) {
+    return parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
+  };
+  const auto is_fixed = [&](const Parameter& parameter) {
+    const auto& fixed = facts->description.compiled_in;
+    return !parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end();
+  };
+  for (const Parameter& large : facts->description.parameters) {
+    if (found.size() == most || is_fixed(large) || range_of(large).most <= signed_limit) continue;
+    for (const auto& [beyond, other] : sizes) {
+      Problem one = problem;
+      for (const Parameter& parameter : facts->description.parameters) {
+        if (is_fixed(parameter)) continue;
+        const UsualSizes range = range_of(parameter);
+        one.set(parameter.name,
+                std::clamp(parameter.name == large.name ? beyond : other, range.least, range.most));
+      }
+      if (!why_not(facts, one).empty() || !is_small(facts, one, times) ||
+          threads_of(facts, one) > most_threads)
+        continue;
+      found.push_back(std::move(one));
+      break;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
   std::vector<Problem> all;
   for (const std::string& text : facts->description.companions) {
@@ -143,6 +189,8 @@ std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
   }
   std::erase_if(all, [&](const Problem& one) { return !why_not(facts, one).empty(); });
   for (Problem& one : drawn(facts, problem, facts->description.compiled_in)) all.push_back(std::move(one));
+  for (Problem& one : beyond_16_bits(facts, problem))
+    if (one != problem && std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   return all;
 }
 

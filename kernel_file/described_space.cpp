@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::int64_t reference_block =
     256;  // the block of a reference that is launched with one thread per element
+constexpr std::int64_t most_launches = 10'000;  // of launches that are repeated together
 
 struct WorkResult {
   Work work;
@@ -21,45 +23,67 @@ struct WorkResult {
   bool is_mistake = false;  // an expression has no value: it divides by 0 or overflows
 };
 
+// The values with which the expressions of a work are computed.
+struct Given {
+  const DescriptionFacts& facts;
+  const std::vector<std::int64_t>& values;
+  const Problem& problem;
+  const Config& config;
+};
+
 // Returns the expression's value; nothing, with `made.error` set, if it has none.
-std::optional<std::int64_t> evaluated(const IntegerExpression& expression, const DescriptionFacts& facts,
-                                      const std::vector<std::int64_t>& values, const Config& config,
-                                      WorkResult& made) {
-  const IntegerExpression::Result result = value_of(expression, facts, values, &config);
+std::optional<std::int64_t> evaluated(const IntegerExpression& expression, const Given& given,
+                                      std::int64_t step, WorkResult& made) {
+  const IntegerExpression::Result result =
+      value_of(expression, given.facts, given.values, &given.config, step);
   if (result.error.empty()) return result.value;
   made.error = result.error;
   made.is_mistake = true;
   return std::nullopt;
 }
 
-void set_extent(const std::vector<IntegerExpression>& expressions, const char* what,
-                const DescriptionFacts& facts, const std::vector<std::int64_t>& values, const Config& config,
-                Extent& extent, WorkResult& made) {
+// "", or in which repetition a value is wrong: ", where step is 3".
+std::string where_of(const DescribedLaunch& described, std::int64_t step) {
+  return described.uses_step ? ", where step is " + std::to_string(step) : "";
+}
+
+void set_extent(const std::vector<IntegerExpression>& expressions, const char* what, const Given& given,
+                const std::string& where, std::int64_t step, Extent& extent, WorkResult& made) {
   const std::array<std::int64_t*, 3> parts = {&extent.x, &extent.y, &extent.z};
   for (std::size_t i = 0; i < expressions.size() && made.error.empty(); ++i) {
-    const auto value = evaluated(expressions[i], facts, values, config, made);
+    const auto value = evaluated(expressions[i], given, step, made);
     if (!value) return;
     if (*value < 1 || *value > std::numeric_limits<std::int32_t>::max()) {
       made.error = std::string("The ") + what + " \"" + expressions[i].text() + "\" is " +
-                   std::to_string(*value) + "; it must be from 1 to 2147483647.";
+                   std::to_string(*value) + where + "; it must be from 1 to 2147483647.";
     }
     *parts[i] = *value;
   }
 }
 
-std::string add_argument(const DescribedArgument& argument, const std::string& kernel,
-                         const DescriptionFacts& facts, const std::vector<std::int64_t>& values,
-                         const Problem& problem, const Config& config, std::vector<KernelArgument>& made) {
+// The launches' arrays in memory.
+struct Placed {
+  const DescriptionFacts& facts;
+  std::vector<std::int64_t> offsets;  // by array: its place in the workspace; -1: no launch uses it
+
+  KernelArgument pointer(std::size_t array) const {
+    if (facts.places[array] < 0) return WorkspacePointer{offsets[array]};
+    return ArgumentPointer{facts.places[array]};
+  }
+};
+
+std::string add_argument(const DescribedArgument& argument, const std::string& kernel, const Given& given,
+                         const Placed& placed, std::int64_t step, std::vector<KernelArgument>& made) {
   using Type = DescribedArgument::Type;
   if (argument.type == Type::array) {
-    made.emplace_back(ArgumentPointer{static_cast<int>(argument.array)});
+    made.push_back(placed.pointer(argument.array));
     return "";
   }
   Type type = argument.type;
   std::int64_t least = argument.least, most = argument.most;
   if (type == Type::dtype) {
-    std::tie(least, most) = limits_of(dtype_of(problem));
-    switch (dtype_of(problem)) {
+    std::tie(least, most) = limits_of(dtype_of(given.problem));
+    switch (dtype_of(given.problem)) {
       case DType::f32:
         type = Type::f32;
         break;
@@ -87,7 +111,8 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
   double number = argument.number;
   auto whole = static_cast<std::int64_t>(number);
   if (argument.expression) {
-    const IntegerExpression::Result result = value_of(*argument.expression, facts, values, &config);
+    const IntegerExpression::Result result =
+        value_of(*argument.expression, given.facts, given.values, &given.config, step);
     if (!result.error.empty()) return result.error;
     whole = result.value;
     number = static_cast<double>(whole);
@@ -105,53 +130,187 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
   return "";
 }
 
-WorkResult work_of(const DescriptionFacts& facts, const DescribedLaunch& described,
-                   const std::vector<std::int64_t>& values, const Problem& problem, const Config& config) {
-  WorkResult made;
+// Makes the launch of one repetition.
+Launch launch_of(const DescribedLaunch& described, const Given& given, const Placed& placed,
+                 std::int64_t step, WorkResult& made) {
+  const Description& description = given.facts.description;
   Launch launch{.kernel = described.kernel};
-  set_extent(described.block, "block", facts, values, config, launch.block, made);
-  set_extent(described.grid, "grid", facts, values, config, launch.grid, made);
+  const std::string where = where_of(described, step);
+  set_extent(described.block, "block", given, where, step, launch.block, made);
+  set_extent(described.grid, "grid", given, where, step, launch.grid, made);
   if (described.grid.empty() &&
       made.error.empty()) {  // a function, or one thread per element of the first output
-    const auto output = std::find_if(facts.description.arrays.begin(), facts.description.arrays.end(),
+    const auto output = std::find_if(description.arrays.begin(), description.arrays.end(),
                                      [](const DescribedArray& one) { return one.role != Role::input; });
     std::vector<std::int64_t> extents;
-    made.error = extents_of(facts, *output, values, extents);
+    made.error = extents_of(given.facts, *output, given.values, extents);
     std::int64_t elements = 1;
     for (const std::int64_t extent : extents) elements *= extent;
-    if (!facts.description.reference_function) {
+    if (!description.reference_function) {
       launch.block = {reference_block};
       launch.grid = {std::max<std::int64_t>(1, ceil_divide(elements, reference_block))};
     }
   }
   if (described.shared_bytes && made.error.empty()) {
-    const std::int64_t size = evaluated(*described.shared_bytes, facts, values, config, made).value_or(0);
+    const std::int64_t size = evaluated(*described.shared_bytes, given, step, made).value_or(0);
     if (size < 0 || size > std::numeric_limits<std::int32_t>::max())
-      made.error =
-          "The shared bytes \"" + described.shared_bytes->text() + "\" are " + std::to_string(size) + ".";
+      made.error = "The shared bytes \"" + described.shared_bytes->text() + "\" are " + std::to_string(size) +
+                   where + ".";
     launch.dynamic_shared_bytes = size;
   }
   for (const DescribedArgument& argument : described.arguments) {
-    if (!made.error.empty()) return made;
-    if (argument.expression && !evaluated(*argument.expression, facts, values, config, made)) return made;
-    made.error = add_argument(argument, described.kernel, facts, values, problem, config, launch.arguments);
+    if (!made.error.empty()) return launch;
+    if (argument.expression && !evaluated(*argument.expression, given, step, made)) return launch;
+    made.error = add_argument(argument, described.kernel, given, placed, step, launch.arguments);
   }
-  const bool is_function = facts.description.reference_function && &described == &facts.description.reference;
-  for (const DescribedSymbol& symbol : facts.description.symbols) {
-    if (is_function || !made.error.empty()) break;  // a function takes all arrays as arguments
+  return launch;
+}
+
+// Computes the bytes of an array; sets made.error if they are not possible.
+std::int64_t bytes_of(std::size_t at, const Given& given, WorkResult& made) {
+  const DescribedArray& array = given.facts.description.arrays[at];
+  std::vector<std::int64_t> extents;
+  for (const IntegerExpression& extent : array.extents)
+    if (made.error.empty()) evaluated(extent, given, 0, made);
+  if (made.error.empty()) made.error = extents_of(given.facts, array, given.values, extents, &given.config);
+  std::int64_t size = bytes(dtype_of_array(array, given.problem));
+  for (const std::int64_t extent : extents) size *= extent;
+  return size;
+}
+
+// Lays out the workspaces that the launches use.
+std::vector<std::int64_t> add_workspaces(std::span<const DescribedLaunch> launches, const Given& given,
+                                         WorkResult& made) {
+  constexpr std::int64_t alignment = 256;
+  const std::vector<DescribedArray>& arrays = given.facts.description.arrays;
+  std::vector<std::int64_t> offsets(arrays.size(), -1);
+  for (std::size_t i = 0; i < arrays.size() && made.error.empty(); ++i) {
+    const bool is_used = std::any_of(launches.begin(), launches.end(), [&](const DescribedLaunch& launch) {
+      return (launch.swap && launch.swap->spare == i) ||
+             std::any_of(launch.arguments.begin(), launch.arguments.end(), [&](const DescribedArgument& one) {
+               return one.type == DescribedArgument::Type::array && one.array == i;
+             });
+    });
+    if (!arrays[i].is_workspace || !is_used) continue;
+    const std::int64_t size = bytes_of(i, given, made);
+    offsets[i] = made.work.workspace_bytes;
+    made.work.workspace_arrays.push_back(
+        {arrays[i].name, offsets[i], size, bytes(dtype_of_array(arrays[i], given.problem))});
+    // A workspace has a byte even if its arrays have no elements, so that its pointers point to memory.
+    made.work.workspace_bytes += std::max(round_up(size, alignment), alignment);
+  }
+  return offsets;
+}
+
+// Adds what happens once before the launches: symbols are filled, and arrays zeroed.
+void add_first_steps(const Given& given, const Placed& placed, WorkResult& made) {
+  const Description& description = given.facts.description;
+  for (const DescribedSymbol& symbol : description.symbols) {
+    if (!made.error.empty()) return;
     ConstantCopy copy{.symbol = symbol.name, .argument = -1};
     if (symbol.array) {
-      const DescribedArray& array = facts.description.arrays[*symbol.array];
-      std::vector<std::int64_t> extents;
-      made.error = extents_of(facts, array, values, extents);
-      copy.argument = static_cast<int>(*symbol.array);
-      copy.bytes = bytes(dtype_of_array(array, problem));
-      for (const std::int64_t extent : extents) copy.bytes *= extent;
+      copy.argument = given.facts.places[*symbol.array];
+      copy.bytes = bytes_of(*symbol.array, given, made);
     }
     made.work.steps.emplace_back(std::move(copy));
     made.work.takes_turns = true;
   }
-  if (made.error.empty()) made.work.steps.emplace_back(std::move(launch));
+  for (std::size_t i = 0; i < description.arrays.size() && made.error.empty(); ++i) {
+    if (!description.arrays[i].is_zeroed || (given.facts.places[i] < 0 && placed.offsets[i] < 0)) continue;
+    const KernelArgument pointer = placed.pointer(i);
+    Zero zero{.what = {}, .bytes = bytes_of(i, given, made)};
+    if (const auto* of_op = std::get_if<ArgumentPointer>(&pointer)) zero.what = *of_op;
+    if (const auto* inside = std::get_if<WorkspacePointer>(&pointer)) zero.what = *inside;
+    if (zero.bytes > 0) made.work.steps.emplace_back(zero);
+  }
+}
+
+// The number of repetitions of launches that run together; 0 with made.error set if it is not allowed.
+std::int64_t repetitions_of(const DescribedLaunch& first, std::size_t together, const Given& given,
+                            WorkResult& made) {
+  if (!first.repeat) return 1;
+  const auto count = evaluated(*first.repeat, given, 0, made);
+  if (!count) return 0;
+  const std::int64_t most = most_launches / static_cast<std::int64_t>(together);
+  if (*count < 0 || *count > most)
+    made.error = "The repeat \"" + first.repeat->text() + "\" of " + first.kernel + " is " +
+                 std::to_string(*count) + "; it must be from 0 to " + std::to_string(most) + ".";
+  if (*count == 0 && first.swap)
+    made.error = "The repeat \"" + first.repeat->text() + "\" of " + first.kernel +
+                 " is 0, so nothing writes " + given.facts.description.arrays[first.swap->to].name +
+                 "; exclude that by a rule, or by a larger minimum.";
+  return made.error.empty() ? *count : 0;
+}
+
+// Requires that the arrays that change places are equally long.
+void check_swap(const DescribedSwap& swap, const Given& given, WorkResult& made) {
+  const std::int64_t size = bytes_of(swap.to, given, made);
+  for (const std::size_t other : {swap.from, swap.spare}) {
+    const std::int64_t its = bytes_of(other, given, made);
+    if (!made.error.empty() || its == size) continue;
+    const std::vector<DescribedArray>& arrays = given.facts.description.arrays;
+    made.error = "The arrays of swap change places, but " + arrays[swap.to].name + " has " +
+                 std::to_string(size) + " bytes and " + arrays[other].name + " " + std::to_string(its) +
+                 "; give them the same extents.";
+  }
+}
+
+// Gives a launch the arrays whose turn it is in this repetition of `count`.
+void take_turns(const DescribedSwap& swap, const DescribedLaunch& described, const Placed& placed,
+                std::int64_t step, std::int64_t count, Launch& launch) {
+  const auto written_in = [&](std::int64_t other) {
+    return (count - 1 - other) % 2 == 0 ? swap.to : swap.spare;
+  };
+  for (std::size_t i = 0; i < described.arguments.size(); ++i) {
+    const DescribedArgument& argument = described.arguments[i];
+    if (argument.type != DescribedArgument::Type::array) continue;
+    if (argument.array == swap.from && step > 0) launch.arguments[i] = placed.pointer(written_in(step - 1));
+    if (argument.array == swap.to) launch.arguments[i] = placed.pointer(written_in(step));
+  }
+}
+
+// Adds the repetitions of launches that run together, and returns their number.
+std::int64_t add_repeated(std::span<const DescribedLaunch> launches, const Given& given, const Placed& placed,
+                          bool only_judges, WorkResult& made) {
+  const DescribedLaunch& first = launches.front();
+  const std::int64_t count = repetitions_of(first, launches.size(), given, made);
+  if (count > 0 && first.swap) check_swap(*first.swap, given, made);
+  const bool use_step =
+      std::any_of(launches.begin(), launches.end(), [](const DescribedLaunch& one) { return one.uses_step; });
+  std::vector<Launch> last(launches.size());
+  for (std::int64_t step = 0; step < (only_judges && !use_step ? std::min<std::int64_t>(count, 1) : count);
+       ++step) {
+    for (std::size_t n = 0; n < launches.size(); ++n) {
+      if (step == 0 || launches[n].uses_step) last[n] = launch_of(launches[n], given, placed, step, made);
+      if (!made.error.empty()) return count;
+      if (only_judges) continue;
+      Launch launch = last[n];
+      if (first.swap) take_turns(*first.swap, launches[n], placed, step, count, launch);
+      made.work.steps.emplace_back(std::move(launch));
+    }
+  }
+  return count;
+}
+
+// With `only_judges` it only finds an error: the work is not whole.
+WorkResult work_of(const DescriptionFacts& facts, std::span<const DescribedLaunch> launches,
+                   const std::vector<std::int64_t>& values, const Problem& problem, const Config& config,
+                   bool only_judges = false) {
+  WorkResult made;
+  const Given given{facts, values, problem, config};
+  const bool is_function =
+      facts.description.reference_function && launches.data() == &facts.description.reference;
+  const Placed placed{facts, add_workspaces(launches, given, made)};
+  if (!is_function) add_first_steps(given, placed, made);  // a function takes all arrays as arguments
+  std::int64_t all = 0;
+  for (std::size_t begin = 0; begin < launches.size() && made.error.empty();) {
+    std::size_t end = begin + 1;
+    while (end < launches.size() && launches[end].is_together) ++end;
+    all += add_repeated(launches.subspan(begin, end - begin), given, placed, only_judges, made);
+    begin = end;
+  }
+  if (made.error.empty() && all == 0)
+    made.error = "No launch is repeated at least once, so nothing would be computed.";
   return made;
 }
 
@@ -174,9 +333,9 @@ std::vector<Axis> axes_of(const DescriptionFacts& facts) {
 
 }  // namespace
 
-Work checked_work(const Facts& facts, const DescribedLaunch& launch, const Problem& problem,
+Work checked_work(const Facts& facts, std::span<const DescribedLaunch> launches, const Problem& problem,
                   const Config& config) {
-  WorkResult made = work_of(*facts, launch, values_of(*facts, problem), problem, config);
+  WorkResult made = work_of(*facts, launches, values_of(*facts, problem), problem, config);
   if (!made.error.empty()) throw UsageError(made.error);
   return std::move(made.work);
 }
@@ -186,13 +345,32 @@ Space space_of(const Facts& facts, const Problem& problem) {
   const Description& description = facts->description;
   std::vector<Rule> must;
   for (const DescribedRule& rule : description.must) must.push_back(rule_of(facts, rule, values));
-  must.push_back({"Its grid, block, shared bytes and arguments can be computed.",
-                  [facts, values, problem](const Config& config) {
-                    return work_of(*facts, facts->description.launch, *values, problem, config).error.empty();
-                  }});
+  must.push_back(
+      {"Its grid, block, shared bytes and arguments can be computed.",
+       [facts, values, problem](const Config& config) {
+         return work_of(*facts, facts->description.launches, *values, problem, config, true).error.empty();
+       }});
   std::vector<Rule> worth;
   for (const DescribedRule& rule : description.worth) worth.push_back(rule_of(facts, rule, values));
   return Space(axes_of(*facts), std::move(must), std::move(worth));
+}
+
+double threads_of(const Facts& facts, const Problem& problem) {
+  double threads = 0;
+  try {
+    const Config base = space_of(facts, problem).complete({});
+    for (const Step& step : checked_work(facts, facts->description.launches, problem, base).steps) {
+      const auto* launch = std::get_if<Launch>(&step);
+      if (launch == nullptr) continue;
+      const auto product = [](const Extent& extent) {
+        return static_cast<double>(extent.x) * static_cast<double>(extent.y) * static_cast<double>(extent.z);
+      };
+      threads += product(launch->grid) * product(launch->block);
+    }
+  } catch (const UsageError&) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return threads;
 }
 
 std::string why_no_launch(const Facts& facts, const Problem& problem) {
@@ -200,11 +378,11 @@ std::string why_no_launch(const Facts& facts, const Problem& problem) {
   const Description& description = facts->description;
   try {
     const Config base = space_of(facts, problem).complete({});
-    return description.has_reference ? work_of(*facts, description.reference, values, problem, base).error
-                                     : "";
+    if (!description.has_reference) return "";
+    return work_of(*facts, std::span(&description.reference, 1), values, problem, base).error;
   } catch (const UsageError& error) {
     const WorkResult first =
-        work_of(*facts, description.launch, values, problem, Space(axes_of(*facts)).complete({}));
+        work_of(*facts, description.launches, values, problem, Space(axes_of(*facts)).complete({}));
     return first.error.empty() ? error.what() : "no config is legal. " + first.error;
   }
 }
@@ -226,7 +404,7 @@ std::string mistake_of(const Facts& facts, const Problem& problem) {
       if (!result.error.empty()) return complain(result.error);
       if (result.value == 0) return true;
     }
-    const WorkResult made = work_of(*facts, description.launch, values, problem, config);
+    const WorkResult made = work_of(*facts, description.launches, values, problem, config, true);
     if (made.is_mistake) return complain(made.error);
     if (!made.error.empty()) return true;
     for (const DescribedRule& rule : description.worth) {

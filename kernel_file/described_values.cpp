@@ -33,17 +33,20 @@ std::vector<std::int64_t> values_of(const DescriptionFacts& facts, const Problem
 namespace {
 
 IntegerExpression::Lookup lookup(const DescriptionFacts& facts, const std::vector<std::int64_t>& values,
-                                 const Config* config) {
-  return [&facts, &values, config](std::size_t name) {
-    return name < values.size() ? values[name] : (*config)[facts.axes[name - values.size()]];
+                                 const Config* config, std::int64_t step) {
+  return [&facts, &values, config, step](std::size_t name) {
+    if (name < values.size()) return values[name];
+    const std::size_t axis = name - values.size();
+    return axis < facts.axes.size() ? (*config)[facts.axes[axis]] : step;
   };
 }
 
 }  // namespace
 
 IntegerExpression::Result value_of(const IntegerExpression& expression, const DescriptionFacts& facts,
-                                   const std::vector<std::int64_t>& values, const Config* config) {
-  return expression.evaluate(lookup(facts, values, config));
+                                   const std::vector<std::int64_t>& values, const Config* config,
+                                   std::int64_t step) {
+  return expression.evaluate(lookup(facts, values, config, step));
 }
 
 DType dtype_of_array(const DescribedArray& array, const Problem& problem) {
@@ -75,10 +78,11 @@ Contents contents_of(const Facts& facts, const DescribedValues& values) {
 }
 
 std::string extents_of(const DescriptionFacts& facts, const DescribedArray& array,
-                       const std::vector<std::int64_t>& values, std::vector<std::int64_t>& extents) {
+                       const std::vector<std::int64_t>& values, std::vector<std::int64_t>& extents,
+                       const Config* config) {
   std::int64_t elements = 1;
   for (const IntegerExpression& expression : array.extents) {
-    const IntegerExpression::Result extent = value_of(expression, facts, values);
+    const IntegerExpression::Result extent = value_of(expression, facts, values, config);
     if (!extent.error.empty()) return extent.error;
     if (extent.value < 0 || __builtin_mul_overflow(elements, extent.value, &elements) ||
         elements > most_elements) {

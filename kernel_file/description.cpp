@@ -12,6 +12,7 @@
 #include "kernel_file/c_type.h"
 #include "kernel_file/description_reader.h"
 #include "kernel_file/preprocessor.h"
+#include "kernel_file/text_scanner.h"
 #include "kernel_file/unset_variable.h"
 
 namespace tunesmith {
@@ -53,30 +54,38 @@ Description DescriptionReader::read(const toml::table& root) {
                                       "type",        "flops",    "alignment_bytes", "compute_capability",
                                       "compiled_in", "examples", "companions",      "instantiate",
                                       "symbols",     "zeroed",   "tolerance",       "problem",
-                                      "arrays",      "axes",     "rules",           "launch",
-                                      "reference"});
+                                      "arrays",      "axes",     "compile",         "rules",
+                                      "launch",      "reference"});
   std::vector<std::string> constants;  // constants defined before the text
   if (const toml::table* axes = root["axes"].as_table())
     for (const auto& [name, node] : *axes) constants.emplace_back(name.str());
   if (const toml::array* names = root["compiled_in"].as_array())
     for (const toml::node& one : *names)
       if (one.is_string()) constants.push_back(one.as_string()->get());
+  if (const toml::table* defines = root["compile"]["defines"].as_table())
+    for (const auto& [name, node] : *defines) constants.emplace_back(name.str());
   for (CompiledText& one : compiled_texts(text_.cu, text_.included, constants)) {
     code_ += one.text + "\n";
     compiled_.push_back(std::move(one.text));
   }
+  for (const char* word : {"for", "while", "goto"})
+    made_.has_loops |= find_word(code_, word) != std::string::npos;
   kernels_ = kernels_of(code_);
+  if (const toml::table* defines = root["compile"]["defines"].as_table())
+    for (const auto& [name, node] : *defines)
+      if (node.is_string())  // a type's words are a meaning of the name, found behind the text
+        code_ += "\n#define " + std::string(name.str()) + " " + node.as_string()->get() + "\n";
   read_symbols(root);
-  const Instantiate given = instantiate_of(root.get("instantiate"));
-  const DeclaredKernel& chosen = chosen_kernel(root.get("kernel"), given);
-  made_.name = root.contains("name") ? text(*root.get("name"), "name") : chosen.name;
+  choose_kernels(root);
+  const std::string& first = launches_.front().kernel.name;
+  made_.name = root.contains("name") ? text(*root.get("name"), "name") : first;
   if (!is_lower(made_.name)) {
     refuse(root.get("name"),
            "The op's name is \"" + made_.name +
                "\"; give one by name = \"…\" of lower-case letters, digits and underscores.");
   }
   made_.what = root.contains("what") ? line(*root.get("what"), "what")
-                                     : "The kernel " + chosen.name + " of " + text_.path + ".";
+                                     : "The kernel " + first + " of " + text_.path + ".";
   if (const toml::node* node = root.get("type")) {
     made_.type = text(*node, "type");
     if (!is_identifier(made_.type)) refuse(node, "type is " + shown(*node) + "; give the name of a type.");
@@ -90,25 +99,27 @@ Description DescriptionReader::read(const toml::table& root) {
            "= \"T\".");
   }
   const std::vector<std::string> given_dtypes = dtypes;
-  const DeclaredKernel kernel = instantiated(root, root["launch"].as_table(), chosen, given, dtypes);
-  read_arrays(root, kernel, dtypes);
+  instantiate_kernels(root, dtypes);
+  read_arrays(root, dtypes);
   read_problem(root, dtypes);
   place_symbols();
   read_axes(root);
+  read_compilation(root);
   for (DescribedArray& array : made_.arrays) parse_extents(root, array);
   read_rules(root);
   read_rest(root);
-  tuned_kernel_ = kernel.name;
-  made_.launch = launch(table(root, "launch"), "launch", kernel);
-  must_be_alone(root, kernel);
+  read_launches();
+  must_be_alone();
   must_be_given(root);
-  for (const DeclaredKernel::Parameter& one : kernel.parameters) {
-    const CType type = c_type(one.type, code_);
-    const bool is_wide = type.lanes > 1 || (!type.dtype && one.type.find("void") == std::string::npos);
-    if (one.is_pointer && is_wide && !is_of_problem(one))
-      made_.pointer_alignment = std::max(made_.pointer_alignment, type.alignment());
-  }
-  read_reference(root, kernel, given_dtypes.empty() ? dtypes : given_dtypes);
+  must_be_written(root);
+  for (const GivenLaunch& launch : launches_)
+    for (const DeclaredKernel::Parameter& one : launch.kernel.parameters) {
+      const CType type = c_type(one.type, code_);
+      const bool is_wide = type.lanes > 1 || (!type.dtype && one.type.find("void") == std::string::npos);
+      if (one.is_pointer && is_wide && !is_of_problem(one))
+        made_.pointer_alignment = std::max(made_.pointer_alignment, type.alignment());
+    }
+  read_reference(root, given_dtypes.empty() ? dtypes : given_dtypes);
   for (const std::string& name : also_compiled_in_)
     if (std::find(made_.compiled_in.begin(), made_.compiled_in.end(), name) == made_.compiled_in.end())
       made_.compiled_in.push_back(name);
@@ -136,13 +147,14 @@ std::string DescriptionReader::canonical(const toml::node& node) {
 }
 
 // Leaves out the values of axes and the rules for configs: they say which variants exist, not what is right.
-std::string DescriptionReader::checks_of(const toml::table& root) {
+std::string DescriptionReader::checks_of(const toml::table& root) const {
   std::string text;
   for (const char* key : {"alignment_bytes", "arrays", "companions", "instantiate", "launch", "problem",
                           "reference", "tolerance"})
     if (const toml::node* node = root.get(key)) text += std::string(key) + "=" + canonical(*node) + ";";
   if (const toml::table* rules = root["rules"].as_table())
     if (const toml::node* node = rules->get("problem")) text += "rules.problem=" + canonical(*node) + ";";
+  for (const std::string& array : zeroed_arrays_) text += "zeroed=" + array + ";";
   return text;
 }
 
@@ -319,6 +331,12 @@ std::vector<ExpressionName> Description::names() const {
   names.push_back({"dtype_bytes", {}});
   for (const DescribedAxis& axis : axes) names.push_back({axis.name, {}});
   return names;
+}
+
+std::vector<ExpressionName> Description::names_with_step() const {
+  std::vector<ExpressionName> all = names();
+  all.push_back({"step", {}});
+  return all;
 }
 
 Description read_description(const KernelFile& text) {

@@ -35,8 +35,10 @@ struct DescribedArray {
   std::string name;
   Role role = Role::input;
   std::vector<IntegerExpression> extents;
-  std::string dtype;  ///< empty: the dtype of the problem
-  int lanes = 1;      ///< above 1: the described extents count vectors of so many elements
+  std::string dtype;          ///< empty: the dtype of the problem
+  int lanes = 1;              ///< above 1: the described extents count vectors of so many elements
+  bool is_workspace = false;  ///< it lies in the work's workspace, and its extents may name axes
+  bool is_zeroed = false;     ///< an output or a workspace that is set to zero before the launches
   /// Its contents in checks: the first on the problem, all on small problems. Empty: the usual numbers.
   std::vector<DescribedValues> values = {};
 };
@@ -68,11 +70,37 @@ struct DescribedArgument {
 /// are given as int.)
 std::pair<std::int64_t, std::int64_t> limits_of(DType dtype);
 
+/// Arrays that change places between repetitions of launches. Each repetition reads what the one before wrote
+/// (the first one `from`) and writes `to` or `spare` in turn, so that the last one writes `to`.
+struct DescribedSwap {
+  std::size_t from = 0, to = 0, spare = 0;
+};
+
 struct DescribedLaunch {
   std::string kernel;
-  std::vector<IntegerExpression> grid, block;  ///< expressions of the problem and the axes, like all below
+  /// Expressions of the problem, the axes and, if the launch is repeated, `step`, like all below.
+  std::vector<IntegerExpression> grid, block;
   std::optional<IntegerExpression> shared_bytes = std::nullopt;
   std::vector<DescribedArgument> arguments;
+  /// How often it runs, without `step`; empty: once, or as often as the launch before if it `is_together`.
+  std::optional<IntegerExpression> repeat = std::nullopt;
+  bool is_together = false;  ///< each repetition of the launch before is followed by one of this
+  bool uses_step = false;    ///< an expression names `step`
+  std::optional<DescribedSwap> swap = std::nullopt;  ///< also of the launches that are together with it
+};
+
+/// A number of [compile]: a constant, or the value of an axis; in `defines` also the words of a type.
+struct CompileSetting {
+  std::int64_t value = 0;
+  std::optional<std::size_t> axis = std::nullopt;
+  std::string words = {};
+};
+
+/// How variants are compiled.
+struct DescribedCompilation {
+  std::optional<CompileSetting> fast_math = std::nullopt, registers = std::nullopt;
+  std::int64_t standard = 20;
+  std::vector<std::pair<std::string, CompileSetting>> defines = {};
 };
 
 struct Description {
@@ -84,13 +112,16 @@ struct Description {
   std::vector<DescribedRule> allowed;  ///< problems
   std::vector<DescribedRule> must, worth;
   std::vector<std::string> compiled_in;
-  std::vector<Instantiation> instantiations;  ///< of the kernel and of the reference
-  DescribedLaunch launch, reference;
+  std::vector<Instantiation> instantiations;  ///< of the kernels and of the reference
+  DescribedCompilation compilation;
+  std::vector<DescribedLaunch> launches;
+  DescribedLaunch reference;
   bool has_reference = false;
   std::optional<HostFunction> reference_function =
       std::nullopt;  ///< set: the reference is this function and no kernel
   std::optional<IntegerExpression> flops = std::nullopt, alignment_bytes = std::nullopt;
   std::int64_t pointer_alignment = 1;  ///< the least alignment that the types of the kernel's pointers need
+  bool has_loops = false;  ///< the text has loops, so the work of a thread may grow with the problem
   int compute_capability = 0;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: not given
   std::vector<std::string> examples, companions;
@@ -100,6 +131,8 @@ struct Description {
 
   /// The names that expressions may use: the parameters, dtype_bytes, and then the axes.
   std::vector<ExpressionName> names() const;
+  /// The same and `step`, which counts the repetitions of a launch from 0 on.
+  std::vector<ExpressionName> names_with_step() const;
 };
 
 /// Throws UsageError with a sentence that names file, line, value and what is allowed.

@@ -9,6 +9,7 @@
 #include "generator/number_text.h"
 #include "kernel_file/c_type.h"
 #include "kernel_file/description_reader.h"
+#include "kernel_file/text_scanner.h"
 
 namespace tunesmith {
 namespace {
@@ -56,19 +57,25 @@ std::string DescriptionReader::dtype_of_pointer(const toml::node& node, const st
   return word;
 }
 
-const DeclaredKernel::Parameter* DescriptionReader::pointer_to(const toml::table& root,
-                                                               const DeclaredKernel& kernel,
-                                                               const std::string& array) const {
+const DeclaredKernel::Parameter* DescriptionReader::pointer_to(const std::string& array) const {
   for (const Symbol& symbol : symbols_)
     if (symbol.array == array) return &symbol.pointer;
-  const toml::table* launch = root["launch"].as_table();
-  const toml::node* given = launch != nullptr ? launch->get("arguments") : nullptr;
-  const toml::array* all = given != nullptr ? given->as_array() : nullptr;
-  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-    const DeclaredKernel::Parameter& one = kernel.parameters[i];
-    const auto* word = all != nullptr && i < all->size() ? (*all)[i].as_string() : nullptr;
-    if (one.is_pointer && (given == nullptr ? one.name == array : word != nullptr && word->get() == array))
-      return &one;
+  for (const auto& [launch, unused, kernel] : launches_) {
+    const toml::node* given = launch != nullptr ? launch->get("arguments") : nullptr;
+    const toml::array* all = given != nullptr ? given->as_array() : nullptr;
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      const DeclaredKernel::Parameter& one = kernel.parameters[i];
+      const auto* word = all != nullptr && i < all->size() ? (*all)[i].as_string() : nullptr;
+      if (one.is_pointer && (given == nullptr ? one.name == array : word != nullptr && word->get() == array))
+        return &one;
+    }
+    // The spare array takes the place of another one.
+    const toml::table* swap = launch != nullptr ? (*launch)["swap"].as_table() : nullptr;
+    if (swap == nullptr) continue;
+    const auto* spare = (*swap)["spare"].as_string();
+    const auto* to = (*swap)["to"].as_string();
+    if (spare != nullptr && to != nullptr && spare->get() == array && to->get() != array)
+      return pointer_to(to->get());
   }
   return nullptr;
 }
@@ -181,8 +188,36 @@ void DescriptionReader::read_values(const toml::node& node, const std::string& k
   array.values = {{Contents{Contents::uniform, least, most}}, {Contents{Contents::few, least, most}}};
 }
 
-void DescriptionReader::read_arrays(const toml::table& root, const DeclaredKernel& kernel,
-                                    std::vector<std::string>& dtypes) {
+void DescriptionReader::read_fields(const toml::table& fields, const DeclaredKernel::Parameter* parameter,
+                                    DescribedArray& array) const {
+  const std::string key = "The array " + array.name;
+  only_keys(fields, "the array " + array.name, {"extents", "role", "dtype", "values"});
+  if (!fields.contains("extents")) refuse(&fields, key + " has no extents; add extents = [\"…\"].");
+  if (const toml::node* role = fields.get("role")) {
+    const std::string& word = text(*role, "role");
+    if (word != "input" && word != "constant" && word != "output" && word != "inout" && word != "workspace")
+      refuse(role, key + " has the role " + shown(*role) +
+                       "; allowed are input, constant, output, inout and workspace.");
+    array.role = word == "output" ? Role::output : word == "inout" ? Role::inout : Role::input;
+    array.is_workspace = word == "workspace";
+  }
+  if (const toml::node* dtype = fields.get("dtype")) {
+    array.dtype = text(*dtype, "dtype");
+    if (std::find(described_dtypes.begin(), described_dtypes.end(), array.dtype) == described_dtypes.end())
+      refuse(dtype,
+             key + " has the dtype " + shown(*dtype) + "; allowed are " + listed(described_dtypes) + ".");
+    if (const std::string why = parameter != nullptr ? why_not(*parameter, array.dtype) : ""; !why.empty())
+      refuse(dtype, key + " has the dtype " + array.dtype + ", but the kernel takes it as " + why);
+  }
+  if (const toml::node* values = fields.get("values")) {
+    if (array.role == Role::output) refuse(values, key + " is an output, which has no values.");
+    if (array.is_workspace)
+      refuse(values,
+             key + " is a workspace, which has no values; a launch writes it before another reads it.");
+  }
+}
+
+void DescriptionReader::read_arrays(const toml::table& root, std::vector<std::string>& dtypes) {
   const toml::table* given = table(root, "arrays");
   if (given == nullptr || given->empty())
     refuse(nullptr, "There is no array; name the kernel's arrays and their extents in [arrays].");
@@ -197,32 +232,9 @@ void DescriptionReader::read_arrays(const toml::table& root, const DeclaredKerne
     DescribedArray& array = made_.arrays.emplace_back();
     array.name = name;
     const std::string key = "The array " + name;
-    const DeclaredKernel::Parameter* parameter = pointer_to(root, kernel, name);
+    const DeclaredKernel::Parameter* parameter = pointer_to(name);
     if (const toml::table* fields = node->as_table()) {
-      only_keys(*fields, "the array " + name, {"extents", "role", "dtype", "values"});
-      if (!fields->contains("extents")) refuse(node, key + " has no extents; add extents = [\"…\"].");
-      if (const toml::node* role = fields->get("role")) {
-        const std::string& word = text(*role, "role");
-        if (word != "input" && word != "constant" && word != "output" && word != "inout")
-          refuse(role,
-                 key + " has the role " + shown(*role) + "; allowed are input, constant, output and inout.");
-        array.role = word == "input" || word == "constant" ? Role::input
-                     : word == "output"                    ? Role::output
-                                                           : Role::inout;
-      }
-      if (const toml::node* dtype = fields->get("dtype")) {
-        array.dtype = text(*dtype, "dtype");
-        if (std::find(described_dtypes.begin(), described_dtypes.end(), array.dtype) ==
-            described_dtypes.end())
-          refuse(dtype,
-                 key + " has the dtype " + shown(*dtype) + "; allowed are " + listed(described_dtypes) + ".");
-        if (const std::string why = parameter != nullptr ? why_not(*parameter, array.dtype) : "";
-            !why.empty())
-          refuse(dtype, key + " has the dtype " + array.dtype + ", but the kernel takes it as " + why);
-      }
-      if (const toml::node* values = fields->get("values")) {
-        if (array.role == Role::output) refuse(values, key + " is an output, which has no values.");
-      }
+      read_fields(*fields, parameter, array);
     } else if (!node->is_array()) {
       refuse(node,
              key + " is " + shown(*node) + "; give its extents as a list, or a table with extents and role.");
@@ -236,6 +248,12 @@ void DescriptionReader::read_arrays(const toml::table& root, const DeclaredKerne
     }
     if (!array.dtype.empty()) from_pointers.push_back(array.dtype);
     has_output |= array.role != Role::input;
+    array.is_zeroed = std::find(zeroed_arrays_.begin(), zeroed_arrays_.end(), name) != zeroed_arrays_.end();
+    if (array.is_zeroed && array.role != Role::output && !array.is_workspace)
+      refuse(node,
+             key +
+                 " is in zeroed, but only an output, a workspace or a __device__ variable can be zeroed "
+                 "before the launches.");
   }
   if (!has_output)
     refuse(given,
@@ -259,7 +277,8 @@ void DescriptionReader::must_be_used(const toml::table& root) const {
   for (const auto& [key, node] : root)
     if (key != "problem" && key != "what" && key != "examples" && key != "companions") gather(node, words);
   for (const std::string& name : also_compiled_in_) words += " " + name + " ";
-  if (!root["launch"].as_table()->contains("arguments"))
+  if (std::any_of(launches_.begin(), launches_.end(),
+                  [](const GivenLaunch& one) { return !one.table->contains("arguments"); }))
     for (const DeclaredKernel& kernel : kernels_)
       for (const DeclaredKernel::Parameter& one : kernel.parameters) words += " " + one.name + " ";
   for (const Parameter& one : made_.parameters) {
@@ -275,18 +294,20 @@ void DescriptionReader::must_be_used(const toml::table& root) const {
            "The type " + made_.type + " does not occur in " + text_.path + "; write it as the kernel does.");
 }
 
-void DescriptionReader::must_be_alone(const toml::table& root, const DeclaredKernel& kernel) const {
-  for (std::size_t i = 0; i < made_.arrays.size(); ++i) {
+void DescriptionReader::must_be_alone() const {
+  for (std::size_t at = 0; at < launches_.size() * made_.arrays.size(); ++at) {
+    const std::size_t i = at % made_.arrays.size(), n = at / made_.arrays.size();
+    const DeclaredKernel& kernel = launches_[n].kernel;
     int times = 0;
     bool is_restrict = false;
     for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
-      const DescribedArgument& one = made_.launch.arguments[p];
+      const DescribedArgument& one = made_.launches[n].arguments[p];
       if (one.type != DescribedArgument::Type::array || one.array != i) continue;
       ++times;
       is_restrict |= kernel.parameters[p].is_restrict;
     }
-    if (times > 1 && is_restrict && made_.arrays[i].role != Role::input)
-      refuse(root["launch"].as_table()->get("arguments"),
+    if (times > 1 && is_restrict && (made_.arrays[i].role != Role::input || made_.arrays[i].is_workspace))
+      refuse(launches_[n].table->get("arguments"),
              "The array " + made_.arrays[i].name + " is written and given to several parameters of " +
                  kernel.name +
                  ", of which one is __restrict__ and promises to be the only one; leave __restrict__ out, "
@@ -297,16 +318,19 @@ void DescriptionReader::must_be_alone(const toml::table& root, const DeclaredKer
 
 void DescriptionReader::must_be_given(const toml::table& root) const {
   for (std::size_t i = 0; i < made_.arrays.size(); ++i) {
-    const auto& all = made_.launch.arguments;
-    if (std::none_of(all.begin(), all.end(),
-                     [i](const DescribedArgument& one) {
-                       return one.type == DescribedArgument::Type::array && one.array == i;
-                     }) &&
+    const auto takes = [i](const DescribedLaunch& launch) {
+      return (launch.swap && launch.swap->spare == i) ||
+             std::any_of(launch.arguments.begin(), launch.arguments.end(), [i](const DescribedArgument& one) {
+               return one.type == DescribedArgument::Type::array && one.array == i;
+             });
+    };
+    if (std::none_of(made_.launches.begin(), made_.launches.end(), takes) &&
         std::none_of(made_.symbols.begin(), made_.symbols.end(),
                      [i](const DescribedSymbol& one) { return one.array == i; }))
       refuse(root["arrays"].as_table()->get(made_.arrays[i].name),
              "The array " + made_.arrays[i].name + " is given to no parameter of the kernel " +
-                 made_.launch.kernel + "; leave it out, or name it in arguments.");
+                 made_.launches.front().kernel + (made_.launches.size() > 1 ? " or of those after it" : "") +
+                 "; leave it out, or name it in arguments.");
   }
 }
 
@@ -318,12 +342,26 @@ void DescriptionReader::parse_extents(const toml::table& root, DescribedArray& a
     node = node->as_table()->get("extents");
   }
   const std::vector<ExpressionName> of_problem = problem_names();
+  const auto add = [&](const toml::node& one) {
+    if (array.is_workspace) {
+      array.extents.push_back(expression(one, "extents", made_.names()));
+      return;
+    }
+    if (one.is_string())
+      for (const DescribedAxis& axis : made_.axes)
+        if (find_word(one.as_string()->get(), axis.name) != std::string::npos)
+          refuse(&one, "The extent " + shown(one) + " of " + array.name + " names the axis " + axis.name +
+                           ", so what " + array.name +
+                           " holds would depend on the config, and could not be compared. Give it role = "
+                           "\"workspace\", and add a [[launch]] that makes an output of it.");
+    array.extents.push_back(expression(one, "extents", of_problem));
+  };
   if (!node->is_array()) {
-    array.extents = {expression(*node, "extents", of_problem)};
+    add(*node);
   } else {
     for (const toml::node& one :
          list(*node, "The extents of " + array.name, "expressions, the outermost first"))
-      array.extents.push_back(expression(one, "extents", of_problem));
+      add(one);
   }
   if (array.lanes > 1)
     array.extents.push_back(IntegerExpression::parse(std::to_string(array.lanes), of_problem));

@@ -56,15 +56,16 @@ std::pair<std::int64_t, std::int64_t> limits_of(DType dtype) {
 }
 
 std::vector<IntegerExpression> DescriptionReader::extent(const toml::table* given, const std::string& key,
-                                                         const std::string& of) const {
+                                                         const std::string& of,
+                                                         const std::vector<ExpressionName>& names) const {
   const toml::node* node = given != nullptr ? given->get(key) : nullptr;
   if (node == nullptr)
     refuse(given,
            "[" + of + "] has no " + key + "; add " + key + " = [\"…\"], its x, y and z as expressions.");
   std::vector<IntegerExpression> all;
-  if (!node->is_array()) return {expression(*node, key, made_.names())};
+  if (!node->is_array()) return {expression(*node, key, names)};
   for (const toml::node& one : list(*node, key, "one to three expressions"))
-    all.push_back(expression(one, key, made_.names()));
+    all.push_back(expression(one, key, names));
   if (all.size() > 3)
     refuse(node, key + " has " + std::to_string(all.size()) + " expressions; give x, y and z at most.");
   return all;
@@ -75,21 +76,26 @@ DescribedLaunch DescriptionReader::launch(const toml::table* given, const std::s
   DescribedLaunch made;
   made.kernel = kernel.name;
   const bool is_reference = of == "reference";
-  std::vector<std::string> known = {"kernel", "function", "grid", "block", "shared_bytes", "arguments"};
-  if (is_reference) known.emplace_back("instantiate");
+  std::vector<std::string> known = {"kernel", "instantiate", "grid", "block", "shared_bytes", "arguments"};
+  const std::vector<std::string> more = is_reference ? std::vector<std::string>{"function"}
+                                                     : std::vector<std::string>{"repeat", "together", "swap"};
+  known.insert(known.end(), more.begin(), more.end());
   if (given != nullptr) only_keys(*given, "[" + of + "]", known);
+  if (!is_reference && given != nullptr) read_repeat(*given, made);
+  const bool counts = made.repeat || made.is_together;
+  const std::vector<ExpressionName> names = counts ? made_.names_with_step() : made_.names();
   const bool by_element =
       is_reference && given != nullptr && !given->contains("grid") && !given->contains("block");
   if (!by_element) {
-    made.grid = extent(given, "grid", of);
-    made.block = extent(given, "block", of);
+    made.grid = extent(given, "grid", of, names);
+    made.block = extent(given, "block", of, names);
     if (const toml::node* node = given->get("shared_bytes"))
-      made.shared_bytes = expression(*node, "shared_bytes", made_.names());
+      made.shared_bytes = expression(*node, "shared_bytes", names);
   }
   const toml::node* node = given != nullptr ? given->get("arguments") : nullptr;
   if (node == nullptr) {
     for (const DeclaredKernel::Parameter& one : kernel.parameters)
-      made.arguments.push_back(argument(nullptr, one, one.name, kernel));
+      made.arguments.push_back(argument(nullptr, one, one.name, kernel, names));
     return made;
   }
   const toml::array* all = node->as_array();
@@ -102,10 +108,10 @@ DescribedLaunch DescriptionReader::launch(const toml::table* given, const std::s
   for (std::size_t i = 0; i < all->size(); ++i) {
     const toml::node& one = (*all)[i];
     if (one.is_string()) {
-      made.arguments.push_back(argument(&one, kernel.parameters[i], one.as_string()->get(), kernel));
+      made.arguments.push_back(argument(&one, kernel.parameters[i], one.as_string()->get(), kernel, names));
       continue;
     }
-    DescribedArgument constant = argument(&one, kernel.parameters[i], "0", kernel);
+    DescribedArgument constant = argument(&one, kernel.parameters[i], "0", kernel, names);
     const bool whole =
         constant.type == DescribedArgument::Type::int32 || constant.type == DescribedArgument::Type::int64;
     if (!one.is_number() || (whole && !one.is_integer()))
@@ -139,24 +145,26 @@ void DescriptionReader::must_fit(const toml::node* node, const std::string& whic
 
 DescribedArgument DescriptionReader::argument(const toml::node* node,
                                               const DeclaredKernel::Parameter& parameter,
-                                              const std::string& words, const DeclaredKernel& kernel) const {
+                                              const std::string& words, const DeclaredKernel& kernel,
+                                              const std::vector<ExpressionName>& names) const {
   DescribedArgument made;
   const std::string which = "The parameter " + parameter.name + " of " + kernel.name;
   if (parameter.is_pointer) {
     const auto found = std::find_if(made_.arrays.begin(), made_.arrays.end(),
                                     [&](const DescribedArray& one) { return one.name == words; });
     if (found == made_.arrays.end()) {
-      std::vector<std::string> names;
-      for (const DescribedArray& one : made_.arrays) names.push_back(one.name);
+      std::vector<std::string> arrays;
+      for (const DescribedArray& one : made_.arrays) arrays.push_back(one.name);
       refuse(node, which + " is a pointer, and " + words + " is not an array; the arrays are " +
-                       listed(names) +
+                       listed(arrays) +
                        (node == nullptr
                             ? ". Name it so in [arrays], or give arguments = [\"…\"] in the kernel's order."
                             : "."));
     }
     made.array = static_cast<std::size_t>(found - made_.arrays.begin());
     must_fit(node, which, parameter, *found);
-    if (parameter.is_const && found->role != Role::input && kernel.name == tuned_kernel_)
+    const bool is_alone = launches_.size() == 1 && kernel.name == launches_.front().kernel.name;
+    if (parameter.is_const && found->role != Role::input && is_alone)
       refuse(node, which + " is const, so the kernel cannot write it, but the array " + words +
                        " has the role " + std::string(name(found->role)) + ".");
     return made;
@@ -179,7 +187,7 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
   for (const DescribedArray& one : made_.arrays)
     if (one.name == words) refuse(node, which + " is not a pointer, but " + words + " is an array.");
   try {
-    made.expression = IntegerExpression::parse(words, made_.names());
+    made.expression = IntegerExpression::parse(words, names);
   } catch (const UsageError& error) {
     refuse(node, std::string(error.what()) + (node == nullptr
                                                   ? " It stands for " + which.substr(4) +
@@ -189,8 +197,7 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
   return made;
 }
 
-void DescriptionReader::read_reference(const toml::table& root, const DeclaredKernel& tuned,
-                                       const std::vector<std::string>& dtypes) {
+void DescriptionReader::read_reference(const toml::table& root, const std::vector<std::string>& dtypes) {
   const toml::table* given = table(root, "reference");
   if (given == nullptr) return;
   if (const toml::node* function = given->get("function")) return read_function(*given, *function);
@@ -199,7 +206,8 @@ void DescriptionReader::read_reference(const toml::table& root, const DeclaredKe
     refuse(given,
            "[reference] has no kernel and no function; add kernel = \"…\" or function = \"…\", or leave "
            "[reference] out to compare with the untuned kernel.");
-  if (text(*name, "kernel") == tuned.name)
+  if (std::any_of(launches_.begin(), launches_.end(),
+                  [&](const GivenLaunch& one) { return one.kernel.name == text(*name, "kernel"); }))
     refuse(name, "The reference is the tuned kernel itself; leave [reference] out for that.");
   const Instantiate of_reference = instantiate_of(given->get("instantiate"));
   const DeclaredKernel kernel =
@@ -234,6 +242,10 @@ void DescriptionReader::read_function(const toml::table& given, const toml::node
                       ", is declared as \"" + found->returns + "\"; make it plain void.");
   }
   made_.reference = launch(&given, "reference", found->declared);
+  for (const DescribedArgument& one : made_.reference.arguments)
+    if (one.type == DescribedArgument::Type::array && made_.arrays[one.array].is_workspace)
+      refuse(&node, "The function " + name + " takes the workspace " + made_.arrays[one.array].name +
+                        ", which only a kernel gets; let the function allocate its own memory.");
   made_.reference_function = found;
   made_.has_reference = true;
 }

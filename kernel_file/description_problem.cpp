@@ -149,22 +149,25 @@ bool DescriptionReader::occurs(const std::string& name) const {
 }
 
 bool DescriptionReader::is_told(const toml::table& root, const std::string& name) const {
-  const toml::table* launch = root["launch"].as_table();
-  const auto names_it = [&](const char* key) {
-    const toml::node* node = launch != nullptr ? launch->get(key) : nullptr;
-    if (node == nullptr) return false;
-    const auto in = [&](const toml::node& one) {
-      return one.is_string() && form_of("(" + one.as_string()->get() + ")", name) != ConstantForm::none;
-    };
-    return node->is_array() ? std::any_of(node->as_array()->begin(), node->as_array()->end(), in) : in(*node);
-  };
+  if (is_setting(root, name)) return true;
   const bool reads_block = form_of(code_, "blockDim") != ConstantForm::none;
   const bool reads_grid = form_of(code_, "gridDim") != ConstantForm::none;
-  const toml::node* instantiate = root.get("instantiate");
-  const bool is_argument = instantiate != nullptr && instantiate->is_string() &&
-                           find_word(instantiate->as_string()->get(), name) != std::string::npos;
-  return is_argument || names_it("arguments") || (names_it("block") && reads_block) ||
-         (names_it("grid") && reads_grid);
+  return std::any_of(launches_.begin(), launches_.end(), [&](const GivenLaunch& launch) {
+    const auto names_it = [&](const char* key) {
+      const toml::node* node = launch.table != nullptr ? launch.table->get(key) : nullptr;
+      if (node == nullptr) return false;
+      const auto in = [&](const toml::node& one) {
+        return one.is_string() && form_of("(" + one.as_string()->get() + ")", name) != ConstantForm::none;
+      };
+      return node->is_array() ? std::any_of(node->as_array()->begin(), node->as_array()->end(), in)
+                              : in(*node);
+    };
+    const toml::node* instantiate = launch.instantiate.node;
+    const bool is_argument = instantiate != nullptr && instantiate->is_string() &&
+                             find_word(instantiate->as_string()->get(), name) != std::string::npos;
+    return is_argument || names_it("arguments") || (names_it("block") && reads_block) ||
+           (names_it("grid") && reads_grid);
+  });
 }
 
 void DescriptionReader::must_occur(const toml::table& root, const toml::node& node, const std::string& key,

@@ -79,28 +79,30 @@ class DescriptionReader : private TomlReader {
   // Returns the dtype that the pointer's type gives; empty: the dtype of the problem.
   std::string dtype_of_pointer(const toml::node& node, const std::string& key,
                                const DeclaredKernel::Parameter& parameter) const;
-  // Returns the kernel's pointer that takes the array; null if none does.
-  const DeclaredKernel::Parameter* pointer_to(const toml::table& root, const DeclaredKernel& kernel,
-                                              const std::string& array) const;
+  // Returns the first pointer of a launched kernel that takes the array; null if none does.
+  const DeclaredKernel::Parameter* pointer_to(const std::string& array) const;
   // Reads a bound, such as cols in "index(cols)": a number, or an expression of the problem.
   void set_bound(const toml::node& node, std::string_view words, double& number,
                  std::optional<IntegerExpression>& expression) const;
   DescribedValues values_of_words(const toml::node& node, const std::string& key,
                                   const DescribedArray& array) const;
   void read_values(const toml::node& node, const std::string& key, DescribedArray& array) const;
-  // Reads only names and dtypes; extents name parameters, which are not known yet. A dtype that the kernel's
+  // Reads only names and dtypes; extents name parameters, which are not known yet. A dtype that the kernels'
   // pointers have need not be given.
-  void read_arrays(const toml::table& root, const DeclaredKernel& kernel, std::vector<std::string>& dtypes);
+  void read_arrays(const toml::table& root, std::vector<std::string>& dtypes);
+  // Reads the fields of an array's table.
+  void read_fields(const toml::table& fields, const DeclaredKernel::Parameter* parameter,
+                   DescribedArray& array) const;
   // Appends all texts of a description, but not its names.
   static void gather(const toml::node& node, std::string& words);
   // Returns the node in a canonical form, without the sentences for people.
   static std::string canonical(const toml::node& node);
-  static std::string checks_of(const toml::table& root);
+  std::string checks_of(const toml::table& root) const;
   // Refuses a parameter of the problem that is never used: it is mostly a forgotten argument, or a name with
   // two spellings.
   void must_be_used(const toml::table& root) const;
-  // Refuses a written __restrict__ pointer if another pointer takes the same array.
-  void must_be_alone(const toml::table& root, const DeclaredKernel& kernel) const;
+  // Refuses a written __restrict__ pointer if another pointer of its kernel takes the same array.
+  void must_be_alone() const;
   void must_be_given(const toml::table& root) const;
   void parse_extents(const toml::table& root, DescribedArray& array) const;
 
@@ -120,21 +122,49 @@ class DescriptionReader : private TomlReader {
 
   // description_launch.cpp
   std::vector<IntegerExpression> extent(const toml::table* given, const std::string& key,
-                                        const std::string& of) const;
+                                        const std::string& of,
+                                        const std::vector<ExpressionName>& names) const;
   DescribedLaunch launch(const toml::table* given, const std::string& of, const DeclaredKernel& kernel) const;
   void must_fit(const toml::node* node, const std::string& which, const DeclaredKernel::Parameter& parameter,
                 const DescribedArray& array) const;
   // Reads the value of a kernel's parameter: `words` name an array or are an expression.
   DescribedArgument argument(const toml::node* node, const DeclaredKernel::Parameter& parameter,
-                             const std::string& words, const DeclaredKernel& kernel) const;
-  void read_reference(const toml::table& root, const DeclaredKernel& tuned,
-                      const std::vector<std::string>& dtypes);
+                             const std::string& words, const DeclaredKernel& kernel,
+                             const std::vector<ExpressionName>& names) const;
+  void read_reference(const toml::table& root, const std::vector<std::string>& dtypes);
   // Reads the reference as a host function of the file, which is called once and works on whole arrays.
   void read_function(const toml::table& given, const toml::node& node);
 
+  // description_compile.cpp: how variants are compiled
+  void read_compilation(const toml::table& root);
+  // Reads a number or the name of an axis; all values must be in the range, or 0 if that is allowed too.
+  CompileSetting setting(const toml::node& node, const std::string& key, std::int64_t least,
+                         std::int64_t most, bool or_zero) const;
+  // True if [compile] names the axis.
+  static bool is_setting(const toml::table& root, const std::string& name);
+
+  // description_launches.cpp: what is launched, in which order and how often
+  // Finds the kernel of each launch.
+  void choose_kernels(const toml::table& root);
+  void instantiate_kernels(const toml::table& root, const std::vector<std::string>& dtypes);
+  void read_launches();
+  void read_repeat(const toml::table& given, DescribedLaunch& made) const;
+  DescribedSwap swap_of(const toml::node& node) const;
+  std::size_t array_of(const toml::node& node, const std::string& key) const;
+  // Requires that the launches that run together take the arrays that change places.
+  void must_swap() const;
+  // Requires that some launch can write each array that has to be written.
+  void must_be_written(const toml::table& root) const;
+
   const KernelFile& text_;
   std::vector<DeclaredKernel> kernels_;
-  std::string tuned_kernel_;
+  struct GivenLaunch {
+    const toml::table* table = nullptr;  // null: there is none
+    Instantiate instantiate;
+    DeclaredKernel kernel;
+  };
+  std::vector<GivenLaunch> launches_;
+  std::vector<std::string> zeroed_arrays_;
   struct Symbol {
     const toml::node* node = nullptr;
     std::string array;                  // empty: it is set to zero

@@ -40,7 +40,19 @@ void DescriptionReader::read_symbols(const toml::table& root) {
   if (const toml::table* given = table(root, "symbols"))
     for (const auto& [name, node] : entries(*given)) add(node, name, text(*node, "The symbol " + name));
   if (const toml::node* node = root.get("zeroed"))
-    for (const std::string& name : texts(*node, "zeroed")) add(node, name, "");
+    for (const std::string& name : texts(*node, "zeroed")) {
+      const bool is_variable = std::any_of(variables.begin(), variables.end(),
+                                           [&](const DeviceVariable& one) { return one.name == name; });
+      const bool is_array = root["arrays"].is_table() && root["arrays"].as_table()->contains(name);
+      if (is_variable && is_array)
+        refuse(node, "zeroed names " + name + ", which is an array and a variable of " + text_.path +
+                         "; give one of them another name.");
+      if (is_array) {
+        zeroed_arrays_.push_back(name);
+      } else {
+        add(node, name, "");
+      }
+    }
   const toml::table* arrays = root["arrays"].as_table();
   if (arrays == nullptr) return;
   for (const auto& [name, node] : entries(*arrays)) {
@@ -75,6 +87,9 @@ void DescriptionReader::place_symbols() {
                                     [&](const DescribedArray& one) { return one.name == symbol.array; });
     if (found == made_.arrays.end())
       refuse(symbol.node, "The variable " + made.name + " gets " + symbol.array + ", which is no array.");
+    if (found->is_workspace)
+      refuse(symbol.node, "The variable " + made.name + " gets " + symbol.array +
+                              ", a workspace, which holds nothing before the launches; give it an input.");
     if (found->role != Role::input)
       refuse(symbol.node, "The variable " + made.name + " gets " + symbol.array + ", whose role is " +
                               std::string(name(found->role)) +

@@ -141,6 +141,8 @@ DeclaredKernel DescriptionReader::instantiated(const toml::table& root, const to
                                                const DeclaredKernel& kernel, const Instantiate& given,
                                                const std::vector<std::string>& dtypes) {
   if (!kernel.is_template) return kernel;
+  const auto before = std::find_if(made_.instantiations.begin(), made_.instantiations.end(),
+                                   [&](const Instantiation& other) { return other.kernel == kernel.name; });
   Instantiation made{.kernel = kernel.name, .parameters = kernel.template_parameters, .arguments = {}};
   const std::string form = "instantiate = \"" + kernel.name + "<…>\"";
   const std::string whole = given.node != nullptr ? text(*given.node, "instantiate") : "";
@@ -193,7 +195,19 @@ DeclaredKernel DescriptionReader::instantiated(const toml::table& root, const to
     one.type = with_names(one.type, types);
     one.is_pointer |= one.type.find('*') != std::string::npos;
   }
-  made_.instantiations.push_back(std::move(made));
+  const auto are_alike = [](const TemplateParameter& a, const TemplateParameter& b) {
+    return a.kind == b.kind && a.type == b.type && a.name == b.name;
+  };
+  if (before == made_.instantiations.end()) {
+    made_.instantiations.push_back(std::move(made));
+  } else if (before->arguments != made.arguments ||
+             !std::equal(before->parameters.begin(), before->parameters.end(), made.parameters.begin(),
+                         made.parameters.end(), are_alike)) {
+    refuse(given.node != nullptr ? given.node : launch,
+           "The template " + kernel.name + " is instantiated with <" + listed(before->arguments) +
+               "> for a launch before and with <" + listed(made.arguments) +
+               "> here; write a kernel of another name for one of them, which calls the code.");
+  }
   return of_arguments;
 }
 

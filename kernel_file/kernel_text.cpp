@@ -208,6 +208,7 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
   const Description& description = facts.description;
   std::vector<std::string> constants = description.compiled_in;
   for (const DescribedAxis& axis : description.axes) constants.push_back(axis.name);
+  for (const auto& [name, setting] : description.compilation.defines) constants.push_back(name);
   std::vector<std::string> names = constants;
   if (!description.type.empty()) names.push_back(description.type);
   std::string includes, all_includes;

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <vector>
 
+#include "generator/compile_options.h"
 #include "generator/error.h"
 #include "generator/target.h"
 #include "runtime/compiler_log.h"
@@ -253,18 +254,24 @@ class NvrtcToolchain : public Toolchain {
       int code = api_.create(&program, source.text.c_str(), "variant.cu", 0, nullptr, nullptr);
       if (code != success) return code;
       if (api_.ask != nullptr) static_cast<void>(api_.ask(program, is_over, &impatience));
-      code = compile(program, source.target, minimal, result);
+      code = compile(program, source, minimal, result);
       api_.destroy(&program);
       if (code == success || !minimal || impatience.over()) return code;
     }
     return success;
   }
 
-  int compile(Nvrtc::Program program, const std::string& target, bool minimal, Compilation& result) const {
-    const std::string option = "--gpu-architecture=" + target;
+  int compile(Nvrtc::Program program, const Source& source, bool minimal, Compilation& result) const {
+    const std::string& target = source.target;
+    const CompileOptions asked = compile_options_of(source.text);
+    const std::string option = "--gpu-architecture=" + target,
+                      standard = "--std=c++" + std::to_string(asked.standard),
+                      registers = "--maxrregcount=" + std::to_string(asked.registers);
     // -v puts registers and spills of each kernel into the log.
-    std::vector<const char*> options = {option.c_str(), "--std=c++20", "-default-device",
+    std::vector<const char*> options = {option.c_str(), standard.c_str(), "-default-device",
                                         "--ptxas-options=-v"};
+    if (asked.fast_math) options.push_back("--use_fast_math");
+    if (asked.registers > 0) options.push_back(registers.c_str());
     for (const std::string& include : includes_) options.push_back(include.c_str());
     if (minimal) options.push_back("--minimal");
     int code = api_.compile(program, static_cast<int>(options.size()), options.data());

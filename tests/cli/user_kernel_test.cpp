@@ -703,6 +703,174 @@ TEST_F(UserKernelTest, ConstantMemoryIsFilledBeforeEachLaunch) {
   EXPECT_EQ(scratch.tunesmith(check_it + "--device host").exit_code, 1);
 }
 
+// The best path through a table, whose tiles on a diagonal are one launch.
+const std::string diagonals = R"cu(/* tunesmith
+name = "twice"
+[problem]
+n = [1, 2000]
+[arrays]
+w = ["n", "n"]
+t = { extents = ["n + 1", "n + 1"], role = "inout" }
+[axes]
+B = [16, 4, 8]
+[launch]
+repeat = "2 * ceil_div(n, B) - 1"
+grid = "min(step, 2 * ceil_div(n, B) - 2 - step) + 1"
+block = "B"
+arguments = ["w", "t", "n", "step"]
+[reference]
+function = "best"
+*/
+#define B 16
+#define MOST(a, b) ((a) > (b) ? (a) : (b))
+__global__ void diagonal(const int* w, int* t, int n, int d) {
+  const int tiles = (n + B - 1) / B, tx = blockIdx.x + MOST(0, d - tiles + 1), ty = d - tx;
+  for (int s = 0; s < 2 * B - 1; ++s) {
+    const int x = threadIdx.x, y = s - x, i = ty * B + y + 1, j = tx * B + x + 1;
+    if (y >= 0 && y < B && i <= n && j <= n) {
+      int best = t[(i - 1) * (n + 1) + j - 1] + w[(i - 1) * n + j - 1];
+      best = MOST(best, t[(i - 1) * (n + 1) + j]);
+      t[i * (n + 1) + j] = MOST(best, t[i * (n + 1) + j - 1]);
+    }
+    __syncthreads();
+  }
+}
+void best(const int* w, int* t, int n) {
+  for (int i = 1; i <= n; ++i) {
+    for (int j = 1; j <= n; ++j) {
+      int best = t[(i - 1) * (n + 1) + j - 1] + w[(i - 1) * n + j - 1];
+      if (t[(i - 1) * (n + 1) + j] > best) best = t[(i - 1) * (n + 1) + j];
+      t[i * (n + 1) + j] = t[i * (n + 1) + j - 1] > best ? t[i * (n + 1) + j - 1] : best;
+    }
+  }
+}
+)cu";
+
+TEST_F(UserKernelTest, MayBeALaunchPerDiagonal) {
+  write(diagonals);
+  const Outcome tuned = scratch.tunesmith("tune twice.cu --device host --budget all --problem n=50");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("ok 3;")) << tuned.out << tuned.err;
+  // Blocks of one launch that depend on each other are found.
+  std::string text = diagonals;
+  text.replace(text.find("repeat = \"2 * ceil_div(n, B) - 1\""), 33, "repeat = \"ceil_div(n, B)\"");
+  text.replace(text.find("min(step, 2 * ceil_div(n, B) - 2 - step) + 1"), 44, "ceil_div(n, B)");
+  text.replace(text.find("tx = blockIdx.x + MOST(0, d - tiles + 1), ty = d - tx"), 53,
+               "tx = blockIdx.x, ty = d");
+  write(text);
+  const Outcome unordered = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=50");
+  EXPECT_EQ(unordered.exit_code, 1) << unordered.out << unordered.err;
+  EXPECT_THAT(unordered.out, HasSubstr("nothing puts the two in order"));
+}
+
+TEST_F(UserKernelTest, MayHaveSeveralLaunchesAndWorkspaces) {
+  const std::string total = read_text(examples + "/total.cu");
+  const auto check = [&](const std::string& from, const std::string& to) {
+    std::string text = total;
+    EXPECT_THAT(text, HasSubstr(from));
+    if (const std::size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+    write(text);
+    return scratch.tunesmith("check twice.cu --device host --random 2 --problem n=5000");
+  };
+  const Outcome right = check("", "");
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  const Outcome beyond = check("i < BLOCKS; i += BLOCK) own += sums", "i <= BLOCKS; i += BLOCK) own += sums");
+  EXPECT_EQ(beyond.exit_code, 1) << beyond.out << beyond.err;
+  EXPECT_THAT(beyond.out, HasSubstr("reads element 16 of sums, which has 16"));
+  const Outcome overrun = check("sums[blockIdx.x] = sum", "sums[blockIdx.x + 1] = sum");
+  EXPECT_EQ(overrun.exit_code, 1) << overrun.out << overrun.err;
+  EXPECT_THAT(overrun.out, HasSubstr("writes element 16 of sums, which has 16"));
+  // What no launch has written holds nothing.
+  const Outcome unwritten =
+      check("if (threadIdx.x == 0) sums", "if (threadIdx.x == 0 && blockIdx.x * BLOCK < n) sums");
+  EXPECT_EQ(unwritten.exit_code, 1) << unwritten.out << unwritten.err;
+  EXPECT_THAT(unwritten.out, HasSubstr("total[0] is NaN"));
+  EXPECT_THAT(unwritten.out, HasSubstr("It depends on what memory held before"));
+  const Outcome zeroed = check("name = \"total\"", "name = \"total\"\nzeroed = [\"sums\", \"total\"]");
+  EXPECT_EQ(zeroed.exit_code, 0) << zeroed.out << zeroed.err;
+  std::string text = total;
+  text.replace(text.find("name = \"total\""), 14, "name = \"total\"\nzeroed = [\"sums\"]");
+  text.insert(text.find("(threadIdx.x == 0) sums") + 1, "blockIdx.x * BLOCK < n && ");
+  write(text);
+  const Outcome filled = scratch.tunesmith("check twice.cu --device host --random 2 --problem n=5000");
+  EXPECT_EQ(filled.exit_code, 0) << filled.out << filled.err;
+  const Outcome compiled = scratch.tunesmith("check twice.cu --random 2 --problem n=5000 --target sm_90a");
+  const bool has_nvrtc = !has(compiled.out + compiled.err, "libnvrtc");
+  EXPECT_TRUE(!has_nvrtc || compiled.exit_code == 0) << compiled.out << compiled.err;
+}
+
+TEST_F(UserKernelTest, RepeatedLaunchesReadWhatTheOnesBeforeWrote) {
+  const std::string heat = read_text(examples + "/heat.cu");
+  const auto check = [&](const std::string& from, const std::string& to) {
+    std::string text = heat;
+    EXPECT_THAT(text, HasSubstr(from));
+    if (const std::size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+    write(text);
+    return scratch.tunesmith("check twice.cu --device host --random 3 --problem 'n=1500 steps=9'");
+  };
+  const Outcome right = check("", "");
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  // One halo is too small.
+  const Outcome narrow = check("thread >= STEPS &&", "thread >= STEPS - 1 &&");
+  EXPECT_EQ(narrow.exit_code, 1) << narrow.out << narrow.err;
+  // A launch too few.
+  const Outcome few = check("ceil_div(steps, STEPS)", "max(1, steps / STEPS)");
+  EXPECT_EQ(few.exit_code, 1) << few.out << few.err;
+  // In place, blocks read what other blocks of the launch write.
+  const Outcome in_place = check("after[i] = own", "const_cast<float*>(before)[i] = after[i] = own");
+  EXPECT_EQ(in_place.exit_code, 1) << in_place.out << in_place.err;
+}
+
+TEST_F(UserKernelTest, OptionsOfTheCompilerMayBeTuned) {
+  std::string text = twice("if (i < n) y[i] = SCALE * x[i] / (PART > 0 ? 1 : 2);", compared);
+  text.insert(text.find("PART ="), "FAST = [false, true]\nREGISTERS = [0, 32]\n");
+  text.insert(
+      text.find("[launch]"),
+      "[compile]\nfast_math = \"FAST\"\nmaxrregcount = \"REGISTERS\"\nstandard = \"c++17\"\ndefines = { "
+      "SCALE = 2 }\n");
+  write(text);
+  const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=1000");
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  const Outcome compiled = scratch.tunesmith("check twice.cu --random 4 --problem n=1000 --target sm_90a");
+  const bool has_nvrtc = !has(compiled.out + compiled.err, "libnvrtc");
+  EXPECT_TRUE(!has_nvrtc || compiled.exit_code == 0) << compiled.out << compiled.err;
+  text.replace(text.find("SCALE = 2"), 9, "SCALE = 3");
+  write(text);
+  EXPECT_EQ(scratch.tunesmith("check twice.cu --device host --random 0 --problem n=1000").exit_code, 1);
+}
+
+// Each array that may have more than 2^31 elements is looked at, wherever its sizes stand.
+TEST_F(UserKernelTest, IndicesOverflowInEachArray) {
+  for (const char* sizes : {"m = [1, 100000]\nk = [1, 100000]\nl = [1, 100000]\n",
+                            "k = [1, 100000]\nl = [1, 100000]\nm = [1, 100000]\n"}) {
+    for (const auto& [index, code] : std::initializer_list<std::pair<const char*, int>>{
+             {"a[row * k] + b[(size_t)(k - 1) * l]", 1},
+             {"a[(size_t)row * k] + b[(k - 1) * l]", 1},
+             {"a[(size_t)row * k] + b[(size_t)(k - 1) * l]", 0}}) {
+      write("/* tunesmith\nname = \"twice\"\n[problem]\n" + std::string(sizes) +
+            "[arrays]\na = [\"m\", \"k\"]\nb = [\"k\", \"l\"]\ny = { extents = [\"m\"], role = \"output\" }\n"
+            "[axes]\nBLOCK = [128, 64]\n[launch]\ngrid = \"m\"\nblock = \"BLOCK\"\n*/\n#define BLOCK 128\n"
+            "__global__ void far_row(const float* a, const float* b, float* y, int m, int k, int l) {\n"
+            "  const int row = blockIdx.x;\n  if (threadIdx.x == BLOCK - 1) y[row] = " +
+            index + ";\n}\n");
+      const Outcome checked =
+          scratch.tunesmith("check twice.cu --device host --random 0 --problem 'm=3 k=4 l=5'");
+      EXPECT_EQ(checked.exit_code, code) << sizes << index << checked.out << checked.err;
+      EXPECT_EQ(code == 1, has(checked.out, "Arithmetic on signed integers overflows")) << index;
+    }
+  }
+}
+
+TEST_F(UserKernelTest, AnIndexOf16BitsWrapsBeyondSmallProblems) {
+  for (const auto& [type, code] :
+       std::initializer_list<std::pair<const char*, int>>{{"unsigned short", 1}, {"int", 0}}) {
+    write(twice("const " + std::string(type) + " at = i; if (i < n) y[i] = PART * x[at] / PART + x[at];",
+                compared));
+    const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=1000");
+    EXPECT_EQ(checked.exit_code, code) << type << checked.out << checked.err;
+  }
+}
+
 // Numbers that are narrower than an int, and vectors.
 TEST_F(UserKernelTest, TakesNumbersAndVectorsAsTheFileNamesThem) {
   write(R"cu(/* tunesmith
@@ -756,7 +924,7 @@ TEST_F(UserKernelTest, IsCompiledWithoutADevice) {
       scratch.tunesmith("check transpose --target sm_90a --random 0 --problem 'height=9 width=9'")
           .exit_code == 0;
   if (!has_nvrtc) GTEST_SKIP() << "there is no NVRTC here";
-  for (const char* name : {"softmax_rows", "tiled_matmul", "stencil"}) {
+  for (const char* name : {"softmax_rows", "tiled_matmul", "stencil", "total", "heat"}) {
     const Outcome compiled =
         scratch.tunesmith("check " + examples + "/" + name + ".cu --target sm_90a --random 0");
     EXPECT_EQ(compiled.exit_code, 0) << name << compiled.out << compiled.err;
@@ -1102,7 +1270,8 @@ TEST_P(UserKernelExample, IsTunedOnTheHost) {
 INSTANTIATE_TEST_SUITE_P(Examples, UserKernelExample,
                          testing::Values(Example{"softmax_rows", "rows=20 cols=300"},
                                          Example{"tiled_matmul", "m=40 n=70 k=50"},
-                                         Example{"stencil", "height=40 width=70 R=1"}),
+                                         Example{"stencil", "height=40 width=70 R=1"},
+                                         Example{"total", "n=5000"}, Example{"heat", "n=1500 steps=20"}),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST(UserKernelInAnApplication, AnswersFromTheDatabase) {

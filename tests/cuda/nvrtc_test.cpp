@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "generator/compile_options.h"
 #include "generator/target.h"
 #include "tests/op_cases.h"
 
@@ -36,6 +37,30 @@ TEST_F(Nvrtc, MakesACubin) {
   ASSERT_TRUE(compiled.ok) << compiled.log;
   EXPECT_EQ(compiled.bytes.substr(0, 4), "\177ELF");
   EXPECT_GT(compiled.milliseconds, 0);
+}
+
+TEST_F(Nvrtc, CompilesAsTheTextAsks) {
+  const auto compiled = [&](const CompileOptions& options) {
+    const Compilation made = toolchain_->compile(
+        source(compile_option_lines(options) +
+                   "extern \"C\" __global__ void many(float* x, float y) {\n  float own[64];\n"
+                   "  for (int i = 0; i < 64; ++i) own[i] = sinf(x[i]) / y;\n"
+                   "  for (int i = 0; i < 64; ++i) x[64 * own[63 - i] > 0 ? i : 0] = own[i];\n}\n"
+                   "#if __cplusplus != " +
+                   (options.standard == 17 ? "201703L" : "202002L") + "\n#error another standard\n#endif\n",
+               "sm_90a"));
+    EXPECT_TRUE(made.ok) << made.log;
+    std::smatch match;
+    const bool has_registers = std::regex_search(made.log, match, std::regex("Used (\\d+) registers"));
+    EXPECT_TRUE(has_registers) << made.log;
+    return std::pair(made.bytes, has_registers ? std::stoi(match[1]) : 0);
+  };
+  const auto usual = compiled({});
+  EXPECT_NE(compiled({.fast_math = true}).first, usual.first);
+  EXPECT_LT(compiled({.fast_math = true}).first.size(), usual.first.size()) << "sinf is one instruction";
+  EXPECT_GT(usual.second, 32);
+  EXPECT_LE(compiled({.registers = 32}).second, 32);
+  EXPECT_NE(compiled({.standard = 17}).second, 0);
 }
 
 TEST_F(Nvrtc, AnswersAnErrorWithItsLine) {

@@ -6,8 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <new>
 #include <optional>
@@ -600,6 +602,76 @@ TEST(CheckPointers, TheEnvironmentSwitchesIt) {
   ::setenv("TUNESMITH_CHECK_POINTERS", "on", 1);
   EXPECT_TRUE(DispatcherOptions().check_pointers);
   ::unsetenv("TUNESMITH_CHECK_POINTERS");
+}
+
+// The arrays between a user's launches are the plan's workspace.
+TEST_F(DispatcherTest, RunsSeveralLaunchesOfAUsersKernel) {
+  const std::string file = (folder_ / "doubled.cu").string();
+  std::ofstream(file) << R"cu(/* tunesmith
+name = "doubled"
+[problem]
+n = [1, 100000]
+turns = [1, 100]
+[arrays]
+x = ["n"]
+y = { extents = ["n"], role = "output" }
+most = { extents = [1], role = "output" }
+between = { extents = ["n"], role = "workspace" }
+parts = { extents = ["ceil_div(n, BLOCK)"], role = "workspace" }
+[axes]
+BLOCK = [64, 128]
+[[launch]]
+kernel = "twice"
+repeat = "turns"
+swap = { from = "x", to = "y", spare = "between" }
+grid = "ceil_div(n, BLOCK)"
+block = "BLOCK"
+[[launch]]
+kernel = "largest"
+grid = "ceil_div(n, BLOCK)"
+block = "1"
+arguments = ["y", "parts", "n", "BLOCK"]
+[[launch]]
+kernel = "largest"
+grid = 1
+block = 1
+arguments = ["parts", "most", "ceil_div(n, BLOCK)", "ceil_div(n, BLOCK)"]
+*/
+#define BLOCK 64
+__global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+__global__ void largest(const float* all, float* parts, int n, int each) {
+  float most = all[blockIdx.x * each];
+  for (int i = blockIdx.x * each; i < n && i < (blockIdx.x + 1) * each; ++i) most = fmaxf(most, all[i]);
+  parts[blockIdx.x] = most;
+}
+)cu";
+  DispatcherOptions with = options();
+  with.kernels = {file};
+  Dispatcher dispatcher(with);
+  constexpr std::size_t n = 1000;
+  for (const int turns : {1, 2, 5}) {
+    const Plan plan = dispatcher.plan("doubled", "n=1000 turns=" + std::to_string(turns));
+    EXPECT_EQ(plan.workspace_bytes(), 4096 + 256);
+    alignas(256) static std::array<char, 4096 + 256> own;
+    for (const float first : {1.0F, 300.0F}) {  // each with new numbers
+      for (void* workspace : {static_cast<void*>(nullptr), static_cast<void*>(own.data())}) {
+        own.fill('\xff');
+        std::vector<float> x(n), y(n), most(1);
+        for (std::size_t i = 0; i < n; ++i) x[i] = first + static_cast<float>(i * 7 % n);
+        const std::vector<float> before = x;
+        void* const arrays[] = {x.data(), y.data(), most.data()};
+        const Status status = plan.launch(arrays, nullptr, workspace);
+        ASSERT_TRUE(status) << status.message();
+        for (std::size_t i = 0; i < n; ++i)
+          EXPECT_EQ(y[i], before[i] * static_cast<float>(1 << turns)) << turns << " " << i;
+        EXPECT_EQ(x, before);
+        EXPECT_EQ(most[0], (first + 999) * static_cast<float>(1 << turns));
+      }
+    }
+  }
 }
 
 }  // namespace

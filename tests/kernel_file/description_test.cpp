@@ -11,6 +11,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "generator/compile_options.h"
 #include "generator/error.h"
 #include "generator/op.h"
 #include "generator/random.h"
@@ -535,6 +536,311 @@ TEST(Description, SymbolsAreFilledBeforeEachLaunch) {
       EXPECT_THAT(complaint(file), HasSubstr(sentence)) << sentence << "\n" << complaint(file);
 }
 
+// Two kernels, of which the second is repeated.
+const std::string launches = R"cu(/* tunesmith
+name = "smooth"
+examples = ["n=100 turns=1"]
+[problem]
+n = [1, 100000]
+turns = [1, 100]
+[arrays]
+x = ["n"]
+y = { extents = ["n"], role = "output" }
+first = { extents = ["n"], role = "workspace" }
+spare = { extents = ["n"], role = "workspace" }
+sums = { extents = ["2 * BLOCK"], role = "workspace", dtype = "f64" }
+[axes]
+BLOCK = [64, 128]
+PART = [1, 3]
+[rules]
+must = "PART < 3 || turns < 50"
+[[launch]]
+kernel = "begin"
+grid = "ceil_div(n, BLOCK)"
+block = "BLOCK"
+arguments = ["x", "first", "sums", "n"]
+[[launch]]
+kernel = "turn"
+repeat = "ceil_div(turns, PART)"
+swap = { from = "first", to = "y", spare = "spare" }
+grid = "step + 1"
+block = "BLOCK"
+arguments = ["first", "y", "sums", "n", "min(PART, turns - step * PART)"]
+*/
+__global__ void begin(const float* x, float* out, double* sums, int n) { out[0] = x[0] * BLOCK * PART; }
+__global__ void turn(const float* in, float* out, const double* sums, int n, int turns) { out[0] = in[0]; }
+)cu";
+
+TEST(Description, MayHaveSeveralLaunches) {
+  const auto made = described_op(text_of(launches), {});
+  const Op& op = made->op;
+  ASSERT_EQ(op.arguments.size(), 2U) << "a workspace is no argument";
+  EXPECT_EQ(op.arguments[1].name, "y");
+  const Template& tmpl = op.templates.front();
+  EXPECT_EQ(tmpl.kernels, (std::vector<std::string>{"begin", "turn"}));
+  const auto work_of = [&](const std::string& problem, const std::string& config) {
+    const Problem whole = complete_problem(op, Problem::parse(problem));
+    return tmpl.work(whole, tmpl.space(whole).legal(Values::parse(config)));
+  };
+  const Work work = work_of("n=100 turns=10", "BLOCK=128 PART=3");
+  ASSERT_EQ(work.steps.size(), 5U);
+  // Each array begins at a multiple of 256 bytes.
+  std::vector<std::tuple<std::string, std::int64_t, std::int64_t>> placed;
+  for (const WorkspaceArray& one : work.workspace_arrays)
+    placed.emplace_back(one.name, one.offset_bytes, one.bytes);
+  EXPECT_EQ(placed, (decltype(placed){{"first", 0, 400}, {"spare", 512, 400}, {"sums", 1024, 2048}}));
+  EXPECT_EQ(work.workspace_bytes, 1024 + 2048);
+  EXPECT_TRUE(reentrant(work));
+  const auto place = [](const KernelArgument& argument) -> std::string {
+    if (const auto* pointer = std::get_if<ArgumentPointer>(&argument))
+      return "argument " + std::to_string(pointer->argument);
+    return "offset " + std::to_string(std::get<WorkspacePointer>(argument).offset_bytes);
+  };
+  const auto described = [&](const Step& step) {
+    const auto& launch = std::get<Launch>(step);
+    std::string text = launch.kernel + " " + std::to_string(launch.grid.x) + ": " +
+                       place(launch.arguments[0]) + " to " + place(launch.arguments[1]);
+    if (launch.arguments.size() > 4)
+      text += ", " + std::to_string(std::get<std::int32_t>(launch.arguments[4]));
+    return text;
+  };
+  std::vector<std::string> steps;
+  for (const Step& step : work.steps) steps.push_back(described(step));
+  EXPECT_EQ(steps, (std::vector<std::string>{
+                       "begin 1: argument 0 to offset 0", "turn 1: offset 0 to offset 512, 3",
+                       "turn 2: offset 512 to argument 1, 3", "turn 3: argument 1 to offset 512, 3",
+                       "turn 4: offset 512 to argument 1, 1"}));
+  // The last repetition writes the output, whether their number is even or odd.
+  for (const int turns : {1, 2, 3, 4, 7}) {
+    const Work all = work_of("n=100 turns=" + std::to_string(turns), "BLOCK=64 PART=1");
+    ASSERT_EQ(all.steps.size(), static_cast<std::size_t>(turns) + 1);
+    std::string before = "offset 0";
+    for (std::size_t n = 1; n < all.steps.size(); ++n) {
+      const auto& launch = std::get<Launch>(all.steps[n]);
+      EXPECT_EQ(place(launch.arguments[0]), before);
+      before = place(launch.arguments[1]);
+      EXPECT_NE(before, place(launch.arguments[0]));
+    }
+    EXPECT_EQ(before, "argument 1") << turns;
+  }
+  EXPECT_EQ(made->mistake(complete_problem(op, Problem::parse("n=100 turns=10"))), "");
+}
+
+TEST(Description, LaunchesThatGoTogetherAreRepeatedInTurn) {
+  const std::string text = R"cu(/* tunesmith
+name = "both"
+zeroed = ["y", "counts"]
+[problem]
+n = [1, 100000]
+[arrays]
+x = ["n"]
+y = { extents = ["n"], role = "output" }
+counts = { extents = ["BLOCK"], role = "workspace" }
+[axes]
+BLOCK = [64, 128]
+[[launch]]
+kernel = "a"
+repeat = "n - 2"
+grid = "1"
+block = "BLOCK"
+arguments = ["x", "counts", "step"]
+[[launch]]
+kernel = "b"
+together = true
+grid = "1"
+block = "BLOCK"
+arguments = ["counts", "y", "n - 3 - step"]
+[[launch]]
+kernel = "a"
+grid = 2
+block = "BLOCK"
+arguments = ["x", "counts", 7]
+*/
+__global__ void a(const float* x, int* counts, int step) { counts[0] = x[0] * BLOCK; }
+__global__ void b(const int* counts, float* y, int step) {}
+)cu";
+  const auto made = described_op(text_of(text), {});
+  const Template& tmpl = made->op.templates.front();
+  const auto work_of = [&](int n) {
+    const Problem problem = complete_problem(made->op, Problem::parse("n=" + std::to_string(n)));
+    return tmpl.work(problem, tmpl.space(problem).complete({}));
+  };
+  std::string order;
+  for (const Step& step : work_of(5).steps) {
+    if (const auto* zero = std::get_if<Zero>(&step)) {
+      order += "zero " + std::to_string(zero->bytes) + " ";
+    } else {
+      const auto& launch = std::get<Launch>(step);
+      order += launch.kernel + std::to_string(std::get<std::int32_t>(launch.arguments[2])) + " ";
+    }
+  }
+  EXPECT_EQ(order, "zero 20 zero 256 a0 b2 a1 b1 a2 b0 a7 ");
+  EXPECT_EQ(work_of(2).steps.size(), 3U) << "a launch may be repeated 0 times";
+  // A reference has no workspace that it does not take.
+  const auto compared =
+      described_op(text_of(replaced(text, "*/\n",
+                                    "[reference]\nkernel = \"plain\"\narguments = [\"x\", \"y\"]\n*/\n"
+                                    "__global__ void plain(const float* x, float* y) {}\n")),
+                   {});
+  const Problem problem = complete_problem(compared->op, Problem::parse("n=5"));
+  const Config config = compared->op.templates.front().space(problem).complete({});
+  const Work plain = compared->reference.work(problem, config);
+  ASSERT_EQ(plain.steps.size(), 2U);
+  EXPECT_EQ(std::get<Zero>(plain.steps[0]).bytes, 20);
+  EXPECT_EQ(plain.workspace_bytes, 0);
+  // "n - 2" is below 0, so no config is legal.
+  EXPECT_THROW(complete_problem(made->op, Problem::parse("n=1")), UsageError);
+  EXPECT_THROW(complete_problem(made->op, Problem::parse("n=99999")), UsageError) << "too many launches";
+}
+
+TEST(Description, LaunchesThatCannotBeAreSentences) {
+  EXPECT_EQ(complaint(text_of(launches)), "");
+  const std::string swap = "{ from = \"first\", to = \"y\", spare = \"spare\" }";
+  for (const auto& [from, to, sentence] :
+       std::initializer_list<std::tuple<std::string, std::string, std::string>>{
+           {"y = { extents = [\"n\"]", "y = { extents = [\"n + PART\"]",
+            "The extent \"n + PART\" of y names the axis PART, so what y holds would depend on the config, "
+            "and "
+            "could not be compared. Give it role = \"workspace\", and add a [[launch]] that makes an output "
+            "of "
+            "it."},
+           {"role = \"workspace\", dtype = \"f64\"", "role = \"workspace\", dtype = \"f64\", values = [0, 1]",
+            "The array sums is a workspace, which has no values"},
+           {"spare = { extents = [\"n\"]", "spare = { extents = [\"n + BLOCK\"]",
+            "The arrays of swap change places, but y has 400 bytes and spare 656; give them the same "
+            "extents."},
+           {"kernel = \"begin\"\n", "", "There are several kernels (begin, turn); set kernel"},
+           {swap, "\"first\"", "swap is \"first\"; give { from"},
+           {swap, "{ from = \"first\", to = \"y\" }", "swap has no spare"},
+           {swap, "{ from = \"first\", to = \"y\", spare = \"z\" }",
+            "swap.spare is z, which is not an array"},
+           {swap, "{ from = \"y\", to = \"y\", spare = \"spare\" }", "swap names an array twice"},
+           {swap, "{ from = \"first\", to = \"y\", spare = \"x\" }",
+            "swap.spare is x, which is no workspace"},
+           {swap, "{ from = \"first\", to = \"x\", spare = \"spare\" }",
+            "swap.to is x, which is neither an output nor a workspace"},
+           {swap, "{ from = \"sums\", to = \"y\", spare = \"spare\" }", "of swap have other dtypes"},
+           {swap, "{ from = \"x\", to = \"y\", spare = \"spare\" }",
+            "The launch does not take x, which swap names"},
+           {"[\"x\", \"first\", \"sums\", \"n\"]", "[\"x\", \"y\", \"sums\", \"n\"]", ""},
+           {"[\"first\", \"y\", \"sums\"", "[\"spare\", \"y\", \"sums\"",
+            "The launch takes spare, the spare array of swap"},
+           {"repeat = \"ceil_div(turns, PART)\"\n", "", "A launch with swap is repeated; add repeat"},
+           {"repeat = \"ceil_div(turns, PART)\"", "repeat = \"step\"", "names step, which is not known here"},
+           {"repeat = \"ceil_div(turns, PART)\"", "repeat = \"turns - 1\"",
+            "The repeat \"turns - 1\" of turn is 0, so nothing writes y"},
+           {"kernel = \"begin\"\n", "kernel = \"begin\"\ntogether = true\n",
+            "The first launch has no launch before it"},
+           {"swap = {", "together = true\nswap = {", "give repeat and swap to the first one"},
+           {"kernel = \"begin\"\ngrid = \"", "kernel = \"begin\"\ngrid = \"step + ",
+            "names step, which is not known"},
+           {"grid = \"step + 1\"", "grid = \"step\"", "The grid \"step\" is 0, where step is 0"},
+           {"turns = [1, 100]", "turns = [1, 100]\nstep = 3", "step counts its repetitions"},
+           {"double* sums, int n) {", "const double* sums, int n) {",
+            "No kernel can write sums, because each takes it as a pointer to const"},
+           {"[\"first\", \"y\", \"sums\", \"n\"", "[\"first\", \"y\", \"y\", \"n\"",
+            "whose elements are f64"},
+           {"name = \"smooth\"", "name = \"smooth\"\nzeroed = [\"x\"]",
+            "The array x is in zeroed, but only an output, a workspace or a __device__ variable"},
+           {"[rules]", "[reference]\nkernel = \"turn\"\n[rules]", "The reference is the tuned kernel itself"},
+           {"[rules]", "[launches]\n[rules]", "launches is not a key of the description"}})
+    EXPECT_THAT(complaint(text_of(replaced(launches, from, to))), HasSubstr(sentence))
+        << from << " -> " << to;
+}
+
+// A template is compiled once, whichever launches use it.
+TEST(Description, EachLaunchMayInstantiateItsTemplate) {
+  const std::string text =
+      "/* tunesmith\nname = \"two\"\n[problem]\nn = [1, 1000]\n[arrays]\nx = [\"n\"]\n"
+      "part = { extents = [\"BLOCK\"], role = \"workspace\" }\ny = { extents = [\"n\"], role = \"output\" }\n"
+      "[axes]\nBLOCK = [64, 128]\n[[launch]]\ninstantiate = \"first<float, BLOCK>\"\ngrid = 1\nblock = "
+      "\"BLOCK\"\narguments = [\"x\", \"part\", \"n\"]\n[[launch]]\ninstantiate = \"second<BLOCK, "
+      "true>\"\ngrid "
+      "= 1\nblock = \"BLOCK\"\narguments = [\"part\", \"y\", \"n\"]\n*/\n"
+      "template <class T, int B> __global__ void first(const T* x, T* y, int n) {}\n"
+      "template <int B, bool LAST> __global__ void second(const float* x, float* y, int n) {}\n";
+  const Files common = {{"common/c_names.cuh", ""}, {"common/half_types.cuh", ""}, {"common/shared.cuh", ""}};
+  const auto made = described_op(text_of(text), common);
+  const Problem problem = complete_problem(made->op, Problem::parse("n=10"));
+  const Template& tmpl = made->op.templates.front();
+  const Source source =
+      render(made->op, tmpl, problem, tmpl.space(problem).complete({}), "sm_90a", made->files);
+  EXPECT_EQ(source.kernels, (std::vector<std::string>{"first", "second"}));
+  EXPECT_THAT(source.text, HasSubstr("ENTRY(first)(const T* x"));
+  EXPECT_THAT(source.text, HasSubstr("constexpr auto argument_1 = (true);"));
+  EXPECT_EQ(complaint(text_of(replaced(text, "second<BLOCK, true>", "first<float, BLOCK>"))), "");
+  EXPECT_THAT(complaint(text_of(replaced(text, "second<BLOCK, true>", "first<float, 2 * BLOCK>"))),
+              HasSubstr("The template first is instantiated with <float, BLOCK> for a launch before and with "
+                        "<float, 2 * BLOCK> here"));
+}
+
+TEST(Description, SaysHowItIsCompiled) {
+  const Files common = {{"common/c_names.cuh", ""}, {"common/half_types.cuh", ""}, {"common/shared.cuh", ""}};
+  const auto source = [&](const std::string& text, const std::string& config, bool of_reference = false) {
+    const auto made = described_op(text_of(text), common);
+    const Problem problem = complete_problem(made->op, Problem::parse("n=1000"));
+    const Template& tmpl = of_reference ? made->reference : made->op.templates.front();
+    return render(made->op, tmpl, problem, tmpl.space(problem).legal(Values::parse(config)), "sm_90a",
+                  made->files);
+  };
+  const auto with = [](const std::string& compile) {
+    return replaced(replaced(good, "[rules]", "[compile]\n" + compile + "\n[rules]"), "BLOCK = [64, 128]",
+                    "BLOCK = [64, 128]\nFAST = [false, true]");
+  };
+  const std::string usual = "BLOCK=128 VECTOR=2";
+  const Source none = source(good, usual);
+  EXPECT_EQ(compile_options_of(none.text), CompileOptions());
+  const std::string all = with(
+      "fast_math = \"FAST\"\nmaxrregcount = 64\nstandard = \"c++17\"\n"
+      "defines = { vector = \"FAST\", valid = \"unsigned int\" }");
+  const Source slow = source(all, usual + " FAST=0"), fast = source(all, usual + " FAST=1");
+  EXPECT_EQ(compile_options_of(slow.text),
+            (CompileOptions{.fast_math = false, .registers = 64, .standard = 17}));
+  EXPECT_EQ(compile_options_of(fast.text),
+            (CompileOptions{.fast_math = true, .registers = 64, .standard = 17}));
+  EXPECT_THAT(fast.text, HasSubstr("// On a GPU it is compiled with --use_fast_math --maxrregcount=64 "
+                                   "--std=c++17.\n"));
+  EXPECT_THAT(fast.text, HasSubstr("#define vector (1)\n#define valid unsigned int\n"));
+  EXPECT_FALSE(compile_options_of(source(all, usual + " FAST=1", true).text).fast_math)
+      << "a reference is computed exactly";
+  // What is compiled otherwise is another kernel.
+  EXPECT_NE(source(with("fast_math = \"FAST\""), usual + " FAST=0").hash,
+            source(with("fast_math = \"FAST\""), usual + " FAST=1").hash);
+  EXPECT_NE(source(replaced(good, "[rules]", "[compile]\nmaxrregcount = 64\n[rules]"), usual).hash,
+            none.hash);
+  EXPECT_EQ(source(replaced(good, "[rules]", "[compile]\nfast_math = false\n[rules]"), usual).hash,
+            none.hash);
+  for (const auto& [compile, sentence] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"fast_math = 2\ndefines = { vector = \"FAST\" }", "fast_math is 2; it must be from 0 to 1."},
+           {"fast_math = \"FASTER\"\ndefines = { vector = \"FAST\" }",
+            "give a number, true, false, or the name of an axis"},
+           {"maxrregcount = \"BLOCK\"\nfast_math = \"FAST\"", ""},
+           {"maxrregcount = 300\nfast_math = \"FAST\"", "it must be from 16 to 255, or 0 for no limit."},
+           {"maxrregcount = \"VECTOR\"\nfast_math = \"FAST\"",
+            "maxrregcount is 1, a value of \"VECTOR\"; it must be from 16"},
+           {"standard = \"c++98\"\nfast_math = \"FAST\"", "allowed are \"c++17\" and \"c++20\""},
+           {"options = \"-O0\"\nfast_math = \"FAST\"", "options is not a key of [compile]"},
+           {"fast_math = \"FAST\"\ndefines = { vector = \"1; system()\" }", "or a type such as"},
+           {"fast_math = \"FAST\"\ndefines = { BLOCK = 1 }", "is also an axis or a parameter"},
+           {"fast_math = \"FAST\"\ndefines = { TUNESMITH = 1 }", "has no allowed name"},
+           {"fast_math = \"FAST\"\ndefines = { missing = 1 }", "does not occur in scale.cu"},
+           {"maxrregcount = 32", "The axis FAST does not occur in scale.cu"}})
+    EXPECT_THAT(complaint(text_of(with(compile))), HasSubstr(sentence)) << compile;
+}
+
+// A size beyond 65536 shows an index of 16 bits, if the range has it and the arrays stay small.
+TEST(Description, ACompanionIsBeyond16Bits) {
+  const auto largest = [](const std::string& range) {
+    const auto own = described_op(text_of(replaced(good, "n = [16, 1000000]", "n = " + range)), {});
+    std::int64_t most = 0;
+    for (const Problem& one : own->op.companions(complete_problem(own->op, Problem::parse("n=1000"))))
+      most = std::max(most, one.integer("n"));
+    return most;
+  };
+  EXPECT_LT(largest("[16, 30000]"), 1 << 15);
+  EXPECT_EQ(largest("[16, 50000]"), 50000);
+}
+
 TEST(Description, AnArraySaysWhatItHolds) {
   const Problem problem = Problem::parse("n=100 dtype=f32");
   const auto held = [&](const std::string& type, const std::string& values) {
@@ -755,7 +1061,7 @@ TEST(Description, AnyTextIsAnswered) {
   Random random(5);
   int described = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    std::string text = good;
+    std::string text = round % 3 == 0 ? launches : good;
     for (std::uint64_t edits = 1 + random.below(3); edits > 0; --edits) {
       const std::size_t at = random.below(text.size());
       const std::size_t size = std::min<std::size_t>(1 + random.below(16), text.size() - at);

@@ -102,6 +102,56 @@ __global__ void scaled(const float* x, float* y, int n) {
     assert (y == 3 * x).all()
 
 
+def test_several_launches_of_ones_own(tmp_path):
+    file = tunesmith.write_kernel(
+        tmp_path / "doubled_and_added.cu",
+        """__global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+__global__ void add(const float* x, float* sums, int n, int count) {
+  float sum = 0;
+  for (int i = blockIdx.x; i < n; i += count) sum += x[i];
+  sums[blockIdx.x] = sum;
+}
+""",
+        name="doubled_and_added",
+        problem={"n": [1, 100000], "turns": [1, 50]},
+        arrays={
+            "x": ["n"],
+            "y": {"extents": ["n"], "role": "output"},
+            "total": {"extents": [1], "role": "output"},
+            "spare": {"extents": ["n"], "role": "workspace"},
+            "sums": {"extents": ["BLOCKS"], "role": "workspace"},
+        },
+        axes={"BLOCKS": [4, 8]},
+        launch=[
+            {
+                "kernel": "twice",
+                "repeat": "turns",
+                "swap": {"from": "x", "to": "y", "spare": "spare"},
+                "grid": lambda n: ceil_div(n, 64),  # noqa: F821
+                "block": 64,
+            },
+            {"kernel": "add", "grid": "BLOCKS", "block": 1, "arguments": ["y", "sums", "n", "BLOCKS"]},
+            {"kernel": "add", "grid": 1, "block": 1, "arguments": ["sums", "total", "BLOCKS", 1]},
+        ],
+    )
+    database = tmp_path / "own.db"
+    tunesmith.tune(
+        file, {"n": 1000, "turns": 3}, device="host", budget="2", database=database, progress=False
+    )
+    dispatcher = tunesmith.Dispatcher("host", kernels=[file], database=str(database), compile="now")
+    for turns in (2, 3):
+        plan = dispatcher.plan("doubled_and_added", n=1000, turns=turns)
+        assert plan.workspace_bytes >= 4000
+        for first in (0, 7):  # each with new numbers
+            x, y, total = np.arange(1000, dtype="f") + first, np.empty(1000, "f"), np.empty(1, "f")
+            plan.launch(x, y, total)
+            assert (y == 2**turns * x).all()
+            assert np.isclose(total[0], y.sum(dtype=float))
+
+
 def test_a_description_of_python_values(tmp_path):
     def grid(n, BLOCK):
         tiles = ceil_div(n, BLOCK)  # noqa: F821

@@ -40,10 +40,33 @@ class SparseMemory {
   void* start_;
 };
 
-std::int64_t largest_array(const Op& op, const Problem& problem) {
-  std::int64_t largest = 0;
-  for (const Argument& argument : op.arguments) largest = std::max(largest, elements(argument, problem));
-  return largest;
+// Moves the arrays of a workspace apart, so that an access behind one of them is not inside the next.
+Work spread_out(Work work) {
+  constexpr std::int64_t gap = 4096;
+  const std::vector<WorkspaceArray> before = work.workspace_arrays;
+  const auto move = [&](std::int64_t& offset) {
+    std::int64_t gaps = -1;
+    for (const WorkspaceArray& array : before) gaps += array.offset_bytes <= offset ? 1 : 0;
+    offset += gaps * gap;
+  };
+  if (before.empty()) return work;
+  for (Step& step : work.steps) {
+    if (auto* launch = std::get_if<Launch>(&step)) {
+      for (KernelArgument& argument : launch->arguments)
+        if (auto* pointer = std::get_if<WorkspacePointer>(&argument)) move(pointer->offset_bytes);
+    } else if (auto* zero = std::get_if<Zero>(&step)) {
+      if (auto* pointer = std::get_if<WorkspacePointer>(&zero->what)) move(pointer->offset_bytes);
+    }
+  }
+  for (WorkspaceArray& array : work.workspace_arrays) move(array.offset_bytes);
+  work.workspace_bytes += gap * static_cast<std::int64_t>(before.size() - 1);
+  return work;
+}
+
+// Adds the arrays of the work's workspace.
+void add_workspace(const Work& work, const char* start, std::vector<Watcher::Array>& arrays) {
+  for (const WorkspaceArray& one : work.workspace_arrays)
+    arrays.push_back({one.name, start + one.offset_bytes, one.bytes, one.element_bytes});
 }
 
 bool is_allowed(const Op& op, const Problem& problem) {
@@ -100,13 +123,15 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
   return check_large(variant, asked.problem(), constants);
 }
 
-// Makes the problem smaller as long as it stays well above 2^31, so that a block has less to do.
-Problem WatchedCheck::smaller(Problem large, const Variant& variant, const Values& constants) const {
+// Makes the problem smaller as long as the array stays well above 2^31 elements, so that a block has less to
+// do.
+Problem WatchedCheck::smaller(Problem large, std::size_t array, const Variant& variant,
+                              const Values& constants) const {
   for (const Parameter& parameter : op_.parameters) {
     while (parameter.is_integer() && constants.find(parameter.name) == nullptr) {
       Problem smaller = large;
       smaller.set(parameter.name, std::get<std::int64_t>(*large.find(parameter.name)) / 2);
-      if (!is_allowed(op_, smaller) || largest_array(op_, smaller) < most_of_32_bits * 3 / 2 ||
+      if (!is_allowed(op_, smaller) || elements(op_.arguments[array], smaller) < most_of_32_bits * 3 / 2 ||
           !variant.tmpl.space(smaller, device_.facts()).find(variant.config.values()))
         break;
       large = smaller;
@@ -115,9 +140,9 @@ Problem WatchedCheck::smaller(Problem large, const Variant& variant, const Value
   return large;
 }
 
-// Runs some blocks of a launch on arrays with more elements than 32 bits can count, if such arrays are in the
-// description's ranges. It finds arithmetic that overflows there but not on small problems, and accesses that
-// miss their array. If the largest problem cannot be launched, that is reported, for the untuned kernel.
+// Runs some blocks on problems in which an array has more elements than 32 bits can count, for each array
+// that can in the description's ranges. If the largest problem cannot be launched, that is reported, for the
+// untuned kernel.
 std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, const Problem& asked,
                                                       const Values& constants) {
   // An index can exceed 32 bits only if the array is at most this many threads below that size.
@@ -133,9 +158,24 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
                             ", which is in the description's range: " + *why +
                             " Give a parameter a smaller maximum, or let a block do more."};
   }
-  if (largest_array(op_, *largest) < most_of_32_bits - most_of_a_block) return std::nullopt;
-  const Problem large = smaller(*largest, variant, constants);
-  const Work work = tmpl.work(large, config, device_.facts());
+  std::vector<Problem> all;
+  for (std::size_t i = 0; i < op_.arguments.size(); ++i) {
+    if (elements(op_.arguments[i], *largest) < most_of_32_bits - most_of_a_block) continue;
+    Problem large = smaller(*largest, i, variant, constants);
+    if (std::find(all.begin(), all.end(), large) == all.end()) all.push_back(std::move(large));
+  }
+  const auto limit = 2 * problem_limit / std::max(2.0, static_cast<double>(all.size()));
+  for (const Problem& large : all)
+    if (auto failure = check_on(large, variant, limit)) return failure;
+  return std::nullopt;
+}
+
+// Finds arithmetic that overflows there but not on small problems, and accesses that miss their array.
+std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const Variant& variant,
+                                                   std::chrono::duration<double> limit) {
+  const auto& [tmpl, config, source, binary] = variant;
+  const Work work = spread_out(tmpl.work(large, config, device_.facts()));
+  if (exceeds(work, device_.facts())) return std::nullopt;
   const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
   std::vector<SparseMemory> memory;
   std::vector<Watcher::Array> arrays;
@@ -147,6 +187,9 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
     arrays.push_back({argument.name, start, size, element});
     pointers.push_back(start);
   }
+  char* const workspace = memory.emplace_back(work.workspace_bytes).get();
+  if (workspace == nullptr) return std::nullopt;
+  add_workspace(work, workspace, arrays);
   Watcher watcher;
   watcher.choose = [](std::int64_t blocks) {
     std::vector<std::int64_t> some = {blocks - 1, 0, blocks / 2, blocks / 2 + 1, blocks * 3 / 4, 1};
@@ -154,8 +197,8 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
     return some;
   };
   executable->emulate(false, Poison::nan);
-  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), false, problem_limit);
-  executable->launch(pointers.data(), nullptr, nullptr);
+  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), false, limit);
+  executable->launch(pointers.data(), workspace, nullptr);
   watcher.end();
   set_watch(*executable, nullptr, binary);
   for (const Watcher::Spot& spot : watcher.overflows()) {
@@ -179,7 +222,7 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
 std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Variant& variant,
                                                  std::chrono::duration<double> limit, bool& lost) {
   const auto& [tmpl, config, source, binary] = variant;
-  const Work work = tmpl.work(on.problem(), config, device_.facts());
+  const Work work = spread_out(tmpl.work(on.problem(), config, device_.facts()));
   if (exceeds(work, device_.facts())) return std::nullopt;
   const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
   // Each array lies at a multiple of the alignment that the variant asks for, and not of more.
@@ -204,10 +247,13 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
     arrays.push_back({op_.arguments[i].name, start, size, element});
     pointers.push_back(start);
   }
+  const DeviceMemory workspace(device_, work.workspace_bytes);
+  device_.fill(workspace.get(), byte_of(Poison::nan), work.workspace_bytes);
+  add_workspace(work, workspace.as<const char>(), arrays);
   Watcher watcher;
   executable->emulate(false, Poison::nan);
   watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), true, limit);
-  const int error = executable->launch(pointers.data(), nullptr, nullptr);
+  const int error = executable->launch(pointers.data(), workspace.get(), nullptr);
   watcher.end();
   set_watch(*executable, nullptr, binary);
   overflows_.insert(watcher.overflows().begin(), watcher.overflows().end());
@@ -218,15 +264,18 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
         located(found.sentence, source.text) + ", on " + on.where() + "."};
   if (error == host_fault) {
     lost = true;  // the kernel stopped midway
-    return on.fault(host_fault_address(), nullptr, 0);
+    return on.fault(host_fault_address(), workspace.get(), work.workspace_bytes);
   }
-  if (watcher.waits()) blocks_wait_ = blocks_wait_ || !ends_in_reverse(on, *executable, binary);
+  if (watcher.waits()) blocks_wait_ = blocks_wait_ || !ends_in_reverse(on, *executable, work, binary);
   return std::nullopt;
 }
 
 // A kernel whose blocks wait for blocks with lower numbers never ends if the highest run first. A GPU starts
 // blocks in ascending order, but does not promise to.
-bool WatchedCheck::ends_in_reverse(ProblemArrays& on, Executable& executable, const std::string& binary) {
+bool WatchedCheck::ends_in_reverse(ProblemArrays& on, Executable& executable, const Work& work,
+                                   const std::string& binary) {
+  const DeviceMemory workspace(device_, work.workspace_bytes);
+  device_.fill(workspace.get(), byte_of(Poison::nan), work.workspace_bytes);
   Watcher watcher;
   on.reset(Poison::nan);
   executable.emulate(false, Poison::nan);
@@ -238,8 +287,9 @@ bool WatchedCheck::ends_in_reverse(ProblemArrays& on, Executable& executable, co
   std::vector<Watcher::Array> arrays;
   for (const ProblemArrays::Array& array : on.arrays())
     arrays.push_back({"", array.live.as<char>(), array.live.bytes(), bytes(array.dtype)});
+  arrays.push_back({"", workspace.as<const char>(), work.workspace_bytes, 1});
   watcher.begin(set_watch(executable, watcher.hooks(), binary), std::move(arrays), false, companions_limit);
-  executable.launch(on.pointers(), nullptr, nullptr);
+  executable.launch(on.pointers(), workspace.get(), nullptr);
   watcher.end();
   set_watch(executable, nullptr, binary);
   return !watcher.ran_out_of_time();

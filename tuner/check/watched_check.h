@@ -37,10 +37,13 @@ class WatchedCheck {
   };
   std::optional<CheckFailure> run_on(ProblemArrays& on, const Variant& variant,
                                      std::chrono::duration<double> limit, bool& lost);
-  bool ends_in_reverse(ProblemArrays& on, Executable& executable, const std::string& binary);
-  Problem smaller(Problem large, const Variant& variant, const Values& constants) const;
+  bool ends_in_reverse(ProblemArrays& on, Executable& executable, const Work& work,
+                       const std::string& binary);
+  Problem smaller(Problem large, std::size_t array, const Variant& variant, const Values& constants) const;
   std::optional<CheckFailure> check_large(const Variant& variant, const Problem& asked,
                                           const Values& constants);
+  std::optional<CheckFailure> check_on(const Problem& large, const Variant& variant,
+                                       std::chrono::duration<double> limit);
 
   Device& device_;
   const Op& op_;

@@ -25,6 +25,7 @@ Watcher::Watcher() {
   hooks_.self = this;
   hooks_.shared = [](void* given, const void* dynamic, long long bytes) {
     auto& watcher = *static_cast<Watcher*>(given);
+    watcher.begin_launch();
     if (bytes <= 0) return;
     Region& region = watcher.regions_.emplace_back();
     const auto* start = static_cast<const char*>(dynamic);
@@ -105,18 +106,29 @@ void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool 
     region.is_shared = true;
     region.granule = 1;
   }
-  chosen_ = late_ = waits_ = false;
-  next_ = 0;
-  blocks_.clear();
-  order_.begin();
-  updated_by_.clear();
-  updates_.clear();
+  lasting_regions_ = regions_.size();
+  late_ = waits_ = false;
   pending_ = {};
   finding_ = {};
   overflows_.clear();
   calls_ = 0;
   deadline_ = std::chrono::steady_clock::now() +
               std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
+}
+
+// All that the launches before have done lies before this one.
+void Watcher::begin_launch() {
+  settle();
+  regions_.erase(regions_.begin() + static_cast<std::ptrdiff_t>(lasting_regions_), regions_.end());
+  for (Region& region : regions_) region.cells.clear();
+  last_region_ = nullptr;
+  chosen_ = false;
+  next_ = 0;
+  blocks_.clear();
+  order_.begin();
+  updated_by_.clear();
+  updates_.clear();
+  counter_ = nullptr;
 }
 
 void Watcher::end() { settle(); }

@@ -42,13 +42,13 @@ class Watcher {
   Watcher& operator=(const Watcher&) = delete;
   const Watch* hooks() const { return &hooks_; }
 
-  /// A launch begins. Without `races` only bounds, alignment and overflows are watched. `choose` says which
-  /// blocks run.
+  /// The launches of a work begin, which run one after the other. Without `races` only bounds, alignment and
+  /// overflows are watched. `choose` says which blocks run.
   void begin(const ModuleMemory& memory, std::vector<Array> arrays, bool races,
              std::chrono::duration<double> limit);
   /// Returns the blocks that run, of `blocks` in all; null: all, in order.
   std::vector<std::int64_t> (*choose)(std::int64_t blocks) = nullptr;
-  /// The launch has ended.
+  /// The launches have ended.
   void end();
 
   const Finding& finding() const { return finding_; }
@@ -84,6 +84,7 @@ class Watcher {
     std::array<char, 64> before;
   };
 
+  void begin_launch();
   bool access(const char* at, std::int64_t bytes, AccessKind kind, int thread);
   bool update(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread);
   bool check_read(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
@@ -97,6 +98,7 @@ class Watcher {
   Watch hooks_;
   ModuleMemory memory_;
   std::vector<Region> regions_;
+  std::size_t lasting_regions_ = 0;  // the first ones, which all launches have
   Region* last_region_ = nullptr;
   bool races_ = true;
   std::vector<std::int64_t> blocks_;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/compile_options.h"
+
+#include <charconv>
+
+namespace tunesmith {
+namespace {
+
+constexpr std::string_view fast_math = "#define TUNESMITH_FAST_MATH ",
+                           registers = "#define TUNESMITH_REGISTERS ",
+                           standard = "#define TUNESMITH_STANDARD ";
+
+// Returns the number in the text's first line that begins so; `otherwise` if there is none in the range.
+std::int64_t number_in(std::string_view text, std::string_view opening, std::int64_t least, std::int64_t most,
+                       std::int64_t otherwise) {
+  for (std::size_t at = 0; (at = text.find(opening, at)) != std::string_view::npos; ++at) {
+    if (at > 0 && text[at - 1] != '\n') continue;
+    const std::string_view rest = text.substr(at + opening.size());
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    const bool is_whole_line = end == rest.data() + rest.size() || *end == '\n';
+    return error == std::errc() && is_whole_line && number >= least && number <= most ? number : otherwise;
+  }
+  return otherwise;
+}
+
+}  // namespace
+
+std::string compile_option_lines(const CompileOptions& options) {
+  std::string lines, words;
+  const auto add = [&](std::string_view opening, std::int64_t number, const std::string& word) {
+    lines += std::string(opening) + std::to_string(number) + "\n";
+    words += " " + word;
+  };
+  if (options.fast_math) add(fast_math, 1, "--use_fast_math");
+  if (options.registers > 0)
+    add(registers, options.registers, "--maxrregcount=" + std::to_string(options.registers));
+  if (options.standard != CompileOptions().standard)
+    add(standard, options.standard, "--std=c++" + std::to_string(options.standard));
+  return lines.empty() ? "" : "// On a GPU it is compiled with" + words + ".\n" + lines;
+}
+
+CompileOptions compile_options_of(std::string_view text) {
+  CompileOptions options;
+  options.fast_math = number_in(text, fast_math, 0, 1, 0) == 1;
+  options.registers = number_in(text, registers, least_registers, most_registers, 0);
+  options.standard = number_in(text, standard, 17, 20, options.standard);
+  return options;
+}
+
+}  // namespace tunesmith
