@@ -272,6 +272,9 @@ std::string includes_text(const std::string& lines, std::string_view code) {
   }
   for (const std::string_view twin : twins) text += "#include \"common/" + std::string(twin) + ".cuh\"\n";
   if (names_std(code)) text += library_text(code);
+  static const std::regex aligned_shared(R"(\b__shared__\s+alignas\b)");
+  if (std::regex_search(code.begin(), code.end(), aligned_shared))
+    text += "#include \"common/aligned_shared.cuh\"\n";  // the last: it defines a macro of that name
   return text;
 }
 
