@@ -25,6 +25,13 @@ inline T undefined() {
 
 struct Nothing {};
 
+// A thread has used a collective's storage, which it may go on to read in CUB: until a barrier no thread may
+// write there.
+template <typename Storage>
+inline void use_storage(const Storage& storage) {
+  TUNESMITH_NOTE(&storage, 4, reads);
+}
+
 inline void require_threads(int threads) {
   if (static_cast<unsigned>(threads) != threads_of_block()) fail(other_block);
 }
@@ -202,6 +209,7 @@ class BlockReduce {
     if (rank % 32 == 0 && here > 0)
       partial[warp] = tunesmith_shim::combined(all, 0, here < 32 ? here - 1 : 31, operation);
     __syncthreads(at.line);
+    tunesmith_shim::use_storage(storage_);
     if (rank != 0 || valid < 1) return tunesmith_shim::undefined<T>();
     T sum = partial[0];
     for (int n = 1; n < warps && 32 * n < valid; ++n) sum = operation(sum, partial[n]);
@@ -348,6 +356,7 @@ class BlockScan {
     const int last = (threads - 32 * warp < 32 ? threads - 32 * warp : 32) - 1;
     if (lane == last) partial[warp] = tunesmith_shim::combined(all, 0, last, operation);
     __syncthreads(line);
+    tunesmith_shim::use_storage(storage_);
     bool has_before = lane > 0;
     if (has_before) before = tunesmith_shim::combined(all, 0, lane - 1, operation);
     total = partial[0];
@@ -447,6 +456,7 @@ class BlockLoad {
       __syncthreads(line);
       for (int n = 0; n < Items; ++n)
         if (has_other || rank * Items + n < valid) items[n] = storage_->items()[rank * Items + n];
+      tunesmith_shim::use_storage(*storage_);
     }
   }
   TempStorage* storage_;
@@ -479,6 +489,7 @@ class BlockStore {
       const int place = is_blocked ? rank * Items + n : n * threads + rank;
       if (place < valid) to[place] = is_turned ? storage_->items()[place] : items[n];
     }
+    if constexpr (is_turned) tunesmith_shim::use_storage(*storage_);
   }
 
  private:
@@ -524,6 +535,7 @@ class BlockExchange {
     for (int n = 0; n < Items; ++n) storage_.items()[put(rank, n)] = input[n];
     __syncthreads(line);
     for (int n = 0; n < Items; ++n) output[n] = storage_.items()[take(rank, n)];
+    tunesmith_shim::use_storage(storage_);
   }
   TempStorage& storage_;
 };
@@ -535,8 +547,9 @@ class BlockRadixSort {
 
  public:
   struct TempStorage {
-    StoredItems<Key, all> keys, keys_before;
-    StoredItems<Value, all> values, values_before;
+    // The first is not used, so that a store of what was sorted to other storage in this place changes it.
+    StoredItems<Key, all + 1> keys;
+    StoredItems<Value, all> values;
   };
   explicit BlockRadixSort(TempStorage& storage) : storage_(storage) {}
   void Sort(Key (&keys)[Items], int from = 0, int to = bits, TUNESMITH_AT) {
@@ -574,7 +587,7 @@ class BlockRadixSort {
     const int rank = static_cast<int>(tunesmith_shim::rank_in_block());
     constexpr bool has_values = !__is_same(Of, NullType);
     for (int n = 0; n < Items; ++n) {
-      storage_.keys.items()[rank * Items + n] = keys[n];
+      storage_.keys.items()[1 + rank * Items + n] = keys[n];
       if constexpr (has_values) storage_.values.items()[rank * Items + n] = values[n];
     }
     __syncthreads(line);
@@ -582,9 +595,10 @@ class BlockRadixSort {
     __syncthreads(line);
     for (int n = 0; n < Items; ++n) {
       const int place = is_striped ? n * threads + rank : rank * Items + n;
-      keys[n] = storage_.keys.items()[place];
+      keys[n] = storage_.keys.items()[1 + place];
       if constexpr (has_values) values[n] = storage_.values.items()[place];
     }
+    tunesmith_shim::use_storage(storage_);
   }
   // Sorts by the bits from `from` to below `to`, and keeps the order of equal ones.
   template <bool HasValues>
@@ -594,8 +608,11 @@ class BlockRadixSort {
       const unsigned long long word = tunesmith_shim::ordered_bits(key) >> from & mask;
       return descends ? mask - word : word;
     };
-    Key *keys = storage_.keys.items(), *target = storage_.keys_before.items();
-    Value *values = storage_.values.items(), *value_target = storage_.values_before.items();
+    // On the stack of the thread: CUB's storage has no room for them either.
+    StoredItems<Key, all> key_room;
+    StoredItems<Value, HasValues ? all : 1> value_room;
+    Key *keys = storage_.keys.items() + 1, *target = key_room.items();
+    Value *values = storage_.values.items(), *value_target = value_room.items();
     for (int run = 1; run < all; run *= 2) {
       for (int first = 0; first < all; first += 2 * run) {
         const int middle = first + run < all ? first + run : all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host twin of <cuda/barrier>, for the threads of one block: a phase ends when as many have arrived as
-// init() said, and copies that are bound to it arrive then. A thread whose phase cannot end ends the launch.
+// init() said, and copies that are bound to it arrive when a thread waits for it. A thread whose phase cannot
+// end ends the launch.
 #pragma once
 
 #include <stddef.h>
@@ -39,7 +40,6 @@ class barrier {
     missing_ -= static_cast<int>(count);
     if (missing_ < 0) tunesmith_shim::fail(tunesmith_shim::never_signalled);  // more than init() said
     if (missing_ == 0) {
-      tunesmith_shim::arrive_at(this);
       missing_ = expected_;
       ++phase_;
     }
@@ -48,6 +48,7 @@ class barrier {
   TUNESMITH_UNWATCHED void wait(arrival_token token) const {
     use();
     tunesmith_shim::wait_for_signal(&phase_, token.phase);
+    tunesmith_shim::arrive_at(this, token.phase);
     TUNESMITH_TELL(signal, signal_of(token.phase), tunesmith_shim::thread_number(), 1);
   }
   void arrive_and_wait() { wait(arrive()); }
@@ -61,7 +62,7 @@ class barrier {
     use();
     const unsigned running = phase_;
     if ((running & 1u) != (parity ? 1u : 0u)) {
-      TUNESMITH_TELL(signal, signal_of(running - 1), tunesmith_shim::thread_number(), 1);
+      wait({running - 1});
     } else {
       wait({running});
     }
@@ -78,6 +79,8 @@ class barrier {
   }
   static constexpr ptrdiff_t max() { return (1 << 20) - 1; }
 
+  unsigned phase() const { return phase_; }
+
  private:
   TUNESMITH_UNWATCHED void use() const { TUNESMITH_NOTE(this, sizeof(*this), updates_in_block); }
   const void* signal_of(unsigned phase) const { return reinterpret_cast<const char*>(this) + (phase & 1); }
@@ -92,7 +95,7 @@ inline void init(barrier<Scope>* one, ptrdiff_t expected) {
 
 template <typename Group, typename T, typename Size, thread_scope Scope>
 inline void memcpy_async(const Group& group, T* to, const T* from, Size bytes, barrier<Scope>& one) {
-  tunesmith_shim::share_copy(group, to, from, bytes, &one);
+  tunesmith_shim::share_copy(group, to, from, bytes, &one, one.phase());
 }
 
 namespace tunesmith_alone {
@@ -104,7 +107,7 @@ struct Thread {
 
 template <typename T, typename Size, thread_scope Scope>
 inline void memcpy_async(T* to, const T* from, Size bytes, barrier<Scope>& one) {
-  tunesmith_shim::share_copy(tunesmith_alone::Thread(), to, from, bytes, &one);
+  tunesmith_shim::share_copy(tunesmith_alone::Thread(), to, from, bytes, &one, one.phase());
 }
 
 }  // namespace cuda

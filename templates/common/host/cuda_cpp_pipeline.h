@@ -40,7 +40,10 @@ class pipeline<thread_scope_thread> {
     tunesmith_shim::wait_for_groups(stages);
     if (committed_ - stages > waited_) waited_ = committed_ - stages;
   }
-  static const void* bound() { return nullptr; }
+  template <typename Group, typename Size>
+  void copy(const Group& group, void* to, const void* from, Size bytes) {
+    tunesmith_shim::share_copy(group, to, from, bytes);
+  }
 
  private:
   int committed_ = 0, waited_ = 0;
@@ -68,7 +71,11 @@ class pipeline {
     ++taken_;
   }
   bool quit() { return true; }
-  const void* bound() const { return &filled_[put_ % stages_]; }
+  template <typename Group, typename Size>
+  void copy(const Group& group, void* to, const void* from, Size bytes) {
+    Barrier& stage = filled_[put_ % stages_];
+    tunesmith_shim::share_copy(group, to, from, bytes, &stage, stage.phase());
+  }
 
  private:
   Barrier *filled_, *emptied_;
@@ -126,11 +133,11 @@ inline void pipeline_consumer_wait_prior(pipeline<thread_scope_thread>& one) {
 
 template <typename Group, typename T, typename Size, thread_scope Scope>
 inline void memcpy_async(const Group& group, T* to, const T* from, Size bytes, pipeline<Scope>& one) {
-  tunesmith_shim::share_copy(group, to, from, bytes, one.bound());
+  one.copy(group, to, from, bytes);
 }
 template <typename T, typename Size, thread_scope Scope>
 inline void memcpy_async(T* to, const T* from, Size bytes, pipeline<Scope>& one) {
-  tunesmith_shim::share_copy(tunesmith_alone::Thread(), to, from, bytes, one.bound());
+  one.copy(tunesmith_alone::Thread(), to, from, bytes);
 }
 
 }  // namespace cuda

@@ -21,8 +21,8 @@ struct PendingCopy {
   void* to;
   unsigned char bytes[16];
   int size;
-  int group;
-  const void* barrier;  // the cuda::barrier whose phase they complete, or null: they belong to a group
+  int group;            // of the thread, or the phase of its barrier
+  const void* barrier;  // the cuda::barrier to whose phase it is bound, or null
 };
 struct PendingCopies {  // the copies of one fiber
   PendingCopy* copies;
@@ -51,7 +51,7 @@ TUNESMITH_UNWATCHED inline PendingCopies& pending_of_thread() {
 
 // `from` gives the first `read` bytes; the others are 0.
 TUNESMITH_UNWATCHED inline void copy_later(void* to, const void* from, int size, int read,
-                                           const void* barrier = nullptr) {
+                                           const void* barrier = nullptr, unsigned phase = 0) {
   require_alignment(to, static_cast<size_t>(size));
   if (read > 0) require_alignment(from, static_cast<size_t>(size));
   if (read > 0) TUNESMITH_NOTE(from, read, reads);
@@ -66,7 +66,7 @@ TUNESMITH_UNWATCHED inline void copy_later(void* to, const void* from, int size,
   PendingCopy& copy = mine.copies[mine.count++];
   copy.to = to;
   copy.size = size;
-  copy.group = mine.group;
+  copy.group = barrier == nullptr ? mine.group : static_cast<int>(phase);
   copy.barrier = barrier;
   auto* const target = static_cast<unsigned char*>(to);
   const auto* const source = static_cast<const unsigned char*>(from);
@@ -87,7 +87,7 @@ TUNESMITH_UNWATCHED inline void wait_for_groups(int left) {
   int still = 0;
   for (int n = 0; n < mine.count; ++n) {
     const PendingCopy& copy = mine.copies[n];
-    if (copy.group >= mine.group - left || copy.barrier != nullptr) {
+    if (copy.barrier != nullptr || copy.group >= mine.group - left) {
       mine.copies[still++] = copy;
       continue;
     }
@@ -97,15 +97,16 @@ TUNESMITH_UNWATCHED inline void wait_for_groups(int left) {
   mine.count = still;
 }
 
-// The copies of all threads that are bound to a barrier arrive. Their threads noted the stores when they
-// began the copies, so who reads without waiting is found.
-[[maybe_unused]] TUNESMITH_UNWATCHED static void arrive_at(const void* barrier) {
+// The copies of all threads that are bound to a phase of a barrier, or to an earlier one, arrive, because a
+// thread has waited for it. Their threads noted the stores when they began the copies, so another thread that
+// reads without waiting is found.
+[[maybe_unused]] TUNESMITH_UNWATCHED static void arrive_at(const void* barrier, unsigned phase) {
   for (PendingCopies& one : pending_copies) {
     if (one.count == 0 || one.block != blocks_run) continue;
     int still = 0;
     for (int n = 0; n < one.count; ++n) {
       const PendingCopy& copy = one.copies[n];
-      if (copy.barrier != barrier) {
+      if (copy.barrier != barrier || copy.group > static_cast<int>(phase)) {
         one.copies[still++] = copy;
         continue;
       }

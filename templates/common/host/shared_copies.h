@@ -36,18 +36,18 @@ inline size_t piece_of(const void* to, const void* from, size_t bytes) {
   return 1;
 }
 
-// This thread's pieces of a copy. They arrive when the thread waits for them, or, with a barrier, when that
-// completes its phase.
+// This thread's pieces of a copy. They arrive when the thread waits for them, or, with a barrier, when a
+// thread waits for that phase of it.
 template <typename Group, typename Size>
 inline void share_copy(const Group& group, void* to, const void* from, Size size,
-                       const void* barrier = nullptr) {
+                       const void* barrier = nullptr, unsigned phase = 0) {
   require_promised(to, from, size);
   const size_t bytes = static_cast<size_t>(size);
   const size_t piece = piece_of(to, from, bytes);
   const size_t rank = static_cast<size_t>(group.thread_rank()), all = static_cast<size_t>(group.size());
   for (size_t at = rank * piece; at < bytes; at += all * piece)
     copy_later(static_cast<char*>(to) + at, static_cast<const char*>(from) + at, static_cast<int>(piece),
-               static_cast<int>(piece), barrier);
+               static_cast<int>(piece), barrier, phase);
 }
 
 }  // namespace tunesmith_shim
