@@ -127,6 +127,9 @@ class DescriptionReader : private TomlReader {
   // Reads the value of a kernel's parameter: `words` name an array or are an expression.
   DescribedArgument argument(const toml::node* node, const DeclaredKernel::Parameter& parameter,
                              const std::string& words, const DeclaredKernel& kernel) const;
+  // Reads a struct by value: a table of its members, or nothing if they have the names of values.
+  DescribedArgument record(const toml::node* node, const DeclaredKernel::Parameter& parameter,
+                           const StructLayout& layout, const DeclaredKernel& kernel) const;
   void read_reference(const toml::table& root, const DeclaredKernel& tuned,
                       const std::vector<std::string>& dtypes);
   // Reads the reference as a host function of the file, which is called once and works on whole arrays.

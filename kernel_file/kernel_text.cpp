@@ -403,6 +403,12 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
   std::string kernels_code;  // without the host function
   for (const CompiledText& one : compiled) kernels_code += one.text + "\n";
   made.files[folder + "includes.h"] = includes_text(includes, kernels_code);
+  std::set<std::string> asserted;
+  for (const DescribedLaunch* launch : {&description.launch, &description.reference})
+    for (const DescribedArgument& one : launch->arguments)
+      if (one.type == DescribedArgument::Type::record && asserted.insert(one.record_type).second)
+        made.files[main] += (asserted.size() == 1 ? std::string(offset_macro) : std::string()) +
+                            layout_assertion(one.record_type, one.layout);
   // Appended after the last line, so that the lines before keep their numbers; render() moves it to the top.
   made.files[main] += "#include \"" + folder + "includes.h\"\n#include \"common/shared.cuh\"\n";
 }
