@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
@@ -72,6 +73,61 @@ struct Placed {
   }
 };
 
+template <typename Number>
+void put(std::vector<unsigned char>& bytes, std::int64_t at, Number number) {
+  std::memcpy(bytes.data() + at, &number, sizeof(number));
+}
+
+// Puts the number where the member lies; returns a sentence if it cannot hold it.
+std::string put_member(const DescribedMember& member, const std::string& type, std::int64_t whole,
+                       double number, std::vector<unsigned char>& bytes) {
+  if (member.dtype == DType::f32) {
+    put(bytes, member.offset, static_cast<float>(number));
+  } else if (member.dtype == DType::f64) {
+    put(bytes, member.offset, number);
+  } else if (tunesmith::bytes(member.dtype) == 8) {
+    put(bytes, member.offset, whole);
+  } else {
+    const auto [least, most] = limits_of(member.dtype);
+    if (whole < least || whole > most)
+      return "The member " + member.name + " of " + type + " holds integers from " + std::to_string(least) +
+             " to " + std::to_string(most) + ", and it is " + std::to_string(whole) + ".";
+    const auto narrow = static_cast<std::int32_t>(whole);
+    std::memcpy(bytes.data() + member.offset, &narrow,  // the low bytes come first
+                static_cast<std::size_t>(tunesmith::bytes(member.dtype)));
+  }
+  return "";
+}
+
+std::string add_record(const DescribedArgument& argument, const Given& given, std::int64_t step,
+                       std::vector<KernelArgument>& made) {
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(argument.layout.bytes));
+  for (const DescribedMember& member : argument.members) {
+    double number = member.number;
+    auto whole = static_cast<std::int64_t>(number);
+    if (member.expression) {
+      const IntegerExpression::Result result =
+          value_of(*member.expression, given.facts, given.values, &given.config, step);
+      if (!result.error.empty()) return result.error;
+      whole = result.value;
+      number = static_cast<double>(whole);
+    }
+    if (std::string why = put_member(member, argument.record_type, whole, number, bytes); !why.empty())
+      return why;
+  }
+  const auto as = [&]<typename Word>(Word) {
+    std::vector<Word> words(bytes.size() / sizeof(Word));
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+    made.emplace_back(std::move(words));
+  };
+  if (argument.layout.alignment >= 8) {
+    as(std::int64_t{});
+  } else {
+    as(std::int32_t{});
+  }
+  return "";
+}
+
 std::string add_argument(const DescribedArgument& argument, const std::string& kernel, const Given& given,
                          const Placed& placed, std::int64_t step, std::vector<KernelArgument>& made) {
   using Type = DescribedArgument::Type;
@@ -79,6 +135,7 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
     made.push_back(placed.pointer(argument.array));
     return "";
   }
+  if (argument.type == Type::record) return add_record(argument, given, step, made);
   Type type = argument.type;
   std::int64_t least = argument.least, most = argument.most;
   if (type == Type::dtype) {

@@ -15,6 +15,7 @@
 #include "generator/parameter.h"
 #include "kernel_file/expression.h"
 #include "kernel_file/kernel_source.h"
+#include "kernel_file/struct_layout.h"
 #include "kernel_file/user_kernel.h"
 
 namespace tunesmith {
@@ -54,9 +55,18 @@ struct DescribedAxis {
   std::vector<std::int64_t> values;
 };
 
-/// One of a kernel's parameters: an array, an expression or a number.
+/// A number in a struct that a kernel takes by value.
+struct DescribedMember {
+  std::string name;
+  std::int64_t offset = 0;  ///< bytes
+  DType dtype = DType::i32;
+  std::optional<IntegerExpression> expression = std::nullopt;
+  double number = 0;  ///< used if there is no expression
+};
+
+/// One of a kernel's parameters: an array, an expression, a number, or a struct of numbers.
 struct DescribedArgument {
-  enum class Type { array, int32, int64, f32, f64, dtype };
+  enum class Type { array, int32, int64, f32, f64, dtype, record };
   Type type = Type::array;
   std::size_t array = 0;
   std::optional<IntegerExpression> expression = std::nullopt;
@@ -64,6 +74,9 @@ struct DescribedArgument {
   /// The limits of an int32: narrower types are given as int32 too.
   std::int64_t least = std::numeric_limits<std::int32_t>::min(),
                most = std::numeric_limits<std::int32_t>::max();
+  std::string record_type = {};  ///< of a struct, as the kernel spells it
+  StructLayout layout = {};
+  std::vector<DescribedMember> members = {};  ///< elements of arrays one by one
 };
 
 /// The least and the most that the kernel may be given for an integer of at most 4 bytes. (Those of 4 bytes

@@ -107,8 +107,9 @@ DescribedLaunch DescriptionReader::launch(const toml::table* given, const std::s
   }
   for (std::size_t i = 0; i < all->size(); ++i) {
     const toml::node& one = (*all)[i];
-    if (one.is_string()) {
-      made.arguments.push_back(argument(&one, kernel.parameters[i], one.as_string()->get(), kernel, names));
+    if (one.is_string() || one.is_table()) {
+      made.arguments.push_back(
+          argument(&one, kernel.parameters[i], one.is_string() ? one.as_string()->get() : "", kernel, names));
       continue;
     }
     DescribedArgument constant = argument(&one, kernel.parameters[i], "0", kernel, names);
@@ -149,6 +150,9 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
                                               const std::vector<ExpressionName>& names) const {
   DescribedArgument made;
   const std::string which = "The parameter " + parameter.name + " of " + kernel.name;
+  if (node != nullptr && node->is_table() && parameter.is_pointer)
+    refuse(node,
+           which + " is a pointer, and its argument is a table; a table gives the members of a struct.");
   if (parameter.is_pointer) {
     const auto found = std::find_if(made_.arrays.begin(), made_.arrays.end(),
                                     [&](const DescribedArray& one) { return one.name == words; });
@@ -179,9 +183,17 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
                      ": which one is compiled is not known here. Give the parameter one of them.");
   }
   if (!type) {
+    const StructLayout layout = struct_layout(parameter.type, code_);
+    if (!layout.why.empty())
+      refuse(node, which + " has the type " + parameter.type + ", a struct that " + layout.why + ".");
+    if (!layout.members.empty()) return record(node, parameter, layout, kernel, names);
     refuse(node, which + " has the type \"" + parameter.type +
-                     "\", which cannot be given; pointers, bool, integers, float and double can.");
+                     "\", which cannot be given; pointers, bool, integers, float, double and structs of "
+                     "these numbers can.");
   }
+  if (node != nullptr && node->is_table())
+    refuse(node, which + " has the type " + parameter.type +
+                     ", and its argument is a table; a table gives the members of a struct.");
   made.type = *type;
   if (made.type == DescribedArgument::Type::int32) std::tie(made.least, made.most) = limits_of(*found.dtype);
   for (const DescribedArray& one : made_.arrays)
@@ -193,6 +205,83 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
                                                   ? " It stands for " + which.substr(4) +
                                                         "; give arguments = [\"…\"] in the kernel's order."
                                                   : ""));
+  }
+  return made;
+}
+
+DescribedArgument DescriptionReader::record(const toml::node* node,
+                                            const DeclaredKernel::Parameter& parameter,
+                                            const StructLayout& layout, const DeclaredKernel& kernel,
+                                            const std::vector<ExpressionName>& allowed) const {
+  const std::string which = "the struct " + parameter.name + " of " + kernel.name;
+  std::string form, names;
+  for (const StructMember& member : layout.members) {
+    form += (form.empty() ? "{ " : ", ") + member.name + (member.count > 0 ? " = [\"…\"]" : " = \"…\"");
+    names += (names.empty() ? "" : ", ") + member.name;
+  }
+  form += " }";
+  if (node != nullptr && !node->is_table())
+    refuse(node, "The argument of " + which + " is " + shown(*node) + "; give its members: " + form + ".");
+  const toml::table* const given = node == nullptr ? nullptr : node->as_table();
+  if (given != nullptr) {
+    for (const auto& [key, value] : *given) {
+      const std::string name(key.str());
+      if (std::none_of(layout.members.begin(), layout.members.end(),
+                       [&](const StructMember& member) { return member.name == name; }))
+        refuse(&value, parameter.type + " has no member " + name + "; it has " + names + ".");
+    }
+  }
+  DescribedArgument made;
+  made.type = DescribedArgument::Type::record;
+  made.record_type = parameter.type.starts_with("struct ") ? parameter.type.substr(7)
+                                                           : parameter.type;  // as in Type::member
+  made.layout = layout;
+  for (const StructMember& member : layout.members) {
+    const toml::node* const value = given == nullptr ? nullptr : given->get(member.name);
+    if (given != nullptr && value == nullptr)
+      refuse(node,
+             "The argument of " + which + " lacks " + member.name + "; give all members: " + form + ".");
+    const std::int64_t size = bytes(member.dtype);
+    const auto add = [&](const toml::node* one, std::int64_t element) {
+      DescribedMember added{member.name, member.offset + element * size, member.dtype};
+      const bool whole = member.dtype != DType::f32 && member.dtype != DType::f64;
+      if (one == nullptr) {
+        try {
+          added.expression = IntegerExpression::parse(member.name, allowed);
+        } catch (const UsageError& error) {
+          refuse(node, std::string(error.what()) + " It stands for a member of " + which +
+                           "; give arguments = [\"…\"] in the kernel's order, with " + form +
+                           " for this one.");
+        }
+      } else if (one->is_string()) {
+        added.expression = expression(*one, member.name, allowed);
+      } else if (one->is_number() && (!whole || one->is_integer())) {
+        added.number = real(*one, member.name, std::numeric_limits<double>::lowest());
+        if (whole && size < 8) {
+          const auto [least, most] = limits_of(member.dtype);
+          if (added.number < static_cast<double>(least) || added.number > static_cast<double>(most))
+            refuse(one, "The member " + member.name + " of " + which + " is " + shown(*one) +
+                            "; its type holds numbers from " + std::to_string(least) + " to " +
+                            std::to_string(most) + ".");
+        }
+      } else {
+        refuse(one, "The member " + member.name + " of " + which + " is " + shown(*one) +
+                        "; give an expression in quotes, or a number of its type.");
+      }
+      made.members.push_back(std::move(added));
+    };
+    if (member.count == 0) {
+      add(value, 0);
+      continue;
+    }
+    const toml::array* const all = value == nullptr ? nullptr : value->as_array();
+    if (all == nullptr || static_cast<std::int64_t>(all->size()) != member.count)
+      refuse(value == nullptr ? node : value, "The member " + member.name + " of " + which +
+                                                  " is an array of " + std::to_string(member.count) +
+                                                  "; give a list of as many numbers or expressions: " + form +
+                                                  ".");
+    for (std::int64_t element = 0; element < member.count; ++element)
+      add(&(*all)[static_cast<std::size_t>(element)], element);
   }
   return made;
 }
@@ -246,6 +335,9 @@ void DescriptionReader::read_function(const toml::table& given, const toml::node
     if (one.type == DescribedArgument::Type::array && made_.arrays[one.array].is_workspace)
       refuse(&node, "The function " + name + " takes the workspace " + made_.arrays[one.array].name +
                         ", which only a kernel gets; let the function allocate its own memory.");
+  if (one.type == DescribedArgument::Type::record)
+    refuse(&node, "The function " + name + " of [reference] takes the struct " + one.record_type +
+                      ", which it does not know where it is compiled alone; give it numbers.");
   made_.reference_function = found;
   made_.has_reference = true;
 }

@@ -131,6 +131,10 @@ class DescriptionReader : private TomlReader {
   DescribedArgument argument(const toml::node* node, const DeclaredKernel::Parameter& parameter,
                              const std::string& words, const DeclaredKernel& kernel,
                              const std::vector<ExpressionName>& names) const;
+  // Reads a struct by value: a table of its members, or nothing if they have the names of values.
+  DescribedArgument record(const toml::node* node, const DeclaredKernel::Parameter& parameter,
+                           const StructLayout& layout, const DeclaredKernel& kernel,
+                           const std::vector<ExpressionName>& allowed) const;
   void read_reference(const toml::table& root, const std::vector<std::string>& dtypes);
   // Reads the reference as a host function of the file, which is called once and works on whole arrays.
   void read_function(const toml::table& given, const toml::node& node);

@@ -3,6 +3,8 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -45,17 +47,45 @@ constexpr std::array<std::string_view, 20> known_on_host = {
     "<limits>",    "<list>",   "<map>",     "<memory>",  "<numeric>", "<random>", "<set>",
     "<stdexcept>", "<string>", "<tuple>",   "<utility>", "<vector>",  "<span>"};
 
+// Headers of the C++ library that have a part for kernels, <cuda/std/…>.
+constexpr std::array<std::string_view, 24> known_by_libcu = {
+    "<algorithm>", "<array>",       "<bit>",        "<bitset>",           "<cmath>",
+    "<complex>",   "<concepts>",    "<cstddef>",    "<cstdint>",          "<cstdlib>",
+    "<cstring>",   "<expected>",    "<functional>", "<initializer_list>", "<iterator>",
+    "<limits>",    "<memory>",      "<numeric>",    "<optional>",         "<span>",
+    "<tuple>",     "<type_traits>", "<utility>",    "<variant>"};
+
 bool is_known_header(const std::string& header) {
-  return std::find(known_without.begin(), known_without.end(), header) != known_without.end() ||
-         std::find(known_on_host.begin(), known_on_host.end(), header) != known_on_host.end();
+  const auto is_in = [&](const auto& headers) {
+    return std::find(headers.begin(), headers.end(), header) != headers.end();
+  };
+  return is_in(known_without) || is_in(known_on_host) || is_in(known_by_libcu);
 }
 
-// True for headers whose device functions the host emulates.
-bool is_emulated(const std::string& header) {
-  static const std::set<std::string> emulated = {"<cuda_fp16.h>", "<cuda_bf16.h>", "<cuda_pipeline.h>",
-                                                 "<cuda_pipeline_primitives.h>", "<math_constants.h>"};
-  return emulated.contains(header);
+// Returns the name of the file in templates/common that stands on the host for a header of device functions;
+// empty if the host needs none, nothing if the host does not emulate the header.
+std::optional<std::string_view> twin_of(const std::string& header) {
+  static const std::map<std::string, std::string_view, std::less<>> twins = {
+      {"<math_constants.h>", ""},
+      {"<cuda_fp16.h>", "half_types"},
+      {"<cuda_bf16.h>", "half_types"},
+      {"<cuda_pipeline.h>", "cuda_pipeline"},
+      {"<cuda_pipeline_primitives.h>", "cuda_pipeline"},
+      {"<cooperative_groups.h>", "cooperative_groups"},
+      {"<cooperative_groups/reduce.h>", "cooperative_groups"},
+      {"<cooperative_groups/scan.h>", "cooperative_groups"},
+      {"<cooperative_groups/memcpy_async.h>", "cooperative_groups"},
+      {"<cuda/barrier>", "cuda_barrier"},
+      {"<cuda/pipeline>", "cuda_cpp_pipeline"},
+      {"<cuda/functional>", "cub"},
+      {"<mma.h>", "wmma"}};
+  if (header.starts_with("<cuda/std/")) return "cpp_library";
+  if (header == "<cub/cub.cuh>" || header.starts_with("<cub/block/") || header.starts_with("<cub/warp/"))
+    return "cub";
+  const auto found = twins.find(header);
+  return found == twins.end() ? std::nullopt : std::optional(found->second);
 }
+bool is_emulated(const std::string& header) { return twin_of(header).has_value(); }
 
 // Returns the name of a constant that tells if the header exists for the target.
 std::string presence_of(const std::string& header) {
@@ -137,27 +167,114 @@ bool is_overload(const std::string& name, const std::vector<DeclaredKernel::Para
   });
 }
 
+// True if the code names the namespace std itself, not cuda::std.
+bool names_std(std::string_view code) {
+  constexpr std::string_view within = "cuda::";
+  for (std::size_t at = find_word(code, "std"); at != std::string_view::npos;
+       at = find_word(code, "std", at + 1))
+    if (at < within.size() || code.substr(at - within.size(), within.size()) != within) return true;
+  return false;
+}
+
+// Returns the headers <cuda/std/…> that have the names of std:: in the code, and makes them std's: NVRTC has
+// no C++ library.
+std::string library_text(std::string_view code) {
+  static const std::pair<std::string_view, std::regex> all[] = {
+      {"limits", std::regex("numeric_limits")},
+      {"cstdint", std::regex("u?int(8|16|32|64|ptr)_t")},
+      {"cstddef", std::regex("size_t|ptrdiff_t|byte|nullptr_t|max_align_t")},
+      {"algorithm", std::regex("min|max")},
+      {"utility", std::regex("move|forward|swap|exchange|pair|make_pair|declval|.*_sequence.*|as_const")},
+      {"functional", std::regex("plus|minus|multiplies|divides|modulus|negate|less|greater|less_equal|"
+                                "greater_equal|equal_to|bit_and|bit_or|bit_xor|logical_and|logical_or")},
+      {"array", std::regex("array")},
+      {"tuple", std::regex("tuple|make_tuple|tie|tuple_.*")},
+      {"complex", std::regex("complex")},
+      {"type_traits", std::regex("(is|add|remove|make|enable)_.*|conditional.*|integral_constant|.*_constant|"
+                                 "decay.*|common_type.*|underlying_type.*|true_type|false_type|void_t|"
+                                 "invoke_result.*|rank.*|extent.*|alignment_of.*")}};
+  std::set<std::string> headers;
+  static const std::regex name(R"(\bstd\s*::\s*(\w+))");
+  const std::string text(code);
+  for (std::sregex_iterator one(text.begin(), text.end(), name), end; one != end; ++one) {
+    const std::string word = (*one)[1];
+    const auto found = std::find_if(std::begin(all), std::end(all),
+                                    [&](const auto& each) { return std::regex_match(word, each.second); });
+    headers.insert(found == std::end(all) ? "cmath" : std::string(found->first));
+  }
+  if (headers.empty()) headers.insert("type_traits");
+  std::string made = "#ifndef TUNESMITH_HOST\n";
+  for (const std::string& header : headers) {
+    if (header == "algorithm") {  // whose name has changed
+      made +=
+          "#if __has_include(<cuda/std/algorithm>)\n#include <cuda/std/algorithm>\n#else\n"
+          "#include <cuda/std/__algorithm/max.h>\n#include <cuda/std/__algorithm/min.h>\n#endif\n";
+    } else {
+      made += "#include <cuda/std/" + header + ">\n";
+    }
+  }
+  return made +
+         "namespace std {\nusing namespace cuda::std;\n}\n#endif\n#include \"common/cpp_library.cuh\"\n";
+}
+
+// Returns the headers of CUB's collectives that the code uses: NVRTC cannot compile <cub/cub.cuh>, which also
+// has what a host calls.
+std::string cub_text(std::string_view code) {
+  static constexpr std::pair<std::string_view, std::string_view> all[] = {
+      {"BlockAdjacentDifference", "block/block_adjacent_difference"},
+      {"BlockDiscontinuity", "block/block_discontinuity"},
+      {"BlockExchange", "block/block_exchange"},
+      {"BlockHistogram", "block/block_histogram"},
+      {"BlockLoad", "block/block_load"},
+      {"BlockMergeSort", "block/block_merge_sort"},
+      {"BlockRadixSort", "block/block_radix_sort"},
+      {"BlockReduce", "block/block_reduce"},
+      {"BlockScan", "block/block_scan"},
+      {"BlockShuffle", "block/block_shuffle"},
+      {"BlockStore", "block/block_store"},
+      {"WarpExchange", "warp/warp_exchange"},
+      {"WarpLoad", "warp/warp_load"},
+      {"WarpMergeSort", "warp/warp_merge_sort"},
+      {"WarpReduce", "warp/warp_reduce"},
+      {"WarpScan", "warp/warp_scan"},
+      {"WarpStore", "warp/warp_store"}};
+  std::string text;
+  for (const auto& [name, header] : all)
+    if (find_word(code, name) != std::string_view::npos)
+      text += "#include <cub/" + std::string(header) + ".cuh>\n";
+  return text;
+}
+
 std::string includes_text(const std::string& lines, std::string_view code) {
   std::string text = "#include \"common/c_names.cuh\"\n" + names_of_system(code);
-  bool has_halves = false, has_copies = false;
+  std::vector<std::string_view> twins;
   std::set<std::string> seen;
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string header = lines.substr(at, end - at);
     at = end + 1;
     if (is_known_header(header) || is_foreign(header) || !seen.insert(header).second) continue;
-    if (is_emulated(header)) {
-      text += "#ifndef TUNESMITH_HOST\n#include " + header + "\n#endif\n";
-      has_halves |= header == "<cuda_fp16.h>" || header == "<cuda_bf16.h>";
-      has_copies |= header.starts_with("<cuda_pipeline");
+    if (const auto twin = twin_of(header)) {
+      text += "#ifndef TUNESMITH_HOST\n" +
+              (header == "<cub/cub.cuh>" ? cub_text(code) : "#include " + header + "\n") + "#endif\n";
+      if (!twin->empty() && std::find(twins.begin(), twins.end(), *twin) == twins.end())
+        twins.push_back(*twin);
       continue;
     }
     const std::string has = "constexpr bool " + presence_of(header) + " = ";
     text += "#if !defined(TUNESMITH_HOST) && __has_include(" + header + ")\n#include " + header + "\n" + has +
             "true;\n#else\n" + has + "false;\n#endif\n";
   }
-  if (has_halves) text += "#include \"common/half_types.cuh\"\n";
-  if (has_copies) text += "#include \"common/cuda_pipeline.cuh\"\n";
+  // The order of the twins that there were first is part of the identity of kernels.
+  for (const std::string_view first : {"cuda_pipeline", "half_types"}) {
+    const auto found = std::find(twins.begin(), twins.end(), first);
+    if (found != twins.end()) std::rotate(twins.begin(), found, found + 1);
+  }
+  for (const std::string_view twin : twins) text += "#include \"common/" + std::string(twin) + ".cuh\"\n";
+  if (names_std(code)) text += library_text(code);
+  static const std::regex aligned_shared(R"(\b__shared__\s+alignas\b)");
+  if (std::regex_search(code.begin(), code.end(), aligned_shared))
+    text += "#include \"common/aligned_shared.cuh\"\n";  // the last: it defines a macro of that name
   return text;
 }
 
@@ -284,7 +401,15 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
                       std::filesystem::path(made.file.path).filename().string(), all_includes);
   for (const auto& [name, text] : common)
     if (name.starts_with("common/")) made.files.emplace(name, text);
-  made.files[folder + "includes.h"] = includes_text(includes, code);
+  std::string kernels_code;  // without the host function
+  for (const CompiledText& one : compiled) kernels_code += one.text + "\n";
+  made.files[folder + "includes.h"] = includes_text(includes, kernels_code);
+  std::set<std::string> asserted;
+  for (const DescribedLaunch* launch : {&description.launch, &description.reference})
+    for (const DescribedArgument& one : launch->arguments)
+      if (one.type == DescribedArgument::Type::record && asserted.insert(one.record_type).second)
+        made.files[main] += (asserted.size() == 1 ? std::string(offset_macro) : std::string()) +
+                            layout_assertion(one.record_type, one.layout);
   // Appended after the last line, so that the lines before keep their numbers; render() moves it to the top.
   made.files[main] += "#include \"" + folder + "includes.h\"\n#include \"common/shared.cuh\"\n";
 }

@@ -30,7 +30,8 @@ using Parameter = long long (*)(int);
 
 // The shim's result codes, equal to those in tunesmith_shim; host_shared_overrun is another.
 constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5,
-              divergent_warp = 6, misaligned = 8;
+              divergent_warp = 6, misaligned = 8, never_signalled = 10, differing_lanes = 11,
+              other_block = 12, grid_waits = 13;
 
 // Ends the launch that this thread runs, from within its kernel.
 thread_local void (*end_launch)(int code) = nullptr;
@@ -298,6 +299,16 @@ class HostExecutable : public Executable {
       case divergent_warp:
         return "not all threads of a warp reached the warp collective (shuffle, vote, __syncwarp) whose mask "
                "names them";
+      case never_signalled:
+        return "threads of a block waited at a cuda::barrier or cuda::pipeline for others that never arrive";
+      case differing_lanes:
+        return "the lanes of a warp gave one function of matrices (wmma) different pointers";
+      case other_block:
+        return "a collective of CUB was made for another number of threads than the block has";
+      case grid_waits:
+        return "the kernel called grid.sync(), which needs a cooperative launch, and Tunesmith makes none: "
+               "end "
+               "the kernel where the grid waits";
       default:
         return "the launch on the host returned the unknown code " + std::to_string(error);
     }

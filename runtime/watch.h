@@ -14,7 +14,8 @@ namespace tunesmith {
 class Executable;
 class Toolchain;
 
-enum class AccessKind : int { read, write, atomic, volatile_read, volatile_write };
+/// An operation that is atomic_in_block (atomicAdd_block) is none beside other blocks.
+enum class AccessKind : int { read, write, atomic, volatile_read, volatile_write, atomic_in_block };
 
 /// The functions through which a watched variant reports. Threads are numbered within their block in the
 /// order of threadIdx, x first; blocks in the order of blockIdx.
@@ -35,6 +36,8 @@ struct Watch {
   int (*misaligned)(void* self, const void* at, long long alignment, const char* file, int line, int thread);
   /// Reports signed integer arithmetic that left its type's range.
   void (*overflow)(void* self, const char* file, int line);
+  /// A thread arrives at a cuda::barrier of its block, or has waited for all that arrived there.
+  void (*signal)(void* self, const void* what, int thread, int waits);
 };
 
 /// Memory of a loaded binary: the module itself, and its static shared arrays by name.

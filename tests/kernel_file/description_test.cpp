@@ -358,7 +358,76 @@ TEST(Description, NumbersHaveTheTypeOfTheirParameter) {
   KernelFile file = with_number("bool", "\"n\"");
   file.cu = replaced(file.cu, "[problem]", "examples = [\"n=2\"]\n[problem]");
   EXPECT_THAT(complaint(file), HasSubstr("takes \"n\" as an integer from 0 to 1, and it is 2."));
-  EXPECT_THAT(complaint(with_number("float2", "1")), HasSubstr("which cannot be given"));
+  EXPECT_THAT(complaint(with_number("half2", "1")), HasSubstr("which cannot be given"));
+}
+
+TEST(Description, AStructByValueIsGivenByItsMembers) {
+  const auto with_struct = [](const std::string& type, const std::string& given, const std::string& before) {
+    KernelFile file = with_pointer("float*", "", before);
+    file.cu = replaced(file.cu, "int n)", type + " n)");
+    if (!given.empty())
+      file.cu = replaced(file.cu, "block = \"BLOCK\"",
+                         "block = \"BLOCK\"\narguments = [\"x\", \"c\", " + given + "]");
+    return file;
+  };
+  const Problem problem = Problem::parse("n=100 dtype=f32");
+  const auto argument = [&](const KernelFile& file) {
+    const auto own = described_op(file, {});
+    const Template& tmpl = own->op.templates.front();
+    const Work work = tmpl.work(problem, tmpl.space(problem).complete({}));
+    return std::get<Launch>(work.steps.back()).arguments[2];
+  };
+  const std::string params =
+      "struct Params { short a; bool on{}; Params() = default; float at(int i) const { return w[i]; }\n"
+      "  float w[2] = {1, 2}; unsigned char b, c; };\n";
+  EXPECT_EQ(std::get<std::vector<std::int32_t>>(argument(
+                with_struct("Params", "{ a = -2, on = 1, w = [0.5, \"n\"], b = 3, c = \"n\" }", params))),
+            (std::vector<std::int32_t>{0x1fffe, 0x3f000000, 0x42c80000, 0x6403}));
+  const std::string wide = "typedef struct { int n; double x; } Wide;\n";
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(
+                argument(with_struct("const Wide", "{ n = \"n\", x = -0.0 }", wide))),
+            (std::vector<std::int64_t>{100, std::numeric_limits<std::int64_t>::min()}));
+  EXPECT_EQ(std::get<std::vector<std::int32_t>>(argument(
+                with_struct("struct Sizes", "", "struct Sizes { int n; };\nvoid f(struct Sizes s) {}\n"))),
+            std::vector<std::int32_t>{100});
+  EXPECT_EQ(
+      std::get<std::vector<std::int32_t>>(argument(with_struct("int3", "{ x = \"n\", y = 2, z = 3 }", ""))),
+      (std::vector<std::int32_t>{100, 2, 3}));
+  const auto own = described_op(with_struct("Wide", "{ n = \"n\", x = 1 }", wide), {});
+  EXPECT_THAT(
+      own->files.at("count/count.cu"),
+      HasSubstr("static_assert(sizeof(Wide) == 16 && alignof(Wide) == 8 && TUNESMITH_OFFSET(Wide, n) == 0 && "
+                "sizeof(Wide::n) == 4 && TUNESMITH_OFFSET(Wide, x) == 8 && sizeof(Wide::x) == 8, "));
+  struct Refused {
+    std::string type, given, before, sentence;
+  };
+  for (const Refused& one : std::vector<Refused>{
+           {"Wide", "{ n = \"n\" }", wide, "lacks x; give all members: { n = \"…\", x = \"…\" }."},
+           {"Wide", "{ n = 1, x = 1, z = 1 }", wide, "Wide has no member z; it has n, x."},
+           {"Wide", "\"n\"", wide, "of the struct n of count is \"n\"; give its members: { n = "},
+           {"Wide", "{ n = 0.5, x = 1 }", wide,
+            "is 0.5; give an expression in quotes, or a number of its type."},
+           {"Wide", "", wide, "It stands for a member of the struct n of count; give arguments"},
+           {"Params", "{ a = 40000, on = 1, w = [1, 2], b = 3, c = 4 }", params,
+            "is 40000; its type holds numbers from -32768 to 32767."},
+           {"Params", "{ a = 4, on = 1, w = [1], b = 3, c = 4 }", params, "is an array of 2; give a list"},
+           {"int", "{ n = 1 }", "", "has the type int, and its argument is a table"},
+           {"S", "{ p = 1 }", "struct S { int* p; };\n",
+            "has the type S, a struct that has a pointer among its members;"},
+           {"S", "{ a = 1 }", "struct S { int a : 3; };\n", "a struct that has a bit-field."},
+           {"S", "{ a = 1 }", "struct B { int b; };\nstruct S : B { int a; };\n",
+            "a struct that has a base class."},
+           {"S", "{ a = 1 }", "struct S { virtual int f(); int a; };\n",
+            "a struct that has a virtual function."},
+           {"S", "{ a = 1 }", "struct S { float2 a; };\n",
+            "has the member a of the type float2; members may be"},
+           {"S", "{ a = 1 }", "struct S { char a; };\n", "has 1 bytes, which is no multiple of 4."},
+           {"S", "{ a = 1 }", "struct S { int a[N]; };\n", "whose extent must be a number from 1 to 64."},
+           {"S", "{ a = 1 }",
+            "#if __CUDA_ARCH__\nstruct S { int a; };\n#else\nstruct S { long long a; };\n#endif\n",
+            "is defined more than once"}})
+    EXPECT_THAT(complaint(with_struct(one.type, one.given, one.before)), HasSubstr(one.sentence))
+        << one.before;
 }
 
 TEST(Description, ATemplateIsInstantiatedByNames) {

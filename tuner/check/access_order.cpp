@@ -24,10 +24,21 @@ void AccessOrder::begin_block(std::uint32_t block) {
   acquired_.clear();
   acquired_of_.clear();
   acquired_within_.clear();
+  known_.clear();
+  told_.clear();
 }
 
 void AccessOrder::collective(std::uint32_t warp, unsigned lanes) {
   const std::uint64_t now = tick();
+  if (!known_.empty()) {
+    Known all;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      const auto found = known_.find(warp * 32 + lane);
+      if ((lanes >> lane & 1) != 0 && found != known_.end()) join(all, found->second);
+    }
+    for (std::uint32_t lane = 0; lane < 32; ++lane)
+      if ((lanes >> lane & 1) != 0) join(known_[warp * 32 + lane], all);
+  }
   if (lanes == ~0u) {
     warp_full_[warp & 31] = now;
     return;
@@ -38,6 +49,36 @@ void AccessOrder::collective(std::uint32_t warp, unsigned lanes) {
       if ((lanes >> b & 1) != 0) met_[warp << 10 | a << 5 | b] = now;
     }
   }
+}
+
+void AccessOrder::join(Known& known, const Known& more) {
+  if (known.size() < more.size()) known.resize(more.size());
+  for (std::size_t n = 0; n < more.size(); ++n) known[n] = std::max(known[n], more[n]);
+}
+
+// What the thread knows of itself and, by the warp's collectives, of its neighbours.
+void AccessOrder::know_warp(Known& known, std::uint32_t thread) const {
+  const std::uint32_t first = thread / 32 * 32;
+  if (known.size() < first + 32) known.resize(first + 32);
+  for (std::uint32_t other = first; other < first + 32; ++other) {
+    std::uint64_t time = other == thread ? time_ + 1 : warp_full_[first / 32 & 31];
+    const std::uint32_t a = std::min(other, thread) % 32, b = std::max(other, thread) % 32;
+    if (const auto met = met_.find(first / 32 << 10 | a << 5 | b); met != met_.end())
+      time = std::max(time, met->second);
+    known[other] = std::max(known[other], time);
+  }
+}
+
+void AccessOrder::arrive(const void* signal, std::uint16_t thread) {
+  Known& told = told_[signal];
+  know_warp(told, thread);
+  if (const auto known = known_.find(thread); known != known_.end()) join(told, known->second);
+  tick();
+}
+
+void AccessOrder::wait(const void* signal, std::uint16_t thread) {
+  tick();
+  if (const auto told = told_.find(signal); told != told_.end()) join(known_[thread], told->second);
 }
 
 void AccessOrder::fence(std::uint16_t thread, bool of_device) {
@@ -55,6 +96,9 @@ bool AccessOrder::is_before(const Access& earlier, std::uint16_t second) const {
     const auto met = met_.find(warp << 10 | a << 5 | b);
     if (met != met_.end() && met->second > time) return true;
   }
+  if (const auto known = known_.find(second);
+      known != known_.end() && first < known->second.size() && known->second[first] > time)
+    return true;
   // The last warp of a block is found by a counter.
   const auto fences = fences_.find(block_);
   if (fences == fences_.end()) return false;

@@ -2,7 +2,8 @@
 // Knows which accesses of a watched launch are in order.
 //
 // Two accesses of one block are in order if they are of one thread, or if a barrier or a warp's collective of
-// both threads lies between them. Blocks have no order, unless a thread of the first executes a
+// both threads lies between them, or if the first thread then arrives at a signal (a cuda::barrier) for which
+// the second waits before its access. Blocks have no order, unless a thread of the first executes a
 // __threadfence() after its access and then an atomic operation (or a volatile store), and the second block
 // an atomic operation (or a volatile load) on the same word after that.
 #pragma once
@@ -29,6 +30,10 @@ class AccessOrder {
   /// The lanes of the warp that take part.
   void collective(std::uint32_t warp, unsigned lanes);
   void fence(std::uint16_t thread, bool of_device);
+  /// The thread arrives at a signal of its block, which tells those who wait for it what this thread knows.
+  void arrive(const void* signal, std::uint16_t thread);
+  /// The thread has waited for all that have arrived.
+  void wait(const void* signal, std::uint16_t thread);
   /// An atomic operation on the word is both; a volatile store releases, a volatile load acquires.
   void release(const char* word, std::uint16_t thread);
   void acquire(const char* word, std::uint16_t thread);
@@ -54,6 +59,10 @@ class AccessOrder {
     const char* word;
   };
   bool is_released(const Access& access) const;
+  // By thread of the block, the time up to which its accesses are known.
+  using Known = std::vector<std::uint64_t>;
+  static void join(Known& known, const Known& more);
+  void know_warp(Known& known, std::uint32_t thread) const;
 
   std::uint64_t time_ = 0;
   std::uint32_t block_ = 0;
@@ -67,6 +76,8 @@ class AccessOrder {
   std::unordered_map<std::uint32_t, std::vector<Release>> acquired_;
   std::unordered_map<const char*, std::size_t> acquired_of_;
   std::vector<std::pair<int, Release>> acquired_within_;  // by a warp of the running block, of the same block
+  std::unordered_map<std::uint32_t, Known> known_;        // to a thread of the running block, by signals
+  std::unordered_map<const void*, Known> told_;           // by those that arrived at a signal
 };
 
 }  // namespace tunesmith

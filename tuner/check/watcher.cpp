@@ -11,13 +11,17 @@ namespace {
 constexpr std::uint32_t calls_between_looks = 1 << 14;  // at the clock
 
 bool writes(AccessKind kind) {
-  return kind == AccessKind::write || kind == AccessKind::volatile_write || kind == AccessKind::atomic;
+  return kind == AccessKind::write || kind == AccessKind::volatile_write || kind == AccessKind::atomic ||
+         kind == AccessKind::atomic_in_block;
 }
 std::string file_name(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
-bool is_atomic(std::uint8_t kind) { return kind == static_cast<std::uint8_t>(AccessKind::atomic); }
+bool is_atomic(std::uint8_t kind) {
+  return kind == static_cast<std::uint8_t>(AccessKind::atomic) ||
+         kind == static_cast<std::uint8_t>(AccessKind::atomic_in_block);
+}
 
 }  // namespace
 
@@ -85,6 +89,16 @@ Watcher::Watcher() {
   };
   hooks_.overflow = [](void* given, const char* file, int line) {
     static_cast<Watcher*>(given)->overflows_.emplace(file_name(file), line);
+  };
+  hooks_.signal = [](void* given, const void* what, int thread, int waits) {
+    auto& watcher = *static_cast<Watcher*>(given);
+    watcher.settle();
+    const auto who = static_cast<std::uint16_t>(thread);
+    if (waits != 0) {
+      watcher.order_.wait(what, who);
+    } else {
+      watcher.order_.arrive(what, who);
+    }
   };
 }
 
@@ -233,7 +247,8 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
     region->cells.resize(static_cast<std::size_t>(region->array.bytes / region->granule + 1));
   const std::uint64_t time = order_.tick();
   const auto who = static_cast<std::uint16_t>(thread);
-  if (kind == AccessKind::atomic) return update(*region, at, bytes, who);
+  if (kind == AccessKind::atomic || kind == AccessKind::atomic_in_block)
+    return update(*region, at, bytes, kind, who);
   if (kind == AccessKind::volatile_read) {
     waits_ = waits_ || !region->is_shared;
     order_.acquire(at, who);
@@ -255,20 +270,29 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
 
 // An atomic operation is in order with other atomic operations, and with accesses before a release of the
 // same word.
-bool Watcher::update(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread) {
+bool Watcher::update(Region& region, const char* at, std::int64_t bytes, AccessKind kind,
+                     std::uint16_t thread) {
   const auto first = static_cast<std::size_t>((at - region.array.start) / region.granule);
   const auto last = static_cast<std::size_t>((at + bytes - 1 - region.array.start) / region.granule);
   for (std::size_t n = first; n <= last; ++n) {
     Cell& cell = region.cells[n];
     const bool is_here = cell.written > 0 && !(region.is_shared && cell.writer_block != order_.block());
-    if (is_here && !is_atomic(cell.kind) &&
-        cell.kind != static_cast<std::uint8_t>(AccessKind::volatile_write) &&
-        !order_.is_before({cell.writer_block, cell.writer, cell.written}, thread))
-      return race(region, at, bytes, cell.writer_block, cell.writer, true, thread, true);
+    const bool is_of_block = kind == AccessKind::atomic_in_block ||
+                             cell.kind == static_cast<std::uint8_t>(AccessKind::atomic_in_block);
+    const bool conflicts = is_atomic(cell.kind)
+                               ? is_of_block && cell.writer_block != order_.block()
+                               : cell.kind != static_cast<std::uint8_t>(AccessKind::volatile_write);
+    if (is_here && conflicts && !order_.is_before({cell.writer_block, cell.writer, cell.written}, thread)) {
+      race(region, at, bytes, cell.writer_block, cell.writer, true, thread, true);
+      if (is_of_block)
+        finding_.sentence +=
+            "; an operation whose name ends in _block is atomic among the threads of one block only";
+      return false;
+    }
     cell.written = order_.now();
     cell.writer_block = order_.block();
     cell.writer = thread;
-    cell.kind = static_cast<std::uint8_t>(AccessKind::atomic);
+    cell.kind = static_cast<std::uint8_t>(kind);
   }
   waits_ = waits_ || !region.is_shared;
   order_.acquire(at, thread);

@@ -86,7 +86,7 @@ class Watcher {
 
   void begin_launch();
   bool access(const char* at, std::int64_t bytes, AccessKind kind, int thread);
-  bool update(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread);
+  bool update(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   bool check_read(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   bool settle();
   bool race(const Region& region, const char* at, std::int64_t bytes, std::uint32_t block,

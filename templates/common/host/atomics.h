@@ -6,10 +6,16 @@
 
 namespace tunesmith_shim {
 
+#if defined(TUNESMITH_WATCHED)
+static bool is_of_block = false;  // the next operation is atomic within its block only
+#endif
+
 template <typename Element, typename Change>
 TUNESMITH_UNWATCHED inline Element update(Element* at, Change change) {
 #if defined(TUNESMITH_WATCHED)
-  note(at, sizeof(Element), updates);
+  const int kind = is_of_block ? updates_in_block : updates;
+  is_of_block = false;
+  note(at, sizeof(Element), kind);
 #endif
   Element old;
   __atomic_load(at, &old, __ATOMIC_RELAXED);

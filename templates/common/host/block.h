@@ -22,7 +22,8 @@ static int released_votes = 0;
 static int run_block(int threads) {
   int count = 0;
   failure = ok;
-  arrived = votes = meeting = 0;
+  arrived = votes = meeting = at_signals = 0;
+  ++blocks_run;
   warp = 0;
   next_thread = {0, 0, 0};
   if (reversed) next_thread = {blockDim.x - 1, blockDim.y - 1, blockDim.z - 1};
@@ -46,18 +47,25 @@ static int run_block(int threads) {
     if (failure != ok) return failure;
   }
   while (count > 0) {
-    for (int n = 1; n < count; ++n) {
-      if (fibers[waiting[n]].line != fibers[waiting[0]].line) return divergent_barrier;
+    const bool opens = at_signals == 0;  // otherwise only threads whose signal has come go on
+    if (opens) {
+      for (int n = 1; n < count; ++n) {
+        if (fibers[waiting[n]].line != fibers[waiting[0]].line) return divergent_barrier;
+      }
+      TUNESMITH_TELL(barrier, arrived);
+      released_arrived = arrived;
+      released_votes = votes;
+      arrived = votes = 0;
     }
-    TUNESMITH_TELL(barrier, arrived);
-    released_arrived = arrived;
-    released_votes = votes;
-    arrived = votes = 0;
+    bool moved = opens;
     int still = 0;
     int first = 0;  // the warp's first waiting fiber
     for (int n = 0; n < count; ++n) {
       const int f = waiting[n];
-      resume(&fibers[f]);
+      if (opens || (fibers[f].signal != nullptr && *fibers[f].signal != fibers[f].signal_before)) {
+        moved = true;
+        resume(&fibers[f]);
+      }
       if (failure != ok) return failure;
       if (!fibers[f].finished) waiting[still++] = f;
       if (n + 1 < count && fibers[waiting[n + 1]].warp == fibers[f].warp) continue;
@@ -65,6 +73,7 @@ static int run_block(int threads) {
       if (failure != ok) return failure;
     }
     count = still;
+    if (!moved) return never_signalled;
   }
   return ok;
 }

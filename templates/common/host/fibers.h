@@ -34,6 +34,8 @@ constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier =
 [[maybe_unused]] constexpr int broken_assumption = 5;
 constexpr int divergent_warp = 6;
 [[maybe_unused]] constexpr int misaligned = 8;  // 7 is a fault, 9 is watch_ended
+constexpr int never_signalled = 10;
+[[maybe_unused]] constexpr int differing_lanes = 11, other_block = 12, grid_waits = 13;
 
 struct Fiber {
 #if defined(TUNESMITH_UCONTEXT)
@@ -48,6 +50,14 @@ struct Fiber {
   unsigned mask;  // the mask of the collective where it waits; 0 at a barrier
   bool finished;
   unsigned long long operand;  // its operand of the collective
+  const unsigned* signal;      // the word whose change it waits for, or null
+  unsigned signal_before;
+};
+
+// The line of a call that has this as its last parameter's default. No number becomes one.
+struct CallLine {
+  int line;
+  explicit CallLine(int given = __builtin_LINE()) : line(given) {}
 };
 
 typedef void (*Body)(void* const* arguments);
@@ -64,6 +74,8 @@ static int warp = 0;
 static bool reversed = false;
 static int failure = ok;
 static int waiting[max_threads];  // fibers that have not finished, in the order of their threads
+static int at_signals = 0;        // fibers that wait for a word to change
+static unsigned long long blocks_run = 0;
 
 #if defined(TUNESMITH_UCONTEXT)
 static ucontext_t scheduler;
@@ -99,6 +111,19 @@ TUNESMITH_UNWATCHED static void to_scheduler(bool last) {
 [[maybe_unused]] TUNESMITH_UNWATCHED __attribute__((noinline)) static void fail(int code) {
   failure = code;
   to_scheduler(false);
+}
+
+// Returns when another thread has changed the word from `before`: a thread waits so at a cuda::barrier.
+[[maybe_unused]] TUNESMITH_UNWATCHED __attribute__((noinline)) static void wait_for_signal(
+    const unsigned* word, unsigned before) {
+  while (*static_cast<const volatile unsigned*>(word) == before) {
+    running->signal = word;
+    running->signal_before = before;
+    ++at_signals;
+    to_scheduler(false);
+    --at_signals;
+    running->signal = nullptr;
+  }
 }
 
 #if defined(TUNESMITH_WATCHED)
@@ -177,6 +202,7 @@ static bool start(Fiber* fiber) {
   }
   fiber->finished = false;
   fiber->mask = 0;
+  fiber->signal = nullptr;
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(fiber->stack,
                                 stack_bytes);  // the fiber may have been left in the middle of a thread

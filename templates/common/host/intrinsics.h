@@ -120,6 +120,32 @@ TUNESMITH_TO_WHOLE(double2uint, unsigned, double)
 TUNESMITH_TO_WHOLE(double2ll, long long, double)
 TUNESMITH_TO_WHOLE(double2ull, unsigned long long, double)
 #undef TUNESMITH_TO_WHOLE
+namespace tunesmith_shim {
+template <int Mode, typename Whole>
+inline float to_float_rounded(Whole x) {
+  const int before = fegetround();
+  fesetround(Mode);
+  volatile Whole whole = x;
+  volatile float result = static_cast<float>(whole);
+  fesetround(before);
+  return result;
+}
+}  // namespace tunesmith_shim
+#define TUNESMITH_FROM_WHOLE(name, whole_type)                            \
+  inline float __##name##2float_rz(whole_type x) {                        \
+    return tunesmith_shim::to_float_rounded<tunesmith_shim::to_zero>(x);  \
+  }                                                                       \
+  inline float __##name##2float_rd(whole_type x) {                        \
+    return tunesmith_shim::to_float_rounded<tunesmith_shim::downward>(x); \
+  }                                                                       \
+  inline float __##name##2float_ru(whole_type x) {                        \
+    return tunesmith_shim::to_float_rounded<tunesmith_shim::upward>(x);   \
+  }
+TUNESMITH_FROM_WHOLE(int, int)
+TUNESMITH_FROM_WHOLE(uint, unsigned)
+TUNESMITH_FROM_WHOLE(ll, long long)
+TUNESMITH_FROM_WHOLE(ull, unsigned long long)
+#undef TUNESMITH_FROM_WHOLE
 inline float __int2float_rn(int x) { return static_cast<float>(x); }
 inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
 inline float __ll2float_rn(long long x) { return static_cast<float>(x); }
@@ -148,6 +174,14 @@ inline unsigned __sad(int x, int y, unsigned z) {
                     : static_cast<unsigned>(x) - static_cast<unsigned>(y));
 }
 inline unsigned __usad(unsigned x, unsigned y, unsigned z) { return z + (x < y ? y - x : x - y); }
+inline int __hadd(int x, int y) { return static_cast<int>((static_cast<long long>(x) + y) >> 1); }
+inline int __rhadd(int x, int y) { return static_cast<int>((static_cast<long long>(x) + y + 1) >> 1); }
+inline unsigned __uhadd(unsigned x, unsigned y) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(x) + y) >> 1);
+}
+inline unsigned __urhadd(unsigned x, unsigned y) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(x) + y + 1) >> 1);
+}
 inline long long __mul64hi(long long x, long long y) {
   return static_cast<long long>(static_cast<__int128>(x) * y >> 64);
 }
@@ -161,6 +195,20 @@ inline unsigned __dp4a(unsigned x, unsigned y, unsigned z) {
   for (int n = 0; n < 32; n += 8) z += (x >> n & 255u) * (y >> n & 255u);
   return z;
 }
+// Two 16-bit numbers of x, times the low or the high two bytes of y.
+#define TUNESMITH_DP2A(name, type, wide, narrow, first)                          \
+  inline type name(type x, type y, type z) {                                     \
+    unsigned sum = static_cast<unsigned>(z);                                     \
+    for (int n = 0; n < 2; ++n)                                                  \
+      sum += static_cast<unsigned>(static_cast<wide>(x >> 16 * n) *              \
+                                   static_cast<narrow>(y >> (8 * n + (first)))); \
+    return static_cast<type>(sum);                                               \
+  }
+TUNESMITH_DP2A(__dp2a_lo, int, short, signed char, 0)
+TUNESMITH_DP2A(__dp2a_hi, int, short, signed char, 16)
+TUNESMITH_DP2A(__dp2a_lo, unsigned, unsigned short, unsigned char, 0)
+TUNESMITH_DP2A(__dp2a_hi, unsigned, unsigned short, unsigned char, 16)
+#undef TUNESMITH_DP2A
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) << (shift & 31) >> 32);
 }
@@ -217,6 +265,26 @@ inline float rnorm3df(float x, float y, float z) {
 inline float fdividef(float x, float y) { return x / y; }
 inline void __nanosleep(unsigned) {}
 
+// A clock that runs with each call, because the threads run one after the other.
+namespace tunesmith_shim {
+static long long clocks = 0;
+}
+inline long long clock64() { return tunesmith_shim::clocks += 16; }
+inline int clock() { return static_cast<int>(clock64()); }
+
+inline void __sincosf(float x, float* sine, float* cosine) { sincosf(x, sine, cosine); }
+inline float norm4df(float x, float y, float z, float w) {
+  return static_cast<float>(sqrt(static_cast<double>(x) * x + static_cast<double>(y) * y +
+                                 static_cast<double>(z) * z + static_cast<double>(w) * w));
+}
+inline float rnorm4df(float x, float y, float z, float w) {
+  return static_cast<float>(1.0 / sqrt(static_cast<double>(x) * x + static_cast<double>(y) * y +
+                                       static_cast<double>(z) * z + static_cast<double>(w) * w));
+}
+inline double norm4d(double x, double y, double z, double w) { return hypot(hypot(x, y), hypot(z, w)); }
+
+inline float pow(float x, int n) { return powf(x, static_cast<float>(n)); }
+inline double pow(double x, int n) { return pow(x, static_cast<double>(n)); }
 extern "C" long lrint(double);
 extern "C" long lrintf(float);
 extern "C" long long llrint(double);
@@ -246,23 +314,51 @@ inline long long atomicMax(long long* at, long long value) {
   return tunesmith_shim::update(at,
                                 [value](long long old) -> long long { return old < value ? value : old; });
 }
-#define TUNESMITH_SYSTEM(name)                             \
-  template <typename Element, typename Value>              \
-  inline Element name##_system(Element* at, Value value) { \
-    return name(at, static_cast<Element>(value));          \
+
+// CUDA has atomicCAS of 16 bits, and sums of two and four floats, each of which is added alone.
+inline unsigned short atomicCAS(unsigned short* at, unsigned short expected, unsigned short value) {
+  return tunesmith_shim::update(
+      at, [=](unsigned short old) -> unsigned short { return old == expected ? value : old; });
+}
+inline float2 atomicAdd(float2* at, float2 value) {
+  return {atomicAdd(&at->x, value.x), atomicAdd(&at->y, value.y)};
+}
+inline float4 atomicAdd(float4* at, float4 value) {
+  return {atomicAdd(&at->x, value.x), atomicAdd(&at->y, value.y), atomicAdd(&at->z, value.z),
+          atomicAdd(&at->w, value.w)};
+}
+#if defined(TUNESMITH_WATCHED)
+#define TUNESMITH_WITHIN_BLOCK tunesmith_shim::is_of_block = true
+#else
+#define TUNESMITH_WITHIN_BLOCK static_cast<void>(0)
+#endif
+#define TUNESMITH_SCOPED(name)                                                \
+  template <typename Element, typename Value>                                 \
+  inline Element name##_system(Element* at, Value value) {                    \
+    return name(at, static_cast<Element>(value));                             \
+  }                                                                           \
+  template <typename Element, typename Value>                                 \
+  TUNESMITH_UNWATCHED inline Element name##_block(Element* at, Value value) { \
+    TUNESMITH_WITHIN_BLOCK;                                                   \
+    return name(at, static_cast<Element>(value));                             \
   }
-TUNESMITH_SYSTEM(atomicAdd)
-TUNESMITH_SYSTEM(atomicSub)
-TUNESMITH_SYSTEM(atomicMin)
-TUNESMITH_SYSTEM(atomicMax)
-TUNESMITH_SYSTEM(atomicAnd)
-TUNESMITH_SYSTEM(atomicOr)
-TUNESMITH_SYSTEM(atomicXor)
-TUNESMITH_SYSTEM(atomicExch)
-TUNESMITH_SYSTEM(atomicInc)
-TUNESMITH_SYSTEM(atomicDec)
-#undef TUNESMITH_SYSTEM
+TUNESMITH_SCOPED(atomicAdd)
+TUNESMITH_SCOPED(atomicSub)
+TUNESMITH_SCOPED(atomicMin)
+TUNESMITH_SCOPED(atomicMax)
+TUNESMITH_SCOPED(atomicAnd)
+TUNESMITH_SCOPED(atomicOr)
+TUNESMITH_SCOPED(atomicXor)
+TUNESMITH_SCOPED(atomicExch)
+TUNESMITH_SCOPED(atomicInc)
+TUNESMITH_SCOPED(atomicDec)
+#undef TUNESMITH_SCOPED
 template <typename Element, typename Expected, typename Value>
 inline Element atomicCAS_system(Element* at, Expected expected, Value value) {
+  return atomicCAS(at, static_cast<Element>(expected), static_cast<Element>(value));
+}
+template <typename Element, typename Expected, typename Value>
+TUNESMITH_UNWATCHED inline Element atomicCAS_block(Element* at, Expected expected, Value value) {
+  TUNESMITH_WITHIN_BLOCK;
   return atomicCAS(at, static_cast<Element>(expected), static_cast<Element>(value));
 }

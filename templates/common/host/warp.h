@@ -16,6 +16,7 @@
 namespace tunesmith_shim {
 
 static int meeting = 0;                              // fibers at a collective
+static unsigned long long meetings = 0;              // collectives so far
 static unsigned met = 0;                             // lanes of the collective that has just taken place
 static unsigned met_votes = 0;                       // the lanes among these whose operand is not 0
 static unsigned long long met_operands[warp_lanes];  // the operands of all lanes
@@ -26,7 +27,13 @@ static unsigned long long met_operands[warp_lanes];  // the operands of all lane
 __attribute__((noinline, cold)) static int settle(int first, int count) {
   while (meeting > 0) {
     unsigned alive = 0;
-    for (int n = first; n < count; ++n) alive |= 1u << fibers[waiting[n]].lane;
+    bool is_here = false, waits = false;
+    for (int n = first; n < count; ++n) {
+      const Fiber& fiber = fibers[waiting[n]];
+      alive |= 1u << fiber.lane;
+      is_here |= fiber.mask != 0;
+      waits |= fiber.signal != nullptr;
+    }
     const Fiber* ready = nullptr;
     for (int n = first; n < count && (ready == nullptr || ready->line < 0); ++n) {
       const Fiber& fiber = fibers[waiting[n]];
@@ -43,10 +50,12 @@ __attribute__((noinline, cold)) static int settle(int first, int count) {
       }
     }
     if (ready == nullptr) {
-      failure = divergent_warp;
+      // Threads at a collective of another warp, or a lane that waits for a signal, may come later.
+      if (is_here && !waits) failure = divergent_warp;
       return count;
     }
     TUNESMITH_TELL(collective, fibers[waiting[first]].warp, met);
+    ++meetings;
     met_votes = 0;
     memset(met_operands, nan_poison, sizeof(met_operands));
     for (int n = first; n < count; ++n) {

@@ -39,8 +39,10 @@ struct Watch {
   void (*fence)(void* self, int thread, int of_device);
   int (*misaligned)(void* self, const void* at, long long alignment, const char* file, int line, int thread);
   void (*overflow)(void* self, const char* file, int line);
+  void (*signal)(void* self, const void* what, int thread, int waits);
 };
-constexpr int reads = 0, writes = 1, updates = 2, reads_volatile = 3, writes_volatile = 4;
+constexpr int reads = 0, writes = 1, updates = 2, reads_volatile = 3, writes_volatile = 4,
+              updates_in_block = 5;
 constexpr int watch_ended = 9;  // the result of a launch that the watch has ended
 
 static const Watch* watch = nullptr;

@@ -24,6 +24,7 @@ struct Counting {
     watch.fence = [](void*, int, int) {};
     watch.misaligned = [](void*, const void*, long long, const char*, int, int) { return 1; };
     watch.overflow = [](void*, const char*, int) {};
+    watch.signal = [](void*, const void*, int, int) {};
   }
   int left;
   long long next = 0;
