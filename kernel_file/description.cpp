@@ -69,6 +69,7 @@ Description DescriptionReader::read(const toml::table& root) {
   read_symbols(root);
   const Instantiate given = instantiate_of(root.get("instantiate"));
   const DeclaredKernel& chosen = chosen_kernel(root.get("kernel"), given);
+  find_reached(root, constants, chosen.name);
   made_.name = root.contains("name") ? text(*root.get("name"), "name") : chosen.name;
   if (!is_lower(made_.name)) {
     refuse(root.get("name"),
