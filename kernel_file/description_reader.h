@@ -29,6 +29,8 @@ class DescriptionReader : private TomlReader {
 
  private:
   // description.cpp
+  static void find_open(const toml::node& node, const std::string& key, std::vector<const toml::node*>& nodes,
+                        std::vector<std::string>& keys);
   std::string kernel_names() const;
   // Requires that all device memory that the kernel reads, except its arguments, has a value.
   void must_be_filled(const toml::node* node, const std::string& kernel) const;
