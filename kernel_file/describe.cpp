@@ -104,10 +104,13 @@ class Describer {
       reached_ += text + "\n";
     }
     host_text_ = code_;
-    if (HostCode(code_).launches_of(kernel_.name).empty()) {  // host code may be guarded by #ifndef TUNESMITH
+    if (code_.find("<<") == std::string::npos) {  // host code may be guarded by #ifndef TUNESMITH
       host_text_ = blanked(file.cu) + "\n";
       for (const auto& [name, text] : file.included) host_text_ += blanked(text) + "\n";
     }
+    // nvcc takes "<< <" too.
+    static const std::regex opening(R"(<\s*<\s*<)"), closing(R"(>\s*>\s*>)");
+    host_text_ = std::regex_replace(std::regex_replace(host_text_, opening, "<<<"), closing, ">>>");
     host_.emplace(host_text_);
     find_body();
   }
@@ -487,9 +490,22 @@ class Describer {
   void find_bounds() {
     std::set<std::string> names;
     for (const auto& [name, size] : sizes_) names.insert(name);
-    for (const auto& [name, value] : constants_) names.insert(name);
+    for (const auto& [name, value] : constants_)
+      if (is_literal(name)) names.insert(name);
     for (const Axis& one : axes_) names.insert(one.name);
-    bounds_.emplace(body_, std::move(names));
+    bounds_.emplace(body_, std::move(names), HostCode(code_).plain_macros());
+  }
+
+  // True if the constant is defined as a number, and not by other constants.
+  bool is_literal(const std::string& name) const {
+    const std::map<std::string, std::string> macros = HostCode(code_).plain_macros();
+    const auto found = macros.find(name);
+    if (found == macros.end()) return true;
+    return std::none_of(found->second.begin(), found->second.end(), [](char c) {
+      return (std::isalpha(static_cast<unsigned char>(c)) != 0 &&
+              std::string_view("xXuUlLaAbBcCdDeEfF").find(c) == std::string_view::npos) ||
+             c == '_';
+    });
   }
 
   // ---- block and grid
@@ -665,6 +681,7 @@ class Describer {
       Size size;
       size.is_extent = true;
       if (const auto found = constants_.find(name); found != constants_.end()) {
+        if (!is_literal(name)) return false;
         size.value = found->second;
         compiled_in_.push_back(name);
       } else if (const auto host = names_.find(name); host != names_.end()) {

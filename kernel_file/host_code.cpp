@@ -884,9 +884,17 @@ std::optional<HostExpression> HostCode::elements(const HostExpression& given,
     one = number(one.number / of_element);
     is_divided = true;
   }
+  std::int64_t vectors = 1;  // bytes of smaller elements
+  for (HostExpression& one : factors) {
+    if (is_divided || one.kind != Kind::number || one.number < 1 || of_element % one.number != 0) continue;
+    vectors = of_element / one.number;
+    one = number(1);
+    is_divided = true;
+  }
   if (!is_divided) return std::nullopt;
   HostExpression made = number(1);
   for (const HostExpression& one : factors) made = joined("*", made, one);
+  if (vectors > 1) made = joined("/", made, number(vectors));
   return is_expressible(made) ? std::optional(made) : std::nullopt;
 }
 

@@ -45,8 +45,13 @@ bool holds_name(const Expression& one, const std::string& name) {
 
 }  // namespace
 
-IndexBounds::IndexBounds(std::string_view body, std::set<std::string> sizes)
+IndexBounds::IndexBounds(std::string_view body, std::set<std::string> sizes,
+                         const std::map<std::string, std::string>& macros)
     : tokens_(tokens_of(body, 0, body.size())), sizes_(std::move(sizes)) {
+  for (const auto& [name, text] : macros) {
+    if (sizes_.contains(name)) continue;
+    if (auto made = parsed_expression(text)) definitions_[name] = {std::move(*made)};
+  }
   static const std::set<std::string_view> stops = {";", "&&", "||", "?", "{", "}", ",", "&", "|"};
   // Returns the end of the expression that begins at the token.
   const auto end_of = [&](std::size_t begin) {
@@ -106,6 +111,20 @@ ArrayUse IndexBounds::use_of(const std::string& array) const {
   return use;
 }
 
+Expression IndexBounds::expanded(const Expression& given, int depth) const {
+  if (depth > most_substitutions) return given;
+  if (given.kind == Form::name && !sizes_.contains(given.word)) {
+    const auto found = definitions_.find(given.word);
+    if (found != definitions_.end() && found->second.size() == 1 &&
+        !holds_name(found->second.front(), given.word))
+      return expanded(found->second.front(), depth + 1);
+    return given;
+  }
+  Expression made = given;
+  for (Expression& part : made.parts) part = expanded(part, depth + 1);
+  return made;
+}
+
 std::optional<Expression> IndexBounds::in_sizes(const Expression& given, int depth) const {
   if (depth > most_substitutions) return std::nullopt;
   if (given.kind == Form::number) return given.word.empty() ? std::optional(given) : std::nullopt;
@@ -132,6 +151,11 @@ std::optional<Expression> IndexBounds::bound_of(const Expression& index, int dep
   if (index.kind == Form::binary && (index.word == "+" || index.word == "-") &&
       index.parts[1].kind == Form::number)
     return bound_of(index.parts[0], depth + 1);
+  if (index.kind == Form::binary && index.word == "+") {  // of a pixel and its neighbour
+    const auto a = bound_of(index.parts[0], depth + 1), b = bound_of(index.parts[1], depth + 1);
+    if (!a || !b) return std::nullopt;
+    return joined("-", joined("+", *a, *b), {.kind = Form::number, .number = 1, .word = {}});
+  }
   if (index.kind != Form::name) return std::nullopt;
   if (const auto found = bounds_.find(index.word); found != bounds_.end()) {
     // With several bounds the last one mostly is that of the array, and not of a tile.
@@ -224,10 +248,11 @@ std::optional<IndexBounds::Blocks> IndexBounds::blocks(char component) const {
   const std::string block = std::string("blockIdx.") + component;
   for (const auto& [name, all] : definitions_) {
     for (const Expression& one : all) {
-      if (!holds_name(one, block)) continue;
+      const Expression whole = expanded(one, 0);
+      if (!holds_name(whole, block)) continue;
       const auto bound = bound_of({.kind = Form::name, .word = name}, 0);
       if (!bound) continue;
-      if (const auto product = per_block(one, block)) return Blocks{bound->text(), *product};
+      if (const auto product = per_block(whole, block)) return Blocks{bound->text(), *product};
     }
   }
   return std::nullopt;
@@ -235,9 +260,10 @@ std::optional<IndexBounds::Blocks> IndexBounds::blocks(char component) const {
 
 std::optional<IndexBounds::Blocks> IndexBounds::unguarded() const {
   for (const auto& [name, all] : definitions_) {
-    if (all.size() != 1 || !holds_name(all.front(), "blockIdx.x") || !holds_name(all.front(), "threadIdx.x"))
-      continue;
-    if (const auto product = per_block(all.front(), "blockIdx.x")) return Blocks{name, *product};
+    if (all.size() != 1) continue;
+    const Expression whole = expanded(all.front(), 0);
+    if (!holds_name(whole, "blockIdx.x") || !holds_name(whole, "threadIdx.x")) continue;
+    if (const auto product = per_block(whole, "blockIdx.x")) return Blocks{name, *product};
   }
   return std::nullopt;
 }

@@ -23,8 +23,10 @@ struct ArrayUse {
 
 class IndexBounds {
  public:
-  /// `body` is the kernel's, blanked; `sizes` are names of whole numbers that the launch gives.
-  IndexBounds(std::string_view body, std::set<std::string> sizes);
+  /// `body` is the kernel's, blanked; `sizes` are names of whole numbers that the launch gives, `macros` the
+  /// texts of others.
+  IndexBounds(std::string_view body, std::set<std::string> sizes,
+              const std::map<std::string, std::string>& macros);
 
   ArrayUse use_of(const std::string& array) const;
 
@@ -42,6 +44,8 @@ class IndexBounds {
   std::optional<Blocks> unguarded() const;
 
  private:
+  // Returns the expression with the definitions of its variables in their place.
+  HostExpression expanded(const HostExpression& given, int depth) const;
   std::optional<HostExpression> in_sizes(const HostExpression& given, int depth) const;
   std::optional<HostExpression> bound_of(const HostExpression& index, int depth) const;
   std::vector<std::string> extents_of(const HostExpression& index, int depth) const;

@@ -156,6 +156,21 @@ std::vector<std::string> names_of_description(const Description& description,
   return names;
 }
 
+// Returns the headers of 16-bit types that kernels use: libraries' headers bring them.
+std::vector<std::string> headers_of_halves(const Reach& reach) {
+  const auto uses = [&](const auto& names) {
+    return std::any_of(std::begin(names), std::end(names), [&](const char* name) {
+      return reach.words.contains(name) && !reach.declared.contains(name);
+    });
+  };
+  static constexpr const char* halves[] = {"half", "__half", "half2", "__half2"};
+  static constexpr const char* bfloats[] = {"nv_bfloat16", "__nv_bfloat16", "nv_bfloat162", "__nv_bfloat162"};
+  std::vector<std::string> headers;
+  if (uses(halves)) headers.emplace_back("<cuda_fp16.h>");
+  if (uses(bfloats)) headers.emplace_back("<cuda_bf16.h>");
+  return headers;
+}
+
 // Returns a sentence on what is left out, in short.
 std::string left_out_note(const std::vector<UnreachedPart>& parts, std::string_view text) {
   constexpr std::size_t most_named = 6;
@@ -297,6 +312,8 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
       };
   const std::string main = folder + tmpl.name + ".cu";
   add(main, made.file.path, text, compiled.front());
+  for (const std::string& header : headers_of_halves(reach))
+    if (all_includes.find(header) == std::string::npos) includes += header + "\n";
   if (!absent.empty())
     made.absent =
         "Left out of it, as " + std::string(absent.size() == 1 ? "it is" : "they are") +
