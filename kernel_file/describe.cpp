@@ -126,6 +126,7 @@ class Describer {
     find_arrays();
     find_symbols();
     find_shared();
+    replace_computed();
     return written();
   }
 
@@ -312,6 +313,10 @@ class Describer {
       } else if (is_tunable_name(word) && is_undeclared(word)) {
         constants_[word] = guess_of(word);
         guessed_.insert(word);
+      } else if (is_in_capitals(word) && !may_be_of_compiler(word) && is_undeclared(word)) {
+        compiled_in_.push_back(word);
+        sizes_[word] = {.given = "\"?\"", .comment = "the file does not define it"};
+        order_.push_back(word);
       }
     }
     // #if NAME == 2: these are its values.
@@ -337,6 +342,17 @@ class Describer {
       if (now == constants_.end() && declared_.contains(name)) continue;
       add_axis({name, values, "the values that #if asks for"});
     }
+  }
+
+  static bool is_in_capitals(const std::string& word) {
+    static const std::set<std::string> known = {"TRUE", "FALSE",     "NULL",    "INFINITY",
+                                                "NAN",  "HUGE_VALF", "HUGE_VAL"};
+    return word.size() > 1 && !known.contains(word) &&
+           std::isupper(static_cast<unsigned char>(word[0])) != 0 &&
+           std::all_of(word.begin(), word.end(), [](char c) {
+             return c == '_' || std::isupper(static_cast<unsigned char>(c)) != 0 ||
+                    std::isdigit(static_cast<unsigned char>(c)) != 0;
+           });
   }
 
   // True for `const int TILE = 16;` in the kernel, which stands alone in its declaration.
@@ -441,6 +457,9 @@ class Describer {
             continue;
           }
           place_.known[made->word] = one.name;
+        } else if (made) {
+          computed_[one.name] = *made;
+          for (const auto& [word, known] : names) names_.emplace(word, known);
         }
         place_.known[plain] = one.name;
       } else if (!given.empty()) {
@@ -695,6 +714,40 @@ class Describer {
     return true;
   }
 
+  // Adds the component of the grid that the kernel's own indices ask for, or "?".
+  void grid_by_index(std::size_t i) {
+    const auto blocks = bounds_->blocks(components_of_dim3[i]);
+    if (!blocks) {
+      if (i == 0 && !reads("blockIdx")) {
+        grid_.emplace_back("1");
+      } else {
+        grid_.emplace_back("?");
+        grid_comment_ = "the number of blocks";
+      }
+      return;
+    }
+    std::string of_block = blocks->of_block;
+    for (std::size_t j = 0; j < block_.size(); ++j) {
+      const std::string dim = std::string("blockDim.") + components_of_dim3[j];
+      for (std::size_t at; (at = of_block.find(dim)) != std::string::npos;)
+        of_block.replace(at, dim.size(),
+                         block_[j].find(' ') == std::string::npos ? block_[j] : "(" + block_[j] + ")");
+    }
+    const auto per_block = parsed_expression(of_block), size = parsed_expression(blocks->size);
+    std::set<std::string> used;
+    if (per_block) gather_names(*per_block, used);
+    const bool is_known = per_block && std::all_of(used.begin(), used.end(), [&](const std::string& name) {
+                            return is_axis(name) || sizes_.contains(name) || constants_.contains(name);
+                          });
+    if (is_known && size && adopt(*size) && adopt_constants(used)) {
+      grid_.push_back(of_block == "1" ? size->text() : "ceil_div(" + size->text() + ", " + of_block + ")");
+      grid_comment_ = "from the kernel's indices";
+    } else {
+      grid_.emplace_back("?");
+      grid_comment_ = "the number of blocks";
+    }
+  }
+
   void find_grid() {
     std::vector<HostExpression> all;
     if (launch_) all = host_->components(launch_->grid, place_, names_);
@@ -718,44 +771,17 @@ class Describer {
           grid_.push_back(name);
         } else if (value && one.kind == HostExpression::Kind::number) {
           grid_.push_back(std::to_string(*value));
-        } else if (adopt(one)) {
+        } else if (!has_own && adopt(one)) {
           grid_.push_back(one.text());
         } else {
-          grid_.emplace_back("?");
-          grid_comment_ = "the launch takes " + one.text();
+          // A size that only the host has might not fit to the kernel's own ones.
+          grid_by_index(i);
+          if (grid_.back() == "?") grid_comment_ = "the launch takes " + one.text();
         }
         continue;
       }
       if (i > 0 && !reads_component("blockIdx", components_of_dim3[i])) continue;
-      const auto blocks = bounds_->blocks(components_of_dim3[i]);
-      if (!blocks) {
-        if (i == 0 && !reads("blockIdx")) {
-          grid_.emplace_back("1");
-        } else {
-          grid_.emplace_back("?");
-          grid_comment_ = "the number of blocks";
-        }
-        continue;
-      }
-      std::string of_block = blocks->of_block;
-      for (std::size_t j = 0; j < block_.size(); ++j) {
-        const std::string dim = std::string("blockDim.") + components_of_dim3[j];
-        for (std::size_t at; (at = of_block.find(dim)) != std::string::npos;)
-          of_block.replace(at, dim.size(), block_[j]);
-      }
-      const auto per_block = parsed_expression(of_block), size = parsed_expression(blocks->size);
-      std::set<std::string> used;
-      if (per_block) gather_names(*per_block, used);
-      const bool is_known = per_block && std::all_of(used.begin(), used.end(), [&](const std::string& name) {
-                              return is_axis(name) || sizes_.contains(name) || constants_.contains(name);
-                            });
-      if (is_known && size && adopt(*size) && adopt_constants(used)) {
-        grid_.push_back(of_block == "1" ? size->text() : "ceil_div(" + size->text() + ", " + of_block + ")");
-        grid_comment_ = "from the kernel's indices";
-      } else {
-        grid_.emplace_back("?");
-        grid_comment_ = "the number of blocks";
-      }
+      grid_by_index(i);
     }
     while (grid_.size() > 1 && grid_.back() == "1") grid_.pop_back();
     if (std::find(grid_.begin(), grid_.end(), "?") != grid_.end()) find_unguarded();
@@ -1014,6 +1040,39 @@ class Describer {
     shared_ = "?";
   }
 
+  // A size that the host computes from others is no parameter beside them: N = B * T.
+  void replace_computed() {
+    for (const auto& [size, value] : computed_) {
+      std::set<std::string> used;
+      gather_names(value, used);
+      if (used.contains(size) || !sizes_.contains(size) ||
+          !std::all_of(used.begin(), used.end(),
+                       [&](const std::string& name) { return sizes_.contains(name); }))
+        continue;
+      const auto replace = [&, of = size, by = value](std::string& text) {
+        const auto tree = text == "?" ? std::nullopt : parsed_expression(text);
+        if (tree) text = with(*tree, {{of, by}}).text();
+      };
+      for (std::string& one : grid_) replace(one);
+      for (std::string& one : block_) replace(one);
+      if (!shared_.empty()) replace(shared_);
+      for (Array& array : arrays_) {
+        std::vector<std::string> extents;
+        for (std::string& one : array.extents) {
+          replace(one);
+          const auto tree = one == "?" ? std::nullopt : parsed_expression(one);
+          for (std::string& factor : tree ? product_of(*tree) : std::vector<std::string>{one})
+            extents.push_back(std::move(factor));
+        }
+        array.extents = std::move(extents);
+      }
+      for (std::string& one : arguments_)
+        if (one == size) one = value.text();
+      sizes_.erase(size);
+      std::erase(order_, size);
+    }
+  }
+
   // ---- the text
 
   static void add_line(std::string& text, const std::string& line, const std::string& comment) {
@@ -1157,6 +1216,7 @@ class Describer {
   std::map<std::string, std::vector<std::int64_t>> compared_;
   std::set<std::string> guessed_;
   std::map<std::string, Size> sizes_;
+  std::map<std::string, HostExpression> computed_;  // by size: its value in other sizes
   std::map<std::string, std::string> expressions_;  // arguments that are no plain names
   std::vector<Axis> axes_;
   std::vector<Array> arrays_;

@@ -470,6 +470,7 @@ std::optional<std::string> HostCode::definition(const std::string& name, std::si
                           std::size_t& count) -> std::optional<std::string> {
     std::optional<std::string> found;
     count = 0;
+    bool are_declarations = true;  // each in its own scope: the last one before the place is meant
     const std::string_view range = code_.substr(0, end);
     for (std::size_t place = begin; (place = find_word(range, name, place)) != std::string_view::npos;
          ++place) {
@@ -495,11 +496,14 @@ std::optional<std::string> HostCode::definition(const std::string& name, std::si
         if (close == std::string_view::npos) continue;
         const std::string inner = squeezed(range.substr(next + 1, close - next - 2));
         ++count;
-        if (!found) found = type == "dim3" || type == "uint3" ? "dim3(" + inner + ")" : inner;
+        if (!found || place < at) found = type == "dim3" || type == "uint3" ? "dim3(" + inner + ")" : inner;
         continue;
       } else {
         const std::string_view by = range.substr(next, 2);
-        if (by == "+=" || by == "-=" || by == "*=" || by == "/=" || by == "++" || by == "--") ++count;
+        if (by == "+=" || by == "-=" || by == "*=" || by == "/=" || by == "++" || by == "--") {
+          ++count;
+          are_declarations = false;
+        }
         continue;
       }
       int depth = 0;
@@ -510,8 +514,10 @@ std::optional<std::string> HostCode::definition(const std::string& name, std::si
         if (c == ';' || depth < 0 || (c == ',' && depth == 0)) break;
       }
       ++count;
-      if (!found) found = squeezed(range.substr(from, stop - from));
+      are_declarations &= has_type;
+      if (!found || (has_type && place < at)) found = squeezed(range.substr(from, stop - from));
     }
+    if (count > 1 && are_declarations) count = 1;
     return found;
   };
   std::size_t count = 0;
