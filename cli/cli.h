@@ -20,6 +20,7 @@ inline constexpr const char* emulated = "whose times are an emulator's and say n
 
 void add_ops_commands(CLI::App& app);  ///< devices, ops
 void add_space_command(CLI::App& app);
+void add_describe_command(CLI::App& app);
 void add_render_command(CLI::App& app);
 /// The next three commands set `exit_code` to 130 if they were interrupted.
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code);

@@ -91,6 +91,7 @@ int main(int argc, char** argv) {
   try {
     tunesmith::add_ops_commands(app);
     tunesmith::add_space_command(app);
+    tunesmith::add_describe_command(app);
     tunesmith::add_render_command(app);
     tunesmith::add_tune_command(app, joined(argc, argv), exit_code);
     tunesmith::add_finals_command(app, joined(argc, argv), exit_code);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <string_view>
 
 #include "generator/error.h"
 #include "generator/ops.h"
@@ -21,6 +23,15 @@ const UserKernel& add_user_kernel(const KernelFile& file) {
   }
   return keep_user_kernel(std::move(made));
 }
+
+namespace {
+
+// What compilers say of names that they do not know.
+constexpr std::string_view of_unknown_names[] = {"not declared",   "is undefined",     "does not name a type",
+                                                 "been declared",  "undeclared",       "unknown type name",
+                                                 "not a template", "no template named"};
+
+}  // namespace
 
 std::string located(const std::string& log, const std::string& text) {
   constexpr std::string_view opening = "// ";  // "// softmax/softmax for sm_90a, rendered …"
@@ -48,6 +59,11 @@ std::string located(const std::string& log, const std::string& text) {
     for (std::size_t at = 0; (at = words.find(path + ":", at)) != std::string::npos; at += file.size())
       words.replace(at, path.size(), file);
   }
+  const bool has_unknown_name =
+      std::any_of(std::begin(of_unknown_names), std::end(of_unknown_names),
+                  [&](std::string_view one) { return words.find(one) != std::string::npos; });
+  if (has_unknown_name && !kernel->absent.empty())
+    words += (words.ends_with('\n') ? "" : "\n") + kernel->absent + "\n";
   return words;
 }
 

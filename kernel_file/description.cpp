@@ -20,15 +20,19 @@ namespace {
 
 constexpr std::string_view opening = "/* tunesmith";
 
+// Returns the place of the comment with the description; npos if there is none.
+std::size_t place_of_description(std::string_view cu) {
+  for (std::size_t at = 0; (at = cu.find(opening, at)) != std::string_view::npos; ++at) {
+    const std::size_t behind = at + opening.size();
+    if (behind < cu.size() && std::isspace(static_cast<unsigned char>(cu[behind])) != 0) return at;
+  }
+  return std::string_view::npos;
+}
+
 // Returns the description inside the .cu, on its own lines; nothing if there is none.
 std::optional<std::string> inside(std::string_view cu) {
-  std::size_t at = 0;
-  for (;; ++at) {
-    at = cu.find(opening, at);
-    if (at == std::string_view::npos) return std::nullopt;
-    const std::size_t behind = at + opening.size();
-    if (behind < cu.size() && std::isspace(static_cast<unsigned char>(cu[behind])) != 0) break;
-  }
+  const std::size_t at = place_of_description(cu);
+  if (at == std::string_view::npos) return std::nullopt;
   const std::size_t begin = at + opening.size();
   const std::size_t end = std::min(cu.find("*/", begin), cu.size());
   const auto lines = std::count(cu.begin(), cu.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
@@ -49,7 +53,28 @@ bool is_lower(std::string_view text) {
          });
 }
 
+// Adds the keys whose value is the text "?".
+void DescriptionReader::find_open(const toml::node& node, const std::string& key,
+                                  std::vector<const toml::node*>& nodes, std::vector<std::string>& keys) {
+  if (const auto* text = node.as_string(); text != nullptr && text->get() == "?") {
+    nodes.push_back(&node);
+    const std::string at = " (line " + std::to_string(node.source().begin.line) + ")";
+    if (keys.empty() || keys.back() != key + at) keys.push_back(key + at);
+  }
+  if (const toml::array* all = node.as_array())
+    for (const toml::node& one : *all) find_open(one, key, nodes, keys);
+  if (const toml::table* all = node.as_table())
+    for (const auto& [name, one] : *all)
+      find_open(one, (key.empty() ? "" : key + ".") + std::string(name.str()), nodes, keys);
+}
+
 Description DescriptionReader::read(const toml::table& root) {
+  std::vector<const toml::node*> nodes;
+  std::vector<std::string> keys;
+  find_open(root, "", nodes, keys);
+  if (!nodes.empty())
+    refuse(nodes.front(), "The description leaves open " + listed(keys) +
+                              ": a person must decide there. Replace each \"?\" by what the kernel needs.");
   only_keys(root, "the description", {"name",        "what",     "kernel",          "dtype",
                                       "type",        "flops",    "alignment_bytes", "compute_capability",
                                       "compiled_in", "examples", "companions",      "instantiate",
@@ -77,6 +102,7 @@ Description DescriptionReader::read(const toml::table& root) {
         code_ += "\n#define " + std::string(name.str()) + " " + node.as_string()->get() + "\n";
   read_symbols(root);
   choose_kernels(root);
+  find_reached(root, constants);
   const std::string& first = launches_.front().kernel.name;
   made_.name = root.contains("name") ? text(*root.get("name"), "name") : first;
   if (!is_lower(made_.name)) {
@@ -337,6 +363,11 @@ std::vector<ExpressionName> Description::names_with_step() const {
   std::vector<ExpressionName> all = names();
   all.push_back({"step", {}});
   return all;
+}
+
+std::string without_description(std::string cu) {
+  if (const std::size_t at = place_of_description(cu); at != std::string::npos) cu[at + 3] = '-';
+  return cu;
 }
 
 Description read_description(const KernelFile& text) {

@@ -148,6 +148,9 @@ struct Description {
   std::vector<ExpressionName> names_with_step() const;
 };
 
+/// Returns the text with the comment "/* tunesmith … */" as an ordinary one.
+std::string without_description(std::string cu);
+
 /// Throws UsageError with a sentence that names file, line, value and what is allowed.
 Description read_description(const KernelFile& text);
 

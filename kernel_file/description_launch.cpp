@@ -331,13 +331,14 @@ void DescriptionReader::read_function(const toml::table& given, const toml::node
                       ", is declared as \"" + found->returns + "\"; make it plain void.");
   }
   made_.reference = launch(&given, "reference", found->declared);
-  for (const DescribedArgument& one : made_.reference.arguments)
+  for (const DescribedArgument& one : made_.reference.arguments) {
     if (one.type == DescribedArgument::Type::array && made_.arrays[one.array].is_workspace)
       refuse(&node, "The function " + name + " takes the workspace " + made_.arrays[one.array].name +
                         ", which only a kernel gets; let the function allocate its own memory.");
-  if (one.type == DescribedArgument::Type::record)
-    refuse(&node, "The function " + name + " of [reference] takes the struct " + one.record_type +
-                      ", which it does not know where it is compiled alone; give it numbers.");
+    if (one.type == DescribedArgument::Type::record)
+      refuse(&node, "The function " + name + " of [reference] takes the struct " + one.record_type +
+                        ", which it does not know where it is compiled alone; give it numbers.");
+  }
   made_.reference_function = found;
   made_.has_reference = true;
 }

@@ -3,8 +3,11 @@
 #include <limits>
 #include <set>
 
+#include "generator/c_characters.h"
 #include "generator/listed.h"
 #include "kernel_file/description_reader.h"
+#include "kernel_file/preprocessor.h"
+#include "kernel_file/reach.h"
 #include "kernel_file/text_scanner.h"
 
 namespace tunesmith {
@@ -140,12 +143,40 @@ void DescriptionReader::read_axes(const toml::table& root) {
   }
 }
 
+void DescriptionReader::find_reached(const toml::table& root, const std::vector<std::string>& constants) {
+  std::vector<std::string> kernels, used = constants;
+  for (const GivenLaunch& one : launches_) kernels.push_back(one.kernel.name);
+  std::string words;
+  for (const char* key : {"type", "instantiate", "symbols", "zeroed", "launch", "compile"})
+    if (const toml::node* node = root.get(key)) gather(*node, words);
+  if (const toml::table* symbols = root["symbols"].as_table())
+    for (const auto& [name, node] : *symbols) used.emplace_back(name.str());
+  if (const toml::table* reference = root["reference"].as_table()) {
+    if (const toml::node* name = reference->get("kernel"); name != nullptr && name->is_string())
+      kernels.push_back(name->as_string()->get());
+    if (const toml::node* node = reference->get("instantiate")) gather(*node, words);
+  }
+  for (std::size_t at = 0; at < words.size();) {
+    std::size_t end = at;
+    while (end < words.size() && is_name(words[end])) ++end;
+    if (end > at) used.push_back(words.substr(at, end - at));
+    at = std::max(end, at + 1);
+  }
+  std::vector<CompiledText> texts;
+  for (const std::string& one : compiled_) texts.push_back({one, {}});
+  const Reach reach = reach_of(texts, kernels, used);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    leave_out(texts[i].text, reach.unreached[i]);
+    reached_.push_back(std::move(texts[i].text));
+  }
+}
+
 bool DescriptionReader::occurs(const std::string& name) const {
   const auto is_in = [&](const std::string& text) {
     return form_of(text, name) != ConstantForm::none &&
            form_of(kernel_body(text, {name}).text, name) != ConstantForm::none;
   };
-  return std::any_of(compiled_.begin(), compiled_.end(), is_in);
+  return std::any_of(reached_.begin(), reached_.end(), is_in);
 }
 
 bool DescriptionReader::is_told(const toml::table& root, const std::string& name) const {
@@ -173,9 +204,14 @@ bool DescriptionReader::is_told(const toml::table& root, const std::string& name
 void DescriptionReader::must_occur(const toml::table& root, const toml::node& node, const std::string& key,
                                    const std::string& name) const {
   if (occurs(name) || is_told(root, name)) return;
-  refuse(&node, key + " does not occur in " + text_.path +
-                    "; write it as the kernel does. One that the kernel knows only as blockDim stands in "
-                    "block, one that it is given in arguments.");
+  const bool is_elsewhere = std::any_of(compiled_.begin(), compiled_.end(), [&](const std::string& one) {
+    return form_of(one, name) != ConstantForm::none;
+  });
+  refuse(&node,
+         key + (is_elsewhere ? " occurs in no code that the kernel reaches in " : " does not occur in ") +
+             text_.path +
+             "; write it as the kernel does. One that the kernel knows only as blockDim stands in "
+             "block, one that it is given in arguments.");
 }
 
 }  // namespace tunesmith

@@ -29,6 +29,8 @@ class DescriptionReader : private TomlReader {
 
  private:
   // description.cpp
+  static void find_open(const toml::node& node, const std::string& key, std::vector<const toml::node*>& nodes,
+                        std::vector<std::string>& keys);
   std::string kernel_names() const;
   // Requires that all device memory that the kernel reads, except its arguments, has a value.
   void must_be_filled(const toml::node* node, const std::string& kernel) const;
@@ -112,7 +114,9 @@ class DescriptionReader : private TomlReader {
   void set_categories(Parameter& made, const toml::node& node, const std::string& key) const;
   void set_range(Parameter& made, const toml::node& node, const std::string& key) const;
   void read_axes(const toml::table& root);
-  // True if the name occurs outside its own definitions in a text of the kernel.
+  // Sets `reached_`.
+  void find_reached(const toml::table& root, const std::vector<std::string>& constants);
+  // True if the name occurs outside its own definitions in what the kernels reach.
   bool occurs(const std::string& name) const;
   // True if the launch passes the value to the kernel: as an argument, or by a block size that the kernel
   // reads.
@@ -180,6 +184,7 @@ class DescriptionReader : private TomlReader {
   std::vector<std::string>
       compiled_;      // each file without comments, literals and parts that are never compiled
   std::string code_;  // all files of `compiled_`
+  std::vector<std::string> reached_;  // the files of `compiled_` without what the kernels do not reach
   Description made_;
 };
 

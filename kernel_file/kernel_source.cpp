@@ -583,14 +583,12 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
       const bool stays = std::find(conditions.begin(), conditions.end(), true) != conditions.end() ||
                          compiled.lines[number] == Truth::no;
       const bool is_known = options.is_known_header && options.is_known_header(header);
-      const bool is_foreign = !is_known && options.is_foreign_header && options.is_foreign_header(header);
+      const std::string why = !is_known && options.why_left_out ? options.why_left_out(header) : "";
       (stays ? body.conditional_includes : body.includes) += header + "\n";
       if (!stays || is_known) blank_out(text, begin, end);
-      if (!stays && is_foreign)
-        body.notes.push_back("no kernel has the header " + header + "; line " + std::to_string(number + 1) +
-                             " is left out. If code of your own program needs it, write #ifndef TUNESMITH "
-                             "around that.");
-      if (!stays && !is_known && !is_foreign && options.in_place)
+      if (!stays && !why.empty())
+        body.notes.push_back(why + "; line " + std::to_string(number + 1) + " is left out.");
+      if (!stays && !is_known && why.empty() && options.in_place)
         edits.push_back({begin, {end - begin, options.in_place(header)}});
     }
     begin = end + 1;

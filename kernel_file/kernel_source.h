@@ -99,8 +99,9 @@ struct Instantiation {
 struct BodyOptions {
   /// Tells if a header such as "<cmath>" is not needed and left out everywhere.
   std::function<bool(const std::string&)> is_known_header = nullptr;
-  /// Tells if no kernel has the header, so that the line that includes it gives way, with a note.
-  std::function<bool(const std::string&)> is_foreign_header = nullptr;
+  /// Returns the first half of a sentence on why the line that includes the header gives way; empty: it
+  /// stays.
+  std::function<std::string(const std::string&)> why_left_out = nullptr;
   /// Returns the text that replaces the line that includes any other header.
   std::function<std::string(const std::string&)> in_place = nullptr;
   /// Tells if a function of the text overloads one that the host declares outside of the text.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -11,112 +10,16 @@
 #include <utility>
 
 #include "generator/c_characters.h"
+#include "generator/listed.h"
 #include "kernel_file/c_type.h"
 #include "kernel_file/described_parts.h"
+#include "kernel_file/headers.h"
 #include "kernel_file/preprocessor.h"
+#include "kernel_file/reach.h"
 #include "kernel_file/text_scanner.h"
 
 namespace tunesmith {
 namespace {
-
-// Headers that NVRTC and the host do not need: device code gets their contents without them.
-constexpr std::array<std::string_view, 20> known_without = {"<cuda_runtime.h>",
-                                                            "<cuda.h>",
-                                                            "<cuda_runtime_api.h>",
-                                                            "<device_launch_parameters.h>",
-                                                            "<vector_types.h>",
-                                                            "<stdio.h>",
-                                                            "<cstdio>",
-                                                            "<stdlib.h>",
-                                                            "<cstdlib>",
-                                                            "<math.h>",
-                                                            "<cmath>",
-                                                            "<assert.h>",
-                                                            "<cassert>",
-                                                            "<float.h>",
-                                                            "<cfloat>",
-                                                            "<limits.h>",
-                                                            "<climits>",
-                                                            "<stdint.h>",
-                                                            "<cstdint>",
-                                                            "<stddef.h>"};
-
-// Headers that a host function may need and a kernel never does.
-constexpr std::array<std::string_view, 20> known_on_host = {
-    "<algorithm>", "<array>",  "<complex>", "<cstddef>", "<cstring>", "<deque>",  "<functional>",
-    "<limits>",    "<list>",   "<map>",     "<memory>",  "<numeric>", "<random>", "<set>",
-    "<stdexcept>", "<string>", "<tuple>",   "<utility>", "<vector>",  "<span>"};
-
-// Headers of the C++ library that have a part for kernels, <cuda/std/…>.
-constexpr std::array<std::string_view, 24> known_by_libcu = {
-    "<algorithm>", "<array>",       "<bit>",        "<bitset>",           "<cmath>",
-    "<complex>",   "<concepts>",    "<cstddef>",    "<cstdint>",          "<cstdlib>",
-    "<cstring>",   "<expected>",    "<functional>", "<initializer_list>", "<iterator>",
-    "<limits>",    "<memory>",      "<numeric>",    "<optional>",         "<span>",
-    "<tuple>",     "<type_traits>", "<utility>",    "<variant>"};
-
-bool is_known_header(const std::string& header) {
-  const auto is_in = [&](const auto& headers) {
-    return std::find(headers.begin(), headers.end(), header) != headers.end();
-  };
-  return is_in(known_without) || is_in(known_on_host) || is_in(known_by_libcu);
-}
-
-// Returns the name of the file in templates/common that stands on the host for a header of device functions;
-// empty if the host needs none, nothing if the host does not emulate the header.
-std::optional<std::string_view> twin_of(const std::string& header) {
-  static const std::map<std::string, std::string_view, std::less<>> twins = {
-      {"<math_constants.h>", ""},
-      {"<cuda_fp16.h>", "half_types"},
-      {"<cuda_bf16.h>", "half_types"},
-      {"<cuda_pipeline.h>", "cuda_pipeline"},
-      {"<cuda_pipeline_primitives.h>", "cuda_pipeline"},
-      {"<cooperative_groups.h>", "cooperative_groups"},
-      {"<cooperative_groups/reduce.h>", "cooperative_groups"},
-      {"<cooperative_groups/scan.h>", "cooperative_groups"},
-      {"<cooperative_groups/memcpy_async.h>", "cooperative_groups"},
-      {"<cuda/barrier>", "cuda_barrier"},
-      {"<cuda/pipeline>", "cuda_cpp_pipeline"},
-      {"<cuda/functional>", "cub"},
-      {"<mma.h>", "wmma"}};
-  if (header.starts_with("<cuda/std/")) return "cpp_library";
-  if (header == "<cub/cub.cuh>" || header.starts_with("<cub/block/") || header.starts_with("<cub/warp/"))
-    return "cub";
-  const auto found = twins.find(header);
-  return found == twins.end() ? std::nullopt : std::optional(found->second);
-}
-bool is_emulated(const std::string& header) { return twin_of(header).has_value(); }
-
-// Returns the name of a constant that tells if the header exists for the target.
-std::string presence_of(const std::string& header) {
-  std::string name = "tunesmith_has";
-  for (const char c : header)
-    if (c != '>') name += is_name(c) ? c : '_';
-  return name;
-}
-
-// True for headers outside the CUDA toolkit: those of C++, of the system, and of C except the known ones.
-bool is_foreign(const std::string& header) {
-  static const std::set<std::string> of_c = {
-      "<ctype.h>",   "<errno.h>",   "<inttypes.h>", "<iostream.h>", "<locale.h>", "<malloc.h>",  "<memory.h>",
-      "<omp.h>",     "<pthread.h>", "<setjmp.h>",   "<signal.h>",   "<stdarg.h>", "<stdbool.h>", "<string.h>",
-      "<strings.h>", "<time.h>",    "<unistd.h>",   "<wchar.h>",    "<windows.h>"};
-  return header.find_first_of("./") == std::string::npos || header.starts_with("<sys/") ||
-         of_c.contains(header);
-}
-
-// Returns the text that replaces the #include of the header: a check in the same line, so that the compiler
-// names that line.
-std::string in_place_of(const std::string& header) {
-  if (is_emulated(header)) return "";
-  const std::string guard = "write #ifndef TUNESMITH around what only your own program needs.\");";
-  const std::string check = "static_assert(" + presence_of(header) + ", \"The header " + header;
-  return check +
-         " is not there. If it is of the CUDA toolkit, it has no twin for the host: tune this kernel on a "
-         "CUDA "
-         "device, or only compile it, by --target. If not, " +
-         guard;
-}
 
 // Defines names that nvcc gets from system headers that it includes itself, if the code uses them without
 // defining them.
@@ -167,93 +70,17 @@ bool is_overload(const std::string& name, const std::vector<DeclaredKernel::Para
   });
 }
 
-// True if the code names the namespace std itself, not cuda::std.
-bool names_std(std::string_view code) {
-  constexpr std::string_view within = "cuda::";
-  for (std::size_t at = find_word(code, "std"); at != std::string_view::npos;
-       at = find_word(code, "std", at + 1))
-    if (at < within.size() || code.substr(at - within.size(), within.size()) != within) return true;
-  return false;
-}
-
-// Returns the headers <cuda/std/…> that have the names of std:: in the code, and makes them std's: NVRTC has
-// no C++ library.
-std::string library_text(std::string_view code) {
-  static const std::pair<std::string_view, std::regex> all[] = {
-      {"limits", std::regex("numeric_limits")},
-      {"cstdint", std::regex("u?int(8|16|32|64|ptr)_t")},
-      {"cstddef", std::regex("size_t|ptrdiff_t|byte|nullptr_t|max_align_t")},
-      {"algorithm", std::regex("min|max")},
-      {"utility", std::regex("move|forward|swap|exchange|pair|make_pair|declval|.*_sequence.*|as_const")},
-      {"functional", std::regex("plus|minus|multiplies|divides|modulus|negate|less|greater|less_equal|"
-                                "greater_equal|equal_to|bit_and|bit_or|bit_xor|logical_and|logical_or")},
-      {"array", std::regex("array")},
-      {"tuple", std::regex("tuple|make_tuple|tie|tuple_.*")},
-      {"complex", std::regex("complex")},
-      {"type_traits", std::regex("(is|add|remove|make|enable)_.*|conditional.*|integral_constant|.*_constant|"
-                                 "decay.*|common_type.*|underlying_type.*|true_type|false_type|void_t|"
-                                 "invoke_result.*|rank.*|extent.*|alignment_of.*")}};
-  std::set<std::string> headers;
-  static const std::regex name(R"(\bstd\s*::\s*(\w+))");
-  const std::string text(code);
-  for (std::sregex_iterator one(text.begin(), text.end(), name), end; one != end; ++one) {
-    const std::string word = (*one)[1];
-    const auto found = std::find_if(std::begin(all), std::end(all),
-                                    [&](const auto& each) { return std::regex_match(word, each.second); });
-    headers.insert(found == std::end(all) ? "cmath" : std::string(found->first));
-  }
-  if (headers.empty()) headers.insert("type_traits");
-  std::string made = "#ifndef TUNESMITH_HOST\n";
-  for (const std::string& header : headers) {
-    if (header == "algorithm") {  // whose name has changed
-      made +=
-          "#if __has_include(<cuda/std/algorithm>)\n#include <cuda/std/algorithm>\n#else\n"
-          "#include <cuda/std/__algorithm/max.h>\n#include <cuda/std/__algorithm/min.h>\n#endif\n";
-    } else {
-      made += "#include <cuda/std/" + header + ">\n";
-    }
-  }
-  return made +
-         "namespace std {\nusing namespace cuda::std;\n}\n#endif\n#include \"common/cpp_library.cuh\"\n";
-}
-
-// Returns the headers of CUB's collectives that the code uses: NVRTC cannot compile <cub/cub.cuh>, which also
-// has what a host calls.
-std::string cub_text(std::string_view code) {
-  static constexpr std::pair<std::string_view, std::string_view> all[] = {
-      {"BlockAdjacentDifference", "block/block_adjacent_difference"},
-      {"BlockDiscontinuity", "block/block_discontinuity"},
-      {"BlockExchange", "block/block_exchange"},
-      {"BlockHistogram", "block/block_histogram"},
-      {"BlockLoad", "block/block_load"},
-      {"BlockMergeSort", "block/block_merge_sort"},
-      {"BlockRadixSort", "block/block_radix_sort"},
-      {"BlockReduce", "block/block_reduce"},
-      {"BlockScan", "block/block_scan"},
-      {"BlockShuffle", "block/block_shuffle"},
-      {"BlockStore", "block/block_store"},
-      {"WarpExchange", "warp/warp_exchange"},
-      {"WarpLoad", "warp/warp_load"},
-      {"WarpMergeSort", "warp/warp_merge_sort"},
-      {"WarpReduce", "warp/warp_reduce"},
-      {"WarpScan", "warp/warp_scan"},
-      {"WarpStore", "warp/warp_store"}};
-  std::string text;
-  for (const auto& [name, header] : all)
-    if (find_word(code, name) != std::string_view::npos)
-      text += "#include <cub/" + std::string(header) + ".cuh>\n";
-  return text;
-}
-
-std::string includes_text(const std::string& lines, std::string_view code) {
+std::string includes_text(const std::string& lines, std::string_view code, const HeaderRules& rules) {
   std::string text = "#include \"common/c_names.cuh\"\n" + names_of_system(code);
+  bool has_headers = false;
   std::vector<std::string_view> twins;
   std::set<std::string> seen;
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string header = lines.substr(at, end - at);
     at = end + 1;
-    if (is_known_header(header) || is_foreign(header) || !seen.insert(header).second) continue;
+    if (is_known_header(header) || !rules.why_left_out(header).empty() || !seen.insert(header).second)
+      continue;
     if (const auto twin = twin_of(header)) {
       text += "#ifndef TUNESMITH_HOST\n" +
               (header == "<cub/cub.cuh>" ? cub_text(code) : "#include " + header + "\n") + "#endif\n";
@@ -261,17 +88,20 @@ std::string includes_text(const std::string& lines, std::string_view code) {
         twins.push_back(*twin);
       continue;
     }
-    const std::string has = "constexpr bool " + presence_of(header) + " = ";
-    text += "#if !defined(TUNESMITH_HOST) && __has_include(" + header + ")\n#include " + header + "\n" + has +
-            "true;\n#else\n" + has + "false;\n#endif\n";
+    has_headers = true;
+    text += rules.inclusion(header);
   }
+  if (has_headers)
+    text +=
+        "#ifdef TUNESMITH_HOST\nconstexpr bool tunesmith_is_host = true;\n#else\nconstexpr bool "
+        "tunesmith_is_host = false;\n#endif\n";
   // The order of the twins that there were first is part of the identity of kernels.
   for (const std::string_view first : {"cuda_pipeline", "half_types"}) {
     const auto found = std::find(twins.begin(), twins.end(), first);
     if (found != twins.end()) std::rotate(twins.begin(), found, found + 1);
   }
   for (const std::string_view twin : twins) text += "#include \"common/" + std::string(twin) + ".cuh\"\n";
-  if (names_std(code)) text += library_text(code);
+  text += library_text(code);
   static const std::regex aligned_shared(R"(\b__shared__\s+alignas\b)");
   if (std::regex_search(code.begin(), code.end(), aligned_shared))
     text += "#include \"common/aligned_shared.cuh\"\n";  // the last: it defines a macro of that name
@@ -285,12 +115,7 @@ std::string function_text(const HostFunction& function, const std::string& cu, c
   std::string text = "#define TUNESMITH 1\n#include <cmath>\n#include <cstddef>\n#include <cstdint>\n";
   std::istringstream lines(includes);
   for (std::string header; std::getline(lines, header);) {
-    const auto is_in = [&](const auto& headers) {
-      return std::find(headers.begin(), headers.end(), header) != headers.end();
-    };
-    const bool is_of_c = is_in(known_without) && header.find("cuda") == std::string::npos &&
-                         header != "<vector_types.h>" && header != "<device_launch_parameters.h>";
-    if (is_of_c || is_in(known_on_host)) text += "#include " + header + "\n";
+    if (is_header_of_function(header)) text += "#include " + header + "\n";
   }
   const DeclaredKernel& declared = function.declared;
   const auto begin = cu.begin() + static_cast<std::ptrdiff_t>(function.begin);
@@ -321,6 +146,64 @@ std::string own_type(DType dtype) {
   return std::string(cuda_type(dtype));
 }
 
+namespace {
+
+// Returns the names that the description uses, beside the kernels'.
+std::vector<std::string> names_of_description(const Description& description,
+                                              const std::vector<std::string>& constants) {
+  std::vector<std::string> names = constants;
+  if (!description.type.empty()) names.push_back(description.type);
+  for (const DescribedSymbol& one : description.symbols) names.push_back(one.name);
+  for (const Instantiation& made : description.instantiations) {
+    for (const std::string& argument : made.arguments) {
+      for (std::size_t at = 0; at < argument.size();) {
+        std::size_t end = at;
+        while (end < argument.size() && is_name(argument[end])) ++end;
+        if (end > at) names.push_back(argument.substr(at, end - at));
+        at = std::max(end, at + 1);
+      }
+    }
+  }
+  return names;
+}
+
+// Returns the headers of 16-bit types that kernels use: libraries' headers bring them.
+std::vector<std::string> headers_of_halves(const Reach& reach) {
+  const auto uses = [&](const auto& names) {
+    return std::any_of(std::begin(names), std::end(names), [&](const char* name) {
+      return reach.words.contains(name) && !reach.declared.contains(name);
+    });
+  };
+  static constexpr const char* halves[] = {"half", "__half", "half2", "__half2"};
+  static constexpr const char* bfloats[] = {"nv_bfloat16", "__nv_bfloat16", "nv_bfloat162", "__nv_bfloat162"};
+  std::vector<std::string> headers;
+  if (uses(halves)) headers.emplace_back("<cuda_fp16.h>");
+  if (uses(bfloats)) headers.emplace_back("<cuda_bf16.h>");
+  return headers;
+}
+
+// Returns a sentence on what is left out, in short.
+std::string left_out_note(const std::vector<UnreachedPart>& parts, std::string_view text) {
+  constexpr std::size_t most_named = 6;
+  std::vector<std::string> names;
+  int first = 0, last = 0;
+  for (const UnreachedPart& one : parts) {
+    if (one.name.empty()) continue;
+    const std::string name = one.name + (one.is_function ? "()" : "");
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (first == 0) first = line_number(text, one.begin);
+    last = line_number(text, one.end - 1);
+  }
+  if (names.empty()) return "";
+  const std::size_t others = names.size() > most_named ? names.size() - most_named : 0;
+  names.resize(names.size() - others);
+  if (others > 0) names.push_back(std::to_string(others) + " more");
+  return "the kernel does not reach " + listed(names) + "; what is theirs in lines " + std::to_string(first) +
+         " to " + std::to_string(last) + " is left out.";
+}
+
+}  // namespace
+
 void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& common, Template& tmpl) {
   const Description& description = facts.description;
   std::vector<std::string> constants = description.compiled_in;
@@ -332,8 +215,56 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
   std::set<std::string> seen;
   const std::string folder = made.op.name + "/";
   std::vector<CompiledText> compiled = compiled_texts(made.file.cu, made.file.included, constants);
+  std::string text = made.file.cu;
+  if (const auto& function = description.reference_function) {
+    for (std::size_t at = function->begin; at < function->end; ++at)
+      if (text[at] != '\n') text[at] = compiled.front().text[at] = ' ';
+  }
+  std::vector<std::string> kernels;
+  for (const DescribedLaunch& one : description.launches) kernels.push_back(one.kernel);
+  if (description.has_reference) kernels.push_back(description.reference.kernel);
+  const Reach reach = reach_of(compiled, kernels, names_of_description(description, constants));
+  const HeaderRules rules(reach, asked_names(compiled, constants));
+  for (std::size_t i = 0; i < compiled.size(); ++i) {
+    const std::vector<UnreachedPart>& parts = reach.unreached[i];
+    const std::string& path = i == 0 ? made.file.path : made.file.included[i - 1].first;
+    if (const std::string note = left_out_note(parts, compiled[i].text); !note.empty())
+      made.notes.push_back(path + ": " + note);
+    if (i == 0) leave_out(text, parts);
+    leave_out(compiled[i].text, parts);
+  }
   std::string code;
   for (const CompiledText& one : compiled) code += one.text + "\n";
+  std::vector<std::string> absent;  // headers that are left out although kernels may need them
+  // Returns what stands for the line that includes a file which is not beside the kernel's.
+  const auto without_file = [&](const std::string& name, const std::string& path, std::size_t line) {
+    const std::string header = "<" + name + ">";
+    if (is_known_header(header)) return std::string();
+    if (is_emulated(header)) {
+      includes += header + "\n";
+      return std::string();
+    }
+    std::string why = rules.why_left_out(header);
+    if (why.empty() && rules.is_of_library(header)) {
+      includes += header + "\n";
+      return rules.in_place(header);
+    }
+    const std::string check = rules.in_place(header);
+    if (why.empty() && !is_outside(name) && check.empty()) {
+      why = "there is no file " + name + " beside it";
+      absent.push_back(name);
+    }
+    if (!why.empty()) {
+      made.notes.push_back(path + ": " + why + "; line " + std::to_string(line) + " is left out.");
+      return std::string();
+    }
+    if (!is_outside(name))
+      return "#error \"There is no file " + name + " beside " + made.file.path + ". " +
+             rules.absence(header) + "\"";
+    return "#error \"The file " + name + " is not in the folder of " + made.file.path +
+           ", and only files there are part of a kernel: put it there, or write #ifndef TUNESMITH " +
+           "around what only your own program needs.\"";
+  };
   const std::function<void(const std::string&, const std::string&, const std::string&, const CompiledText&)>
       add = [&](const std::string& file, const std::string& path, const std::string& text,
                 const CompiledText& of_file) {
@@ -343,8 +274,17 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
         KernelBody body = kernel_body(
             text, names,
             {.is_known_header = is_known_header,
-             .is_foreign_header = is_foreign,
-             .in_place = in_place_of,
+             .why_left_out = [&](const std::string& header) { return rules.why_left_out(header); },
+             .in_place =
+                 [&](const std::string& header) {
+                   const std::string check = rules.in_place(header);
+                   if (check.empty() && !is_emulated(header)) {
+                     made.notes.push_back(path + ": the header " + header +
+                                          " is left out where the compiler does not have it.");
+                     absent.push_back(header);
+                   }
+                   return check;
+                 },
              .is_overload =
                  [&](const std::string& name, const std::vector<DeclaredKernel::Parameter>& parameters) {
                    return is_overload(name, parameters, code);
@@ -370,42 +310,40 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
             line.clear();
             continue;
           }
-          if (is_outside(name)) {
-            line = "#error \"The file " + name + " is not in the folder of " + made.file.path +
-                   ", and only files there are part of a kernel: put it there, or write #ifndef TUNESMITH " +
-                   "around what only your own program needs.\"";
-            continue;
-          }
           if (found == made.file.included.end()) {
-            line = "#error \"There is no file " + name + " beside " + made.file.path +
-                   "; write #ifndef TUNESMITH around what only your own program needs.\"";
+            line = without_file(name, path, at + 1);
             continue;
           }
           line = seen.contains(name) ? "" : "#include \"" + folder + name + ".inl\"";
-          if (seen.insert(name).second)
-            add(folder + name + ".inl", name, found->second,
-                compiled[1 + static_cast<std::size_t>(found - made.file.included.begin())]);
+          if (!seen.insert(name).second) continue;
+          const auto place = static_cast<std::size_t>(found - made.file.included.begin());
+          std::string inner = found->second;
+          leave_out(inner, reach.unreached[1 + place]);
+          add(folder + name + ".inl", name, inner, compiled[1 + place]);
         }
         made.files[file] = std::move(lines);
       };
   const std::string main = folder + tmpl.name + ".cu";
-  std::string text = made.file.cu;
-  if (const auto& function = description.reference_function) {
-    for (std::size_t at = function->begin; at < function->end; ++at)
-      if (text[at] != '\n') text[at] = compiled.front().text[at] = ' ';
-  }
   add(main, made.file.path, text, compiled.front());
+  for (const std::string& header : headers_of_halves(reach))
+    if (all_includes.find(header) == std::string::npos) includes += header + "\n";
+  if (!absent.empty())
+    made.absent =
+        "Left out of it, as " + std::string(absent.size() == 1 ? "it is" : "they are") +
+        " not there: " + listed(absent) +
+        ". If what is missing is declared there, put the file beside the kernel's and include it by "
+        "quotes.";
   if (description.reference_function)
     made.reference_text =
         function_text(*description.reference_function, made.file.cu,
                       std::filesystem::path(made.file.path).filename().string(), all_includes);
   for (const auto& [name, text] : common)
     if (name.starts_with("common/")) made.files.emplace(name, text);
-  std::string kernels_code;  // without the host function
-  for (const CompiledText& one : compiled) kernels_code += one.text + "\n";
-  made.files[folder + "includes.h"] = includes_text(includes, kernels_code);
+  made.files[folder + "includes.h"] = includes_text(includes, code, rules);
   std::set<std::string> asserted;
-  for (const DescribedLaunch* launch : {&description.launch, &description.reference})
+  std::vector<const DescribedLaunch*> launches = {&description.reference};
+  for (const DescribedLaunch& one : description.launches) launches.push_back(&one);
+  for (const DescribedLaunch* launch : launches)
     for (const DescribedArgument& one : launch->arguments)
       if (one.type == DescribedArgument::Type::record && asserted.insert(one.record_type).second)
         made.files[main] += (asserted.size() == 1 ? std::string(offset_macro) : std::string()) +

@@ -13,6 +13,16 @@
 #include "kernel_file/kernel_source.h"
 
 namespace tunesmith {
+
+bool may_be_of_compiler(std::string_view name) {
+  static const std::set<std::string_view> known = {"INFINITY", "NAN",   "NULL", "NDEBUG", "EOF", "assert",
+                                                   "WIN32",    "linux", "unix", "min",    "max"};
+  const auto begins = [&](std::string_view with) { return name.starts_with(with); };
+  const auto ends = [&](std::string_view with) { return name.ends_with(with); };
+  return begins("_") || begins("CUDA") || begins("NV") || begins("TUNESMITH_") || begins("M_") ||
+         ends("_MAX") || ends("_MIN") || ends("_EPSILON") || known.contains(name);
+}
+
 namespace {
 
 constexpr int most_depth = 32;                   // depth of nested includes, and of macros that name macros
@@ -28,16 +38,6 @@ struct Macro {
   std::optional<std::string> value = std::nullopt;  // empty: not known, or the macro has parameters
 };
 
-// True for names that the texts do not define, but a compiler or a header may.
-bool may_be_defined(std::string_view name) {
-  static const std::set<std::string_view> known = {"INFINITY", "NAN",   "NULL", "NDEBUG", "EOF", "assert",
-                                                   "WIN32",    "linux", "unix", "min",    "max"};
-  const auto begins = [&](std::string_view with) { return name.starts_with(with); };
-  const auto ends = [&](std::string_view with) { return name.ends_with(with); };
-  return begins("_") || begins("CUDA") || begins("NV") || begins("TUNESMITH_") || begins("M_") ||
-         ends("_MAX") || ends("_MIN") || ends("_EPSILON") || known.contains(name);
-}
-
 class Macros {
  public:
   Macros(const std::vector<std::string>& constants, bool is_host)
@@ -51,7 +51,7 @@ class Macros {
   Macro find(const std::string& name) const {
     if (constants_.contains(name)) return {Truth::yes};
     if (const auto found = macros_.find(name); found != macros_.end()) return found->second;
-    return {may_be_defined(name) ? Truth::maybe : Truth::no};
+    return {may_be_of_compiler(name) ? Truth::maybe : Truth::no};
   }
 
   void define(const std::string& name, std::optional<std::string> value, Truth reached) {

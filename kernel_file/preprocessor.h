@@ -25,4 +25,7 @@ std::vector<CompiledText> compiled_texts(std::string_view file,
                                          const std::vector<std::pair<std::string, std::string>>& included,
                                          const std::vector<std::string>& constants);
 
+/// True for names that a compiler or a known header may define, such as __CUDA_ARCH__ or INT_MAX.
+bool may_be_of_compiler(std::string_view name);
+
 }  // namespace tunesmith

@@ -39,6 +39,9 @@ struct UserKernel {
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: the dtype's default
   std::string compared;                                     ///< a sentence on what results are compared with
   std::vector<std::string> notes;                           ///< sentences on lines that were left out
+  /// A sentence on headers that were left out because they are not there, for a compiler's message on a name
+  /// that it does not know; empty: there are none.
+  std::string absent;
   /// Returns a sentence on an expression that cannot be computed for some config that no rule excludes; empty
   /// if none is found. It tries many configs.
   std::function<std::string(const Problem&)> mistake = nullptr;

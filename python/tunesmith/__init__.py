@@ -49,7 +49,7 @@ from ._statistics import (
 )
 from ._tensors import einsum, permute, tensor
 from ._transposition import transpose
-from ._tuning import Capture, capture, program, tune, winners
+from ._tuning import Capture, capture, describe, program, tune, winners
 from ._user_kernels import write_kernel
 
 __all__ = [

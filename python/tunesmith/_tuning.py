@@ -195,6 +195,16 @@ def tune(
     return winners(op, database=database)
 
 
+def describe(file: str | os.PathLike[str], *, kernel: str | None = None) -> str:
+    """The description of your own kernel in TOML, as far as its file says it. What a person must decide is "?" there.
+
+    file: my_kernel.cu, as it stands. kernel: the __global__ function (default: the only one). docs/your_own_kernel.md has more.
+
+    >>> print(tunesmith.describe("my_kernel.cu"))  # doctest: +SKIP
+    """
+    return _run(["describe", os.fspath(file), *(["--kernel", kernel] if kernel else [])], shown=False)
+
+
 def _example(op: str) -> str:
     return "height=1000 width=2000" if op == "transpose" else "name=value ..."
 
