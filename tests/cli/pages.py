@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pages.py ROOT: the index of the documentation has every page, and pages agree with the files that they quote."""
+
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1])
+wrong = []
+
+
+def linked_from(page: pathlib.Path) -> set:
+    links = re.findall(r"\]\(([^()#\s]+)", page.read_text())
+    return {(page.parent / link).resolve() for link in links if not re.match(r"[a-z]+:", link)}
+
+
+# The index, which a reader of README finds.
+index = root / "docs/README.md"
+listed = linked_from(index)
+pages = [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("templates/*/README.md")]
+pages += [root / "CITATION.cff", root / "examples/README.md", root / "bench/README.md"]
+for page in pages:
+    if page != index and page.resolve() not in listed:
+        wrong.append(
+            f"docs/README.md has no link to {page.relative_to(root)}: add it where a reader looks for it."
+        )
+if index.resolve() not in linked_from(root / "README.md"):
+    wrong.append("README.md has no link to docs/README.md.")
+
+# The version that is cited is the one that is built.
+version = re.search(r"TUNESMITH_VERSION (\d+\.\d+\.\d+)", (root / "CMakeLists.txt").read_text())[1]
+if f"\nversion: {version}\n" not in (root / "CITATION.cff").read_text():
+    wrong.append(f'CITATION.cff must have the line "version: {version}", the version of CMakeLists.txt.')
+
+# Descriptions beside Kernel Tuner's calls are those of the files, which the page's commands run.
+page = (root / "docs/from_kernel_tuner.md").read_text()
+sections = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+quoted = 0
+for section in sections:
+    blocks = re.findall(r"^```(?:toml|cuda)\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    file = re.search(r"\]\(\.\./(examples/user_kernels/\w+\.cu)\)", section)
+    for line in "".join(blocks).splitlines():
+        quoted += 1
+        if not file or line not in (root / file[1]).read_text().splitlines():
+            wrong.append(
+                f'docs/from_kernel_tuner.md quotes "{line}", which {file[1] if file else "no file"} does not have.'
+            )
+if quoted == 0:
+    wrong.append("docs/from_kernel_tuner.md quotes no description.")
+
+print("\n".join(wrong) or f"The index has all {len(pages)} pages.")
+sys.exit(1 if wrong else 0)
