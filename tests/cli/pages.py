@@ -32,6 +32,13 @@ version = re.search(r"TUNESMITH_VERSION (\d+\.\d+\.\d+)", (root / "CMakeLists.tx
 if f"\nversion: {version}\n" not in (root / "CITATION.cff").read_text():
     wrong.append(f'CITATION.cff must have the line "version: {version}", the version of CMakeLists.txt.')
 
+# The reference of C++ and C has each public header.
+headers = {header.name for header in root.glob("*/include/tunesmith/*.h")}
+headers |= {header.name for header in root.glob("templates/*/tunesmith/*.h")}
+reference = "".join(page.read_text() for page in (root / "docs/site/reference").rglob("*.rst"))
+for header in sorted(headers - set(re.findall(r"doxygenfile:: (\S+)", reference))):
+    wrong.append(f"docs/site/reference has no page with {header}: add it to one, with a heading.")
+
 # Descriptions beside Kernel Tuner's calls are those of the files, which the page's commands run.
 page = (root / "docs/from_kernel_tuner.md").read_text()
 sections = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
