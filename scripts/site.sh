@@ -39,8 +39,9 @@ say "Reading the pages and the program's help"
 "$python" -B scripts/program_texts.py "$built/cli/tunesmith" --page "$folder/source/reference/program.md"
 
 say "Making the site"
-export SITE_XML=$folder/xml SITE_VERSION PYTHONPATH=$built/python PYTHONDONTWRITEBYTECODE=1
-SITE_VERSION=$(sed -n 's/^set(TUNESMITH_VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-rm -rf "$folder/html"
-"$python" -m sphinx -q -W --keep-going -j auto -d "$folder/doctrees" "$folder/source" "$folder/html"
+export PYTHONPATH=$built/python PYTHONDONTWRITEBYTECODE=1
+version=$(sed -n 's/^set(TUNESMITH_VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+rm -rf "$folder/html" "$folder/doctrees"  # from an earlier run C++ names would be many times in Sphinx's tables, and take minutes
+"$python" -m sphinx -q -E -W --keep-going -d "$folder/doctrees" -D "release=$version" -D "html_title=Tunesmith $version" \
+  -D "breathe_projects.tunesmith=$folder/xml" "$folder/source" "$folder/html"
 say "$folder/html/index.html"

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of the site: pages in Markdown, the reference of Python from docstrings, that of C++ and C from Doxygen's XML."""
+"""Settings of the site: pages in Markdown, the reference of Python from docstrings, that of C++ and C from Doxygen's XML.
+
+scripts/site.sh gives the version, and the folder of that XML.
+"""
 
 import inspect
-import os
 import re
 
 project = "Tunesmith"
 author = "the Tunesmith project"
-release = os.environ["SITE_VERSION"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "breathe"]
 autosummary_generate = False
 root_doc = "index"
 html_theme = "furo"
-html_title = f"Tunesmith {release}"
+html_title = "Tunesmith"
 html_show_sourcelink = False
 html_copy_source = False
 html_static_path = ["site.css"]
@@ -37,7 +38,6 @@ cpp_maximum_signature_line_length = 88
 c_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 
-breathe_projects = {"tunesmith": os.environ["SITE_XML"]}
 breathe_default_project = "tunesmith"
 breathe_domain_by_file_pattern = {"*/tunesmith.h": "c"}
 breathe_show_include = False
