@@ -3,6 +3,7 @@
 
 import pathlib
 import re
+import statistics
 import sys
 
 root = pathlib.Path(sys.argv[1])
@@ -54,6 +55,23 @@ for section in sections:
             )
 if quoted == 0:
     wrong.append("docs/from_kernel_tuner.md quotes no description.")
+
+# Ratios by op are those of the tables of measurements.
+sys.path.insert(0, str(root / "bench"))
+sys.dont_write_bytecode = True
+import report  # noqa: E402
+
+for name in ("results", "results_untuned"):
+    for op, named in report.cases(report.read(root / f"bench/results/{name}.csv")).items():
+        both = [(case.us(report.OURS), case.timed("peer")) for case in named.values()]
+        ratios = [ours / peers[0][0] for ours, peers in both if ours and peers]
+        mean = f"{statistics.geometric_mean(ratios):.2f}"
+        row = f"| {op} | {len(ratios)} | {mean} | {min(ratios):.2f} to {max(ratios):.2f} |"
+        up_to = f"| {op} | {len(ratios)} | {mean} | up to {max(ratios):.2f} |"
+        if not any(text in (root / "docs/results.md").read_text() for text in (row, up_to)):
+            wrong.append(f"docs/results.md must have the row {row}")
+        if not any(text in (root / "README.md").read_text() for text in (row, f" {op} {mean}")):
+            wrong.append(f"README.md must have the row {row}, or say {op} {mean}.")
 
 print("\n".join(wrong) or f"The index has all {len(pages)} pages.")
 sys.exit(1 if wrong else 0)
