@@ -9,6 +9,8 @@ import re
 
 project = "Tunesmith"
 author = "the Tunesmith project"
+html_show_copyright = False
+highlight_language = "none"  # a block says its language
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "breathe"]
 autosummary_generate = False
 root_doc = "index"
