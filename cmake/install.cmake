@@ -22,6 +22,21 @@ endforeach()
 install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tunesmith" COMPONENT development)
 if(TARGET tunesmith)
   install(TARGETS tunesmith RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT program)
+  # Its manual, and bash's completion of its words, are made of what its --help says. Where there is no Python they are left out.
+  find_package(Python3 COMPONENTS Interpreter QUIET)
+  if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
+    set(texts "${PROJECT_BINARY_DIR}/program_texts")
+    file(MAKE_DIRECTORY "${texts}")
+    add_custom_command(OUTPUT "${texts}/tunesmith.1" "${texts}/tunesmith.bash"
+                       COMMAND "${Python3_EXECUTABLE}" -B "${PROJECT_SOURCE_DIR}/scripts/program_texts.py" $<TARGET_FILE:tunesmith>
+                               --man "${texts}/tunesmith.1" --bash "${texts}/tunesmith.bash"
+                       DEPENDS tunesmith "${PROJECT_SOURCE_DIR}/scripts/program_texts.py" VERBATIM)
+    add_custom_target(tunesmith_texts ALL DEPENDS "${texts}/tunesmith.1" "${texts}/tunesmith.bash")
+    # Optional: a build of single targets has not made them.
+    install(FILES "${texts}/tunesmith.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT program OPTIONAL)
+    install(FILES "${texts}/tunesmith.bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME tunesmith
+            COMPONENT program OPTIONAL)
+  endif()
 endif()
 
 # Each package has the licence; the program's package, or a full installation, also has the pages.
@@ -31,7 +46,7 @@ foreach(component_and_folder IN ITEMS "library libtunesmith${TUNESMITH_SOVERSION
   list(GET component_and_folder 1 folder)
   install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${folder}" COMPONENT ${component})
 endforeach()
-install(FILES README.md CHANGELOG.md CONVENTIONS.md DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/tunesmith" COMPONENT program)
+install(FILES README.md CHANGELOG.md CONVENTIONS.md SECURITY.md SUPPORT.md CITATION.cff DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/tunesmith" COMPONENT program)
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/tunesmith" COMPONENT program FILES_MATCHING PATTERN "*.md"
         PATTERN "*.svg" PATTERN "*.png")
 

@@ -32,7 +32,7 @@ class UserKernelNvrtc : public Nvrtc {
 };
 
 TEST_F(UserKernelNvrtc, TheExamplesCompile) {
-  for (const char* name : {"softmax_rows", "stencil", "tiled_matmul"}) {
+  for (const char* name : {"convolution", "softmax_rows", "stencil", "tiled_matmul", "vector_add"}) {
     const UserKernel& own =
         add_user_kernel(read_kernel_file(std::string(TUNESMITH_USER_KERNELS) + "/" + name + ".cu"));
     expect_compiles(own, own.op.examples.front());
