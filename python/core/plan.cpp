@@ -165,9 +165,15 @@ std::string joined(const std::vector<std::string>& lines) {
 }  // namespace
 
 void bind_plan(nb::module_& m) {
-  nb::class_<PyPlan>(m, "Plan",
-                     "The choice for one problem, ready to launch. While a better kernel is compiled in the "
-                     "background it launches the best that is ready, later the better one.")
+  nb::class_<PyPlan>(
+      m, "Plan",
+      "The choice for one problem, ready to launch. While a better kernel is compiled in the "
+      "background it launches the best that is ready, later the better one. Dispatcher.plan() makes it; its "
+      "attributes raise nothing.\n\n"
+      ">>> plan = tunesmith.dispatcher('host').plan('transpose', height=2, width=3)\n"
+      ">>> turned = np.empty((3, 2), np.float32)\n"
+      ">>> plan.launch(np.arange(6, dtype=np.float32).reshape(2, 3), turned)\n"
+      ">>> turned.tolist()\n[[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]")
       .def(
           "launch",
           [](PyPlan& self, const nb::args& arrays, const std::vector<double>& numbers,
@@ -199,8 +205,11 @@ void bind_plan(nb::module_& m) {
       .def(
           "explain",
           [](const PyPlan& self, bool refusals) { return joined(self.plan.explanation(refusals)); },
-          nb::arg("refusals") = false, "How the choice was made, in a few sentences.")
-      .def_prop_ro("op", [](const PyPlan& self) { return self.op->name; })
+          nb::arg("refusals") = false,
+          "How the choice was made, in a few sentences; with refusals also why others cannot be launched. It "
+          "raises nothing.")
+      .def_prop_ro(
+          "op", [](const PyPlan& self) { return self.op->name; }, "The op's name.")
       .def_prop_ro(
           "problem", [](const PyPlan& self) { return self.plan.problem(); }, "Complete, in the op's order.")
       .def_prop_ro(
@@ -214,16 +223,24 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro(
           "expected_loss", [](const PyPlan& self) { return self.plan.expected_loss(); },
           "What tuning is expected to gain: 0.1 is 10 % behind the best time.")
-      .def_prop_ro("template", [](const PyPlan& self) { return self.plan.variant().template_name; })
-      .def_prop_ro("config", [](const PyPlan& self) { return self.plan.variant().config; })
+      .def_prop_ro(
+          "template", [](const PyPlan& self) { return self.plan.variant().template_name; },
+          "The template of the variant that it launches.")
+      .def_prop_ro(
+          "config", [](const PyPlan& self) { return self.plan.variant().config; },
+          "The values of its axes, as text.")
       .def_prop_ro(
           "alignment_bytes", [](const PyPlan& self) { return self.plan.alignment_bytes(); },
           "Of pointers, for this variant; others take another.")
-      .def_prop_ro("workspace_bytes", [](const PyPlan& self) { return self.plan.workspace_bytes(); })
+      .def_prop_ro(
+          "workspace_bytes", [](const PyPlan& self) { return self.plan.workspace_bytes(); },
+          "Of the memory that a launch needs besides its arrays.")
       .def_prop_ro(
           "warning", [](const PyPlan& self) { return self.plan.warning(); },
           "Why what it launches may be wrong; mostly empty.")
-      .def_prop_ro("outdated", [](const PyPlan& self) { return self.plan.outdated(); })
+      .def_prop_ro(
+          "outdated", [](const PyPlan& self) { return self.plan.outdated(); },
+          "Whether there is, or may be, a better plan for the problem now.")
       .def_prop_ro(
           "arguments",
           [](PyPlan& self) {

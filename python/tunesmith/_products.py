@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import index
 from ._core import functions, tensor_arrays, tensor_computation
 from ._recording import recorded
@@ -188,6 +189,7 @@ def _matmul_line(layouts: Sequence[_Layout], shape: tuple[int, ...]) -> _Line:
     return _sum_of_products("matmul", (tuple(a), tuple(b)), axes, summed)
 
 
+@typed.of_a_and_b
 @recorded("a", "b", "out")
 def matmul(a: Any, b: Any, *, out: Any = None, finish: str | None = None, out_dtype: Any = None) -> Any:
     """numpy.matmul: the product of two matrices, of stacks of them, which are broadcast, or of a vector with either; of two vectors it is a number.
@@ -196,6 +198,10 @@ def matmul(a: Any, b: Any, *, out: Any = None, finish: str | None = None, out_dt
     in the same kernel. out: an array for the result. out_dtype: the result's type, to which sums are converted; None: the arrays' common one, as in
     NumPy (integers wrap as NumPy's do). bool is refused, where NumPy has a logical product.
     Types and accuracy as of tensor(). Raises ValueError for shapes that do not fit, numbers without dimensions, and a finish that is wrong.
+
+    >>> tunesmith.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]])
+    array([[21.],
+           [43.]])
     """
     return _product("matmul", (a, b), _matmul_shape, _matmul_line, finish, out, out_dtype)
 
@@ -221,6 +227,7 @@ def _linear_line(layouts: Sequence[_Layout], shape: tuple[int, ...]) -> _Line:
     return _sum_of_products("linear", (tuple(x), tuple(w)), axes, summed)
 
 
+@typed.of_x_and_w
 @recorded("x", "w", "bias", "out")
 def linear(
     x: Any, w: Any, bias: Any = None, *, finish: str | None = None, out: Any = None, out_dtype: Any = None
@@ -231,6 +238,9 @@ def linear(
     a function of it in tensor()'s language, such as "max(out, 0)". Bias and finish are computed in the same kernel. out: an array for the
     result. out_dtype: its type; None: the arrays' common one, as NumPy has it. Types and accuracy as of tensor().
     Raises ValueError for shapes that do not fit, and a finish that is wrong.
+
+    >>> tunesmith.linear([[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]], bias=[0.5, 0.0])
+    array([[11.5, 17. ]])
     """
     values = (x, w) if bias is None else (x, w, bias)
     return _product("linear", values, _linear_shape, _linear_line, finish, out, out_dtype)
@@ -424,6 +434,7 @@ def _conv_line(layouts: Sequence[_Layout], shape: tuple[int, ...], found: _Convo
     )
 
 
+@typed.of_x_and_w
 @recorded("x", "w", "bias", "out")
 def conv(
     x: Any,
@@ -449,6 +460,10 @@ def conv(
     tensor()'s language, such as "max(out, 0)". Bias, borders and finish are computed in the same kernel. out: an array for the result.
     out_dtype: its type; None: the arrays' common one, as NumPy has it. Types and accuracy as of tensor().
     Raises ValueError for shapes and settings that do not fit, and a finish that is wrong.
+
+    >>> image, mask = np.ones((1, 1, 3, 4)), np.ones((1, 1, 2, 2))
+    >>> tunesmith.conv(image, mask).tolist()
+    [[[[4.0, 4.0, 4.0], [4.0, 4.0, 4.0]]]]
     """
     settings = (stride, padding, dilation, groups, channels)
     found: list[_Convolution] = []

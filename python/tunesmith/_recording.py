@@ -12,6 +12,7 @@ from ._array_libraries import libraries
 from ._call_log import Log, recording
 from ._core import Memo, kind_of
 from ._device import current_device, may_have_gpu
+from ._keywords import explain_keywords
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -32,6 +33,9 @@ def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
     log = recording.log = Log()
     try:
         value = function(*args, **kwargs)
+    except TypeError:
+        explain_keywords(function, args, kwargs)
+        raise
     finally:
         recording.log = None
     if log.launches and log.only_launches:

@@ -24,7 +24,11 @@ Problem = str | Mapping[str, Any]
 
 
 def program() -> str:
-    """The path of the command-line program that came with this package: `python -m tunesmith` runs it."""
+    """The path of the command-line program that came with this package: `python -m tunesmith` runs it. It raises nothing.
+
+    >>> os.path.basename(tunesmith.program())
+    'tunesmith'
+    """
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "tunesmith")
 
 
@@ -154,6 +158,10 @@ def tune(
     progress: shows a bar (tqdm's if it is installed) or lines on stderr. Ctrl-C keeps the verdicts so far; a later run reuses them.
     Returns the winners, as winners() does; functions of this package use them from then on.
     Raises ValueError for wrong input, RuntimeError if it failed, for example because the base kernel is wrong.
+
+    >>> found = tunesmith.tune('transpose', 'height=9 width=7', device='host', budget='2', database='example.db', progress=False)
+    >>> len(found)
+    1
     """
     arguments = ["tune"]
     file = None
@@ -209,7 +217,11 @@ def winners(
     """The winners in the database, newest tuning first by problem: a pandas DataFrame if pandas is installed, else a list of
     dicts. op: an op's name, or the path of a kernel of your own; None: all. Columns as in `tunesmith query --format json`: op, device, problem,
     template, config, median_us, low_us, high_us, base_us, speedup_over_base, runner_up and more; times in microseconds. Empty if there is no
-    database."""
+    database. Raises ValueError for wrong input, RuntimeError for a file that cannot be read.
+
+    >>> len(tunesmith.winners(database='no_such_file.db'))
+    0
+    """
     file = os.fspath(database) if database is not None else default_database()
     rows = []
     if file and os.path.exists(file):
@@ -229,7 +241,16 @@ def winners(
 
 
 class Capture:
-    """The problems that were launched within its with-block, by this package's functions; for tune()."""
+    """The problems that were launched within its with-block, by this package's functions; for tune(). See capture(). It raises nothing.
+
+    problems: a list of dicts, that of the greatest lost_us first: op, problem, match, launches, expected_us, expected_loss and lost_us, as of
+    Dispatcher.summary().
+
+    >>> with tunesmith.Capture() as used:
+    ...     total = tunesmith.sum(np.ones((3, 4)), axis=0)
+    >>> used
+    <tunesmith.Capture of 1 problems>
+    """
 
     def __init__(self) -> None:
         self.problems: list[dict[str, Any]] = []
@@ -257,7 +278,7 @@ class Capture:
         self.problems.sort(key=lambda usage: -usage["lost_us"])
 
     def text(self) -> str:
-        """The problems, one a line, as `tunesmith tune --problems` reads them, weighted by the time that tuning is expected to save."""
+        """The problems, one a line, as `tunesmith tune --problems` reads them, weighted by the time that tuning is expected to save. It raises nothing."""
         total = sum(usage["lost_us"] for usage in self.problems)
         return "".join(
             f"{usage['op']} weight={usage['lost_us'] if total else usage['launches']:.6g} {usage['problem']}\n"
@@ -269,5 +290,11 @@ class Capture:
 
 
 def capture() -> Capture:
-    """`with tunesmith.capture() as c:` around a program's own code notes which problems it uses; then tunesmith.tune(c)."""
+    """`with tunesmith.capture() as c:` around a program's own code notes which problems it uses; then tunesmith.tune(c). It raises nothing.
+
+    >>> with tunesmith.capture() as used:
+    ...     total = tunesmith.sum(np.ones((3, 4)), axis=0)
+    >>> [(one['op'], one['launches']) for one in used.problems]
+    [('reduce', 1)]
+    """
     return Capture()
