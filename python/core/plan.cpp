@@ -3,6 +3,7 @@
 #include "plan.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -156,6 +157,26 @@ void launch(PyPlan& self, nb::handle arrays, const std::vector<double>& numbers,
   if (!status) raise(status);
 }
 
+// The handle of a stream that is given as a number or by the protocol __cuda_stream__ of cuda.core: a tuple
+// of 0, the protocol's version, and the handle.
+std::optional<std::uintptr_t> stream_handle(nb::handle stream) {
+  if (stream.is_none()) return std::nullopt;
+  nb::object protocol = nb::getattr(stream, "__cuda_stream__", nb::none());
+  if (protocol.is_none()) {
+    std::uintptr_t handle = 0;
+    if (!nb::try_cast(stream, handle))
+      refuse_type("stream is a " + nb::cast<std::string>(nb::str(stream.type().attr("__name__"))) +
+                  "; give a stream's handle as a number, or an object with __cuda_stream__.");
+    return handle;
+  }
+  if (PyCallable_Check(protocol.ptr()) != 0) protocol = protocol();
+  std::pair<std::int64_t, std::uintptr_t> told;
+  if (!nb::try_cast(protocol, told) || told.first != 0)
+    refuse_type("__cuda_stream__ of the stream gave " + nb::cast<std::string>(nb::repr(protocol)) +
+                "; version 0 of that protocol is known, which gives (0, handle).");
+  return told.second;
+}
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
@@ -176,17 +197,19 @@ void bind_plan(nb::module_& m) {
       ">>> turned.tolist()\n[[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]")
       .def(
           "launch",
-          [](PyPlan& self, const nb::args& arrays, const std::vector<double>& numbers,
-             std::optional<std::uintptr_t> stream,
-             nb::handle workspace) { launch(self, arrays, numbers, stream, workspace, false); },
+          [](PyPlan& self, const nb::args& arrays, const std::vector<double>& numbers, nb::handle stream,
+             nb::handle workspace) {
+            launch(self, arrays, numbers, stream_handle(stream), workspace, false);
+          },
           nb::arg("arrays"), nb::kw_only(), nb::arg("numbers") = std::vector<double>(),
-          nb::arg("stream") = nb::none(), nb::arg("workspace") = nb::none(),
+          nb::arg("stream").sig("None").none() = nb::none(), nb::arg("workspace") = nb::none(),
           "Enqueues the work; on the host it is done on return.\n\n"
           "arrays: the op's, in its order (see `arguments`), C-contiguous and of the plan's dtypes, on its "
           "device; None for one without elements. Ordinary memory given to a plan for a GPU is copied there "
           "and back, and the call then waits.\n"
           "numbers: of this launch alone, such as a histogram's lo and hi.\n"
-          "stream: a CUDA stream's handle; None: the current one of the first array's library (PyTorch, "
+          "stream: a CUDA stream's handle, or an object with __cuda_stream__, such as cuda.core's and "
+          "PyTorch's; None: the current one of the first array's library (PyTorch, "
           "CuPy), else the default stream. Arrays of JAX and others whose stream is not known are waited "
           "for.\n"
           "workspace: an array of at least workspace_bytes bytes; None: the library makes one where it is "

@@ -107,7 +107,7 @@ def histogram(
         warnings.warn(
             f"Converting input from {given.dtype} to {np.uint8} for compatibility.",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     if isinstance(bins, str):
         bins = np.histogram_bin_edges(given.numpy(), bins, range)

@@ -32,44 +32,63 @@ def program() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "tunesmith")
 
 
-class _Bar:
-    """tqdm's bar if it is installed, in notebooks too; else the program's own plain lines."""
+def _draws() -> bool:
+    """True where a bar can be drawn over and over: on a terminal, and in a notebook. A file or a pipe gets lines."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
-    def __init__(self, shown: bool):
-        self.shown = shown
-        self.bar = None
-        if shown:
+
+class _Bar:
+    """tqdm's bar if it is installed and can be drawn, titled by what is tuned and by the stage; else the program's own lines."""
+
+    def __init__(self, shown: bool, title: str = "", words: Mapping[str, str] | None = None):
+        """words: texts of the program's lines, and what is shown in place of them."""
+        self.shown, self.title, self.words = shown, title, words or {}
+        self.bar = self.stage = None
+        if shown and _draws():
             try:
                 from tqdm.auto import tqdm
             except ImportError:
                 return
-            self.bar = tqdm(unit=" variants", dynamic_ncols=True)
+            self.bar = tqdm(desc=title, unit=" variants", dynamic_ncols=True)
 
     def line(self, text: str) -> None:
         if not self.shown:
             return
+        for word, instead in self.words.items():
+            text = text.replace(word, instead)
         if self.bar is None:
             print(text, file=sys.stderr, flush=True)
             return
-        found = re.search(r"\b(search|finals|anchors|measured) (\d+)(?:/(\d+))?", text)
+        found = re.match(
+            r"((?:\S+ )*?)(search|finals|anchors|measured)(: \w+)? (\d+)(?:/(\d+))?(?= \||$)", text
+        )
         if not found:
-            self.bar.set_description(text[:60], refresh=True)
+            self.bar.write(text, file=sys.stderr)
             return
-        self.bar.total = int(found[3]) if found[3] else None
-        self.bar.n = int(found[2])
+        stage = found[2] + (found[3] or "")
+        if stage != self.stage:  # finals count other things than the search, from 0 on
+            self.stage = stage
+            self.bar.unit = " variants" if stage == "search" else " steps"
+            self.bar.set_description_str(f"{self.title}: {stage}", refresh=False)
+        self.bar.total = int(found[5]) if found[5] else None
+        self.bar.n = int(found[4])
         best = re.search(r"best [^|]*", text)
         if best:
             self.bar.set_postfix_str(best[0].strip(), refresh=False)
         self.bar.refresh()
 
-    def close(self) -> None:
+    def close(self, done: bool = False) -> None:
+        """done: the run has ended as it should, so that the last count, which is some seconds old, is whole."""
         if self.bar is not None:
+            if done and self.bar.total:
+                self.bar.n = self.bar.total
+                self.bar.refresh()
             self.bar.close()
 
 
-def _run(arguments: list[str], shown: bool) -> str:
+def _run(arguments: list[str], shown: bool, title: str = "", words: Mapping[str, str] | None = None) -> str:
     """The program's output. Raises ValueError for wrong input, RuntimeError for other failures, with the program's words."""
-    bar = _Bar(shown)
+    bar = _Bar(shown, title, words)
     process = subprocess.Popen(
         [program(), *arguments],
         stdin=subprocess.DEVNULL,
@@ -95,7 +114,7 @@ def _run(arguments: list[str], shown: bool) -> str:
         raise
     finally:
         listener.join()
-        bar.close()
+        bar.close(process.returncode == 0)
         process.stdout.close()
         process.stderr.close()
     if process.returncode != 0:
@@ -192,10 +211,13 @@ def tune(
             elif value is not False and value is not None:
                 arguments += [flag, str(value)]
         with contextlib.ExitStack() as answering:
+            words = {}
             for flag, function in (("--reference", reference), ("--inputs", inputs)):
                 if function is not None:
-                    arguments += [flag, answering.enter_context(listening(function))]
-            _run(arguments, progress)
+                    address = answering.enter_context(listening(function))
+                    words[address] = f"{getattr(function, '__name__', 'a function')}() of Python"
+                    arguments += [flag, address]
+            _run(arguments, progress, os.path.basename(op) if op else "tuning", words)
     finally:
         if file is not None:
             os.unlink(file)
