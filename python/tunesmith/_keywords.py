@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error for a keyword that a function does not have: it names the one that other libraries' users mean."""
+"""What surrounds a public function: the error for a keyword that it does not have, which names the one that other libraries' users mean, and for
+functions that are not recorded the kind of the result."""
 
 from __future__ import annotations
 
@@ -8,6 +9,9 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+
+from ._array_libraries import in_own_kind, own_namespace
+from ._call_log import recording
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -72,14 +76,20 @@ def explain_keywords(function: Callable[..., Any], args: tuple[Any, ...], kwargs
 
 
 def with_explained_keywords(function: _Function) -> _Function:
-    """The function, with that error; recorded functions have it already."""
+    """The function, with both; recorded functions have them already."""
     if hasattr(function, "__wrapped__"):
         return function
 
     @functools.wraps(function)
     def call(*args, **kwargs):
         try:
-            return function(*args, **kwargs)
+            if recording.inside or (found := own_namespace(args, kwargs)) is None:
+                return function(*args, **kwargs)
+            recording.inside = True
+            try:
+                return in_own_kind(function(*args, **kwargs), found)
+            finally:
+                recording.inside = False
         except TypeError:
             explain_keywords(function, args, kwargs)
             raise

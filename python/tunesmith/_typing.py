@@ -22,7 +22,8 @@ _Plain = NumPy | Sequence[Any] | complex
 
 
 class OwnKind(Protocol):
-    """An array whose library exchanges arrays by DLPack, such as torch.Tensor, cupy.ndarray and jax.Array."""
+    """An array whose library exchanges arrays by DLPack, such as torch.Tensor, cupy.ndarray and jax.Array. (One of an unknown library without
+    the array API's namespace gets NumPy's arrays; a checker takes it for one of its own kind.)"""
 
     @property
     def __dlpack__(self) -> Callable[..., Any]: ...
