@@ -32,9 +32,8 @@ class OwnKind(Protocol):
 
 
 ArrayT = TypeVar("ArrayT", bound=OwnKind)
-_explained: Callable[[Any], Any] = (
-    with_explained_keywords  # returns what it is given, whose type the decorators below name
-)
+# It returns a function like the one that it is given; the decorators below name its type.
+_explained: Callable[[Any], Any] = with_explained_keywords
 
 
 class _OfA(Protocol[_P]):
