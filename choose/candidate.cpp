@@ -3,8 +3,14 @@
 
 #include "generator/listed.h"
 #include "generator/number_text.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
+
+std::string shown_problem(std::string_view op, const Problem& problem) {
+  const Op* known = op_or_null(op);
+  return (known == nullptr ? problem : without_defaults(*known, problem)).text();
+}
 
 std::string describe(const Candidate& candidate) {
   const auto rounded = [](double us) { return printed("%.4g", us); };
@@ -18,7 +24,7 @@ std::string describe(const Candidate& candidate) {
            candidate.device.name + ")";
   return what + ", " + rounded(candidate.median_us) +
          (candidate.conditions.caches == Caches::cold ? " us with cold caches on " : " us on ") +
-         candidate.device.name + " for " + candidate.problem.text() +
+         candidate.device.name + " for " + shown_problem(candidate.op, candidate.problem) +
          (candidate.high_us > 0
               ? "; " + rounded(candidate.low_us) + " to " + rounded(candidate.high_us) + " us over loads"
               : "") +

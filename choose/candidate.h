@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "choose/timing_table.h"
@@ -45,6 +46,9 @@ struct Candidate {
   std::shared_ptr<const Weights> weights =
       {};  ///< the weights of its table; null: it belongs to no portfolio
 };
+
+/// The problem as people read it: without values that the op gives by default.
+std::string shown_problem(std::string_view op, const Problem& problem);
 
 /// Describes a candidate for people: "tiled BLOCK_X=32 (database, NVIDIA H200, height=…, 5.1 us)".
 std::string describe(const Candidate& candidate);

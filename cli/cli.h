@@ -39,6 +39,8 @@ void add_regret_command(CLI::App& app, int& exit_code);
 void add_replay_command(CLI::App& app);
 void add_dispatch_commands(CLI::App& app);  ///< explain, export
 void add_derive_command(CLI::App& app);     ///< derive: forms of an index expression
+/// doctor; sets `exit_code` to 1 if something is broken.
+void add_doctor_command(CLI::App& app, int& exit_code);
 void add_report_command(CLI::App& app);     ///< report: runs the Python package's command
 
 /// Returns the text by which the database's devices are searched: auto, cuda and cuda:N become the name of

@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
     tunesmith::add_dispatch_commands(app);
     tunesmith::add_derive_command(app);
     tunesmith::add_report_command(app);
+    tunesmith::add_doctor_command(app, exit_code);
     app.parse(argc, argv);
     std::cout.flush();
     tunesmith::exact_output().flush();

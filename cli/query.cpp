@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "choose/candidate.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
@@ -42,14 +43,23 @@ Cell where_cold(const std::string& caches) { return caches == "cold" ? Cell(cach
 
 Cell where_chained(const std::string& launches) { return launches == "chained" ? Cell(launches) : Cell(); }
 
+// A stored problem as people read it; one that this version cannot read stays as it is.
+std::string shown(const std::string& op, const std::string& problem) {
+  try {
+    return shown_problem(op, Problem::parse(problem));
+  } catch (const UsageError&) {
+    return problem;
+  }
+}
+
 TextTable winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
   if (for_people) {
     TextTable table({"op", "device", "problem", "caches", "launches", "median us", "low us", "high us",
                      "tied", "x base", "x worst", "alignment", "template", "config", "state"});
     for (const WinnerRow& row : rows) {
-      table.add({row.problem.op, row.device.name, row.problem.text, where_cold(row.caches),
-                 where_chained(row.launches), row.median_us, cell(row.low_us), cell(row.high_us),
-                 row.tied > 1 ? Cell(row.tied) : Cell(), ratio(row.base_us, row.median_us),
+      table.add({row.problem.op, row.device.name, shown(row.problem.op, row.problem.text),
+                 where_cold(row.caches), where_chained(row.launches), row.median_us, cell(row.low_us),
+                 cell(row.high_us), row.tied > 1 ? Cell(row.tied) : Cell(), ratio(row.base_us, row.median_us),
                  ratio(row.worst_us, row.median_us), row.alignment_bytes, row.template_.name,
                  row.variant.config,
                  row.newest_verdict != "ok" ? row.newest_verdict + ", not dispatched"
@@ -139,9 +149,9 @@ TextTable results_table(const std::vector<ResultRow>& rows, bool for_people) {
     TextTable table({"op", "device", "problem", "verdict", "state", "caches", "launches", "median us",
                      "spread", "template", "config", "reason"});
     for (const ResultRow& row : rows) {
-      table.add({row.op, row.device, row.problem, row.verdict, age_of(row), where_cold(row.caches),
-                 where_chained(row.launches), cell(row.median_us), cell(row.spread), row.template_name,
-                 row.config, row.reason});
+      table.add({row.op, row.device, shown(row.op, row.problem), row.verdict, age_of(row),
+                 where_cold(row.caches), where_chained(row.launches), cell(row.median_us), cell(row.spread),
+                 row.template_name, row.config, row.reason});
     }
     return table;
   }
@@ -246,8 +256,8 @@ TextTable trials_table(const std::vector<StoredTrial>& rows, bool for_people) {
   for (const StoredTrial& row : rows) {
     const TrialRow& trial = row.trial;
     if (for_people) {
-      table.add({row.problem.op, row.device.name, row.problem.text, cell(trial.us), trial.template_name,
-                 trial.config, state_of(row)});
+      table.add({row.problem.op, row.device.name, shown(row.problem.op, row.problem.text), cell(trial.us),
+                 trial.template_name, trial.config, state_of(row)});
     } else {
       table.add({row.problem.op, row.device.name, row.device.target, row.problem.text, row.place,
                  cell(trial.us), trial.template_name, trial.config, std::int64_t{row.is_current},

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/text_table.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -25,6 +28,14 @@ std::string rounded(const Cell& cell) {
   const double size = std::abs(*number);
   const int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
   return printed("%.*f", decimals, *number);
+}
+
+constexpr std::size_t continued = 4;  // blanks before a row's further lines
+
+// The width of the terminal that standard output is; 0: it is none.
+std::size_t terminal_width() {
+  winsize size = {};
+  return ::isatty(STDOUT_FILENO) != 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 // Counts characters, not bytes, so that columns of UTF-8 line up.
@@ -53,10 +64,11 @@ std::string json_text(const std::string& text) {
 
 }  // namespace
 
-std::string TextTable::text(std::size_t indent) const {
+std::string TextTable::text(std::size_t indent, std::size_t most) const {
   struct Column {
     std::size_t at, width;
     bool numbers;
+    std::size_t line = 0;  ///< of the row's lines
   };
   std::vector<Column> shown;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -68,15 +80,31 @@ std::string TextTable::text(std::size_t indent) const {
     }
     if (widest > 0) shown.push_back({c, std::max(widest, width(columns_[c])), numbers});
   }
+  std::size_t used = indent;
+  for (std::size_t k = 0; k < shown.size(); ++k) {
+    used += shown[k].width + (k == 0 ? 0 : 2);
+    if (k > 0) shown[k].line = shown[k - 1].line;
+    if (k == 0 || most == 0 || used <= most) continue;
+    ++shown[k].line;
+    used = indent + continued + shown[k].width;
+  }
   std::string text;
   const auto line = [&](const auto& cell_text) {
     std::string all(indent, ' ');
-    for (const Column& column : shown) {
+    const auto end = [&] { text += all.substr(0, all.find_last_not_of(' ') + 1) + '\n'; };
+    for (std::size_t k = 0; k < shown.size(); ++k) {
+      const Column& column = shown[k];
       const std::string content = cell_text(column.at);
       const std::string blanks(column.width - width(content), ' ');
-      all += (&column == &shown.front() ? "" : "  ") + (column.numbers ? blanks + content : content + blanks);
+      if (k > 0 && column.line != shown[k - 1].line) {
+        end();
+        all.assign(indent + continued, ' ');
+      } else {
+        all += k == 0 ? "" : "  ";
+      }
+      all += column.numbers ? blanks + content : content + blanks;
     }
-    text += all.substr(0, all.find_last_not_of(' ') + 1) + '\n';
+    end();
   };
   if (!shown.empty()) line([&](std::size_t c) { return columns_[c]; });
   for (const auto& row : rows_) line([&](std::size_t c) { return rounded(row[c]); });
@@ -113,7 +141,7 @@ std::string TextTable::json() const {
 }
 
 std::string TextTable::as(const std::string& format) const {
-  return format == "csv" ? csv() : format == "json" ? json() : text();
+  return format == "csv" ? csv() : format == "json" ? json() : text(0, terminal_width());
 }
 
 }  // namespace tunesmith

@@ -28,12 +28,14 @@ class TextTable {
   bool empty() const { return rows_.empty(); }
 
   /// Writes aligned columns, with numbers to four digits and without empty columns. Each line begins with
-  /// `indent` blanks.
-  std::string text(std::size_t indent = 0) const;
+  /// `indent` blanks. If it is wider than `most` characters (0: no limit), a row goes on in further lines,
+  /// which begin with four blanks more.
+  std::string text(std::size_t indent = 0, std::size_t most = 0) const;
   std::string csv() const;   ///< RFC 4180
   std::string json() const;  ///< an array of objects
 
-  /// Writes the table in a format: "table", "csv" or "json".
+  /// Writes the table in a format: "table", "csv" or "json". A table fits the terminal, if it is written to
+  /// one.
   std::string as(const std::string& format) const;
 
  private:

@@ -385,8 +385,9 @@ void Dispatcher::save_problems(const std::string& file) const {
 
 std::string Dispatcher::explain(std::string_view op, std::string_view problem, bool with_refusals) {
   const Plan made = plan(op, problem);
-  std::string text = heading(std::string(op), made.problem(), impl_->planner.device(), made.match(),
-                             made.variant().template_name, made.variant().config);
+  std::string text =
+      heading(std::string(op), shown_problem(op, Problem::parse(made.problem())), impl_->planner.device(),
+              made.match(), made.variant().template_name, made.variant().config);
   for (const std::string& note : notes()) text += note + "\n";
   for (const std::string& sentence : made.explanation(with_refusals)) text += sentence + "\n";
   return text;

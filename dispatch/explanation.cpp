@@ -47,8 +47,8 @@ std::vector<std::string> why_used(const SelectionContext& context, const Op& op,
   const Choice* choice = choices.at(0);
   while (choice != nullptr && candidate_of(*choice) != used) choice = choices.at(++i);
   // The command ends its line, without a full stop, so that it can be pasted.
-  const std::string tune =
-      "tunesmith tune " + shell_word(command_name(op)) + " --problem " + shell_word(problem.text());
+  const std::string tune = "tunesmith tune " + shell_word(command_name(op)) + " --problem " +
+                           shell_word(shown_problem(op.name, problem));
   if (choice == nullptr) {
     say.push_back("What tuning this problem would gain is not known: " + tune);
     return say;
@@ -57,8 +57,8 @@ std::vector<std::string> why_used(const SelectionContext& context, const Op& op,
   if (first.match != Match::exact) {
     std::string near;
     for (const TimeModel::MeasuredTime& one : chooser.nearest(problem, first, 2)) {
-      near += (near.empty() ? "" : "; ") + rounded(one.us) + " us for " + one.problem->text() +
-              ", where the best takes " + rounded(one.best_us) + " us";
+      near += (near.empty() ? "" : "; ") + rounded(one.us) + " us for " +
+              shown_problem(op.name, *one.problem) + ", where the best takes " + rounded(one.best_us) + " us";
     }
     say.push_back("By its times on the problems most like this one: " + near + ".");
   }
@@ -168,8 +168,8 @@ std::string explain_absent(const DeviceFacts& device, const Op& op, const Proble
                         : guess != nullptr ? guess->config
                                            : base_config(op, problem, device);
 
-  std::string text = heading(op.name, problem.text(), device, used == nullptr ? Match::base : first->match,
-                             tmpl.name, config.text());
+  std::string text = heading(op.name, shown_problem(op.name, problem), device,
+                             used == nullptr ? Match::base : first->match, tmpl.name, config.text());
   for (const std::string& note : data.notes) text += note + "\n";
   const std::string hash = source_of({op, tmpl, problem, config}, device.target).hash;
   const std::string name = packed_name(device.target, hash);

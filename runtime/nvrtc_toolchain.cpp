@@ -154,29 +154,62 @@ std::vector<std::string> toolkits() {
   return folders;
 }
 
+// Returns NVRTC's files in NVIDIA's Python packages, if this library or program lies in a folder of Python
+// packages too.
+std::vector<std::string> files_of_wheels() {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<const void*>(&files_of_wheels), &info) == 0 || info.dli_fname == nullptr)
+    return {};
+  std::error_code error;
+  std::filesystem::path own = info.dli_fname;
+  if (own.is_relative()) own = std::filesystem::read_symlink("/proc/self/exe", error);  // the program itself
+  std::vector<std::string> files;
+  for (const auto& package :
+       std::filesystem::directory_iterator(own.parent_path().parent_path() / "nvidia", error))
+    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12"})
+      if (const auto file = package.path() / "lib" / name; std::filesystem::exists(file, error))
+        files.push_back(file.string());
+  // The newest one first: nvidia/cu13 of CUDA 13, nvidia/cuda_nvrtc of CUDA 12.
+  std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(a.back(), b) > std::pair(b.back(), a);
+  });
+  return files;
+}
+
+// Returns the places where NVRTC may lie, in the order in which they are tried: the user's toolkit, the
+// Python packages beside this one, the loader's own path, the usual place.
+std::vector<std::string> places() {
+  std::vector<std::string> files;
+  for (const std::string& folder : toolkits()) {
+    if (folder.empty())
+      for (std::string& file : files_of_wheels()) files.push_back(std::move(file));
+    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
+      files.push_back(folder.empty() ? name : folder + "/lib64/" + name);
+  }
+  return files;
+}
+
 // Loads the library. It is never unloaded, because it keeps threads and exit handlers of its own.
 Nvrtc load() {
   std::string last;
-  for (const std::string& folder : toolkits()) {
-    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
-      const std::string path = folder.empty() ? name : folder + "/lib64/" + name;
-      void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-      if (library == nullptr) {
-        last = dlerror();
-        continue;
-      }
-      Nvrtc api;
-      if (resolve_all(library, api)) {
-        resolve(library, "nvrtcSetFlowCallback", api.ask);
-        Compilations::end_at_exit();
-        return api;
-      }
-      last = path + " lacks functions of CUDA 12";
-      dlclose(library);
+  for (const std::string& path : places()) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      last = dlerror();
+      continue;
     }
+    Nvrtc api;
+    if (resolve_all(library, api)) {
+      resolve(library, "nvrtcSetFlowCallback", api.ask);
+      Compilations::end_at_exit();
+      return api;
+    }
+    last = path + " lacks functions of CUDA 12";
+    dlclose(library);
   }
   throw Error("NVRTC, the run-time compiler for CUDA, was not found (" + last +
-              "). Install the CUDA toolkit 12 or 13, or its package cuda-nvrtc, and set CUDA_PATH to its "
+              "). Install the CUDA toolkit 12 or 13, or its package cuda-nvrtc (pip: nvidia-cuda-nvrtc), and "
+              "set CUDA_PATH to its "
               "folder or LD_LIBRARY_PATH to the one of libnvrtc.so.");
 }
 
@@ -302,6 +335,13 @@ class NvrtcToolchain : public Toolchain {
 }  // namespace
 
 void end_nvrtc() { Compilations::all().end(); }
+
+std::string nvrtc_file() {
+  const Nvrtc api = load();
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<const void*>(api.version), &info) == 0 || info.dli_fname == nullptr) return "";
+  return info.dli_fname;
+}
 
 std::unique_ptr<Toolchain> make_nvrtc_toolchain() { return std::make_unique<NvrtcToolchain>(); }
 

@@ -53,6 +53,9 @@ std::unique_ptr<Toolchain> make_nvrtc_toolchain();
 /// may have registered since.
 void end_nvrtc();
 
+/// The file that NVRTC is loaded from. Throws Error if there is none.
+std::string nvrtc_file();
+
 /// Uses the system's C++ compiler ($TUNESMITH_CXX, else c++, g++, clang++). Throws Error if there is none. A
 /// variant that takes longer than `limit` does not compile.
 std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit = std::chrono::seconds(60));

@@ -1,28 +1,46 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes wheels of the Python package for the installed Pythons, repairs them for a stated manylinux, and tests each in a fresh environment:
-# scripts/wheels.sh [PYTHON...]. 3.10 and 3.11 have their own wheel, 3.12 and later share one (abi3) that is tested on each. All are made of
+# scripts/wheels.sh [PYTHON...]. 3.10, 3.11 and the free-threaded 3.14t have their own wheel, 3.12 and later share one (abi3) that is tested on each. All are made of
 # one build: the library does not depend on Python. scripts/wheels.sh --built FOLDER takes the files that a build with TUNESMITH_PYTHON=ON
-# has compiled already, only for that build's Python. The wheels are in build/wheels afterwards.
+# has compiled already, only for that build's Python. The wheels are in build/wheels afterwards. Variables of the build, such as TUNESMITH_TARGETS=host
+# TUNESMITH_FAST_BUILD=ON, are for trials.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 platform=manylinux_2_35_$(uname -m)  # glibc 2.35: Ubuntu 22.04, Debian 12 and later
 folder=$PWD/build/wheels
 built=
+missing=()
 if [[ ${1:-} == --built ]]; then
   built=${2:?--built needs the folder of a build with TUNESMITH_PYTHON=ON}
   set -- "$(sed -n 's/^Python_EXECUTABLE:[A-Z]*=//p' "$built/CMakeCache.txt")"
 fi
 pythons=("$@")
 if ((${#pythons[@]} == 0)); then
-  for version in 3.10 3.11 3.12 3.13; do
-    for python in "python$version" "$HOME"/.pyenv/versions/"$version".*/bin/python; do
-      "$python" -c 'import ensurepip, ctypes' 2>/dev/null && pythons+=("$(command -v "$python")") && break
+  for version in 3.10 3.11 3.12 3.13 3.14 3.14t; do
+    found=
+    for python in "python$version" "$HOME"/.pyenv/versions/"${version%t}".*"${version##*[0-9]}"/bin/python; do
+      "$python" -c 'import ensurepip, ctypes, sys; assert f"{sys.version_info[0]}.{sys.version_info[1]}{sys.abiflags}" == sys.argv[1]' "$version" 2>/dev/null || continue
+      found=$(command -v "$python")
+      pythons+=("$found")
+      break
     done
+    [[ $found ]] || missing+=("$version")
   done
 fi
-((${#pythons[@]})) || die "There is no Python from 3.10 to 3.13; name one: scripts/wheels.sh /path/to/python3.12"
+((${#pythons[@]})) || die "There is no Python from 3.10 to 3.14; name one: scripts/wheels.sh /path/to/python3.12"
+tell_missing() {
+  ((${#missing[@]} == 0)) || say "Not installed here, so neither made for nor tested on: ${missing[*]}. \"pyenv install ${missing[*]}\", then scripts/wheels.sh again."
+}
+tell_missing
+options=()
+for name in TUNESMITH_TARGETS TUNESMITH_FAST_BUILD TUNESMITH_WERROR TUNESMITH_CUDA; do
+  [[ -z ${!name:-} ]] || options+=("-D$name=${!name}")
+done
 
-tag_of() { "$1" -c 'import sys; v = sys.version_info; print(f"cp{v[0]}{v[1]}-" + ("abi3" if v[:2] == (3, 12) else f"cp{v[0]}{v[1]}") if v < (3, 13) else "cp312-abi3")'; }
+# tag_of PYTHON: what the wheel's name says of the interpreters that it is for.
+tag_of() {
+  "$1" -c 'import sys; major, minor = sys.version_info[:2]; own = f"cp{major}{minor}"; print(f"{own}-{own}t" if "t" in sys.abiflags else f"{own}-{own}" if minor < 12 else "cp312-abi3")'
+}
 
 rm -rf "$folder/raw" "$folder/tools"
 mkdir -p "$folder"
@@ -49,7 +67,7 @@ compile() {
     [[ -e $before && ! -e $folder/build/dispatch/packed_before ]] && cp -a "$before" "$folder/build/dispatch/"
   done
   cmake -S . -B "$folder/build" -G Ninja -U '*Python*' -U 'nanobind*' -U 'NB_*' "${launcher[@]}" -DCMAKE_BUILD_TYPE=Release -DTUNESMITH_PYTHON=ON \
-    -DTUNESMITH_TESTS=OFF -DTUNESMITH_EXAMPLES=OFF -DPython_EXECUTABLE="$folder/compiling/bin/python"
+    -DTUNESMITH_TESTS=OFF -DTUNESMITH_EXAMPLES=OFF "${options[@]}" -DPython_EXECUTABLE="$folder/compiling/bin/python"
   rm -f "$folder"/build/python/tunesmith/_core.*
   cmake --build "$folder/build" -j "$(nproc)" --target tunesmith tunesmith_python tunesmith_python_stub
 }
@@ -102,4 +120,5 @@ for python in "${pythons[@]}"; do
 done
 rm -rf "$folder/raw" "$folder/fresh" "$folder/tools" "$folder/compiling" "$folder/home"
 say "Done"
+tell_missing
 ls -l "$folder"/*.whl

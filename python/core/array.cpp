@@ -472,7 +472,13 @@ void bind_array(nb::module_& m) {
   m.def(
       "kind_of", [](nb::handle object) { return name(library_of(object)); }, nb::arg("object").none(),
       "The library of an array, by its type: numpy, torch, cupy, numba, jax or other.");
-  nb::class_<Array>(m, "Array", "Where another library's array lies, without a copy.")
+  nb::class_<Array>(
+      m, "Array",
+      "Where another library's array lies, without a copy. Raises TypeError for what is no array of "
+      "numbers, and ValueError for one that cannot be read in place.\n\n"
+      ">>> seen = tunesmith.Array(np.ones((3, 4), np.float32))\n"
+      ">>> seen.kind, seen.dtype, seen.shape, seen.strides\n"
+      "('numpy', 'float32', (3, 4), (4, 1))")
       .def(
           "__init__", [](Array* self, nb::handle object) { new (self) Array(array_of(object)); },
           nb::arg("object").none())
@@ -496,7 +502,9 @@ void bind_array(nb::module_& m) {
       .def(
           "overlaps", [](const Array& self, const Array& other) { return overlap(self, other); },
           nb::arg("other"),
-          "Whether they may have memory in common: the bytes from the first to the last element.")
+          "Whether they may have memory in common: the bytes from the first to the last element. Raises "
+          "TypeError "
+          "for what is no Array.")
       .def_prop_ro(
           "stream", [](const Array& self) { return current_stream(self); },
           "The handle of the stream that the array's library uses now; 0: the default stream.");

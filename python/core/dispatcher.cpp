@@ -64,7 +64,13 @@ PyDispatcher make_dispatcher(const std::string& device, const std::optional<std:
 }  // namespace
 
 void bind_dispatcher(nb::module_& m) {
-  nb::class_<PyDispatcher>(m, "Dispatcher", "Knows the fastest kernels for one device; threads may share it.")
+  nb::class_<PyDispatcher>(
+      m, "Dispatcher",
+      "Knows the fastest kernels for one device; threads may share it. Raises ValueError and "
+      "RuntimeError as Dispatcher.__init__ says.\n\n"
+      ">>> dispatcher = tunesmith.Dispatcher('host', database='', compile='never')\n"
+      ">>> dispatcher.plan('transpose', height=2, width=3).match in ('exact', 'predicted', 'base')\n"
+      "True\n>>> dispatcher\n<tunesmith.Dispatcher host: ...>")
       .def(
           "__init__",
           [](PyDispatcher* self, const std::string& device, const std::optional<std::string>& database,
@@ -122,7 +128,7 @@ void bind_dispatcher(nb::module_& m) {
             return self.dispatcher->explain(op, problem, refusals);
           },
           nb::arg("op"), nb::arg("problem"), nb::arg("refusals") = false,
-          "What a plan for the problem launches and why, as text.")
+          "What a plan for the problem launches and why, as text. Raises as plan() does.")
       .def(
           "prepare",
           [](const PyDispatcher& self, const std::vector<std::pair<std::string, std::string>>& problems) {
@@ -133,7 +139,8 @@ void bind_dispatcher(nb::module_& m) {
             self.dispatcher->prepare(named);
           },
           nb::arg("problems"),
-          "Plans (op, problem) pairs, and waits until the best kernels for them are loaded.")
+          "Plans (op, problem) pairs, and waits until the best kernels for them are loaded. Raises as plan() "
+          "does.")
       .def(
           "wait_until_ready",
           [](const PyDispatcher& self, std::optional<double> limit) {
@@ -143,7 +150,8 @@ void bind_dispatcher(nb::module_& m) {
                 std::chrono::milliseconds(static_cast<std::int64_t>(*limit * 1000)));
           },
           nb::arg("limit") = nb::none(),
-          "Waits, at most `limit` seconds, until nothing is compiled in the background; False: it still is.")
+          "Waits, at most `limit` seconds, until nothing is compiled in the background; False: it still is. "
+          "It raises nothing.")
       .def(
           "summary",
           [](const PyDispatcher& self) {
@@ -163,7 +171,7 @@ void bind_dispatcher(nb::module_& m) {
           },
           "The problems that were launched, the one that loses most first: op, problem, match, launches, "
           "expected_us of one launch, expected_loss, and lost_us, what tuning is expected to save in all of "
-          "them.")
+          "them. It raises nothing.")
       .def(
           "save_problems",
           [](const PyDispatcher& self, const std::string& file) { self.dispatcher->save_problems(file); },
@@ -175,7 +183,12 @@ void bind_dispatcher(nb::module_& m) {
           "As CUDA counts; -1: the host.")
       .def_prop_ro(
           "notes", [](const PyDispatcher& self) { return self.dispatcher->notes(); },
-          "Sentences on what was loaded, and what was not.");
+          "Sentences on what was loaded, and what was not.")
+      .def("__repr__", [](const PyDispatcher& self) {
+        const int ordinal = self.dispatcher->cuda_ordinal();
+        return "<tunesmith.Dispatcher " + (ordinal < 0 ? "host" : "cuda:" + std::to_string(ordinal)) + ": " +
+               self.dispatcher->device() + ">";
+      });
 }
 
 }  // namespace tunesmith::python

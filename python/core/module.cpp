@@ -34,13 +34,17 @@ void bind_process(nb::module_& m) {
   m.attr("cuda_version") = built_with_cuda();
   m.def(
       "first_device", [] { return first_device(); },
-      "\"cuda\" if there is a CUDA device that can be used, else \"host\".");
+      "\"cuda\" if there is a CUDA device that can be used, else \"host\". It raises nothing.\n\n"
+      ">>> tunesmith.first_device() in ('cuda', 'host')\nTrue");
   m.def(
       "end_compilations", [] { end_nvrtc(); }, nb::call_guard<nb::gil_scoped_release>(),
       "Gives up what is compiled in the background; for the end of the process.");
   m.def(
       "default_database", [] { return default_database(); },
-      "The user's own database: $TUNESMITH_DB, else in the user's data folder; \"\" if there is none.");
+      "The user's own database: $TUNESMITH_DB, else in the user's data folder; \"\" if there is none. It "
+      "raises "
+      "nothing.\n\n"
+      ">>> os.environ['TUNESMITH_DB'] = 'tunesmith.db'\n>>> tunesmith.default_database()\n'tunesmith.db'");
 }
 
 }  // namespace

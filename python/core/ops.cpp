@@ -75,7 +75,8 @@ void bind_ops(nb::module_& m) {
         for (const Op& op : ops()) found[op.name.c_str()] = describe(op);
         return found;
       },
-      "The operations by name: what each computes, its parameters and its arrays.");
+      "The operations by name: what each computes, its parameters and its arrays. It raises nothing.\n\n"
+      ">>> tunesmith.ops()['transpose']['arguments']\n['input', 'output']");
   m.def("parameter_words", &parameter_words, nb::arg("op"), nb::arg("parameter"),
         "The words that an op's parameter may be, in the op's order. Raises ValueError.");
   m.def(

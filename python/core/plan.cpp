@@ -3,6 +3,7 @@
 #include "plan.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -156,6 +157,26 @@ void launch(PyPlan& self, nb::handle arrays, const std::vector<double>& numbers,
   if (!status) raise(status);
 }
 
+// The handle of a stream that is given as a number or by the protocol __cuda_stream__ of cuda.core: a tuple
+// of 0, the protocol's version, and the handle.
+std::optional<std::uintptr_t> stream_handle(nb::handle stream) {
+  if (stream.is_none()) return std::nullopt;
+  nb::object protocol = nb::getattr(stream, "__cuda_stream__", nb::none());
+  if (protocol.is_none()) {
+    std::uintptr_t handle = 0;
+    if (!nb::try_cast(stream, handle))
+      refuse_type("stream is a " + nb::cast<std::string>(nb::str(stream.type().attr("__name__"))) +
+                  "; give a stream's handle as a number, or an object with __cuda_stream__.");
+    return handle;
+  }
+  if (PyCallable_Check(protocol.ptr()) != 0) protocol = protocol();
+  std::pair<std::int64_t, std::uintptr_t> told;
+  if (!nb::try_cast(protocol, told) || told.first != 0)
+    refuse_type("__cuda_stream__ of the stream gave " + nb::cast<std::string>(nb::repr(protocol)) +
+                "; version 0 of that protocol is known, which gives (0, handle).");
+  return told.second;
+}
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
@@ -165,22 +186,30 @@ std::string joined(const std::vector<std::string>& lines) {
 }  // namespace
 
 void bind_plan(nb::module_& m) {
-  nb::class_<PyPlan>(m, "Plan",
-                     "The choice for one problem, ready to launch. While a better kernel is compiled in the "
-                     "background it launches the best that is ready, later the better one.")
+  nb::class_<PyPlan>(
+      m, "Plan",
+      "The choice for one problem, ready to launch. While a better kernel is compiled in the "
+      "background it launches the best that is ready, later the better one. Dispatcher.plan() makes it; its "
+      "attributes raise nothing.\n\n"
+      ">>> plan = tunesmith.dispatcher('host').plan('transpose', height=2, width=3)\n"
+      ">>> turned = np.empty((3, 2), np.float32)\n"
+      ">>> plan.launch(np.arange(6, dtype=np.float32).reshape(2, 3), turned)\n"
+      ">>> turned.tolist()\n[[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]")
       .def(
           "launch",
-          [](PyPlan& self, const nb::args& arrays, const std::vector<double>& numbers,
-             std::optional<std::uintptr_t> stream,
-             nb::handle workspace) { launch(self, arrays, numbers, stream, workspace, false); },
+          [](PyPlan& self, const nb::args& arrays, const std::vector<double>& numbers, nb::handle stream,
+             nb::handle workspace) {
+            launch(self, arrays, numbers, stream_handle(stream), workspace, false);
+          },
           nb::arg("arrays"), nb::kw_only(), nb::arg("numbers") = std::vector<double>(),
-          nb::arg("stream") = nb::none(), nb::arg("workspace") = nb::none(),
+          nb::arg("stream").sig("None").none() = nb::none(), nb::arg("workspace") = nb::none(),
           "Enqueues the work; on the host it is done on return.\n\n"
           "arrays: the op's, in its order (see `arguments`), C-contiguous and of the plan's dtypes, on its "
           "device; None for one without elements. Ordinary memory given to a plan for a GPU is copied there "
           "and back, and the call then waits.\n"
           "numbers: of this launch alone, such as a histogram's lo and hi.\n"
-          "stream: a CUDA stream's handle; None: the current one of the first array's library (PyTorch, "
+          "stream: a CUDA stream's handle, or an object with __cuda_stream__, such as cuda.core's and "
+          "PyTorch's; None: the current one of the first array's library (PyTorch, "
           "CuPy), else the default stream. Arrays of JAX and others whose stream is not known are waited "
           "for.\n"
           "workspace: an array of at least workspace_bytes bytes; None: the library makes one where it is "
@@ -199,8 +228,11 @@ void bind_plan(nb::module_& m) {
       .def(
           "explain",
           [](const PyPlan& self, bool refusals) { return joined(self.plan.explanation(refusals)); },
-          nb::arg("refusals") = false, "How the choice was made, in a few sentences.")
-      .def_prop_ro("op", [](const PyPlan& self) { return self.op->name; })
+          nb::arg("refusals") = false,
+          "How the choice was made, in a few sentences; with refusals also why others cannot be launched. It "
+          "raises nothing.")
+      .def_prop_ro(
+          "op", [](const PyPlan& self) { return self.op->name; }, "The op's name.")
       .def_prop_ro(
           "problem", [](const PyPlan& self) { return self.plan.problem(); }, "Complete, in the op's order.")
       .def_prop_ro(
@@ -214,16 +246,24 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro(
           "expected_loss", [](const PyPlan& self) { return self.plan.expected_loss(); },
           "What tuning is expected to gain: 0.1 is 10 % behind the best time.")
-      .def_prop_ro("template", [](const PyPlan& self) { return self.plan.variant().template_name; })
-      .def_prop_ro("config", [](const PyPlan& self) { return self.plan.variant().config; })
+      .def_prop_ro(
+          "template", [](const PyPlan& self) { return self.plan.variant().template_name; },
+          "The template of the variant that it launches.")
+      .def_prop_ro(
+          "config", [](const PyPlan& self) { return self.plan.variant().config; },
+          "The values of its axes, as text.")
       .def_prop_ro(
           "alignment_bytes", [](const PyPlan& self) { return self.plan.alignment_bytes(); },
           "Of pointers, for this variant; others take another.")
-      .def_prop_ro("workspace_bytes", [](const PyPlan& self) { return self.plan.workspace_bytes(); })
+      .def_prop_ro(
+          "workspace_bytes", [](const PyPlan& self) { return self.plan.workspace_bytes(); },
+          "Of the memory that a launch needs besides its arrays.")
       .def_prop_ro(
           "warning", [](const PyPlan& self) { return self.plan.warning(); },
           "Why what it launches may be wrong; mostly empty.")
-      .def_prop_ro("outdated", [](const PyPlan& self) { return self.plan.outdated(); })
+      .def_prop_ro(
+          "outdated", [](const PyPlan& self) { return self.plan.outdated(); },
+          "Whether there is, or may be, a better plan for the problem now.")
       .def_prop_ro(
           "arguments",
           [](PyPlan& self) {

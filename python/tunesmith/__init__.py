@@ -129,6 +129,10 @@ if not TYPE_CHECKING:  # a checker would take any name
         missing(__name__, name)
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def report(
     file: str | os.PathLike[str] = "report.html",
     *,
@@ -144,6 +148,10 @@ def report(
     device: part of a device's name; None: the one with the most measurements. database: a file; None: the user's own.
     results: a CSV file of bench/bench.py, such as bench/results/results.csv, for the times of other libraries and of copies.
     Raises ValueError for wrong input, ImportError if plotly is missing: pip install 'tunesmith[report]'.
+
+    >>> found = tunesmith.tune('transpose', 'height=9 width=7', device='host', budget='2', database='example.db', progress=False)
+    >>> tunesmith.report('report.html', database='example.db')
+    'report.html'
     """
     from . import _report  # imported only now, since it takes as long as all the rest
 

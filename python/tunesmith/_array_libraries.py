@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 from ._call_log import recording
+from ._core import kind_of
 from ._types import numpy_type
 
 
@@ -286,7 +287,29 @@ class _Jax:
 
 
 class _Other(_NumPy):
-    """Arrays on a GPU of an unknown library; results are NumPy arrays."""
+    """Arrays on a GPU of an unknown library; results are NumPy arrays, of which in_own_kind() makes arrays of that library."""
+
+
+def own_namespace(args, kwargs):
+    """The first array of an unknown library that has the array API's namespace, with that, and all arguments; or None."""
+    for value in (*args, *kwargs.values()):
+        if (
+            kind_of(value) == "other"
+            and hasattr(value, "__array_namespace__")
+            and hasattr(value, "__dlpack__")
+        ):
+            return value, value.__array_namespace__(), (*args, *kwargs.values())
+    return None
+
+
+def in_own_kind(value, found):
+    """A new NumPy result as an array of the library of `found` (own_namespace()), by DLPack, on that array's device; anything else as it is."""
+    array, namespace, given = found
+    if not isinstance(value, (np.ndarray, np.generic)) or any(value is one for one in given):
+        return value
+    made = namespace.from_dlpack(np.asarray(value))
+    device = getattr(array, "device", None)
+    return made if device is None or made.device == device else made.to_device(device)
 
 
 libraries = {"numpy": _NumPy, "torch": _Torch, "cupy": _CuPy, "numba": _Numba, "jax": _Jax, "other": _Other}

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, chosen, index
 from ._axes import Axes
 from ._core import is_array
@@ -17,15 +18,32 @@ from ._types import _complex_parts
 
 def generate_binary_structure(rank: SupportsIndex, connectivity: SupportsIndex) -> np.ndarray:
     """scipy.ndimage.generate_binary_structure: a NumPy array of 3 places along each of `rank` axes; those are true that steps along at most
-    `connectivity` different axes reach."""
+    `connectivity` different axes reach. Raises TypeError for what is no whole number.
+
+    >>> tunesmith.ndimage.generate_binary_structure(2, 1).astype(int)
+    array([[0, 1, 0],
+           [1, 1, 1],
+           [0, 1, 0]])
+    """
     rank, connectivity = index(rank), max(index(connectivity), 1)
     if rank < 1:
         return np.array(True)
     return np.abs(np.indices([3] * rank) - 1).sum(0) <= connectivity
 
 
+@overload
+def iterate_structure(structure: Any, iterations: SupportsIndex, origin: None = None) -> np.ndarray: ...
+@overload
+def iterate_structure(
+    structure: Any, iterations: SupportsIndex, origin: OneOrSeveral
+) -> tuple[np.ndarray, list[int]]: ...
 def iterate_structure(structure: Any, iterations: SupportsIndex, origin: OneOrSeveral | None = None) -> Any:
-    """scipy.ndimage.iterate_structure: the structure dilated by itself iterations - 1 times, as a NumPy array; with origin= also the new origin."""
+    """scipy.ndimage.iterate_structure: the structure dilated by itself iterations - 1 times, as a NumPy array; with origin= also the new origin.
+    Raises TypeError for what is no array of numbers, RuntimeError for a sequence of origins of another length.
+
+    >>> tunesmith.ndimage.iterate_structure([1, 1, 1], 2).astype(int)
+    array([1, 1, 1, 1, 1])
+    """
     given, iterations = InputArray(structure).numpy(), index(iterations)
     if iterations < 2:
         return given.copy()
@@ -148,6 +166,7 @@ def _binary(input, steps, structure, iterations, mask, output, border_value, ori
     return _written(_real(input), InputArray(image).viewed("uint8"), output)
 
 
+@typed.of_input
 def binary_erosion(
     input: Any,
     structure: Any = None,
@@ -168,10 +187,14 @@ def binary_erosion(
     launch each.
     mask: only elements where it is true change. output: an array of any real type. border_value: the value outside. brute_force: has no effect on the
     result. Returns an array of booleans. Raises RuntimeError and TypeError as SciPy does.
+
+    >>> tunesmith.ndimage.binary_erosion([0, 1, 1, 1, 0]).astype(int)
+    array([0, 0, 1, 0, 0])
     """
     return _binary(input, (False,), structure, iterations, mask, output, border_value, origin, axes)
 
 
+@typed.of_input
 def binary_dilation(
     input: Any,
     structure: Any = None,
@@ -184,10 +207,15 @@ def binary_dilation(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.binary_dilation: true where the structure reaches from a true element. See binary_erosion()."""
+    """scipy.ndimage.binary_dilation: true where the structure reaches from a true element. See binary_erosion().
+
+    >>> tunesmith.ndimage.binary_dilation([0, 0, 1, 0, 0]).astype(int)
+    array([0, 1, 1, 1, 0])
+    """
     return _binary(input, (True,), structure, iterations, mask, output, border_value, origin, axes)
 
 
+@typed.of_input
 def binary_opening(
     input: Any,
     structure: Any = None,
@@ -200,10 +228,15 @@ def binary_opening(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.binary_opening: the dilation of the erosion. See binary_erosion()."""
+    """scipy.ndimage.binary_opening: the dilation of the erosion. See binary_erosion().
+
+    >>> tunesmith.ndimage.binary_opening([0, 1, 0, 1, 1, 1, 0]).astype(int)
+    array([0, 0, 0, 1, 1, 1, 0])
+    """
     return _binary(input, (False, True), structure, iterations, mask, output, border_value, origin, axes)
 
 
+@typed.of_input
 def binary_closing(
     input: Any,
     structure: Any = None,
@@ -216,10 +249,15 @@ def binary_closing(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.binary_closing: the erosion of the dilation. See binary_erosion()."""
+    """scipy.ndimage.binary_closing: the erosion of the dilation. See binary_erosion().
+
+    >>> tunesmith.ndimage.binary_closing([1, 0, 1, 1, 0, 0, 1]).astype(int)
+    array([0, 1, 1, 1, 1, 1, 0])
+    """
     return _binary(input, (True, False), structure, iterations, mask, output, border_value, origin, axes)
 
 
+@typed.of_input
 def binary_hit_or_miss(
     input: Any,
     structure1: Any = None,
@@ -231,7 +269,11 @@ def binary_hit_or_miss(
     axes: Axes = None,
 ) -> Any:
     """scipy.ndimage.binary_hit_or_miss: true where all elements under structure1 are, and none under structure2, which by default is the complement
-    of structure1. See binary_erosion()."""
+    of structure1. See binary_erosion().
+
+    >>> tunesmith.ndimage.binary_hit_or_miss([0, 1, 1, 1, 0, 1], [1, 1, 0]).astype(int)
+    array([0, 0, 0, 1, 0, 0])
+    """
     given = _real(input)
     if structure1 is None:
         structure1 = generate_binary_structure(len(axes_of(axes, len(given.shape))), 1)
@@ -244,6 +286,7 @@ def binary_hit_or_miss(
     return _written(given, InputArray(hit.object & (touched.object ^ 1)), output)
 
 
+@typed.of_input
 def binary_propagation(
     input: Any,
     structure: Any = None,
@@ -255,14 +298,23 @@ def binary_propagation(
     axes: Axes = None,
 ) -> Any:
     """scipy.ndimage.binary_propagation: binary_dilation() within the mask until nothing changes: a launch for each step, and after 1, 3, 7, ...
-    steps, and then each 64, a test of the result, which waits for it."""
+    steps, and then each 64, a test of the result, which waits for it.
+
+    >>> tunesmith.ndimage.binary_propagation([1, 0, 0, 0, 0], mask=[1, 1, 1, 0, 1]).astype(int)
+    array([1, 1, 1, 0, 0])
+    """
     return _binary(input, (True,), structure, -1, mask, output, border_value, origin, axes)
 
 
+@typed.of_input
 def binary_fill_holes(
     input: Any, structure: Any = None, output: Any = None, origin: OneOrSeveral = 0, *, axes: Axes = None
 ) -> Any:
-    """scipy.ndimage.binary_fill_holes: true except where a path over false elements leads to the border; see binary_propagation()."""
+    """scipy.ndimage.binary_fill_holes: true except where a path over false elements leads to the border; see binary_propagation().
+
+    >>> tunesmith.ndimage.binary_fill_holes([0, 1, 0, 0, 1, 0]).astype(int)
+    array([0, 1, 1, 1, 1, 0])
+    """
     given = _real(input)
     image = _bytes(given)
     outside = InputArray(image.object & 0).viewed("bool").object

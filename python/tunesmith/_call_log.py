@@ -17,6 +17,7 @@ class Log:
 
 class Recording(threading.local):
     log: Log | None = None
+    inside = False  # a public function is running that is not recorded
 
 
 recording = Recording()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray
 from ._core import is_array
 from ._dispatchers import launch
@@ -131,6 +132,7 @@ def _complex_conv1d(signal, kernel, mode, function, like: InputArray):
     return like.library.of_numpy(both, like.object)
 
 
+@typed.of_a_and_v
 @recorded("a", "v")
 def convolve(a: Any, v: Any, mode: str | int = "full") -> Any:
     """numpy.convolve: the convolution of two one-dimensional arrays; mode is 'full', 'same' or 'valid'.
@@ -138,16 +140,25 @@ def convolve(a: Any, v: Any, mode: str | int = "full") -> Any:
     float32 and float64 are computed in their own type, float16 and bfloat16 in float32, integers in float64, or in ten parts if their sums
     could pass 2**53, so that they wrap as NumPy's do; complex numbers by parts. Lists, and a NumPy array beside a GPU's, are copied to the other's
     device. An output's error is at most (n + 1) u sum|a v|. Raises ValueError for empty arrays or an unknown mode.
+
+    >>> tunesmith.convolve([1.0, 2.0, 3.0], [1.0, 10.0])
+    array([ 1., 12., 23., 30.])
     """
     return _conv1d(a, v, mode, "convolve")
 
 
+@typed.of_a_and_v
 @recorded("a", "v")
 def correlate(a: Any, v: Any, mode: str | int = "valid") -> Any:
-    """numpy.correlate: the cross-correlation of two one-dimensional arrays, `v` conjugated. See convolve()."""
+    """numpy.correlate: the cross-correlation of two one-dimensional arrays, `v` conjugated. See convolve().
+
+    >>> tunesmith.correlate([1.0, 2.0, 3.0], [1.0, 10.0])
+    array([21., 32.])
+    """
     return _conv1d(a, v, mode, "correlate")
 
 
+@typed.of_input
 def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:
     """Adds to `input`, in place, the terms that a two-dimensional convolution adds to the covariance of its output.
 
@@ -158,6 +169,11 @@ def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:
         mu[n, i, x + k, y + l] * mu[n, i, x' + k, y' + l] + gamma[n, i, x + k, y + l, i, x' + k, y' + l]
     All four are C-contiguous and of one type: float32, float64 or float16. Returns `input`. Raises ValueError for shapes,
     TypeError for types that do not agree.
+
+    >>> covariance, gamma = np.zeros((1, 1, 2, 2, 1, 2, 2)), np.zeros((1, 1, 2, 2, 1, 2, 2))
+    >>> mu, c = np.ones((1, 1, 2, 2)), np.full(1, 3.0)  # a mask of one place
+    >>> tunesmith.conv_covariance(covariance, gamma, mu, c)[0, 0, 1, 1, 0].tolist()
+    [[3.0, 3.0], [3.0, 3.0]]
     """
     target = InputArray(input)
     others = [InputArray(one, target) for one in (gamma, mu, c)]

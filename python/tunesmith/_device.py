@@ -38,6 +38,10 @@ def set_device(device: str) -> None:
     together 2**20 or more, else as "host"; "host", an emulator of a GPU on the processor, which is exact and mostly slower than NumPy; or "cuda" or
     "cuda:1". On a GPU each launch copies its arrays there and its results back, and waits for them. Kernels for arrays on
     a GPU always run there. Raises ValueError for another word, and for "cuda" if there is no GPU.
+
+    >>> tunesmith.set_device('host')
+    >>> tunesmith.current_device()
+    'host'
     """
     global _default_device
     check_is_there(device)
@@ -46,7 +50,13 @@ def set_device(device: str) -> None:
 
 @contextlib.contextmanager
 def device(name: str) -> Iterator[None]:
-    """`with tunesmith.device("cuda"):` is set_device() until the end of the block, only in this thread (this context)."""
+    """`with tunesmith.device("cuda"):` is set_device() until the end of the block, only in this thread (this context). Raises as that
+    does.
+
+    >>> with tunesmith.device('host'):
+    ...     print(tunesmith.sum([1, 2, 3]))
+    6
+    """
     check_is_there(name)
     token = _device.set(name)
     try:
@@ -56,7 +66,12 @@ def device(name: str) -> Iterator[None]:
 
 
 def current_device() -> str:
-    """The word of the enclosing block of device(), else that of set_device(): "auto" at first."""
+    """The word of the enclosing block of device(), else that of set_device(): "auto" at first. It raises nothing.
+
+    >>> with tunesmith.device('host'):
+    ...     print(tunesmith.current_device())
+    host
+    """
     return _device.get() or _default_device
 
 
@@ -116,6 +131,9 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     """Prints the facts of this build: its version, CUDA's, the driver, the GPU, NVRTC of a wheel, the rule and the database.
 
     mode: "stdout", or "dicts" to return it as a dict. Raises ValueError for another word.
+
+    >>> tunesmith.show_config('dicts')['tunesmith'] == tunesmith.__version__
+    True
     """
     if mode not in ("stdout", "dicts"):
         raise ValueError(f'The mode is "{mode}"; allowed are stdout and dicts.')

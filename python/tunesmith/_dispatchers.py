@@ -48,7 +48,11 @@ def _load_nvrtc() -> None:
 def dispatcher(device: str | None = None) -> Dispatcher:
     """The dispatcher that the functions of this package share for a device: "host", "cuda" or "cuda:1"; None: that of
     set_device(), for "auto" the first GPU's if there is one. It is made when it is first asked for. Raises ValueError for another word, RuntimeError
-    if the device cannot be used."""
+    if the device cannot be used.
+
+    >>> tunesmith.dispatcher('host').cuda_ordinal
+    -1
+    """
     return _dispatcher(_key(device or current_device()))
 
 
@@ -73,7 +77,10 @@ def _dispatcher(ordinal: int) -> Dispatcher:
 
 def set_dispatcher(dispatcher: Dispatcher) -> None:
     """Makes this dispatcher the one that the functions of this package share for its device, for example one with another database or with
-    compile="now"."""
+    compile="now". Raises TypeError for anything else.
+
+    >>> tunesmith.set_dispatcher(tunesmith.Dispatcher('host', compile='never'))
+    """
     with _lock:
         for ordinal in (
             (dispatcher.cuda_ordinal,) if dispatcher.cuda_ordinal >= 0 else (_host, _host_with_compiler)
@@ -83,7 +90,10 @@ def set_dispatcher(dispatcher: Dispatcher) -> None:
 
 
 def forget_dispatchers() -> None:
-    """Makes the shared dispatchers again at their next use, so that they read the database again, as after tune()."""
+    """Makes the shared dispatchers again at their next use, so that they read the database again, as after tune(). It raises nothing.
+
+    >>> tunesmith.forget_dispatchers()
+    """
     with _lock:
         _dispatchers.clear()
         Memo.forget()

@@ -61,4 +61,5 @@ def add_shared(modules: Mapping[str, Any]) -> None:
             module, _, name = path.rpartition(".")
             function = getattr(modules[module], name)
             if function.__doc__:  # none with python -OO
-                function.__doc__ = f"{inspect.cleandoc(function.__doc__)}\n\n{text}"
+                words, marker, example = inspect.cleandoc(function.__doc__).partition("\n\n>>>")
+                function.__doc__ = f"{words}\n\n{text}{marker}{example}"

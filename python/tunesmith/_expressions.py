@@ -21,6 +21,7 @@ from ._outputs import _finish, _usable
 from ._reading import Reader, Tree
 from ._recording import run_recorded
 from ._types import dtype_words, type_name, types_of
+from ._typing import ArrayT, NumPy
 
 _functions = frozenset(functions())
 # Other names of operations in NumPy and Python.
@@ -454,7 +455,11 @@ class Vectorized:
     """A function of arrays, element by element with NumPy's broadcasting; see vectorize().
 
     It can be pickled; the numbers outside of the function then keep their values. inputs: the names of its inputs.
-    expression: the computed expression in a to f.
+    expression: the computed expression in a to f. Raises as vectorize() does.
+
+    >>> scaled = tunesmith.Vectorized('k * x', inputs=['x', 'k'])
+    >>> scaled([1.0, 2.0], 10.0)
+    array([10., 20.])
     """
 
     def __init__(self, function: Callable[..., Any] | str, inputs: Iterable[str] | None = None):
@@ -532,6 +537,14 @@ class Vectorized:
     def __repr__(self) -> str:
         return f"<tunesmith.vectorize {self.expression!r} of {', '.join(self.inputs)}>"
 
+    @overload
+    def __call__(self, *arrays: complex, out: None = None, dtype: Any = None) -> Any: ...
+    @overload
+    def __call__(self, *arrays: NumPy | complex, out: NumPy | None = None, dtype: Any = None) -> NumPy: ...
+    @overload
+    def __call__(self, *arrays: ArrayT | complex, out: Any = None, dtype: Any = None) -> ArrayT: ...
+    @overload
+    def __call__(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any: ...
     def __call__(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any:
         self._refresh()
         settings = {}
@@ -683,6 +696,12 @@ def vectorize(
     max and add take integers.
     dtype converts all inputs first. Kernels compute float32, float64, int32, int64, float16 and bfloat16; inputs of another type are
     copied. A new kernel is compiled when it is first called, on a GPU by NVRTC, on the host by c++.
+    Raises ValueError for an expression that is wrong, TypeError for what is neither a text nor a function. A call raises TypeError for arrays of types
+    that are not computed, ValueError for shapes that cannot be broadcast, OverflowError as above.
+
+    >>> distance = tunesmith.vectorize('sqrt(x * x + y * y)')
+    >>> distance([3.0, 6.0], [4.0, 8.0])
+    array([ 5., 10.])
     """
     if function is None:
         return lambda found: Vectorized(found, inputs)

@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, number_of
 from ._borders import boundaries, boundary_word
 from ._core import parameter_words
@@ -69,6 +70,7 @@ def run(
     return result
 
 
+@typed.of_image
 @recorded("image", by_content=("column_masks", "row_masks"))
 def filter_bank(
     image: Any,
@@ -88,6 +90,10 @@ def filter_bank(
     row_masks[f])). results: "each" gives [filters, *image.shape]; "sum" adds the filters; "norm" is the root of the sum of their squares, as for
     gradients. boundary, value and origin: scipy.ndimage's mode, cval and origin. The result has the type of the sums: float32 for images of
     float32, float16, bfloat16, uint8, uint16 and int16, else float64. Raises ValueError for shapes, RuntimeError for boundaries.
+
+    >>> image = np.arange(12.0).reshape(3, 4)
+    >>> tunesmith.filter_bank(image, [[0, 1, 0]], [[-1, 0, 1]])[0, 1].tolist()
+    [1.0, 2.0, 2.0, 1.0]
     """
     given = InputArray(image)
     if results not in _results:

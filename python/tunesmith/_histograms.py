@@ -14,6 +14,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, _by_strides, index
 from ._dispatchers import launch
 from ._recording import recorded
@@ -46,6 +47,7 @@ def _edges(lo: float, hi: float, count: int, dtype) -> np.ndarray:
 _edge_types: dict = {}  # by the dtypes of arrays that are counted without conversion
 
 
+@typed.histogram
 def histogram(
     a: Any,
     bins: SupportsIndex | str | Sequence[float] | np.ndarray = 10,
@@ -69,6 +71,9 @@ def histogram(
     Returns (counts, edges): counts of int64 of the caller's kind, edges as a NumPy array. Every value is in the bin where NumPy
     puts it if the limits are Python's floats: numpy.histogram(a, bins, (float(lo), float(hi))). (With limits of NumPy's types, and with those
     that it finds itself, NumPy computes the edges in these types, so that one may lie a unit in the last place elsewhere.)
+
+    >>> tunesmith.histogram([1.0, 2.0, 2.5, 4.0], bins=3)
+    (array([1, 2, 1]), array([1., 2., 3., 4.]))
     """
     if cumulative:
         counts, edges = histogram(a, bins, range, weights=weights)
@@ -102,7 +107,7 @@ def histogram(
         warnings.warn(
             f"Converting input from {given.dtype} to {np.uint8} for compatibility.",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     if isinstance(bins, str):
         bins = np.histogram_bin_edges(given.numpy(), bins, range)
@@ -419,6 +424,7 @@ def _joint_counts_of_library(given: list[InputArray], edges: list[np.ndarray], w
     return InputArray(counts[:count]).to("float64").reshaped((rows, columns)).object
 
 
+@typed.histogram2d
 def histogram2d(
     x: Any,
     y: Any,
@@ -435,6 +441,10 @@ def histogram2d(
     more than 65536 bins of an axis or 2**28 of both, edges of NaN or long double, and integers of 64 bits between edges beyond 2**52, are counted by
     the arrays' own library (TypeError for JAX). Returns (counts, edges of x, edges of y): counts of float64 and of the caller's kind, edges as NumPy
     arrays. Raises ValueError as NumPy does.
+
+    >>> tunesmith.histogram2d([1.0, 2.0, 2.0], [1.0, 1.0, 3.0], bins=2)[0]
+    array([[1., 0.],
+           [1., 1.]])
     """
     first = InputArray(x)
     second = InputArray(y, first)
@@ -511,6 +521,7 @@ def _paired(given: InputArray) -> InputArray:
     return _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
 
 
+@typed.of_x
 def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
     """numpy.bincount: counts[i] is how often i is in `x`, for i up to the greatest value, and at least minlength of them.
 
@@ -518,6 +529,9 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
     counts, and weights, are added up by the array's own library: NumPy, CuPy or PyTorch (TypeError for others). The greatest value takes two more
     launches, which are waited for; of uint8 it is looked for in the counts, unless minlength is at least 256.
     Raises ValueError for negative values and for more than 2**32 counts, TypeError for values that are not integers.
+
+    >>> tunesmith.bincount([0, 1, 1, 3])
+    array([1, 2, 0, 1])
     """
     given = InputArray(x)
     if weights is not None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, added, index
 from ._axes import Axes
 from ._borders import boundary_word
@@ -85,6 +86,7 @@ def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, wor
 _recorded_with_weights = recorded("input", "output", by_content=("weights",))
 
 
+@typed.of_input
 @_recorded_with_weights
 def correlate(
     input: Any,
@@ -102,10 +104,14 @@ def correlate(
     output: an array, or the type of a new one; None: the input's type. mode: reflect, constant (with cval), nearest, mirror,
     wrap, and SciPy's other names of these. origin: moves the window, an integer or one per axis.
     Returns an array of the caller's kind. Raises RuntimeError for shapes and modes, ValueError for origins and axes.
+
+    >>> tunesmith.ndimage.correlate([1.0, 2.0, 4.0, 8.0], [1, 0, -1])
+    array([-1., -3., -6., -4.])
     """
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "correlation")
 
 
+@typed.of_input
 @_recorded_with_weights
 def convolve(
     input: Any,
@@ -117,7 +123,11 @@ def convolve(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.convolve: correlate() with the mask reversed along each axis; parameters, types and errors as there."""
+    """scipy.ndimage.convolve: correlate() with the mask reversed along each axis; parameters, types and errors as there.
+
+    >>> tunesmith.ndimage.convolve([1.0, 2.0, 4.0, 8.0], [1, 0, -1])
+    array([1., 3., 6., 4.])
+    """
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "convolution")
 
 
@@ -217,6 +227,7 @@ def _line(input, weights, cval) -> np.ndarray | InputArray:
     return weights
 
 
+@typed.of_input
 @_recorded_with_weights
 def correlate1d(
     input: Any,
@@ -232,6 +243,10 @@ def correlate1d(
     weights: an array or list of one dimension. origin: an integer. The rest is as in correlate().
     Returns an array of the caller's kind and shape. Raises RuntimeError for weights and modes, ValueError for origins and
     numpy.exceptions.AxisError for axes.
+
+    >>> tunesmith.ndimage.correlate1d([[1.0, 2.0], [4.0, 8.0]], [1, 1], axis=0)
+    array([[ 2.,  4.],
+           [ 5., 10.]])
     """
     weights = _line(input, weights, cval)
     return _along(
@@ -239,6 +254,7 @@ def correlate1d(
     )
 
 
+@typed.of_input
 @_recorded_with_weights
 def convolve1d(
     input: Any,
@@ -249,7 +265,12 @@ def convolve1d(
     cval: complex = 0.0,
     origin: SupportsIndex = 0,
 ) -> Any:
-    """scipy.ndimage.convolve1d: correlate1d() with the mask reversed; parameters, types and errors as there."""
+    """scipy.ndimage.convolve1d: correlate1d() with the mask reversed; parameters, types and errors as there.
+
+    >>> tunesmith.ndimage.convolve1d([[1.0, 2.0], [4.0, 8.0]], [1, 1], axis=0)
+    array([[ 5., 10.],
+           [ 8., 16.]])
+    """
     weights = _line(input, weights, cval)
     # SciPy checks the origin of the reversed mask.
     extent = weights.shape[0]
@@ -514,6 +535,7 @@ def _gaussian_lines(axes, sigma, order, mode, truncate, radius, wanted: str) -> 
     ]
 
 
+@typed.of_input
 @recorded("input", "output")
 def gaussian_filter1d(
     input: Any,
@@ -528,7 +550,11 @@ def gaussian_filter1d(
     radius: SupportsIndex | None = None,
 ) -> Any:
     """scipy.ndimage.gaussian_filter1d: a Gaussian of standard deviation `sigma` elements along `axis`, or its derivative of
-    `order`; cut at truncate standard deviations, or at `radius` elements."""
+    `order`; cut at truncate standard deviations, or at `radius` elements.
+
+    >>> tunesmith.ndimage.gaussian_filter1d([[0.0, 1.0, 0.0]], sigma=0.5).round(3)
+    array([[0.107, 0.787, 0.107]])
+    """
     given = InputArray(input)
     _, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     return correlate1d(
@@ -536,6 +562,7 @@ def gaussian_filter1d(
     )
 
 
+@typed.of_input
 @recorded("input", "output")
 def gaussian_filter(
     input: Any,
@@ -549,7 +576,11 @@ def gaussian_filter(
     radius: OneOrSeveral | None = None,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.gaussian_filter: gaussian_filter1d() along each axis; sigma, order, mode and radius may be one per axis."""
+    """scipy.ndimage.gaussian_filter: gaussian_filter1d() along each axis; sigma, order, mode and radius may be one per axis.
+
+    >>> tunesmith.ndimage.gaussian_filter([0.0, 0.0, 1.0, 0.0, 0.0], sigma=1).round(3)
+    array([0.058, 0.242, 0.399, 0.242, 0.058])
+    """
     given = InputArray(input)
     found = axes_of(axes, len(given.shape))
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
@@ -557,6 +588,7 @@ def gaussian_filter(
     return finish(given, _sweep(given, lines, wanted, cval), output, wanted)
 
 
+@typed.of_input
 @recorded("input", "output")
 def uniform_filter1d(
     input: Any,
@@ -570,6 +602,10 @@ def uniform_filter1d(
     """scipy.ndimage.uniform_filter1d: the mean of `size` elements along `axis`; integers are summed exactly in float64 and divided once.
 
     output, mode, cval and origin as of correlate1d(). Raises RuntimeError for a size below 1, ValueError for origins.
+
+    >>> tunesmith.ndimage.uniform_filter1d([[1.0, 3.0], [5.0, 7.0]], 2, axis=0)
+    array([[1., 3.],
+           [3., 5.]])
     """
     size = index(size)
     if size < 1:
@@ -588,6 +624,7 @@ def uniform_filter1d(
     return finish(given, result, output, wanted)
 
 
+@typed.of_input
 @recorded("input", "output")
 def uniform_filter(
     input: Any,
@@ -599,7 +636,11 @@ def uniform_filter(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.uniform_filter: uniform_filter1d() along each axis; size, mode and origin may be one per axis."""
+    """scipy.ndimage.uniform_filter: uniform_filter1d() along each axis; size, mode and origin may be one per axis.
+
+    >>> tunesmith.ndimage.uniform_filter([1.0, 4.0, 1.0, 1.0], size=3)
+    array([2., 2., 2., 1.])
+    """
     given = InputArray(input)
     found = axes_of(axes, len(given.shape))
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
@@ -637,6 +678,7 @@ def _derivative(input, axis, output, mode, cval, smoothing: list[int]):
     return finish(given, _sweep(given, lines, wanted, cval), output, wanted)
 
 
+@typed.of_input
 @recorded("input", "output")
 def sobel(
     input: Any,
@@ -646,10 +688,15 @@ def sobel(
     cval: complex = 0.0,
 ) -> Any:
     """scipy.ndimage.sobel: the differences [-1, 0, 1] along `axis`, smoothed by [1, 2, 1] along all others. Two dimensions take one launch; mode
-    may be one per axis."""
+    may be one per axis.
+
+    >>> tunesmith.ndimage.sobel([1.0, 2.0, 4.0, 8.0])
+    array([1., 3., 6., 4.])
+    """
     return _derivative(input, axis, output, mode, cval, [1, 2, 1])
 
 
+@typed.of_input
 @recorded("input", "output")
 def prewitt(
     input: Any,
@@ -658,10 +705,15 @@ def prewitt(
     mode: str | Sequence[str] = "reflect",
     cval: complex = 0.0,
 ) -> Any:
-    """scipy.ndimage.prewitt: sobel() with the smoothing [1, 1, 1]."""
+    """scipy.ndimage.prewitt: sobel() with the smoothing [1, 1, 1].
+
+    >>> tunesmith.ndimage.prewitt([1.0, 2.0, 4.0, 8.0])
+    array([1., 3., 6., 4.])
+    """
     return _derivative(input, axis, output, mode, cval, [1, 1, 1])
 
 
+@typed.of_input
 @recorded("input", "output")
 def laplace(
     input: Any,
@@ -672,7 +724,11 @@ def laplace(
     axes: Axes = None,
 ) -> Any:
     """scipy.ndimage.laplace: the sum of the second differences [1, -2, 1] along the axes. Those of the last two axes take one launch, whose mask has
-    zeros at its corners: there a NaN has no effect, except on a GPU, as in correlate(). mode may be one per axis."""
+    zeros at its corners: there a NaN has no effect, except on a GPU, as in correlate(). mode may be one per axis.
+
+    >>> tunesmith.ndimage.laplace([1.0, 2.0, 4.0, 8.0])
+    array([ 1.,  1.,  2., -4.])
+    """
     given = InputArray(input)
     found = axes_of(axes, len(given.shape))
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
@@ -696,6 +752,7 @@ def _gaussian_derivatives(
     ]
 
 
+@typed.of_input
 @recorded("input", "output")
 def gaussian_laplace(
     input: Any,
@@ -711,6 +768,9 @@ def gaussian_laplace(
     """scipy.ndimage.gaussian_laplace: the sum of a Gaussian's second derivatives along the axes. Two dimensions and a sigma up to 6 take one launch.
 
     sigma, mode, radius: may be one per axis; truncate and radius as in gaussian_filter1d().
+
+    >>> tunesmith.ndimage.gaussian_laplace([0.0, 0.0, 1.0, 0.0, 0.0], sigma=1).round(3)
+    array([ 0.197,  0.002, -0.399,  0.002,  0.197])
     """
     given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
@@ -718,6 +778,7 @@ def gaussian_laplace(
     return finish(given, _sum_of(given, terms, wanted, cval), output, wanted)
 
 
+@typed.of_input
 @recorded("input", "output")
 def gaussian_gradient_magnitude(
     input: Any,
@@ -732,7 +793,11 @@ def gaussian_gradient_magnitude(
 ) -> Any:
     """scipy.ndimage.gaussian_gradient_magnitude: the root of the sum of the squares of a Gaussian's derivatives along the axes. Parameters as in
     gaussian_laplace(). Two dimensions and a sigma up to 6 take one launch. Only `axes` are smoothed (SciPy 1.17 smooths along the others too).
-    Squares of floats do not overflow."""
+    Squares of floats do not overflow.
+
+    >>> tunesmith.ndimage.gaussian_gradient_magnitude([0.0, 0.0, 1.0, 1.0], sigma=1).round(3)
+    array([0.108, 0.363, 0.363, 0.108])
+    """
     given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     terms = _gaussian_derivatives(given, sigma, 1, mode, axes, truncate, radius, wanted)
@@ -785,6 +850,7 @@ def _each_axis(
     return given, parts, output, wanted
 
 
+@typed.of_input
 def generic_laplace(
     input: Any,
     derivative2: Callable[..., Any],
@@ -800,6 +866,9 @@ def generic_laplace(
 
     derivative2: a function of Python, which may call others of this module. It is called with an array as output for the first axis, with an element type
     for all others, and returns its result.
+
+    >>> tunesmith.ndimage.generic_laplace([1.0, 2.0, 4.0, 8.0], tunesmith.ndimage.sobel)
+    array([1., 3., 6., 4.])
     """
     given, parts, output, wanted = _each_axis(
         input, derivative2, output, mode, cval, extra_arguments, extra_keywords, axes
@@ -808,6 +877,7 @@ def generic_laplace(
     return finish(given, result, output, wanted)
 
 
+@typed.of_input
 def generic_gradient_magnitude(
     input: Any,
     derivative: Callable[..., Any],
@@ -820,7 +890,11 @@ def generic_gradient_magnitude(
     axes: Axes = None,
 ) -> Any:
     """scipy.ndimage.generic_gradient_magnitude: the root of the sum of the squares of the results of `derivative` along each axis; see
-    generic_laplace()."""
+    generic_laplace().
+
+    >>> tunesmith.ndimage.generic_gradient_magnitude([1.0, 2.0, 4.0, 8.0], tunesmith.ndimage.sobel)
+    array([1., 3., 6., 4.])
+    """
     given, parts, output, wanted = _each_axis(
         input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes
     )

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _reductions, _statistics
+from . import _typing as typed
 from ._arrays import InputArray, chosen
 from ._histograms import _bincount_of_library, _counted, _most_bins
 from ._histograms import histogram as _histogram
+from ._keywords import with_explained_keywords
 from ._scans import cumsum
 from ._types import _complex_parts, _kind
 
@@ -113,12 +115,16 @@ def _divided(total, count) -> Any:
     return found.library.result(InputArray(found.library.result(found.object) / below).object)
 
 
+@typed.measurement
 def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.sum_labels: the sum of the elements, of those with a label above 0, or of those with each label of `index`.
 
     input: any array. labels: an array of whole numbers that can be broadcast to the input's shape. index: a label or several; None: all above 0.
     Returns a number, or an array with one for each of several labels, of the caller's kind (in NumPy a number is one of its own). Sums of several
     labels are of float64 (TypeError for JAX). Types and accuracy of other sums are as in tunesmith.sum(). Raises ValueError for shapes.
+
+    >>> tunesmith.ndimage.sum_labels([5, 1, 4, 7], labels=[1, 1, 2, 2], index=[1, 2])
+    array([ 6., 11.])
     """
     given = InputArray(input)
     if _is_one(labels, index):
@@ -127,13 +133,23 @@ def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:
     return _in_order(groups, _sums(groups, groups.values)).object
 
 
+@typed.measurement
 def sum(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """scipy.ndimage.sum: sum_labels()."""
+    """scipy.ndimage.sum: sum_labels().
+
+    >>> tunesmith.ndimage.sum([5, 1, 4, 7], labels=[1, 1, 2, 2], index=[1, 2])
+    array([ 6., 11.])
+    """
     return sum_labels(input, labels, index)
 
 
+@typed.measurement
 def mean(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """scipy.ndimage.mean: the mean of the elements, in float64; the mean of no elements is NaN. Parameters as in sum_labels()."""
+    """scipy.ndimage.mean: the mean of the elements, in float64; the mean of no elements is NaN. Parameters as in sum_labels().
+
+    >>> tunesmith.ndimage.mean([5, 1, 4, 7], labels=[1, 1, 2, 2], index=[1, 2])
+    array([3. , 5.5])
+    """
     given = InputArray(input)
     if _is_one(labels, index):
         part = _part(given, labels, index)
@@ -151,9 +167,14 @@ def _squares(values: InputArray, means) -> InputArray:
     return InputArray(away * (away.conj() if values.dtype in _complex_parts else away))
 
 
+@typed.measurement
 def variance(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.variance: the mean of the squares of the distances from the mean, in two passes. Integers are computed in float64, float16
-    and bfloat16 in float32, all others in their own type. Parameters as in sum_labels()."""
+    and bfloat16 in float32, all others in their own type. Parameters as in sum_labels().
+
+    >>> tunesmith.ndimage.variance([5, 1, 4, 7], labels=[1, 1, 2, 2], index=[1, 2])
+    array([4.  , 2.25])
+    """
     given = InputArray(input)
     real = (
         given.to("float64")
@@ -176,8 +197,13 @@ def variance(input: Any, labels: Any = None, index: Any = None) -> Any:
     return _in_order(groups, InputArray(_divided(squares.object, counts))).object
 
 
+@typed.measurement
 def standard_deviation(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """scipy.ndimage.standard_deviation: the root of variance()."""
+    """scipy.ndimage.standard_deviation: the root of variance().
+
+    >>> tunesmith.ndimage.standard_deviation([5, 1, 4, 7], labels=[1, 1, 2, 2], index=[1, 2])
+    array([2. , 1.5])
+    """
     return variance(input, labels, index) ** 0.5
 
 
@@ -258,32 +284,62 @@ def _select(input, labels, index, *which: str) -> list:
     return results
 
 
+@typed.measurement
 def minimum(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.minimum: the least element; with several labels, 0 for one without elements. Parameters as in sum_labels(). Raises ValueError for
-    no elements."""
+    no elements.
+
+    >>> tunesmith.ndimage.minimum([5, 1, 4, 7], labels=[1, 1, 2, 2], index=[1, 2])
+    array([1, 4])
+    """
     return _select(input, labels, index, "minimum")[0]
 
 
+@typed.measurement
 def maximum(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """scipy.ndimage.maximum: the greatest element; see minimum()."""
+    """scipy.ndimage.maximum: the greatest element; see minimum().
+
+    >>> tunesmith.ndimage.maximum([5, 1, 4, 7], labels=[1, 1, 2, 2], index=[1, 2])
+    array([5, 7])
+    """
     return _select(input, labels, index, "maximum")[0]
 
 
-def minimum_position(input: Any, labels: Any = None, index: Any = None) -> Any:
+@with_explained_keywords
+def minimum_position(
+    input: Any, labels: Any = None, index: Any = None
+) -> tuple[Any, ...] | list[tuple[Any, ...]]:
     """scipy.ndimage.minimum_position: the position of the least element, the first of several equal ones, as a tuple of NumPy's integers; a list of
     tuples for several labels. The array's own library finds it, and the call waits for it. A NaN is less and greater than all numbers, for several
-    labels only greater. See minimum()."""
+    labels only greater. See minimum().
+
+    >>> [int(k) for k in tunesmith.ndimage.minimum_position([[5, 1], [4, 7]])]
+    [0, 1]
+    """
     return _select(input, labels, index, "minimum_position")[0]
 
 
-def maximum_position(input: Any, labels: Any = None, index: Any = None) -> Any:
+@with_explained_keywords
+def maximum_position(
+    input: Any, labels: Any = None, index: Any = None
+) -> tuple[Any, ...] | list[tuple[Any, ...]]:
     """scipy.ndimage.maximum_position: the position of the greatest element, of several equal ones the first (for several labels the last, as in
-    SciPy); see minimum_position()."""
+    SciPy); see minimum_position().
+
+    >>> [int(k) for k in tunesmith.ndimage.maximum_position([[5, 1], [4, 7]])]
+    [1, 1]
+    """
     return _select(input, labels, index, "maximum_position")[0]
 
 
+@with_explained_keywords
 def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Any, Any, Any, Any]:
-    """scipy.ndimage.extrema: minimum(), maximum(), minimum_position() and maximum_position()."""
+    """scipy.ndimage.extrema: minimum(), maximum(), minimum_position() and maximum_position().
+
+    >>> least, most, at_least, at_most = tunesmith.ndimage.extrema([5, 1, 4, 7])
+    >>> int(least), int(most), int(at_least[0]), int(at_most[0])
+    (1, 7, 1, 3)
+    """
     return tuple(_select(input, labels, index, "minimum", "maximum", "minimum_position", "maximum_position"))  # type: ignore[return-value]
 
 
@@ -293,9 +349,14 @@ def _halfway(first, second, dtype: str):
     return InputArray(total / 2).to(real)
 
 
+@typed.measurement
 def median(input: Any, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.median: the middle element, or the mean of the two in the middle, found by the array's own library's sort; NaN if there is a
-    NaN (with several labels: if it is in the middle), or no element. Parameters as in sum_labels()."""
+    NaN (with several labels: if it is in the middle), or no element. Parameters as in sum_labels().
+
+    >>> tunesmith.ndimage.median([5, 1, 4, 7], labels=[1, 1, 2, 2], index=[1, 2])
+    array([3. , 5.5])
+    """
     given = InputArray(input)
     if _is_one(labels, index):
         part = _part(given, labels, index)
@@ -320,10 +381,17 @@ def median(input: Any, labels: Any = None, index: Any = None) -> Any:
     return _in_order(groups, InputArray(middle.object + InputArray(none).to(middle.dtype).object)).object
 
 
-def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
+@with_explained_keywords
+def center_of_mass(
+    input: Any, labels: Any = None, index: Any = None
+) -> tuple[Any, ...] | list[tuple[Any, ...]]:
     """scipy.ndimage.center_of_mass: the mean position, weighted by the elements: a tuple with a number of float64 for each axis, and for several
     labels a list of them. Without labels it is one reduction per axis; integers are summed as float64, exactly up to 2**53. Parameters as in
-    sum_labels()."""
+    sum_labels().
+
+    >>> tuple(map(float, tunesmith.ndimage.center_of_mass([[0, 0, 0], [0, 1, 3]])))
+    (1.0, 1.75)
+    """
     given = InputArray(input)
     dimensions, library = len(given.shape), given.library
     if _is_one(labels, index):
@@ -361,9 +429,14 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
     return list(zip(*results))
 
 
+@with_explained_keywords
 def histogram(input: Any, min: float, max: float, bins: int, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.histogram: the number of elements in each of `bins` bins of equal width from `min` to `max`; see tunesmith.histogram(). None for
-    a label without elements. For several labels a NumPy array of such arrays; each takes a launch."""
+    a label without elements. For several labels a NumPy array of such arrays; each takes a launch.
+
+    >>> tunesmith.ndimage.histogram([0, 1, 1, 3], 0, 4, 4)
+    array([1, 2, 0, 1])
+    """
     given = InputArray(input)
 
     def counts(one) -> Any:

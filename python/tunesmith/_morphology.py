@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, added, index
 from ._axes import Axes
 from ._image_settings import Modes, OneOrSeveral, _real, _shape_of, axes_of, finish, output_type, per_axis
@@ -44,6 +45,7 @@ def _of(found) -> Any:
     return found[1].object
 
 
+@typed.of_input
 @recorded("input", "output")
 def grey_erosion(
     input: Any,
@@ -62,10 +64,14 @@ def grey_erosion(
     structure: an array of numbers that are subtracted at each place of the window; it is read in ordinary memory. With it the launch is a tensor
     expression of a copy of the image with its borders. Numbers outside an integer type's range are cut once, in the result (in SciPy it depends on
     the place in the structure). Raises ValueError without size, footprint and structure; the rest is as in minimum_filter().
+
+    >>> tunesmith.ndimage.grey_erosion([5, 1, 5, 5, 5], size=3)
+    array([1, 1, 1, 5, 5])
     """
     return _finished(_eroded(input, size, footprint, structure, output, mode, cval, origin, axes))
 
 
+@typed.of_input
 @recorded("input", "output")
 def grey_dilation(
     input: Any,
@@ -80,10 +86,15 @@ def grey_dilation(
     axes: Axes = None,
 ) -> Any:
     """scipy.ndimage.grey_dilation: maximum_filter() with the reversed window, or with a structure the greatest of x + structure. See
-    grey_erosion()."""
+    grey_erosion().
+
+    >>> tunesmith.ndimage.grey_dilation([1, 5, 1, 1, 1], size=3)
+    array([5, 5, 5, 1, 1])
+    """
     return _finished(_dilated(input, size, footprint, structure, output, mode, cval, origin, axes))
 
 
+@typed.of_input
 @recorded("input", "output")
 def grey_opening(
     input: Any,
@@ -97,7 +108,11 @@ def grey_opening(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.grey_opening: the dilation of the erosion. See grey_erosion()."""
+    """scipy.ndimage.grey_opening: the dilation of the erosion. See grey_erosion().
+
+    >>> tunesmith.ndimage.grey_opening([1, 5, 1, 1, 1], size=3)
+    array([1, 1, 1, 1, 1])
+    """
     window = (size, footprint, structure)
     return _finished(
         _dilated(
@@ -112,6 +127,7 @@ def grey_opening(
     )
 
 
+@typed.of_input
 @recorded("input", "output")
 def grey_closing(
     input: Any,
@@ -125,7 +141,11 @@ def grey_closing(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.grey_closing: the erosion of the dilation. See grey_erosion()."""
+    """scipy.ndimage.grey_closing: the erosion of the dilation. See grey_erosion().
+
+    >>> tunesmith.ndimage.grey_closing([5, 1, 5, 5, 5], size=3)
+    array([5, 5, 5, 5, 5])
+    """
     window = (size, footprint, structure)
     return _finished(
         _eroded(
@@ -156,6 +176,7 @@ def _tophat(input, window, output, settings, is_white: bool):
     return finish(given, result.object, *output_type(given, output))
 
 
+@typed.of_input
 def white_tophat(
     input: Any,
     size: OneOrSeveral | None = None,
@@ -168,10 +189,15 @@ def white_tophat(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.white_tophat: the image less its opening. See grey_erosion()."""
+    """scipy.ndimage.white_tophat: the image less its opening. See grey_erosion().
+
+    >>> tunesmith.ndimage.white_tophat([1, 5, 1, 1, 1], size=3)
+    array([0, 4, 0, 0, 0])
+    """
     return _tophat(input, (size, footprint, structure), output, (mode, cval, origin, axes), True)
 
 
+@typed.of_input
 def black_tophat(
     input: Any,
     size: OneOrSeveral | None = None,
@@ -184,10 +210,15 @@ def black_tophat(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.black_tophat: the image's closing less the image. See grey_erosion()."""
+    """scipy.ndimage.black_tophat: the image's closing less the image. See grey_erosion().
+
+    >>> tunesmith.ndimage.black_tophat([5, 1, 5, 5, 5], size=3)
+    array([0, 4, 0, 0, 0])
+    """
     return _tophat(input, (size, footprint, structure), output, (mode, cval, origin, axes), False)
 
 
+@typed.of_input
 def morphological_gradient(
     input: Any,
     size: OneOrSeveral | None = None,
@@ -200,13 +231,18 @@ def morphological_gradient(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.morphological_gradient: the dilation less the erosion. See grey_erosion()."""
+    """scipy.ndimage.morphological_gradient: the dilation less the erosion. See grey_erosion().
+
+    >>> tunesmith.ndimage.morphological_gradient([1, 5, 1, 1, 1], size=3)
+    array([4, 4, 4, 0, 0])
+    """
     settings = (size, footprint, structure, None, mode, cval, origin, axes)
     given, dilation, _, _ = _dilated(input, *settings)
     output, wanted = output_type(given, output)
     return finish(given, _difference(dilation, _eroded(input, *settings)[1], wanted).object, output, wanted)
 
 
+@typed.of_input
 def morphological_laplace(
     input: Any,
     size: OneOrSeveral | None = None,
@@ -219,7 +255,11 @@ def morphological_laplace(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.morphological_laplace: the dilation plus the erosion less twice the image. See grey_erosion()."""
+    """scipy.ndimage.morphological_laplace: the dilation plus the erosion less twice the image. See grey_erosion().
+
+    >>> tunesmith.ndimage.morphological_laplace([1, 5, 1, 1, 1], size=3)
+    array([ 4, -4,  4,  0,  0])
+    """
     settings = (size, footprint, structure, None, mode, cval, origin, axes)
     given, dilation, _, _ = _dilated(input, *settings)
     output, wanted = output_type(given, output)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import index
 from ._core import conv_computation, linear_computation, matmul_computation
 from ._recording import recorded
@@ -44,6 +45,7 @@ def _product(
     return _launched(problem, shape, operands, like, out, stored, last)
 
 
+@typed.of_a_and_b
 @recorded("a", "b", "out")
 def matmul(a: Any, b: Any, *, out: Any = None, finish: str | None = None, out_dtype: Any = None) -> Any:
     """numpy.matmul: the product of two matrices, of stacks of them, which are broadcast, or of a vector with either; of two vectors it is a number.
@@ -52,10 +54,15 @@ def matmul(a: Any, b: Any, *, out: Any = None, finish: str | None = None, out_dt
     in the same kernel. out: an array for the result. out_dtype: the result's type, to which sums are converted; None: the arrays' common one, as in
     NumPy (integers wrap as NumPy's do). bool is refused, where NumPy has a logical product.
     Types and accuracy as of tensor(). Raises ValueError for shapes that do not fit, numbers without dimensions, and a finish that is wrong.
+
+    >>> tunesmith.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]])
+    array([[21.],
+           [43.]])
     """
     return _product("matmul", (a, b), matmul_computation, finish, out, out_dtype)
 
 
+@typed.of_x_and_w
 @recorded("x", "w", "bias", "out")
 def linear(
     x: Any, w: Any, bias: Any = None, *, finish: str | None = None, out: Any = None, out_dtype: Any = None
@@ -66,6 +73,9 @@ def linear(
     a function of it in tensor()'s language, such as "max(out, 0)". Bias and finish are computed in the same kernel. out: an array for the
     result. out_dtype: its type; None: the arrays' common one, as NumPy has it. Types and accuracy as of tensor().
     Raises ValueError for shapes that do not fit, and a finish that is wrong.
+
+    >>> tunesmith.linear([[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]], bias=[0.5, 0.0])
+    array([[11.5, 17. ]])
     """
     values = (x, w) if bias is None else (x, w, bias)
     return _product("linear", values, linear_computation, finish, out, out_dtype)
@@ -121,6 +131,7 @@ def _borders(
     return before, behind
 
 
+@typed.of_x_and_w
 @recorded("x", "w", "bias", "out")
 def conv(
     x: Any,
@@ -146,6 +157,10 @@ def conv(
     tensor()'s language, such as "max(out, 0)". Bias, borders and finish are computed in the same kernel. out: an array for the result.
     out_dtype: its type; None: the arrays' common one, as NumPy has it. Types and accuracy as of tensor().
     Raises ValueError for shapes and settings that do not fit, and a finish that is wrong.
+
+    >>> image, mask = np.ones((1, 1, 3, 4)), np.ones((1, 1, 2, 2))
+    >>> tunesmith.conv(image, mask).tolist()
+    [[[[4.0, 4.0, 4.0], [4.0, 4.0, 4.0]]]]
     """
     if channels not in ("first", "last"):
         raise ValueError(f"conv() was given channels={channels!r}; allowed are 'first' and 'last'.")

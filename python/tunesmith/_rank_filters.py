@@ -12,6 +12,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, index
 from ._axes import Axes
 from ._borders import boundary_word, gathered
@@ -181,6 +182,7 @@ def _finished(found):
     return finish(given, result.object, output, wanted)
 
 
+@typed.of_input
 @recorded("input", "output")
 def minimum_filter(
     input: Any,
@@ -199,10 +201,14 @@ def minimum_filter(
     instead of size; it is read in ordinary memory. output, cval, origin and axes as in correlate(); mode may be one per axis if all places of the
     window count. NaN is after all numbers (in SciPy this depends on its position). Raises RuntimeError and ValueError as SciPy does, and TypeError
     for complex numbers.
+
+    >>> tunesmith.ndimage.minimum_filter([1, 5, 2, 3, 1], size=3)
+    array([1, 1, 2, 1, 1])
     """
     return _finished(_extreme(input, size, footprint, None, output, mode, cval, origin, axes, True))
 
 
+@typed.of_input
 @recorded("input", "output")
 def maximum_filter(
     input: Any,
@@ -215,7 +221,11 @@ def maximum_filter(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.maximum_filter: the greatest element of a window around each one; see minimum_filter()."""
+    """scipy.ndimage.maximum_filter: the greatest element of a window around each one; see minimum_filter().
+
+    >>> tunesmith.ndimage.maximum_filter([1, 5, 2, 3, 1], size=3)
+    array([5, 5, 5, 3, 3])
+    """
     return _finished(_extreme(input, size, footprint, None, output, mode, cval, origin, axes, False))
 
 
@@ -231,6 +241,7 @@ def _line(input, size, axis, output, mode, cval, origin, least: bool):
     return _finished(_extreme(given.object, size, None, None, output, mode, cval, origin, (axis,), least))
 
 
+@typed.of_input
 @recorded("input", "output")
 def minimum_filter1d(
     input: Any,
@@ -241,10 +252,16 @@ def minimum_filter1d(
     cval: float = 0.0,
     origin: SupportsIndex = 0,
 ) -> Any:
-    """scipy.ndimage.minimum_filter1d: the least of `size` elements along `axis`; see minimum_filter()."""
+    """scipy.ndimage.minimum_filter1d: the least of `size` elements along `axis`; see minimum_filter().
+
+    >>> tunesmith.ndimage.minimum_filter1d([[1, 5, 2], [3, 1, 4]], 2)
+    array([[1, 1, 2],
+           [3, 1, 1]])
+    """
     return _line(input, size, axis, output, mode, cval, origin, True)
 
 
+@typed.of_input
 @recorded("input", "output")
 def maximum_filter1d(
     input: Any,
@@ -255,7 +272,12 @@ def maximum_filter1d(
     cval: float = 0.0,
     origin: SupportsIndex = 0,
 ) -> Any:
-    """scipy.ndimage.maximum_filter1d: the greatest of `size` elements along `axis`; see minimum_filter()."""
+    """scipy.ndimage.maximum_filter1d: the greatest of `size` elements along `axis`; see minimum_filter().
+
+    >>> tunesmith.ndimage.maximum_filter1d([[1, 5, 2], [3, 1, 4]], 2)
+    array([[1, 5, 5],
+           [3, 3, 4]])
+    """
     return _line(input, size, axis, output, mode, cval, origin, False)
 
 
@@ -306,6 +328,7 @@ def _rank(input, rank_of, size, footprint, output, mode, cval, origin, axes):
     )
 
 
+@typed.of_input
 @recorded("input", "output")
 def rank_filter(
     input: Any,
@@ -321,11 +344,16 @@ def rank_filter(
 ) -> Any:
     """scipy.ndimage.rank_filter: the element with the rank `rank`, from 0 on, of the sorted elements of a window; negative ranks count from the end.
     See minimum_filter().
-    Raises NotImplementedError for windows along more than three axes."""
+    Raises NotImplementedError for windows along more than three axes.
+
+    >>> tunesmith.ndimage.rank_filter([1, 9, 2, 3, 1], -1, size=3)
+    array([9, 9, 9, 3, 3])
+    """
     rank = index(rank)
     return _rank(input, lambda count: rank, size, footprint, output, mode, cval, origin, axes)
 
 
+@typed.of_input
 @recorded("input", "output")
 def median_filter(
     input: Any,
@@ -338,10 +366,15 @@ def median_filter(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.median_filter: the middle element of a window, for an even number the upper one of two. See rank_filter()."""
+    """scipy.ndimage.median_filter: the middle element of a window, for an even number the upper one of two. See rank_filter().
+
+    >>> tunesmith.ndimage.median_filter([1, 9, 2, 3, 1], size=3)
+    array([1, 2, 3, 2, 1])
+    """
     return _rank(input, lambda count: count // 2, size, footprint, output, mode, cval, origin, axes)
 
 
+@typed.of_input
 @recorded("input", "output")
 def percentile_filter(
     input: Any,
@@ -355,7 +388,11 @@ def percentile_filter(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.percentile_filter: the element of a window whose rank is that percentage of their number; -20 is 80. See rank_filter()."""
+    """scipy.ndimage.percentile_filter: the element of a window whose rank is that percentage of their number; -20 is 80. See rank_filter().
+
+    >>> tunesmith.ndimage.percentile_filter([1, 9, 2, 3, 1], 50, size=3)
+    array([1, 2, 3, 2, 1])
+    """
     part = float(percentile) + (100.0 if percentile < 0 else 0.0)
     if not 0 <= part <= 100:
         raise RuntimeError(f"invalid percentile: {percentile}; it must be from -100 to 100")

@@ -8,10 +8,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ._array_libraries import libraries
+from ._array_libraries import in_own_kind, libraries, own_namespace
 from ._call_log import Log, recording
 from ._core import Memo, kind_of
 from ._device import current_device, may_have_gpu
+from ._keywords import explain_keywords
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -32,8 +33,13 @@ def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
     log = recording.log = Log()
     try:
         value = function(*args, **kwargs)
+    except TypeError:
+        explain_keywords(function, args, kwargs)
+        raise
     finally:
         recording.log = None
+    if not recording.inside and (found := own_namespace(args, kwargs)) is not None:
+        return in_own_kind(value, found)
     if log.launches and log.only_launches:
         is_number = log.number is not None and log.number[0] is value
         memo.record(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, _by_strides, chosen, index
 from ._axes import Axes, _axes, _product
 from ._core import is_array
@@ -298,6 +299,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
     return _finish(back(InputArray(combine(there(value).object, there(first).object))), out)
 
 
+@typed.reduction
 @recorded("a", "out")
 def sum(
     a: Any,
@@ -319,10 +321,14 @@ def sum(
     is at most 8 u sum|a|, u = 2**-24 or 2**-53.
     Raises TypeError for types, masked arrays, numpy.matrix and pandas objects with missing values, numpy.exceptions.AxisError or ValueError
     for invalid axes.
+
+    >>> tunesmith.sum([[1.0, 2.0], [3.0, 4.0]], axis=0)
+    array([4., 6.])
     """
     return _reduce("sum", a, axis, dtype, out, keepdims, initial, where)
 
 
+@typed.reduction
 @recorded("a", "out")
 def mean(
     a: Any,
@@ -334,10 +340,15 @@ def mean(
     where: Any = True,
 ) -> Any:
     """numpy.mean: the sum divided by the number of elements; for integers in float64, with dtype=int cut to an integer. The mean of no elements is
-    NaN. An integer out= is a TypeError (in NumPy the sum wraps). See sum()."""
+    NaN. An integer out= is a TypeError (in NumPy the sum wraps). See sum().
+
+    >>> tunesmith.mean([[1.0, 2.0], [3.0, 4.0]], axis=0)
+    array([2., 3.])
+    """
     return _reduce("mean", a, axis, dtype, out, keepdims, np._NoValue, where)
 
 
+@typed.reduction
 @recorded("a", "out")
 def min(
     a: Any,
@@ -348,10 +359,15 @@ def min(
     where: Any = True,
 ) -> Any:
     """numpy.min: the least element, or `initial` if that is less; NaN if there is a NaN. Raises ValueError for no elements, and for where=
-    without initial=. See sum()."""
+    without initial=. See sum().
+
+    >>> tunesmith.min([[1, 5], [7, 2]], axis=0)
+    array([1, 2])
+    """
     return _reduce("min", a, axis, None, out, keepdims, initial, where)
 
 
+@typed.reduction
 @recorded("a", "out")
 def max(
     a: Any,
@@ -361,7 +377,11 @@ def max(
     initial: Any = np._NoValue,
     where: Any = True,
 ) -> Any:
-    """numpy.max: the greatest element, or `initial` if that is greater; NaN if there is a NaN. Raises as min() does. See sum()."""
+    """numpy.max: the greatest element, or `initial` if that is greater; NaN if there is a NaN. Raises as min() does. See sum().
+
+    >>> tunesmith.max([[1, 5], [7, 2]], axis=0)
+    array([7, 5])
+    """
     return _reduce("max", a, axis, None, out, keepdims, initial, where)
 
 

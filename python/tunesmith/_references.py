@@ -128,6 +128,11 @@ def serve_reference(function: Callable[..., Any]) -> None:
     function: takes the inputs that its parameters name, as NumPy arrays of their types (bf16 as float32), and the problem's parameters that they
     name, and returns the output, or several in the description's order or as a dict, each an array of its extents. Sums are best computed in float64.
     For `--inputs`: takes the problem's parameters that its parameters name, and `seed`, and returns a dict of some of the input arrays.
+    An exception of the function is shown by the tuner, which then stops. Raises OSError if the output is closed.
+
+    >>> code = "import tunesmith; tunesmith.serve_reference(lambda x: 2 * x.astype('float64'))"
+    >>> subprocess.run([sys.executable, '-c', code], stdin=subprocess.DEVNULL).returncode  # there was no question
+    0
     """
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # the function's own output must not count as an answer

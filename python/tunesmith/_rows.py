@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, index
 from ._axes import Axes, _axes, _merged, _product
 from ._core import rows_arrays, rows_expression, rows_results, rows_results_vary
@@ -136,6 +137,7 @@ def _word(expression: str, x: Any, axis: Axes, out: Any, keepdims: bool = False)
     )
 
 
+@typed.of_x
 @recorded("x", "out")
 def softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
     """exp(x) divided by its sum along an axis, or several; None: all. It equals scipy.special.softmax, whose axis is None by default (here -1), and
@@ -145,13 +147,21 @@ def softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
     float64. The last axes are read in place, others are moved to the end in a copy and back. out: an array of x's shape.
     Returns an array of the caller's own kind, on the same device, with the same bits in every run of the same plan. Raises TypeError for types,
     numpy.exceptions.AxisError for an axis that does not exist. A row with NaN or +inf, or with only -inf, is NaN, as in PyTorch.
+
+    >>> tunesmith.softmax([[0.0, 0.0, 0.0, 0.0]])
+    array([[0.25, 0.25, 0.25, 0.25]])
     """
     return _word("softmax", x, axis, out)
 
 
+@typed.of_x
 @recorded("x", "out")
 def log_softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
-    """The logarithm of softmax(), which does not overflow; scipy.special.log_softmax has axis=None by default (here -1). See softmax()."""
+    """The logarithm of softmax(), which does not overflow; scipy.special.log_softmax has axis=None by default (here -1). See softmax().
+
+    >>> tunesmith.log_softmax([0.0, 0.0]).round(4)
+    array([-0.6931, -0.6931])
+    """
     return _word("log_softmax", x, axis, out)
 
 
@@ -164,6 +174,56 @@ def _sum_of_exponentials(is_scaled: bool) -> tuple[str, str]:
     return f"sum({'b == 0 ? 0 : b * ' if is_scaled else ''}exp(x - {shift}))", shift
 
 
+@overload
+def logsumexp(
+    x: typed.NumPy,
+    axis: Axes = -1,
+    *,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: Literal[False] = False,
+    out: Any = None,
+) -> typed.NumPy: ...
+@overload
+def logsumexp(
+    x: typed.NumPy,
+    axis: Axes = -1,
+    *,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: Literal[True],
+    out: Any = None,
+) -> tuple[typed.NumPy, typed.NumPy]: ...
+@overload
+def logsumexp(
+    x: typed.ArrayT,
+    axis: Axes = -1,
+    *,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: Literal[False] = False,
+    out: Any = None,
+) -> typed.ArrayT: ...
+@overload
+def logsumexp(
+    x: typed.ArrayT,
+    axis: Axes = -1,
+    *,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: Literal[True],
+    out: Any = None,
+) -> tuple[typed.ArrayT, typed.ArrayT]: ...
+@overload
+def logsumexp(
+    x: object,
+    axis: Axes = -1,
+    *,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    out: Any = None,
+) -> Any: ...
 @recorded("x", "b", "out")
 def logsumexp(
     x: Any,
@@ -180,6 +240,9 @@ def logsumexp(
     b: factors, broadcast with x; elements whose factor is 0 do not count. The logarithm of a sum below 0 is NaN. keepdims: reduced axes
     stay with one element. return_sign: a pair, the logarithm of the sum's magnitude and its sign: -1, 0 or 1. out: for the logarithm. Complex numbers
     are not supported. See softmax().
+
+    >>> tunesmith.logsumexp([[0.0, 0.0], [2.0, 2.0]]).round(4)
+    array([0.6931, 2.6931])
     """
     read, like = _together((x,) if b is None else (x, b))
     dtype = _computed_as(promoted(*(one.dtype for one in read)))
@@ -225,10 +288,15 @@ def logsumexp(
     return value, like.library.result(found[1].library.module().sign(found[1].object))
 
 
+@typed.of_x
 @recorded("x", "out")
 def normalize(x: Any, axis: Axes = -1, *, p: float = 2.0, eps: float = 1e-12, out: Any = None) -> Any:
     """x divided by its p-norm along an axis, or by eps if the norm is smaller: torch.nn.functional.normalize,
-    whose dim is 1 by default (here the last axis). p: above 0, or numpy.inf. See softmax()."""
+    whose dim is 1 by default (here the last axis). p: above 0, or numpy.inf. See softmax().
+
+    >>> tunesmith.normalize([[3.0, 4.0]])
+    array([[0.6, 0.8]])
+    """
     p, eps = float(p), _number(eps, "eps")
     if not p > 0:
         raise ValueError(f"p={p} is not above 0.")
@@ -262,6 +330,7 @@ def _normed(expression: str, x: Any, weights: Mapping[str, Any], normalized_shap
     return _compute(expression, tuple(named), arrays, like, len(row), False, (out,))[0]
 
 
+@typed.of_x
 @recorded("x", "weight", "bias", "out")
 def layer_norm(
     x: Any,
@@ -276,12 +345,17 @@ def layer_norm(
 
     normalized_shape: the shape of the last dimensions, which are a row; None: the weight's or bias's shape, or the last dimension. weight, bias:
     arrays of that shape; they get x's type. The variance is the mean of squared differences from the mean, so that no digits cancel. See softmax().
+
+    >>> tunesmith.layer_norm([[1.0, 3.0], [2.0, 2.0]], eps=0.0001).round(3)
+    array([[-1.,  1.],
+           [ 0.,  0.]])
     """
     text = f"y = (x - mean(x)) * rsqrt(mean((x - mean(x)) ** 2) + {_number(eps, 'eps')})"
     text += (" * weight" if weight is not None else "") + (" + bias" if bias is not None else "")
     return _normed(text, x, {"weight": weight, "bias": bias}, normalized_shape, out)
 
 
+@typed.of_x
 @recorded("x", "weight", "out")
 def rms_norm(
     x: Any,
@@ -292,7 +366,11 @@ def rms_norm(
     out: Any = None,
 ) -> Any:
     """x / sqrt(mean(x**2) + eps) * weight of each row: torch.nn.functional.rms_norm. eps: None is the distance from 1 to the next number of x's
-    type. See layer_norm()."""
+    type. See layer_norm().
+
+    >>> tunesmith.rms_norm([[3.0, 3.0]], eps=0.0)
+    array([[1., 1.]])
+    """
     if eps is None:
         eps = {"float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23}[
             _computed_as(InputArray(x).dtype)
@@ -325,6 +403,10 @@ def rows(
     Returns an array, or a tuple of several results. A result that is the same along a row has one element for it; keepdims: with an axis of 1 at the
     end. The same plan gives the same bits for the same arrays in every run. Sums are as accurate as the op's page says. Raises ValueError with the
     place of a mistake in the text.
+
+    >>> tunesmith.rows('y = x / sum(x)', [[1.0, 3.0], [2.0, 2.0]])
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
     """
     names, results = rows_arrays(expression), rows_results(expression)
     given = _operands(names, values, arrays)

@@ -7,6 +7,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, index, number_of
 from ._axes import laid_out
 from ._core import parameter_words
@@ -146,6 +147,7 @@ def _accumulate_expression(expression: str, a, axis, dtype, out, exclusive: bool
     return out if out is not None and result.object is out else _finish(result, out)
 
 
+@typed.of_a
 @recorded("a", "out")
 def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: Any = None) -> Any:
     """numpy.cumsum: the sums of the elements up to each one, along an axis; None: of the flattened array.
@@ -159,17 +161,26 @@ def cumsum(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: An
     (in NumPy each sum is rounded).
     Raises TypeError for types, masked arrays, numpy.matrix and pandas objects with missing values, numpy.exceptions.AxisError for an axis
     that does not exist.
+
+    >>> tunesmith.cumsum([1, 2, 3, 4])
+    array([ 1,  3,  6, 10])
     """
     return _accumulate("sum", a, axis, dtype, out)
 
 
+@typed.of_a
 @recorded("a", "out")
 def cumprod(a: Any, axis: SupportsIndex | None = None, dtype: Any = None, out: Any = None) -> Any:
     """numpy.cumprod: the products of the elements up to each one. A product of neighbours that leaves the type's range may do so in the result
-    although a product from the first element on would not. See cumsum()."""
+    although a product from the first element on would not. See cumsum().
+
+    >>> tunesmith.cumprod([1, 2, 3, 4])
+    array([ 1,  2,  6, 24])
+    """
     return _accumulate("product", a, axis, dtype, out)
 
 
+@typed.of_a
 @recorded("a", "out")
 def scan(
     a: Any,
@@ -192,6 +203,9 @@ def scan(
     ValueError, because the elements are not combined one after the other.
     exclusive: the results of the elements before each one; the first result is 0, 1, the least or the greatest number (an infinity if the type has
     one), False or True; for an expression it is `identity`, which must be given. reverse: from the last element on. See cumsum().
+
+    >>> tunesmith.scan([3, 1, 4], 'max'), tunesmith.scan([3, 1, 4], exclusive=True)
+    (array([3, 3, 4]), array([0, 3, 4]))
     """
     if isinstance(axis, tuple) and len(axis) == 1:  # accumulate() takes a tuple
         (axis,) = axis

@@ -6,13 +6,15 @@ from __future__ import annotations
 import re
 import string
 import warnings
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, index, number_of
 from ._axes import Axes, _axes, _product, laid_out
 from ._dispatchers import launch
+from ._keywords import with_explained_keywords
 from ._outputs import _finish, _usable
 from ._recording import recorded
 from ._reductions import (
@@ -105,16 +107,26 @@ def _arg(function: str, a, axis, out, keepdims):
     return _returned(value, shape, out)
 
 
+@typed.reduction
 @recorded("a", "out")
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = np._NoValue) -> Any:
     """numpy.argmax: the first position of the greatest element; a NaN is greater than any number, and the first one counts. None: in the flattened
-    array. Raises ValueError for no elements. See sum()."""
+    array. Raises ValueError for no elements. See sum().
+
+    >>> tunesmith.argmax([[1, 5], [7, 2]], axis=1)
+    array([1, 0])
+    """
     return _arg("argmax", a, axis, out, keepdims)
 
 
+@typed.reduction
 @recorded("a", "out")
 def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = np._NoValue) -> Any:
-    """numpy.argmin: the first position of the least element; a NaN is less than any number, and the first one counts. See argmax()."""
+    """numpy.argmin: the first position of the least element; a NaN is less than any number, and the first one counts. See argmax().
+
+    >>> tunesmith.argmin([[1, 5], [7, 2]], axis=1)
+    array([0, 1])
+    """
     return _arg("argmin", a, axis, out, keepdims)
 
 
@@ -221,6 +233,7 @@ def _moment(function: str, a, axis, dtype, out, ddof, keepdims, where, mean):
     return _moments_where(function, a, axis, dtype, out, ddof, keepdims, where)
 
 
+@typed.reduction
 @recorded("a", "out")
 def var(
     a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: Any = np._NoValue, *, where: Any = True,
@@ -232,6 +245,9 @@ def var(
     squares' sum does not overflow. Integers give float64, as which they are read: those beyond 2**53 are rounded first. dtype="float64" of float32 is computed in float64 without a copy.
     correction: another name of ddof. where: an array of booleans, true for the elements that count; the array's own library computes their squares,
     in two passes. mean= raises NotImplementedError. See sum().
+
+    >>> tunesmith.var([[1.0, 3.0], [2.0, 2.0]], axis=1)
+    array([1., 0.])
     """
     return _moment("var", a, axis, dtype, out, _correction(ddof, correction), keepdims, where, mean)
 
@@ -244,24 +260,41 @@ def _correction(ddof, correction):
     return correction
 
 
+@typed.reduction
 @recorded("a", "out")
 def std(
     a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: Any = np._NoValue, *, where: Any = True,
     mean: Any = np._NoValue, correction: Any = np._NoValue,
 ) -> Any:  # fmt: skip
-    """numpy.std: the root of var()."""
+    """numpy.std: the root of var().
+
+    >>> tunesmith.std([[1.0, 3.0], [2.0, 2.0]], axis=1)
+    array([1., 0.])
+    """
     return _moment("std", a, axis, dtype, out, _correction(ddof, correction), keepdims, where, mean)
 
 
+@typed.of_a
 @recorded("a")
 def mean_var(a: Any, axis: Axes = None, *, ddof: int = 0, dtype: Any = None) -> Any:
-    """Mean and variance in one pass over `a`: an array of the kept axes and one of 2 elements behind them. See var()."""
+    """Mean and variance in one pass over `a`: an array of the kept axes and one of 2 elements behind them. See var().
+
+    >>> tunesmith.mean_var([[1.0, 2.0], [3.0, 4.0]], axis=0)
+    array([[2., 1.],
+           [3., 1.]])
+    """
     return _moments("mean_var", a, axis, dtype, None, ddof, False)
 
 
+@typed.of_a
 @recorded("a")
 def min_max(a: Any, axis: Axes = None) -> Any:
-    """Least and greatest element in one pass over `a`: an array of the kept axes and one of 2 elements behind them. See min()."""
+    """Least and greatest element in one pass over `a`: an array of the kept axes and one of 2 elements behind them. See min().
+
+    >>> tunesmith.min_max([[1, 5], [7, 2]], axis=0)
+    array([[1, 7],
+           [2, 5]])
+    """
     return _extremes("min_max", a, axis, None, False)
 
 
@@ -289,12 +322,18 @@ def _extremes(function: str, a, axis, out, keepdims):
     return _returned(value.to(own), shape + (2,) * (function == "min_max"), out)
 
 
+@typed.reduction
 @recorded("a", "out")
 def ptp(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue) -> Any:
-    """numpy.ptp: the greatest element minus the least, in the array's type, in which it may wrap. See min()."""
+    """numpy.ptp: the greatest element minus the least, in the array's type, in which it may wrap. See min().
+
+    >>> tunesmith.ptp([[1, 5], [7, 2]], axis=0)
+    array([6, 3])
+    """
     return _extremes("ptp", a, axis, out, _flag(keepdims))
 
 
+@typed.reduction
 @recorded("a", "out")
 def prod(
     a: Any,
@@ -306,7 +345,11 @@ def prod(
     where: Any = True,
 ) -> Any:
     """numpy.prod: the product of the elements. Integers give int64 or uint64 and wrap. For real numbers only the result may leave the type's
-    range, not products in between; float32 is multiplied as float64. initial= and where= raise NotImplementedError. See sum()."""
+    range, not products in between; float32 is multiplied as float64. initial= and where= raise NotImplementedError. See sum().
+
+    >>> tunesmith.prod([[1, 5], [7, 2]], axis=0)
+    array([ 7, 10])
+    """
     _without(
         "prod",
         "multiply the result, or choose elements before, as in prod(a[mask])",
@@ -363,23 +406,38 @@ def _logical(function: str, a, axis, out, keepdims):
     return _returned(value, shape, out)
 
 
+@typed.reduction
 @recorded("a", "out")
 def any(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:
-    """numpy.any: True if any element is not 0, as booleans; a NaN is not 0. where= raises NotImplementedError. See sum()."""
+    """numpy.any: True if any element is not 0, as booleans; a NaN is not 0. where= raises NotImplementedError. See sum().
+
+    >>> tunesmith.any([[0, 0], [0, 3]], axis=1)
+    array([False,  True])
+    """
     _without("any", "give any(a & mask)", where=where)
     return _logical("any", a, axis, out, keepdims)
 
 
+@typed.reduction
 @recorded("a", "out")
 def all(a: Any, axis: Axes = None, out: Any = None, keepdims: Any = np._NoValue, *, where: Any = True) -> Any:
-    """numpy.all: True if all elements are not 0. See any()."""
+    """numpy.all: True if all elements are not 0. See any().
+
+    >>> tunesmith.all([[1, 0], [2, 3]], axis=1)
+    array([False,  True])
+    """
     _without("all", "give all(a | ~mask)", where=where)
     return _logical("all", a, axis, out, keepdims)
 
 
+@typed.reduction
 @recorded("a")
 def count_nonzero(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
-    """numpy.count_nonzero: the number of elements that are not 0, as int64 (NumPy's own gives a Python int for all axes). See sum()."""
+    """numpy.count_nonzero: the number of elements that are not 0, as int64 (NumPy's own gives a Python int for all axes). See sum().
+
+    >>> tunesmith.count_nonzero([[0, 1], [2, 3]], axis=0)
+    array([1, 2])
+    """
     return _logical("count_nonzero", a, axis, None, keepdims)
 
 
@@ -414,12 +472,16 @@ def _vector_norm(given: InputArray, ord, axes: tuple[int, ...]) -> InputArray:
     return _reduce_as(given, axes, function, computed).to(wanted)
 
 
+@typed.norm
 @recorded("x")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """numpy.linalg.norm: for vectors any ord; for matrices (two axes) None, "fro", 1, -1, inf, -inf.
 
     Integers give float64. The error is at most 11 u of the norm (6 for ord=2), as long as the squares do not overflow. Ords of vectors other than 0,
     1, 2, inf and -inf are computed by reduction(). Those that need singular values (2, -2, "nuc" of matrices) raise NotImplementedError. See sum().
+
+    >>> tunesmith.norm([[3.0, 4.0], [5.0, 12.0]], axis=1)
+    array([ 5., 13.])
     """
     given = InputArray(x)
     dimensions = len(given.shape)
@@ -476,6 +538,37 @@ _word = re.compile(r"(?<![\w.])([a-f])(?![\w(])")
 _signs = {"sum": "+=", "max": "max=", "min": "min="}
 
 
+@overload
+def reduction(
+    expression: str,
+    *arrays: typed.NumPy,
+    function: str = "sum",
+    axis: Axes = None,
+    keepdims: bool = False,
+    finish: str = "out",
+    dtype: Any = None,
+) -> typed.NumPy: ...
+@overload
+def reduction(
+    expression: str,
+    *arrays: typed.ArrayT,
+    function: str = "sum",
+    axis: Axes = None,
+    keepdims: bool = False,
+    finish: str = "out",
+    dtype: Any = None,
+) -> typed.ArrayT: ...
+@overload
+def reduction(
+    expression: str,
+    *arrays: Any,
+    function: str = "sum",
+    axis: Axes = None,
+    keepdims: bool = False,
+    finish: str = "out",
+    dtype: Any = None,
+) -> Any: ...
+@with_explained_keywords
 def reduction(
     expression: str,
     *arrays: Any,
@@ -490,6 +583,9 @@ def reduction(
     expression: in `a` to `f`, the arrays in their order, which are broadcast as by NumPy, in the language of vectorize(). finish: a function of
     `out`, such as "sqrt(out)". function: sum, max or min. dtype: the result's type. It is a line of index notation, which tensor() computes: see
     there for types and accuracy.
+
+    >>> tunesmith.reduction('(a - b) ** 2', [[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0], axis=1, finish='sqrt(out)').round(4)
+    array([1.    , 3.6056])
     """
     if function not in _signs:
         raise ValueError(f"function= is {function!r}; allowed are {', '.join(_signs)}.")

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, index
 from ._call_log import assign
 from ._core import parameter_words, tensor_arrays, tensor_computation
@@ -158,6 +159,48 @@ def _operands(names: Sequence[str], values: tuple, arrays: Mapping[str, Any]) ->
     return given
 
 
+@overload
+def tensor(
+    expression: str,
+    /,
+    *values: typed.NumPy,
+    out: Any = None,
+    dtype: Any = None,
+    extents: Mapping[str, int] | None = None,
+    may: str = "reorder",
+    finish: str = "out",
+    out_dtype: Any = None,
+    zero_outside: str | Iterable[str] = (),
+    **arrays: typed.NumPy,
+) -> typed.NumPy: ...
+@overload
+def tensor(
+    expression: str,
+    /,
+    *values: typed.ArrayT,
+    out: Any = None,
+    dtype: Any = None,
+    extents: Mapping[str, int] | None = None,
+    may: str = "reorder",
+    finish: str = "out",
+    out_dtype: Any = None,
+    zero_outside: str | Iterable[str] = (),
+    **arrays: typed.ArrayT,
+) -> typed.ArrayT: ...
+@overload
+def tensor(
+    expression: str,
+    /,
+    *values: Any,
+    out: Any = None,
+    dtype: Any = None,
+    extents: Mapping[str, int] | None = None,
+    may: str = "reorder",
+    finish: str = "out",
+    out_dtype: Any = None,
+    zero_outside: str | Iterable[str] = (),
+    **arrays: Any,
+) -> Any: ...
 @recorded("out")
 def tensor(
     expression: str,
@@ -196,6 +239,9 @@ def tensor(
     type), and long sums in float32 by far less, as they are added in runs; with may="distribute" |term| is that of a
     term's magnitudes, and some roundings of each term are added. Raises ValueError with the place of a mistake in the
     text, or for shapes that contradict.
+
+    >>> tunesmith.tensor('y[i] += x[i+k] * w[k]', x=[1.0, 2.0, 3.0], w=[1.0, 10.0])
+    array([21., 32.])
     """
     given = _operands(tensor_arrays(expression, finish), values, arrays)
     if may not in parameter_words("tensor", "may"):
@@ -226,6 +272,36 @@ def tensor(
     )
 
 
+@overload
+def einsum(
+    subscripts: str,
+    *operands: typed.NumPy,
+    out: Any = None,
+    dtype: Any = None,
+    order: str = "K",
+    casting: str | None = None,
+    optimize: Any = True,
+) -> typed.NumPy: ...
+@overload
+def einsum(
+    subscripts: str,
+    *operands: typed.ArrayT,
+    out: Any = None,
+    dtype: Any = None,
+    order: str = "K",
+    casting: str | None = None,
+    optimize: Any = True,
+) -> typed.ArrayT: ...
+@overload
+def einsum(
+    subscripts: Any,
+    *operands: Any,
+    out: Any = None,
+    dtype: Any = None,
+    order: str = "K",
+    casting: str | None = None,
+    optimize: Any = True,
+) -> Any: ...
 @recorded("subscripts", "out")
 def einsum(
     subscripts: Any,
@@ -245,6 +321,9 @@ def einsum(
     conversions that dtype and out may make, by numpy.can_cast()'s words; None: any for dtype, those of the same kind for out (NumPy's default is
     "safe"). order: "C", "K" or "A". Types, out, dtype and accuracy as in tensor(). Raises ValueError for subscripts that are
     wrong or do not fit the arrays, TypeError for casts that are not allowed.
+
+    >>> tunesmith.einsum('ij,jk->ik', [[1.0, 2.0]], [[3.0], [4.0]])
+    array([[11.]])
     """
     if not isinstance(subscripts, str):
         subscripts, operands = _text_of_lists((subscripts, *operands))
@@ -437,6 +516,13 @@ def _subscripts(text: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], st
     return inputs, result
 
 
+@typed.of_x
 def permute(x: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = None) -> Any:
-    """A C-contiguous array whose k-th axis is axes[k] of `x`: transpose() under the name that PyTorch has for it; None: all axes in reverse."""
+    """A C-contiguous array whose k-th axis is axes[k] of `x`: transpose() under the name that PyTorch has for it; None: all axes in reverse.
+
+    >>> tunesmith.permute([[1, 2, 3], [4, 5, 6]], (1, 0))
+    array([[1, 4],
+           [2, 5],
+           [3, 6]])
+    """
     return transpose(x, axes, out)

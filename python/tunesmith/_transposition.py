@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
+from . import _typing as typed
 from ._arrays import InputArray, index
 from ._axes import _merged
 from ._call_log import assign
@@ -17,6 +18,7 @@ _letters = "abcdefghijkl"
 _moved_as = {1: "u8", 2: "f16", 4: "f32", 8: "f64"}
 
 
+@typed.of_a
 @recorded("a", "out")
 def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = None) -> Any:
     """numpy.transpose, as a copy: a C-contiguous array whose k-th axis is axes[k] of `a`; None: all axes in reverse.
@@ -25,6 +27,11 @@ def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = No
     neighbouring axes (every matrix, every batch of matrices, images from channels-first to channels-last) or if at most twelve groups
     are left (eleven for elements of 16 bytes); other orders are copied by the array's own library.
     out: a C-contiguous array of that shape and type. Raises ValueError for axes that are no permutation.
+
+    >>> tunesmith.transpose([[1, 2, 3], [4, 5, 6]])
+    array([[1, 4],
+           [2, 5],
+           [3, 6]])
     """
     given = InputArray(a)
     dimensions = len(given.shape)

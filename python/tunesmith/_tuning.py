@@ -24,48 +24,71 @@ Problem = str | Mapping[str, Any]
 
 
 def program() -> str:
-    """The path of the command-line program that came with this package: `python -m tunesmith` runs it."""
+    """The path of the command-line program that came with this package: `python -m tunesmith` runs it. It raises nothing.
+
+    >>> os.path.basename(tunesmith.program())
+    'tunesmith'
+    """
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "tunesmith")
 
 
-class _Bar:
-    """tqdm's bar if it is installed, in notebooks too; else the program's own plain lines."""
+def _draws() -> bool:
+    """True where a bar can be drawn over and over: on a terminal, and in a notebook. A file or a pipe gets lines."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
-    def __init__(self, shown: bool):
-        self.shown = shown
-        self.bar = None
-        if shown:
+
+class _Bar:
+    """tqdm's bar if it is installed and can be drawn, titled by what is tuned and by the stage; else the program's own lines."""
+
+    def __init__(self, shown: bool, title: str = "", words: Mapping[str, str] | None = None):
+        """words: texts of the program's lines, and what is shown in place of them."""
+        self.shown, self.title, self.words = shown, title, words or {}
+        self.bar = self.stage = None
+        if shown and _draws():
             try:
                 from tqdm.auto import tqdm
             except ImportError:
                 return
-            self.bar = tqdm(unit=" variants", dynamic_ncols=True)
+            self.bar = tqdm(desc=title, unit=" variants", dynamic_ncols=True)
 
     def line(self, text: str) -> None:
         if not self.shown:
             return
+        for word, instead in self.words.items():
+            text = text.replace(word, instead)
         if self.bar is None:
             print(text, file=sys.stderr, flush=True)
             return
-        found = re.search(r"\b(search|finals|anchors|measured) (\d+)(?:/(\d+))?", text)
+        found = re.match(
+            r"((?:\S+ )*?)(search|finals|anchors|measured)(: \w+)? (\d+)(?:/(\d+))?(?= \||$)", text
+        )
         if not found:
-            self.bar.set_description(text[:60], refresh=True)
+            self.bar.write(text, file=sys.stderr)
             return
-        self.bar.total = int(found[3]) if found[3] else None
-        self.bar.n = int(found[2])
+        stage = found[2] + (found[3] or "")
+        if stage != self.stage:  # finals count other things than the search, from 0 on
+            self.stage = stage
+            self.bar.unit = " variants" if stage == "search" else " steps"
+            self.bar.set_description_str(f"{self.title}: {stage}", refresh=False)
+        self.bar.total = int(found[5]) if found[5] else None
+        self.bar.n = int(found[4])
         best = re.search(r"best [^|]*", text)
         if best:
             self.bar.set_postfix_str(best[0].strip(), refresh=False)
         self.bar.refresh()
 
-    def close(self) -> None:
+    def close(self, done: bool = False) -> None:
+        """done: the run has ended as it should, so that the last count, which is some seconds old, is whole."""
         if self.bar is not None:
+            if done and self.bar.total:
+                self.bar.n = self.bar.total
+                self.bar.refresh()
             self.bar.close()
 
 
-def _run(arguments: list[str], shown: bool) -> str:
+def _run(arguments: list[str], shown: bool, title: str = "", words: Mapping[str, str] | None = None) -> str:
     """The program's output. Raises ValueError for wrong input, RuntimeError for other failures, with the program's words."""
-    bar = _Bar(shown)
+    bar = _Bar(shown, title, words)
     process = subprocess.Popen(
         [program(), *arguments],
         stdin=subprocess.DEVNULL,
@@ -91,7 +114,7 @@ def _run(arguments: list[str], shown: bool) -> str:
         raise
     finally:
         listener.join()
-        bar.close()
+        bar.close(process.returncode == 0)
         process.stdout.close()
         process.stderr.close()
     if process.returncode != 0:
@@ -154,6 +177,10 @@ def tune(
     progress: shows a bar (tqdm's if it is installed) or lines on stderr. Ctrl-C keeps the verdicts so far; a later run reuses them.
     Returns the winners, as winners() does; functions of this package use them from then on.
     Raises ValueError for wrong input, RuntimeError if it failed, for example because the base kernel is wrong.
+
+    >>> found = tunesmith.tune('transpose', 'height=9 width=7', device='host', budget='2', database='example.db', progress=False)
+    >>> len(found)
+    1
     """
     arguments = ["tune"]
     file = None
@@ -184,10 +211,13 @@ def tune(
             elif value is not False and value is not None:
                 arguments += [flag, str(value)]
         with contextlib.ExitStack() as answering:
+            words = {}
             for flag, function in (("--reference", reference), ("--inputs", inputs)):
                 if function is not None:
-                    arguments += [flag, answering.enter_context(listening(function))]
-            _run(arguments, progress)
+                    address = answering.enter_context(listening(function))
+                    words[address] = f"{getattr(function, '__name__', 'a function')}() of Python"
+                    arguments += [flag, address]
+            _run(arguments, progress, os.path.basename(op) if op else "tuning", words)
     finally:
         if file is not None:
             os.unlink(file)
@@ -219,7 +249,11 @@ def winners(
     """The winners in the database, newest tuning first by problem: a pandas DataFrame if pandas is installed, else a list of
     dicts. op: an op's name, or the path of a kernel of your own; None: all. Columns as in `tunesmith query --format json`: op, device, problem,
     template, config, median_us, low_us, high_us, base_us, speedup_over_base, runner_up and more; times in microseconds. Empty if there is no
-    database."""
+    database. Raises ValueError for wrong input, RuntimeError for a file that cannot be read.
+
+    >>> len(tunesmith.winners(database='no_such_file.db'))
+    0
+    """
     file = os.fspath(database) if database is not None else default_database()
     rows = []
     if file and os.path.exists(file):
@@ -239,7 +273,16 @@ def winners(
 
 
 class Capture:
-    """The problems that were launched within its with-block, by this package's functions; for tune()."""
+    """The problems that were launched within its with-block, by this package's functions; for tune(). See capture(). It raises nothing.
+
+    problems: a list of dicts, that of the greatest lost_us first: op, problem, match, launches, expected_us, expected_loss and lost_us, as of
+    Dispatcher.summary().
+
+    >>> with tunesmith.Capture() as used:
+    ...     total = tunesmith.sum(np.ones((3, 4)), axis=0)
+    >>> used
+    <tunesmith.Capture of 1 problems>
+    """
 
     def __init__(self) -> None:
         self.problems: list[dict[str, Any]] = []
@@ -267,7 +310,7 @@ class Capture:
         self.problems.sort(key=lambda usage: -usage["lost_us"])
 
     def text(self) -> str:
-        """The problems, one a line, as `tunesmith tune --problems` reads them, weighted by the time that tuning is expected to save."""
+        """The problems, one a line, as `tunesmith tune --problems` reads them, weighted by the time that tuning is expected to save. It raises nothing."""
         total = sum(usage["lost_us"] for usage in self.problems)
         return "".join(
             f"{usage['op']} weight={usage['lost_us'] if total else usage['launches']:.6g} {usage['problem']}\n"
@@ -279,5 +322,11 @@ class Capture:
 
 
 def capture() -> Capture:
-    """`with tunesmith.capture() as c:` around a program's own code notes which problems it uses; then tunesmith.tune(c)."""
+    """`with tunesmith.capture() as c:` around a program's own code notes which problems it uses; then tunesmith.tune(c). It raises nothing.
+
+    >>> with tunesmith.capture() as used:
+    ...     total = tunesmith.sum(np.ones((3, 4)), axis=0)
+    >>> [(one['op'], one['launches']) for one in used.problems]
+    [('reduce', 1)]
+    """
     return Capture()

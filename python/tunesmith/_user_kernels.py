@@ -120,6 +120,13 @@ def write_kernel(file: str | os.PathLike[str], source: str, **description: Any) 
     numbers may be given: its parameters are the problem's and the axes, and it is read, not run. min and max are Python's, and ceil_div(a, b),
     a / b rounded up, need not be defined. Returns the path. Raises ValueError for a function that is no arithmetic, with its line, TypeError
     for other values, OSError if the file cannot be written.
+
+    >>> source = '__global__ void zero(float* y, int n) { for (int i = threadIdx.x; i < n; i += BLOCK) y[i] = 0; }'
+    >>> path = tunesmith.write_kernel(
+    ...     'zero.cu', source, problem={'n': [1, 32]}, arrays={'y': {'extents': ['n'], 'role': 'output'}},
+    ...     axes={'BLOCK': [32, 64]}, launch={'grid': '1', 'block': 'BLOCK'})
+    >>> tunesmith.Dispatcher('host', kernels=[path], database='').plan('zero', n=5).match
+    'base'
     """
     file = os.fspath(file)
     if not file.endswith(".cu"):

@@ -143,3 +143,7 @@ if not TYPE_CHECKING:  # a checker would take any name
 
     def __getattr__(name: str) -> NoReturn:
         missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

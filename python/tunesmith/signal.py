@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from . import _typing as typed
 from ._arrays import InputArray, number_of
 from ._convolutions import exact_integers
 from ._elsewhere import missing
@@ -21,6 +22,10 @@ if not TYPE_CHECKING:  # a checker would take any name
 
     def __getattr__(name: str) -> NoReturn:
         missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 _boundaries = {
@@ -100,6 +105,7 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
     return image.library.of_numpy(np.ascontiguousarray(found.numpy()[::-1, ::-1]), image.object)
 
 
+@typed.of_in1
 @recorded("in1", by_content=("in2",))
 def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
     """scipy.signal.convolve2d: the convolution of two images.
@@ -107,11 +113,19 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", f
     in1, in2: arrays of two dimensions; in2 is copied to the device of in1. mode: full, same (the centre, of in1's size) or valid.
     boundary: fill (with fillvalue), wrap or symm. float32, float16 and bfloat16 are summed in float32, all other types in float64, integers whose
     sums could pass 2**53 in ten parts, so that they wrap as SciPy's do. Returns an array of in1's kind, of the promoted type. Raises ValueError.
+
+    >>> tunesmith.signal.convolve2d([[1.0, 2.0]], [[1.0, 1.0]])
+    array([[1., 3., 2.]])
     """
     return _two(in1, in2, mode, boundary, fillvalue, "convolution")
 
 
+@typed.of_in1
 @recorded("in1", by_content=("in2",))
 def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
-    """scipy.signal.correlate2d: convolve2d() with in2 reversed and conjugated; parameters, types and errors as there."""
+    """scipy.signal.correlate2d: convolve2d() with in2 reversed and conjugated; parameters, types and errors as there.
+
+    >>> tunesmith.signal.correlate2d([[1.0, 2.0]], [[1.0, 2.0]], mode='valid')
+    array([[5.]])
+    """
     return _two(in1, in2, mode, boundary, fillvalue, "correlation")

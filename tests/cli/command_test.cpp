@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
@@ -182,8 +184,8 @@ INSTANTIATE_TEST_SUITE_P(Data, Complaints,
 TEST(Command, HelpAndVersionSucceed) {
   const Scratch scratch;
   EXPECT_EQ(scratch.tunesmith("--version").out.rfind("tunesmith ", 0), 0U);
-  for (const char* command : {"", "devices", "ops", "space", "render", "tune", "finals", "table", "query",
-                              "explain", "export", "db"}) {
+  for (const char* command : {"", "devices", "doctor", "ops", "space", "render", "tune", "finals", "table",
+                              "query", "explain", "export", "db"}) {
     const Outcome outcome = scratch.tunesmith(std::string(command) + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_THAT(outcome.out, HasSubstr("Usage:")) << command;
@@ -382,6 +384,97 @@ TEST(Command, EveryNumberThatIsNoneIsRefusedWithASentence) {
     }
   }
   EXPECT_EQ(scratch.tunesmith("replay x.json --repeats 0").exit_code, 2);
+}
+
+const std::string hidden = "CUDA_VISIBLE_DEVICES= ";  // no GPU
+
+// The state of a check and what is said of it, in the table that people get.
+std::string line_of(const std::string& text, const std::string& check) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.size() > 8 && line.compare(8, check.size() + 1, check + ' ') == 0) return line;
+  return "";
+}
+
+TEST(Doctor, SaysOkOrWhatToDo) {
+  const Scratch scratch;
+  std::filesystem::permissions(scratch.path(), std::filesystem::perms::owner_all);
+  const Outcome outcome = scratch.shell(hidden + TUNESMITH_PROGRAM " doctor");
+  EXPECT_THAT(outcome.out, HasSubstr("tunesmith "));
+  for (const char* check : {"driver", "permissions", "NVRTC", "compiler", "kernels", "tables", "database",
+                            "trust", "cache", "temporary files", "clocks"})
+    EXPECT_NE(line_of(outcome.out, check), "") << check << " is not in\n" << outcome.out;
+  EXPECT_THAT(line_of(outcome.out, "kernels"), HasSubstr("load on host"));
+  EXPECT_THAT(line_of(outcome.out, "database"), HasSubstr("none yet"));
+  if (line_of(outcome.out, "driver").starts_with("note")) {  // else this machine's own driver is hidden
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+    EXPECT_THAT(outcome.out, HasSubstr("Nothing is broken."));
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db")) << "it changes nothing";
+}
+
+TEST(Doctor, FindsWhatIsBroken) {
+  const Scratch scratch;
+  const std::string doctor = hidden + TUNESMITH_PROGRAM " doctor";
+  Outcome outcome = scratch.shell("TMPDIR=/no/such/folder " + doctor);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+  EXPECT_THAT(line_of(outcome.out, "temporary files"), HasSubstr("broken"));
+  EXPECT_THAT(outcome.out, HasSubstr("broken: see above"));
+
+  std::ofstream(scratch.path() / "tunesmith.db") << "this is no database, but a text of some length";
+  outcome = scratch.shell(doctor);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(line_of(outcome.out, "database"), HasSubstr("broken"));
+
+  std::filesystem::remove(scratch.path() / "tunesmith.db");
+  const Outcome tuned =
+      scratch.tunesmith("tune transpose --device host --budget 1 --problem 'height=9 width=7'");
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_THAT(line_of(scratch.shell(doctor).out, "database"), HasSubstr("verdict"));
+  std::filesystem::permissions(scratch.path() / "tunesmith.db", std::filesystem::perms::all);
+  outcome = scratch.shell(doctor);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(line_of(outcome.out, "trust"), HasSubstr("others could change it"));
+
+  outcome = scratch.shell("TUNESMITH_CXX=/no/such/compiler " + doctor);
+  EXPECT_THAT(line_of(outcome.out, "compiler"), HasSubstr("note"));
+}
+
+TEST(Doctor, WritesJson) {
+  const Scratch scratch;
+  const Outcome outcome = scratch.shell(hidden + TUNESMITH_PROGRAM " doctor --json");
+  EXPECT_THAT(outcome.out, HasSubstr("{\"check\": \"driver\", \"state\": \""));
+  EXPECT_THAT(outcome.out, HasSubstr("\"check\": \"clocks\""));
+  EXPECT_TRUE(outcome.out.starts_with("[") && outcome.out.ends_with("]\n")) << outcome.out;
+}
+
+TEST(Doctor, AsksNvidiaSmiForTheClocks) {
+  const Scratch scratch;
+  std::ofstream(scratch.path() / "nvidia-smi") << "#!/bin/sh\necho '0, 345 MHz, 1980 MHz, Disabled'\n";
+  std::filesystem::permissions(scratch.path() / "nvidia-smi", std::filesystem::perms::owner_all);
+  const Outcome outcome =
+      scratch.shell(hidden + "PATH=" + scratch.path().string() + ":$PATH " TUNESMITH_PROGRAM " doctor");
+  EXPECT_THAT(line_of(outcome.out, "clocks"), HasSubstr("345 MHz, 1980 MHz"));
+  EXPECT_THAT(line_of(outcome.out, "clocks"), HasSubstr("nvidia-smi -pm 1"));
+}
+
+// NVIDIA's Python package lies beside this one; the toolkit that CUDA_PATH names goes before it.
+TEST(Doctor, NvrtcOfAPythonPackageIsFoundBesideThisOne) {
+  const Scratch scratch;
+  const std::string found = line_of(scratch.shell(TUNESMITH_PROGRAM " doctor").out, "NVRTC");
+  const std::size_t at = found.find(", /");
+  if (at == std::string::npos) GTEST_SKIP() << "There is no NVRTC here.";
+  const std::filesystem::path file = std::filesystem::canonical(found.substr(at + 2));
+  const std::filesystem::path package = scratch.path() / "nvidia" / "cu13" / "lib";
+  std::filesystem::create_directories(package);
+  std::filesystem::create_symlink(file, package / "libnvrtc.so.13");
+  std::filesystem::create_directories(scratch.path() / "tunesmith");
+  std::filesystem::copy_file(TUNESMITH_PROGRAM, scratch.path() / "tunesmith" / "tunesmith");
+  const std::string folder = std::filesystem::path(TUNESMITH_PROGRAM).parent_path().parent_path().string();
+  const std::string there =
+      "LD_LIBRARY_PATH=" + folder + " " + (scratch.path() / "tunesmith" / "tunesmith").string() + " doctor";
+  EXPECT_THAT(line_of(scratch.shell("unset CUDA_PATH CUDA_HOME; " + there).out, "NVRTC"),
+              HasSubstr((package / "libnvrtc.so.13").string()));
 }
 
 // The output of `export --static` is compiled without other files of Tunesmith.

@@ -64,6 +64,9 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
   const Outcome table = scratch.tunesmith("query conv2d --device host --problem 'height=40'");
   expect_success(table);
   EXPECT_THAT(table.out, HasSubstr("height=40"));
+  EXPECT_THAT(table.out, Not(HasSubstr("batch=1"))) << "a default";
+  EXPECT_THAT(scratch.tunesmith("query --format csv").out, HasSubstr("batch=1")) << "a program gets all";
+  EXPECT_THAT(tuned.err, HasSubstr("variants per problem (--budget 4s is a time)"));
   const Outcome csv = scratch.tunesmith("query --all --format csv");
   EXPECT_GE(std::count(csv.out.begin(), csv.out.end(), '\n'), 5) << "a head and four verdicts";
   EXPECT_EQ(csv.out.rfind("op,device,target,problem,", 0), 0U) << csv.out;

@@ -38,6 +38,26 @@ TEST(TextTable, ALineBeginsWithTheIndentAndEndsWithoutBlanks) {
             "  aa         μs\n");
 }
 
+TEST(TextTable, ARowGoesOnWhereALineIsTooShort) {
+  TextTable table({"op", "problem", "us", "config"});
+  table.add({std::string("conv2d"), std::string("height=40"), 1.5, std::string("BLOCK_X=32")});
+  table.add({std::string("scan"), std::string("n=7"), 123.4, std::string("A=1")});
+  const std::string one_line =
+      "op      problem       us  config\n"
+      "conv2d  height=40  1.500  BLOCK_X=32\n"
+      "scan    n=7        123.4  A=1\n";
+  EXPECT_EQ(table.text(), one_line);
+  EXPECT_EQ(table.text(0, 36), one_line) << "it fits";
+  EXPECT_EQ(table.text(0, 35),
+            "op      problem       us\n    config\n"
+            "conv2d  height=40  1.500\n    BLOCK_X=32\n"
+            "scan    n=7        123.4\n    A=1\n");
+  EXPECT_EQ(table.text(1, 5),
+            " op\n     problem\n        us\n     config\n"
+            " conv2d\n     height=40\n     1.500\n     BLOCK_X=32\n"
+            " scan\n     n=7\n     123.4\n     A=1\n");
+}
+
 TEST(TextTable, CsvKeepsEveryDigitAndQuotes) {
   EXPECT_EQ(sample().csv(), "config,us,n,note\nA=1,12.3456,7,\n\"W=\"\"a, b\"\"\",,1000,\n");
 }

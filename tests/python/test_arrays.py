@@ -139,3 +139,60 @@ def test_jax_arrays():
     assert seen.kind == "jax" and seen.readonly
     total = tunesmith.transpose(x.reshape(2, 5))
     assert type(total) is type(x) and total.shape == (5, 2) and (total == x.reshape(2, 5).T).all()
+
+
+class Namespace:
+    """The array API's namespace of a library that this package does not know."""
+
+    @staticmethod
+    def from_dlpack(array):
+        return Unknown(np.from_dlpack(array), "first")
+
+
+class Unknown:
+    """Its array. It lies in ordinary memory, and says that it lies on a device of its own."""
+
+    def __init__(self, array, device):
+        self.array, self.device = array, device
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __array_namespace__(self, api_version=None):
+        return Namespace
+
+    def to_device(self, device):
+        return Unknown(self.array, device)
+
+
+def test_arrays_of_an_unknown_library_get_results_of_their_kind():
+    x = np.arange(12.0).reshape(3, 4)
+    given = Unknown(x, "second")
+    for function in (
+        lambda a: tunesmith.sum(a, axis=0),
+        lambda a: tunesmith.sum(a),  # NumPy's number becomes an array without dimensions
+        lambda a: tunesmith.softmax(a, axis=0),
+        lambda a: tunesmith.transpose(a),
+        lambda a: tunesmith.einsum("ij,kj->ik", a, a),
+        lambda a: tunesmith.tensor("y[j] += x[i,j]", x=a),
+        lambda a: tunesmith.vectorize("a * 2")(a),
+        lambda a: tunesmith.ndimage.gaussian_filter(a, 1.0),
+        lambda a: tunesmith.ndimage.morphological_gradient(a, size=3),  # calls other functions
+        lambda a: tunesmith.ndimage.maximum(a),
+        lambda a: tunesmith.argmax(a, 1),
+    ):
+        for _ in range(2):  # also when the call is repeated
+            found = function(given)
+            assert type(found) is Unknown and found.device == "second"
+            expected = function(x)
+            assert found.array.dtype == np.asarray(expected).dtype
+            np.testing.assert_array_equal(found.array, expected)
+    out = np.empty(4)
+    assert tunesmith.sum(given, axis=0, out=out) is out and (out == x.sum(0)).all()
+    assert type(tunesmith.sum(x, axis=0)) is np.ndarray
+    with pytest.raises(TypeError, match="sum\\(\\) has no dim="):
+        tunesmith.sum(given, dim=0)
+    assert type(tunesmith.ndimage.maximum(x)) is np.float64

@@ -124,6 +124,39 @@ def test_numbers_stand_in_a_launch(host):
         plan.launch(values, counts, numbers=[1])
 
 
+class CoreStream:
+    """As cuda.core's streams; PyTorch has a property in place of the method."""
+
+    def __init__(self, told):
+        self.told = told
+
+    def __cuda_stream__(self):
+        return self.told
+
+
+class PropertyStream:
+    __cuda_stream__ = (0, 0)
+
+
+def test_a_stream_may_be_given_by_its_protocol(host):
+    plan = host.plan("transpose", height=2, width=3)
+    x, y = np.arange(6, dtype="f").reshape(2, 3), np.zeros((3, 2), "f")
+    for stream in (None, 0, np.int64(0), CoreStream((0, 0)), PropertyStream()):
+        y[...] = 0
+        plan.launch(x, y, stream=stream)
+        assert (y == x.T).all()
+    for wrong, words in (
+        ("0", "stream is a str; give a stream's handle"),
+        (-1, "stream is a int"),
+        (CoreStream((1, 0)), r"gave \(1, 0\); version 0"),
+        (CoreStream(0), "gave 0; version 0"),
+    ):
+        y[...] = 0
+        with pytest.raises(TypeError, match=words):
+            plan.launch(x, y, stream=wrong)
+        assert not y.any()
+
+
 def test_zero_sizes_do_nothing(host):
     host.plan("transpose", height=0, width=5).launch(None, None)
     host.plan("transpose", height=0, width=5).launch(np.empty((0, 5), "f"), np.empty((5, 0), "f"))

@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -30,6 +31,75 @@ def test_tuning_finds_winners_and_they_are_used(tmp_path, capfd):
         "conv2d", problem
     )
     assert plan.match == "exact" and plan.expected_us > 0
+
+
+class Tqdm:
+    """What is used of tqdm's bar."""
+
+    def __init__(self, desc, unit, dynamic_ncols):
+        self.desc, self.unit, self.total, self.n, self.postfix, self.said, self.closed = (
+            desc,
+            unit,
+            None,
+            0,
+            "",
+            [],
+            False,
+        )
+
+    def write(self, text, file):
+        self.said.append(text)
+
+    def set_description_str(self, text, refresh):
+        self.desc = text
+
+    def set_postfix_str(self, text, refresh):
+        self.postfix = text
+
+    def refresh(self):
+        pass
+
+    def close(self):
+        self.closed = True
+
+
+def test_the_bar_has_a_title_and_counts_to_the_end(monkeypatch):
+    module = types.ModuleType("tqdm.auto")
+    module.tqdm = Tqdm
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", module)
+    monkeypatch.setattr(_tuning, "_draws", lambda: True)
+    bar = _tuning._Bar(True, "matvec", {"unix:/tmp/x/f": "f() of Python"})
+    tqdm = bar.bar
+    assert (tqdm.desc, tqdm.unit) == ("matvec", " variants")
+    bar.line("The reference of matvec is unix:/tmp/x/f.")
+    bar.line("The search ends after 4 variants, as no more is expected.")
+    assert tqdm.said == [
+        "The reference of matvec is f() of Python.",
+        "The search ends after 4 variants, as no more is expected.",
+    ]
+    bar.line("search 1/6 | 2.1/s | best 3.41 us, 1.20x base | 2 s left")
+    assert (tqdm.desc, tqdm.n, tqdm.total) == ("matvec: search", 1, 6)
+    assert tqdm.postfix == "best 3.41 us, 1.20x base"
+    bar.line("conv2d 2/3 finals 12/40 | 8/s")
+    assert (tqdm.desc, tqdm.n, tqdm.total, tqdm.unit) == ("matvec: finals", 12, 40, " steps")
+    bar.close(done=True)
+    assert tqdm.closed and tqdm.n == 40 and len(tqdm.said) == 2
+
+
+def test_a_pipe_gets_lines_although_tqdm_is_installed(monkeypatch, capsys):
+    module = types.ModuleType("tqdm.auto")
+    module.tqdm = None
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", module)
+    bar = _tuning._Bar(True, "matvec", {"unix:/tmp/x/f": "f() of Python"})
+    bar.line("search 1/6 | 2.1/s")
+    bar.line("The reference is unix:/tmp/x/f.")
+    bar.close()
+    assert capsys.readouterr().err == "search 1/6 | 2.1/s\nThe reference is f() of Python.\n"
+    bar = _tuning._Bar(False)
+    bar.line("search 1/6")
+    assert capsys.readouterr().err == ""
 
 
 def test_a_capture_says_what_to_tune(tmp_path):

@@ -66,6 +66,10 @@ void DeviceRun::introduce() {
   const SearchOptions& search = setup_.options.search;
   const bool searches = setup_.options.mode.searches();
   std::string budget = searches ? ", " + budget_text(search.budget) + " per problem" : "";
+  const Budget parsed = Budget::parse(search.budget);
+  // A small number is easily meant as seconds.
+  if (searches && parsed.count && !parsed.seconds && *parsed.count < 100)
+    budget += " (--budget " + search.budget + "s is a time)";
   if (searches && !search.until.empty()) budget += ", or until less than " + search.until + " is expected";
   progress_.say((setup_.options.mode.only_checks() ? "Checking " : "Tuning ") +
                 std::string(facts_.conditions.caches == Caches::cold ? "for cold caches " : "") +

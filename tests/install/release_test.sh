@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tests what scripts/release.sh does before it builds: it writes a version into the files that name it, and refuses what is no release.
+# release_test.sh SOURCE
+set -euo pipefail
+source=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/docs" "$scratch/scripts"
+cp "$source"/{CMakeLists.txt,CHANGELOG.md} "$scratch"
+cp "$source"/docs/{packaging,design}.md "$scratch/docs"
+cp "$source"/scripts/{release,common}.sh "$scratch/scripts"
+cd "$scratch"
+# A section that is still to be released, whatever the checkout's own says.
+sed -i '0,/^## .*/s//## 7.8.9, not released yet\n\n## 0.0.1, 2020-01-01/' CHANGELOG.md
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+git init -q . && git add . && git commit -qm before
+
+# refuses WORDS ARGUMENTS...: the script must fail and say so.
+refuses() {
+  local words=$1 said
+  shift
+  if said=$(scripts/release.sh "$@" 2>&1); then
+    echo "release.sh $* should have failed: $said" >&2
+    exit 1
+  fi
+  [[ $said == *"$words"* ]] || { echo "release.sh $* should say \"$words\" and says: $said" >&2; exit 1; }
+}
+refuses 'it has three numbers' --prepare 0.2
+refuses 'has no section "## 1.2.3, not released yet"' --prepare 1.2.3
+refuses 'is not known' --wheels
+refuses 'CHANGELOG.md begins with "## 7.8.9, not released yet"'
+[[ -z $(git status --porcelain) ]] || { echo "A refusal has changed files." >&2; exit 1; }
+
+scripts/release.sh --prepare 7.8.9 >/dev/null
+grep -q "^## 7.8.9, $(date -u +%F)$" CHANGELOG.md
+grep -q '^set(TUNESMITH_VERSION 7.8.9 ' CMakeLists.txt
+grep -q 'libtunesmith.so.7.8' docs/packaging.md
+grep -q 'TUNESMITH_7.8' docs/packaging.md
+grep -q 'tunesmith::v7_8_with_GLIBCXX_DEBUG' docs/packaging.md
+grep -q 'tunesmith::v7_8`' docs/design.md
+refuses 'not committed'
+sed -i "s/^## 7.8.9, .*/## 7.8.9, 2999-01-01/" CHANGELOG.md
+refuses 'is no day up to today'
+git checkout -q docs/packaging.md
+sed -i "s/^## 7.8.9, .*/## 7.8.9, 2020-01-01/" CHANGELOG.md
+git commit -qam prepared
+refuses 'and this is version 7.8.9'
