@@ -228,7 +228,8 @@ def tune(
 def describe(file: str | os.PathLike[str], *, kernel: str | None = None) -> str:
     """The description of your own kernel in TOML, as far as its file says it. What a person must decide is "?" there.
 
-    file: my_kernel.cu, as it stands. kernel: the __global__ function (default: the only one). docs/your_own_kernel.md has more.
+    file: my_kernel.cu, as it stands. kernel: the __global__ function (default: the only one). docs/your_own_kernel.md has more. Raises
+    ValueError for a file without such a kernel, or with several of which none is named.
 
     >>> print(tunesmith.describe("my_kernel.cu"))  # doctest: +SKIP
     """
