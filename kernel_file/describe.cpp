@@ -103,6 +103,8 @@ class Describer {
       leave_out(text, reach.unreached[i]);
       reached_ += text + "\n";
     }
+    reached_code_.emplace(reached_);
+    macros_ = HostCode(code_).plain_macros();
     host_text_ = code_;
     if (code_.find("<<") == std::string::npos) {  // host code may be guarded by #ifndef TUNESMITH
       host_text_ = blanked(file.cu) + "\n";
@@ -363,7 +365,7 @@ class Describer {
   }
 
   std::optional<std::int64_t> constant_of(const std::string& word) const {
-    if (const auto value = HostCode(reached_).constant(word)) return value;
+    if (const auto value = reached_code_->constant(word)) return value;
     static const std::regex number(R"(\d+)");
     std::smatch match;
     const std::regex form(
@@ -512,14 +514,13 @@ class Describer {
     for (const auto& [name, value] : constants_)
       if (is_literal(name)) names.insert(name);
     for (const Axis& one : axes_) names.insert(one.name);
-    bounds_.emplace(body_, std::move(names), HostCode(code_).plain_macros());
+    bounds_.emplace(body_, std::move(names), macros_);
   }
 
   // True if the constant is defined as a number, and not by other constants.
   bool is_literal(const std::string& name) const {
-    const std::map<std::string, std::string> macros = HostCode(code_).plain_macros();
-    const auto found = macros.find(name);
-    if (found == macros.end()) return true;
+    const auto found = macros_.find(name);
+    if (found == macros_.end()) return true;
     return std::none_of(found->second.begin(), found->second.end(), [](char c) {
       return (std::isalpha(static_cast<unsigned char>(c)) != 0 &&
               std::string_view("xXuUlLaAbBcCdDeEfF").find(c) == std::string_view::npos) ||
@@ -618,13 +619,14 @@ class Describer {
       if (one.kind == HostExpression::Kind::name && names_.contains(one.word))
         value = names_.at(one.word).value;
       const bool reads_dim = reads_component("blockDim", components_of_dim3[i]);
-      if (is_of_axes) {
+      const bool is_warp =
+          one.kind == HostExpression::Kind::name && std::regex_search(one.word, warp) && !is_axis(one.word);
+      if (is_of_axes && !is_warp) {
         for (const std::string& name : used)
           if (!is_axis(name)) add_constant_axis(name);
         block_.push_back(one.text());
         meanings_.emplace(one.word, one);
-      } else if (value && all.size() > 1 && one.kind == HostExpression::Kind::name &&
-                 std::regex_search(one.word, warp)) {
+      } else if (value && is_warp) {
         block_.push_back(std::to_string(*value));
         meanings_[one.word] = {.kind = HostExpression::Kind::number, .number = *value, .word = {}};
       } else if (!value && reads_dim && one.kind != HostExpression::Kind::name && are_free(used)) {
@@ -806,7 +808,7 @@ class Describer {
     order_.push_back("n");
     grid_ = {"n / " + (tree->parts.empty() ? tree->text() : "(" + tree->text() + ")")};
     grid_comment_ = "the kernel has no guard: whole blocks";
-    rule_ = "n % (" + tree->text() + ") == 0";
+    rule_ = "n % " + (tree->parts.empty() ? tree->text() : "(" + tree->text() + ")") + " == 0";
   }
 
   // Constants of the kernel that a launch names become axes with one value.
@@ -1006,8 +1008,7 @@ class Describer {
 
   std::optional<std::int64_t> value_in_kernel(const std::string& words) const {
     Names names;
-    const HostCode code(reached_);
-    const auto made = code.resolved(words, {.at = 0, .known = {}}, names);
+    const auto made = reached_code_->resolved(words, {.at = 0, .known = {}}, names);
     if (!made) return std::nullopt;
     std::map<std::string, HostExpression> values;
     for (const auto& [name, one] : names)
@@ -1201,7 +1202,8 @@ class Describer {
   std::string code_, reached_, host_text_, body_;
   std::set<std::string> words_, declared_;
   DeclaredKernel kernel_;
-  std::optional<HostCode> host_;
+  std::optional<HostCode> host_, reached_code_;
+  std::map<std::string, std::string> macros_;
   std::optional<HostLaunch> launch_;
   HostCode::Place place_;
   std::optional<IndexBounds> bounds_;
