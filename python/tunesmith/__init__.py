@@ -74,6 +74,7 @@ __all__ = [
     "cumsum",
     "current_device",
     "default_database",
+    "describe",
     "device",
     "dispatcher",
     "einsum",
