@@ -659,11 +659,27 @@ class Describer {
         block_.push_back(std::to_string(*value));
         if (one.kind == HostExpression::Kind::name)
           meanings_[one.word] = {.kind = HostExpression::Kind::number, .number = *value, .word = {}};
+      } else if (const std::string name = block_constant(); !name.empty() && all.size() == 1) {
+        if (!is_axis(name)) add_constant_axis(name);
+        block_.push_back(name);
+        block_comment_ = "the launch takes " + one.text();
       } else {
         block_.emplace_back("?");
         block_comment_ = "the launch takes " + one.text();
       }
     }
+  }
+
+  // The only constant that the kernel calls by a name of blocks or threads; empty: there are none or several.
+  std::string block_constant() const {
+    static const std::regex words("block|thread", std::regex::icase);
+    std::string found;
+    for (const auto& [name, value] : constants_) {
+      if (!std::regex_search(name, words) || value < 1 || value > most_threads) continue;
+      if (!found.empty()) return "";
+      found = name;
+    }
+    return found;
   }
 
   // True if the host alone has all of the names.
@@ -820,7 +836,29 @@ class Describer {
 
   // ---- arrays
 
+  // Returns the dtype of the elements of all types that a sentence names, "vector is float, float2 or
+  // float4";
+  // "?": they differ.
+  std::string common_dtype(const std::string& sentence) const {
+    std::string dtype, words = sentence.substr(std::min(sentence.find(" is ") + 4, sentence.size()));
+    words = std::regex_replace(words, std::regex(" or |, "), ";");
+    for (std::size_t at = 0; at < words.size();) {
+      const std::size_t end = std::min(words.find(';', at), words.size());
+      const CType type = c_type(words.substr(at, end - at), code_);
+      at = end + 1;
+      if (!type.dtype || (!dtype.empty() && dtype != name(*type.dtype))) return "?";
+      dtype = name(*type.dtype);
+    }
+    return dtype.empty() ? "?" : dtype;
+  }
+
   void find_arrays() {
+    // An axis may choose a type by #if.
+    std::vector<std::string> names;
+    for (const Axis& one : axes_) names.push_back(one.name);
+    std::string of_axes;
+    for (const CompiledText& one : compiled_texts(file_.cu, file_.included, names))
+      of_axes += one.text + "\n";
     for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {
       const DeclaredKernel::Parameter& one = kernel_.parameters[i];
       if (!one.is_pointer) continue;
@@ -832,7 +870,7 @@ class Describer {
       std::erase(plain, '*');
       while (!plain.empty() && plain.back() == ' ') plain.pop_back();
       const bool is_of_template = types_.contains(plain);
-      const CType type = c_type(one.type, code_);
+      const CType type = c_type(one.type, of_axes);
       std::int64_t members = 1;
       std::string element = plain;
       if (type.is_pointer_to_pointer)
@@ -841,8 +879,9 @@ class Describer {
       if (is_of_template) {
         if (types_.at(plain) != dtype_) array.dtype = types_.at(plain);
       } else if (!type.ambiguity.empty()) {
-        array.dtype = "?";
-        array.comment = type.ambiguity;
+        array.dtype = common_dtype(type.ambiguity);
+        array.comment =
+            array.dtype == "?" ? type.ambiguity : type.ambiguity + ": extents count " + array.dtype;
       } else if (!type.dtype) {
         const auto [dtype, count] = members_of(plain);
         array.dtype = dtype.empty() ? "?" : dtype;
