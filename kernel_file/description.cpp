@@ -89,6 +89,7 @@ Description DescriptionReader::read(const toml::table& root) {
   for (CompiledText& one : compiled_texts(text_.cu, text_.included, constants)) {
     code_ += one.text + "\n";
     compiled_.push_back(std::move(one.text));
+    lines_.push_back(std::move(one.lines));
   }
   kernels_ = kernels_of(code_);
   read_symbols(root);

@@ -82,6 +82,32 @@ TEST(Reach, OperatorsOfDeviceCodeStay) {
   EXPECT_FALSE(keeps(own + "__device__ float f(int n) { return n < 2; }\n" + tuned_k, "operator<"));
 }
 
+// A parameter's name is no type: `b` is also a variable of the host.
+TEST(Reach, NamesOfParametersLeaveAnOperator) {
+  const std::string text =
+      "std::vector<int> b;\nstruct V { int a; operator int() const; };\nbool operator<(const V a, const V b) "
+      "{ return a.a > "
+      "b.a; }\ntemplate <typename T> T operator-(T a, V b) { return a; }\ntypedef int T;\n"
+      "__device__ float f(int n) { V v{n}; return v < v; }\n";
+  EXPECT_TRUE(keeps(text + tuned_k, "operator<"));
+  EXPECT_TRUE(keeps(text + tuned_k, "operator-"));
+}
+
+TEST(Reach, ACHeaderInCppIsRead) {
+  const std::string text =
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\nvoid host(FILE* file);\n#ifdef __cplusplus\n}\n#endif\n"
+      "using namespace other;\n";
+  EXPECT_FALSE(keeps(text + tuned_k, "FILE"));
+  EXPECT_TRUE(keeps(text + tuned_k, "using namespace other"));
+}
+
+TEST(Reach, ADeviceFunctionIsReachedByItsNameAlone) {
+  const std::string text =
+      "__device__ float larger(float a, float b) { return a; }\n"
+      "__device__ float f(int n) { { float larger = 1; } return apply<float, larger>(n); }\n";
+  EXPECT_TRUE(keeps(text + tuned_k, "float larger(float"));
+}
+
 TEST(Reach, WhatIsReachedByWaysAroundStays) {
   for (const std::string& text : std::initializer_list<std::string>{
            // by a macro, by one that makes names, by an initialiser and by a type
