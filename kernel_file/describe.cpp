@@ -308,19 +308,6 @@ class Describer {
     std::set<std::string> parameters;
     for (const auto& one : kernel_.parameters) parameters.insert(one.name);
     for (const auto& one : kernel_.template_parameters) parameters.insert(one.name);
-    for (const std::string& word : words_) {
-      if (parameters.contains(word)) continue;
-      if (declared_.contains(word) || is_local_constant(word)) {
-        if (const auto value = constant_of(word)) constants_[word] = *value;
-      } else if (is_tunable_name(word) && is_undeclared(word)) {
-        constants_[word] = guess_of(word);
-        guessed_.insert(word);
-      } else if (is_in_capitals(word) && !may_be_of_compiler(word) && is_undeclared(word)) {
-        compiled_in_.push_back(word);
-        sizes_[word] = {.given = "\"?\"", .comment = "the file does not define it"};
-        order_.push_back(word);
-      }
-    }
     // #if NAME == 2: these are its values.
     static const std::regex compared(R"(#\s*(?:el)?if\b[^\n]*?\b([A-Za-z_]\w*)\s*==\s*(\d+))");
     for (std::sregex_iterator at(code_.begin(), code_.end(), compared), none; at != none; ++at) {
@@ -330,6 +317,20 @@ class Describer {
       const std::int64_t value = std::stoll((*at)[2].str());
       std::vector<std::int64_t>& all = compared_[name];
       if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
+    }
+    for (const std::string& word : words_) {
+      if (parameters.contains(word)) continue;
+      if (declared_.contains(word) || is_local_constant(word)) {
+        if (const auto value = constant_of(word)) constants_[word] = *value;
+      } else if (is_tunable_name(word) && is_undeclared(word)) {
+        constants_[word] = guess_of(word);
+        guessed_.insert(word);
+      } else if (is_in_capitals(word) && !compared_.contains(word) && !may_be_of_compiler(word) &&
+                 is_undeclared(word)) {
+        compiled_in_.push_back(word);
+        sizes_[word] = {.given = "\"?\"", .comment = "the file does not define it"};
+        order_.push_back(word);
+      }
     }
     for (const auto& [name, value] : constants_)
       if (is_tunable_name(name) && !compared_.contains(name)) add_constant_axis(name);
