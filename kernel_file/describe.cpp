@@ -103,6 +103,8 @@ class Describer {
       leave_out(text, reach.unreached[i]);
       reached_ += text + "\n";
     }
+    reached_code_.emplace(reached_);
+    macros_ = HostCode(code_).plain_macros();
     host_text_ = code_;
     if (code_.find("<<") == std::string::npos) {  // host code may be guarded by #ifndef TUNESMITH
       host_text_ = blanked(file.cu) + "\n";
@@ -306,19 +308,6 @@ class Describer {
     std::set<std::string> parameters;
     for (const auto& one : kernel_.parameters) parameters.insert(one.name);
     for (const auto& one : kernel_.template_parameters) parameters.insert(one.name);
-    for (const std::string& word : words_) {
-      if (parameters.contains(word)) continue;
-      if (declared_.contains(word) || is_local_constant(word)) {
-        if (const auto value = constant_of(word)) constants_[word] = *value;
-      } else if (is_tunable_name(word) && is_undeclared(word)) {
-        constants_[word] = guess_of(word);
-        guessed_.insert(word);
-      } else if (is_in_capitals(word) && !may_be_of_compiler(word) && is_undeclared(word)) {
-        compiled_in_.push_back(word);
-        sizes_[word] = {.given = "\"?\"", .comment = "the file does not define it"};
-        order_.push_back(word);
-      }
-    }
     // #if NAME == 2: these are its values.
     static const std::regex compared(R"(#\s*(?:el)?if\b[^\n]*?\b([A-Za-z_]\w*)\s*==\s*(\d+))");
     for (std::sregex_iterator at(code_.begin(), code_.end(), compared), none; at != none; ++at) {
@@ -328,6 +317,20 @@ class Describer {
       const std::int64_t value = std::stoll((*at)[2].str());
       std::vector<std::int64_t>& all = compared_[name];
       if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
+    }
+    for (const std::string& word : words_) {
+      if (parameters.contains(word)) continue;
+      if (declared_.contains(word) || is_local_constant(word)) {
+        if (const auto value = constant_of(word)) constants_[word] = *value;
+      } else if (is_tunable_name(word) && is_undeclared(word)) {
+        constants_[word] = guess_of(word);
+        guessed_.insert(word);
+      } else if (is_in_capitals(word) && !compared_.contains(word) && !may_be_of_compiler(word) &&
+                 is_undeclared(word)) {
+        compiled_in_.push_back(word);
+        sizes_[word] = {.given = "\"?\"", .comment = "the file does not define it"};
+        order_.push_back(word);
+      }
     }
     for (const auto& [name, value] : constants_)
       if (is_tunable_name(name) && !compared_.contains(name)) add_constant_axis(name);
@@ -363,7 +366,7 @@ class Describer {
   }
 
   std::optional<std::int64_t> constant_of(const std::string& word) const {
-    if (const auto value = HostCode(reached_).constant(word)) return value;
+    if (const auto value = reached_code_->constant(word)) return value;
     static const std::regex number(R"(\d+)");
     std::smatch match;
     const std::regex form(
@@ -512,14 +515,13 @@ class Describer {
     for (const auto& [name, value] : constants_)
       if (is_literal(name)) names.insert(name);
     for (const Axis& one : axes_) names.insert(one.name);
-    bounds_.emplace(body_, std::move(names), HostCode(code_).plain_macros());
+    bounds_.emplace(body_, std::move(names), macros_);
   }
 
   // True if the constant is defined as a number, and not by other constants.
   bool is_literal(const std::string& name) const {
-    const std::map<std::string, std::string> macros = HostCode(code_).plain_macros();
-    const auto found = macros.find(name);
-    if (found == macros.end()) return true;
+    const auto found = macros_.find(name);
+    if (found == macros_.end()) return true;
     return std::none_of(found->second.begin(), found->second.end(), [](char c) {
       return (std::isalpha(static_cast<unsigned char>(c)) != 0 &&
               std::string_view("xXuUlLaAbBcCdDeEfF").find(c) == std::string_view::npos) ||
@@ -618,13 +620,14 @@ class Describer {
       if (one.kind == HostExpression::Kind::name && names_.contains(one.word))
         value = names_.at(one.word).value;
       const bool reads_dim = reads_component("blockDim", components_of_dim3[i]);
-      if (is_of_axes) {
+      const bool is_warp =
+          one.kind == HostExpression::Kind::name && std::regex_search(one.word, warp) && !is_axis(one.word);
+      if (is_of_axes && !is_warp) {
         for (const std::string& name : used)
           if (!is_axis(name)) add_constant_axis(name);
         block_.push_back(one.text());
         meanings_.emplace(one.word, one);
-      } else if (value && all.size() > 1 && one.kind == HostExpression::Kind::name &&
-                 std::regex_search(one.word, warp)) {
+      } else if (value && is_warp) {
         block_.push_back(std::to_string(*value));
         meanings_[one.word] = {.kind = HostExpression::Kind::number, .number = *value, .word = {}};
       } else if (!value && reads_dim && one.kind != HostExpression::Kind::name && are_free(used)) {
@@ -657,11 +660,27 @@ class Describer {
         block_.push_back(std::to_string(*value));
         if (one.kind == HostExpression::Kind::name)
           meanings_[one.word] = {.kind = HostExpression::Kind::number, .number = *value, .word = {}};
+      } else if (const std::string name = block_constant(); !name.empty() && all.size() == 1) {
+        if (!is_axis(name)) add_constant_axis(name);
+        block_.push_back(name);
+        block_comment_ = "the launch takes " + one.text();
       } else {
         block_.emplace_back("?");
         block_comment_ = "the launch takes " + one.text();
       }
     }
+  }
+
+  // The only constant that the kernel calls by a name of blocks or threads; empty: there are none or several.
+  std::string block_constant() const {
+    static const std::regex words("block|thread", std::regex::icase);
+    std::string found;
+    for (const auto& [name, value] : constants_) {
+      if (!std::regex_search(name, words) || value < 1 || value > most_threads) continue;
+      if (!found.empty()) return "";
+      found = name;
+    }
+    return found;
   }
 
   // True if the host alone has all of the names.
@@ -806,7 +825,7 @@ class Describer {
     order_.push_back("n");
     grid_ = {"n / " + (tree->parts.empty() ? tree->text() : "(" + tree->text() + ")")};
     grid_comment_ = "the kernel has no guard: whole blocks";
-    rule_ = "n % (" + tree->text() + ") == 0";
+    rule_ = "n % " + (tree->parts.empty() ? tree->text() : "(" + tree->text() + ")") + " == 0";
   }
 
   // Constants of the kernel that a launch names become axes with one value.
@@ -818,7 +837,29 @@ class Describer {
 
   // ---- arrays
 
+  // Returns the dtype of the elements of all types that a sentence names, "vector is float, float2 or
+  // float4";
+  // "?": they differ.
+  std::string common_dtype(const std::string& sentence) const {
+    std::string dtype, words = sentence.substr(std::min(sentence.find(" is ") + 4, sentence.size()));
+    words = std::regex_replace(words, std::regex(" or |, "), ";");
+    for (std::size_t at = 0; at < words.size();) {
+      const std::size_t end = std::min(words.find(';', at), words.size());
+      const CType type = c_type(words.substr(at, end - at), code_);
+      at = end + 1;
+      if (!type.dtype || (!dtype.empty() && dtype != name(*type.dtype))) return "?";
+      dtype = name(*type.dtype);
+    }
+    return dtype.empty() ? "?" : dtype;
+  }
+
   void find_arrays() {
+    // An axis may choose a type by #if.
+    std::vector<std::string> names;
+    for (const Axis& one : axes_) names.push_back(one.name);
+    std::string of_axes;
+    for (const CompiledText& one : compiled_texts(file_.cu, file_.included, names))
+      of_axes += one.text + "\n";
     for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {
       const DeclaredKernel::Parameter& one = kernel_.parameters[i];
       if (!one.is_pointer) continue;
@@ -830,7 +871,7 @@ class Describer {
       std::erase(plain, '*');
       while (!plain.empty() && plain.back() == ' ') plain.pop_back();
       const bool is_of_template = types_.contains(plain);
-      const CType type = c_type(one.type, code_);
+      const CType type = c_type(one.type, of_axes);
       std::int64_t members = 1;
       std::string element = plain;
       if (type.is_pointer_to_pointer)
@@ -839,8 +880,9 @@ class Describer {
       if (is_of_template) {
         if (types_.at(plain) != dtype_) array.dtype = types_.at(plain);
       } else if (!type.ambiguity.empty()) {
-        array.dtype = "?";
-        array.comment = type.ambiguity;
+        array.dtype = common_dtype(type.ambiguity);
+        array.comment =
+            array.dtype == "?" ? type.ambiguity : type.ambiguity + ": extents count " + array.dtype;
       } else if (!type.dtype) {
         const auto [dtype, count] = members_of(plain);
         array.dtype = dtype.empty() ? "?" : dtype;
@@ -1006,8 +1048,7 @@ class Describer {
 
   std::optional<std::int64_t> value_in_kernel(const std::string& words) const {
     Names names;
-    const HostCode code(reached_);
-    const auto made = code.resolved(words, {.at = 0, .known = {}}, names);
+    const auto made = reached_code_->resolved(words, {.at = 0, .known = {}}, names);
     if (!made) return std::nullopt;
     std::map<std::string, HostExpression> values;
     for (const auto& [name, one] : names)
@@ -1201,7 +1242,8 @@ class Describer {
   std::string code_, reached_, host_text_, body_;
   std::set<std::string> words_, declared_;
   DeclaredKernel kernel_;
-  std::optional<HostCode> host_;
+  std::optional<HostCode> host_, reached_code_;
+  std::map<std::string, std::string> macros_;
   std::optional<HostLaunch> launch_;
   HostCode::Place place_;
   std::optional<IndexBounds> bounds_;

@@ -92,6 +92,7 @@ Description DescriptionReader::read(const toml::table& root) {
   for (CompiledText& one : compiled_texts(text_.cu, text_.included, constants)) {
     code_ += one.text + "\n";
     compiled_.push_back(std::move(one.text));
+    lines_.push_back(std::move(one.lines));
   }
   for (const char* word : {"for", "while", "goto"})
     made_.has_loops |= find_word(code_, word) != std::string::npos;

@@ -163,7 +163,7 @@ void DescriptionReader::find_reached(const toml::table& root, const std::vector<
     at = std::max(end, at + 1);
   }
   std::vector<CompiledText> texts;
-  for (const std::string& one : compiled_) texts.push_back({one, {}});
+  for (std::size_t i = 0; i < compiled_.size(); ++i) texts.push_back({compiled_[i], lines_[i]});
   const Reach reach = reach_of(texts, kernels, used);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     leave_out(texts[i].text, reach.unreached[i]);

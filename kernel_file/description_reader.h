@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernel_file/description.h"
+#include "kernel_file/preprocessor.h"
 #include "kernel_file/toml_reader.h"
 
 namespace tunesmith {
@@ -182,9 +183,10 @@ class DescriptionReader : private TomlReader {
   std::vector<std::string> also_compiled_in_;  // the problem's parameters that templates' arguments name
   bool dtype_is_given_ = false;
   std::vector<std::string>
-      compiled_;      // each file without comments, literals and parts that are never compiled
-  std::string code_;  // all files of `compiled_`
-  std::vector<std::string> reached_;  // the files of `compiled_` without what the kernels do not reach
+      compiled_;  // each file without comments, literals and parts that are never compiled
+  std::vector<std::vector<Truth>> lines_;  // of each file of `compiled_`: the truth of its lines
+  std::string code_;                       // all files of `compiled_`
+  std::vector<std::string> reached_;       // the files of `compiled_` without what the kernels do not reach
   Description made_;
 };
 

@@ -113,7 +113,8 @@ DeclaredKernel::Parameter parameter_of(std::string_view declared) {
   std::size_t first = end;
   while (first > 0 && is_name(text[first - 1])) --first;
   parameter.name = text.substr(first, end - first);
-  static const std::regex constant(R"(\bconst\b[^*]*\*|\bconst\b[^*]*$)"),
+  // "float* const x" is no pointer to constants.
+  static const std::regex constant(R"(\bconst\b[^*]*\*|^[^*]*\bconst\b[^*]*$)"),
       alone(R"(\b(__restrict__|__restrict|restrict)\b)");
   const std::string words = text.substr(0, first);
   parameter.is_const = std::regex_search(words, constant);

@@ -43,6 +43,7 @@ class Macros {
   Macros(const std::vector<std::string>& constants, bool is_host)
       : constants_(constants.begin(), constants.end()) {
     macros_["TUNESMITH"] = {Truth::yes, "1"};
+    macros_["__cplusplus"] = {Truth::yes, "202002L"};
     macros_["TUNESMITH_HOST"] = {is_host ? Truth::yes : Truth::no};
     for (const char* of_nvrtc : {"__CUDACC__", "__CUDACC_RTC__", "__CUDA_ARCH__"})
       macros_[of_nvrtc] = {is_host ? Truth::no : Truth::yes};

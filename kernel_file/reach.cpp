@@ -188,10 +188,13 @@ std::vector<std::string> types_of(const Tokens& head, std::size_t open, std::siz
   int depth = 0;
   for (std::size_t i = open + 1; i + 1 < close; ++i) {
     const std::string_view one = head[i].text;
+    // A word before , or ) may be the parameter's name, which says nothing.
+    const std::string_view behind = head[i + 1].text;
+    const bool may_be_name = depth == 0 && (behind == "," || behind == ")" || behind == "=");
     depth += one == "(" || one == "<" ? 1 : one == ")" || one == ">" ? -1 : 0;
     if (one == "," && depth == 0) {
       types.emplace_back();
-    } else if (head[i].is_word()) {
+    } else if (head[i].is_word() && !may_be_name) {
       types.back() += (types.back().empty() ? "" : " ") + std::string(one);
     }
   }
@@ -331,9 +334,9 @@ void classify(Construct& construct) {
 // Splits a text into constructs. The conditions of the preprocessor must not cut braces.
 class Splitter {
  public:
-  Splitter(std::string_view code, std::size_t number, std::vector<Construct>& constructs,
+  Splitter(const CompiledText& text, std::size_t number, std::vector<Construct>& constructs,
            std::set<std::string, std::less<>>& spaces)
-      : code_(code), number_(number), constructs_(constructs), spaces_(spaces) {}
+      : code_(text.text), lines_(text.lines), number_(number), constructs_(constructs), spaces_(spaces) {}
 
   // False: the braces of the text do not match in each of its branches.
   bool split() {
@@ -359,8 +362,9 @@ class Splitter {
   // Computes the branch of each line, and tells whether each branch has as many opening as closing braces.
   bool is_even() {
     struct Condition {
-      int braces, parentheses, least;
+      int braces, parentheses;
       int branch;
+      bool is_decided;  // the branch is compiled wherever the #if is, as with #ifdef __cplusplus
     };
     std::vector<Condition> around;
     int braces = 0, parentheses = 0, branches = 0;
@@ -371,13 +375,21 @@ class Splitter {
       if (begins_directive(code_, at)) {
         const std::string_view word = word_of_directive(at);
         const bool begins = word.starts_with("if"), splits = word.starts_with("el"), ends = word == "endif";
-        if ((splits || ends) &&
-            (around.empty() || around.back().braces != braces || around.back().parentheses != parentheses))
+        if ((splits || ends) && around.empty()) return false;
+        if ((splits || ends) && !around.back().is_decided &&
+            (around.back().braces != braces || around.back().parentheses != parentheses))
           return false;
-        if (begins) around.push_back({braces, parentheses, braces, ++branches});
-        if (splits) around.back().branch = ++branches;
-        if (ends) around.pop_back();
         const std::size_t end = behind_directive(code_, at);
+        const std::size_t inner = line + static_cast<std::size_t>(std::count(
+                                             code_.begin() + static_cast<std::ptrdiff_t>(at),
+                                             code_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+        const bool is_decided = inner < lines_.size() && lines_[inner] == Truth::yes;
+        if (begins) around.push_back({braces, parentheses, 0, is_decided});
+        if (splits) around.back().is_decided = is_decided;
+        if (begins || splits)
+          around.back().branch =
+              is_decided ? (around.size() > 1 ? around[around.size() - 2].branch : 0) : ++branches;
+        if (ends) around.pop_back();
         for (; at < end; ++at)
           if (code_[at] == '\n') branch_[++line] = branch();
         continue;
@@ -385,7 +397,7 @@ class Splitter {
       const char c = code_[at++];
       braces += c == '{' ? 1 : c == '}' ? -1 : 0;
       parentheses += c == '(' ? 1 : c == ')' ? -1 : 0;
-      if (!around.empty() && braces < around.back().braces) return false;
+      if (!around.empty() && !around.back().is_decided && braces < around.back().braces) return false;
       if (c == '\n') branch_[++line] = branch();
     }
     return around.empty() && braces == 0 && parentheses == 0;
@@ -547,6 +559,7 @@ class Splitter {
   }
 
   std::string_view code_;
+  const std::vector<Truth>& lines_;
   std::size_t number_;
   std::vector<Construct>& constructs_;
   std::set<std::string, std::less<>>& spaces_;
@@ -642,12 +655,14 @@ class Reaching {
         // A member, defined outside of its class, goes with the class.
         for (std::size_t i = 0; i + 1 < one.names.size(); ++i)
           if (others_.contains(one.names[i])) return is_used(one.names[i], names_);
-        return is_used(one.names.back(), callable_);
+        return is_used(one.names.back(), one.is_device ? names_ : callable_);
       }
       case Construct::Kind::operators:
         // A host's operator can be meant only if all types of its parameters are reached.
         return std::all_of(one.types.begin(), one.types.end(),
-                           [&](const std::string& words) { return may_be_reached(words); }) ||
+                           [&](const std::string& words) {
+                             return may_be_reached(words, one.tokens.front().text == "template");
+                           }) ||
                is_kept_symbol(one.names.front());
       case Construct::Kind::other:
         if (!one.space.empty()) return is_space_kept(one.space);
@@ -668,7 +683,7 @@ class Reaching {
   }
 
   // `words` are those of a parameter, perhaps with its name. False if its type is out of the kernels' reach.
-  bool may_be_reached(const std::string& words) const {
+  bool may_be_reached(const std::string& words, bool is_template) const {
     std::size_t at = 0;
     while (at < words.size()) {
       const std::size_t end = std::min(words.find(' ', at), words.size());
@@ -676,7 +691,8 @@ class Reaching {
       at = end + 1;
       static const std::set<std::string_view> of_library = {"std",      "ostream",  "istream",
                                                             "ofstream", "ifstream", "iostream"};
-      if (of_library.contains(word) || (others_.contains(word) && !names_.contains(word))) return false;
+      if (of_library.contains(word) || (!is_template && others_.contains(word) && !names_.contains(word)))
+        return false;
     }
     return true;
   }
@@ -693,8 +709,8 @@ class Reaching {
         {"nvcuda", {"wmma", "experimental"}}};
     const auto found = of_toolkit.find(first);
     if (names_.contains(first)) return true;
-    return found != of_toolkit.end() &&
-           std::any_of(found->second.begin(), found->second.end(),
+    if (found == of_toolkit.end()) return first != "std";
+    return std::any_of(found->second.begin(), found->second.end(),
                        [&](std::string_view word) { return names_.contains(word); });
   }
 
@@ -715,7 +731,7 @@ Reach reach_of(const std::vector<CompiledText>& texts, const std::vector<std::st
   std::set<std::string, std::less<>> spaces;
   bool is_understood = true;
   for (std::size_t i = 0; i < texts.size(); ++i)
-    is_understood &= Splitter(texts[i].text, i, constructs, spaces).split();
+    is_understood &= Splitter(texts[i], i, constructs, spaces).split();
   if (!is_understood) {
     Reach all;
     all.unreached.resize(texts.size());

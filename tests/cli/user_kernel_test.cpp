@@ -1070,31 +1070,113 @@ TEST_F(UserKernelTest, AHostFunctionThatFailsIsNamed) {
 }
 
 TEST_F(UserKernelTest, WhatTheHostLacksIsSaid) {
-  for (const auto& [header, says] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"<mma.h>", "is not there. If it is of the CUDA toolkit, it has no twin for the host: tune"},
-           {"<cuda/barrier>", "is not there. If it is of the CUDA toolkit"},
-           {"<helper_cuda.h>", "is not there."}}) {
+  for (const auto& [header, use, says] :
+       std::initializer_list<std::tuple<const char*, const char*, const char*>>{
+           {"<mma.h>", "using namespace nvcuda;",
+            ", of which the kernel uses nvcuda, has no twin for the host: tune this kernel on a CUDA device"},
+           {"<cuda/barrier>", "cuda::barrier<cuda::thread_scope_block> b;",
+            ", of which the kernel uses cuda, has no twin"},
+           {"<torch/extension.h>", "at::Half h;",
+            ", of which the kernel uses at, is neither NVRTC's nor the host's"},
+           {"<helper_math.h>", "float4 v;",
+            " is not there, and the kernel uses vectors, whose operators it may define"},
+           {"<sizes.h>", "\n#ifdef WIDE\n#endif\n",
+            " is not there, and #if asks for WIDE, which it may define"}}) {
     write("\n#include <math.h>\n#include " + std::string(header) + "\n" +
-          twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
+          twice(std::string(use) + " if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
     const Outcome tuned = scratch.tunesmith(tune + "--budget all");
     EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
-    EXPECT_THAT(tuned.err, HasSubstr(std::string("The header ") + header + " " + says));
+    EXPECT_THAT(tuned.err, HasSubstr(std::string("The header ") + header + says));
     EXPECT_THAT(tuned.err, HasSubstr("twice.cu:3:"));
   }
 }
 
 TEST_F(UserKernelTest, HeadersThatNoKernelHasAreLeftOut) {
-  write("#include <iostream>\n#include <time.h>\n" +
-        twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
-  const Outcome host = scratch.tunesmith("check twice.cu --random 0 --problem n=100 --device host");
+  const std::string kernel = twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared);
+  const std::string check = "check twice.cu --random 0 --problem n=100 --device host";
+  write(
+      "#include <iostream>\n#include <time.h>\n#include <cublas_v2.h>\n#include \"helper_cuda.h\"\n#include "
+      "<cooperative_groups.h>\n#include \"mine.h\"\n" +
+      kernel);
+  const Outcome host = scratch.tunesmith(check);
   EXPECT_EQ(host.exit_code, 0) << host.out << host.err;
   EXPECT_THAT(host.out + host.err, HasSubstr("no kernel has the header <iostream>; line 1 is left out."))
       << host.out << host.err;
-  write("#include <iostream>\nvoid report() { std::cout << 1; }\n" +
-        twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
-  const Outcome needed = scratch.tunesmith("check twice.cu --random 0 --problem n=100 --device host");
+  // What a header might have declared is told where a name is missing.
+  write("#include \"mine.h\"\n" + twice("if (i < n) y[i] = mine(x[i]) * PART / PART;", compared));
+  const Outcome needed = scratch.tunesmith(check);
   EXPECT_EQ(needed.exit_code, 1) << needed.out;
-  EXPECT_THAT(needed.out + needed.err, HasSubstr("twice.cu:2:")) << needed.out << needed.err;
+  EXPECT_THAT(needed.out + needed.err, HasSubstr("Left out of it, as it is not there: mine.h."));
+}
+
+// The file of an author is compiled for the host and by NVRTC as it stands.
+TEST_F(UserKernelTest, HostCodeIsLeftOut) {
+  const std::string before =
+      "#include <iostream>\n#include <vector>\n#include <helper_cuda.h>\nusing namespace std;\n"
+      "template <typename T> struct Timer { std::vector<T> times; void start(); };\n"
+      "template <typename T> void Timer<T>::start() { times.clear(); }\ncublasHandle_t handle;\n"
+      "std::ostream& operator<<(std::ostream& out, const float2& v) { return out << v.x; }\n"
+      "__host__ __device__ inline float both(float x) { return 2 * x; }\n"
+      "__global__ void textured(cudaTextureObject_t t) { asm(\"bar\"); }\n";
+  const std::string behind =
+      "int main() {\n  std::vector<float> x(10);\n  float *a, *b;\n  cudaMalloc(&a, 40);\n"
+      "  twice<<<1, 64>>>(a, b, 10);\n  std::cout << both(1) << std::endl;\n}\n";
+  write(before + twice("if (i < n) y[i] = both(x[i]) * PART / PART;", compared) + behind);
+  const std::string check = "check twice.cu --random 0 --problem n=100 ";
+  const Outcome host = scratch.tunesmith(check + "--device host");
+  EXPECT_EQ(host.exit_code, 0) << host.out << host.err;
+  EXPECT_THAT(host.err, HasSubstr("the kernel does not reach "));
+  const Outcome compiled = scratch.tunesmith(check + "--target sm_90a");
+  if (!has(compiled.out + compiled.err, "libnvrtc")) {
+    EXPECT_EQ(compiled.exit_code, 0) << compiled.out << compiled.err;
+  }
+
+  // Lines of errors are the author's.
+  const std::string broken =
+      before + twice("if (i < n) y[i] = wrong(x[i]) * PART / PART;", compared) + behind;
+  write(broken);
+  const auto line = 1 + std::count(broken.begin(),
+                                   broken.begin() + static_cast<std::ptrdiff_t>(broken.find("wrong")), '\n');
+  EXPECT_THAT(scratch.tunesmith(check + "--device host").err,
+              HasSubstr("twice.cu:" + std::to_string(line) + ":"));
+}
+
+// An axis that only host code names would tune nothing.
+TEST_F(UserKernelTest, AnAxisOfHostCodeIsRefused) {
+  write(twice("if (i < n) y[i] = 2 * x[i];", compared) + "int main() { return PART; }\n");
+  const Outcome refused = scratch.tunesmith("space twice.cu");
+  EXPECT_EQ(refused.exit_code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("The axis PART occurs in no code that the kernel reaches in twice.cu"));
+}
+
+TEST_F(UserKernelTest, ADescriptionIsWrittenOfTheFile) {
+  const std::string program =
+      "#include <cstdio>\n__global__ void twice(const float* x, float* y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 2 * x[i];\n}\n"
+      "int main() {\n  int n = 5000;\n  float *x, *y;\n  cudaMalloc(&x, n * sizeof(float));\n"
+      "  cudaMalloc(&y, n * sizeof(float));\n  twice<<<(n + 255) / 256, 256>>>(x, y, n);\n}\n";
+  write(program);
+  const Outcome shown = scratch.tunesmith("describe twice.cu");
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("n = [1, 5000]\n"));
+  EXPECT_THAT(shown.out, HasSubstr("grid = [\"ceil_div(n, BLOCK)\"]\nblock = [\"BLOCK\"]\n"));
+  EXPECT_EQ(scratch.tunesmith("describe twice.cu -o twice.toml").exit_code, 0);
+  EXPECT_EQ(scratch.tunesmith("space twice.cu").exit_code, 0);
+  const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 1 --problem n=300");
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  const Outcome again = scratch.tunesmith("describe twice.cu -o twice.toml");
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err, HasSubstr("The file twice.toml exists; describe does not overwrite descriptions."));
+
+  std::filesystem::remove(scratch.path() / "twice.toml");
+  write(
+      "__global__ void twice(const float* x, float* y, int n, int m) { y[n * threadIdx.x + m] = "
+      "x[blockDim.x]; }\n");
+  EXPECT_EQ(scratch.tunesmith("describe twice.cu -o twice.toml").exit_code, 0);
+  const Outcome open = scratch.tunesmith("space twice.cu");
+  EXPECT_EQ(open.exit_code, 2);
+  EXPECT_THAT(open.err, HasSubstr("The description leaves open arrays.x (line "));
+  EXPECT_EQ(scratch.tunesmith("describe twice.cu --kernel other").exit_code, 2);
 }
 
 // Guarded includes in any spelling are left out, and for NVRTC too.

@@ -222,6 +222,18 @@ __global__ void add(const float* x, float* sums, int n, int count) {
             assert np.isclose(total[0], y.sum(dtype=float))
 
 
+def test_a_kernel_is_described(tmp_path):
+    (tmp_path / "own.cu").write_text(
+        "__global__ void twice(const float* x, float* y, int n) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 2 * x[i];\n}\n"
+    )
+    text = tunesmith.describe(tmp_path / "own.cu")
+    assert text == tunesmith.describe(str(tmp_path / "own.cu"), kernel="twice")
+    assert 'y = { extents = ["n"], role = "output" }' in text and '"?"' not in text
+    with pytest.raises(ValueError, match="There is no kernel other in"):
+        tunesmith.describe(tmp_path / "own.cu", kernel="other")
+
+
 def test_a_description_of_python_values(tmp_path):
     def grid(n, BLOCK):
         tiles = ceil_div(n, BLOCK)  # noqa: F821

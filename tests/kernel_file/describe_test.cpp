@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the descriptions that are written of kernels' files, in tests/golden/described.txt
+// (TUNESMITH_UPDATE_GOLDEN=1 writes it anew). Those without question marks must be accepted as they stand.
+#include "kernel_file/describe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "generator/error.h"
+#include "generator/random.h"
+#include "kernel_file/described_op.h"
+
+namespace tunesmith {
+namespace {
+
+using testing::HasSubstr;
+
+std::string described_text(const std::string& cu, const std::string& kernel = "") {
+  return described({.path = "own.cu", .cu = cu, .description = {}}, kernel,
+                   [](const std::string& name) { return name == "transpose"; });
+}
+
+// An author's program around a kernel.
+const std::string vector_add =
+    "#include <iostream>\n#define N (1 << 20)\n"
+    "__global__ void add(const float* a, const float* b, float* c, int n, float factor) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) c[i] = a[i] + factor * b[i];\n}\n"
+    "int main() {\n  float *d_a, *d_b, *d_c;\n  size_t bytes = N * sizeof(float);\n  cudaMalloc(&d_a, "
+    "bytes);\n"
+    "  cudaMalloc((void**)&d_b, bytes);\n  cudaMalloc(&d_c, N * sizeof(float));\n  int threads = 256;\n"
+    "  int blocks = (N + threads - 1) / threads;\n  add<<<blocks, threads>>>(d_a, d_b, d_c, N, 0.5f);\n}\n";
+
+const std::string product =
+    "#define TILE 16\ntemplate <typename T, int WORK>\n"
+    "__global__ void product(const T* A, const T* B, T* C, int m, int n, int k) {\n"
+    "  __shared__ T tile[TILE][TILE];\n  int row = blockIdx.y * TILE + threadIdx.y, unused = WORK;\n"
+    "  int col = blockIdx.x * TILE + threadIdx.x;\n  if (row < m && col < n) {\n    T sum = 0;\n"
+    "    for (int i = 0; i < k; ++i) sum += A[row * k + i] * B[i * n + col];\n    C[row * n + col] = sum;\n  "
+    "}\n}\n"
+    "static int up(int a, int b) { return (a + b - 1) / b; }\n"
+    "void launch(const double* A, const double* B, double* C, int M, int N, int K) {\n  dim3 block(TILE, "
+    "TILE);\n"
+    "  dim3 grid(up(N, block.x), up(M, block.y));\n  product<double, 4><<<grid, block>>>(A, B, C, M, N, "
+    "K);\n}\n"
+    "int main() {\n  double *a, *b, *c;\n  int m = 100, n = 200, k = 300;\n  cudaMalloc(&a, m * k * "
+    "sizeof(double));\n"
+    "  cudaMalloc(&b, k * n * sizeof(double));\n  cudaMalloc(&c, m * n * sizeof(double));\n"
+    "  launch(a, b, c, m, n, k);\n}\n";
+
+// As tuners have kernels: constants from outside, no host code.
+const std::string of_tuner =
+    "__constant__ float weights[5];\n#if use_cache == 1\n#define LOAD(x) __ldg(&(x))\n#else\n#define LOAD(x) "
+    "x\n#endif\n"
+    "__global__ void blur(float* out, const float* in, int height, int width) {\n"
+    "  int x = blockIdx.x * block_size_x * tile_size_x + threadIdx.x;\n"
+    "  int y = blockIdx.y * block_size_y + threadIdx.y;\n  if (y >= height) return;\n#pragma unroll\n"
+    "  for (int t = 0; t < tile_size_x; ++t, x += block_size_x)\n"
+    "    if (x < width) out[y * width + x] = weights[2] * LOAD(in[y * width + x]);\n}\n";
+
+const std::string open =
+    "struct Item { int key; float value; };\nextern __shared__ float buffer[];\n__device__ int counter;\n"
+    "__global__ void sort(Item* items, int* order, int stride, int first, bool up) {\n"
+    "  int at = order[threadIdx.x + first] + counter;\n  buffer[threadIdx.x] = items[at * stride].value;\n"
+    "  items[at].key = up ? 1 : 2;\n  atomicAdd(&order[0], 1);\n}\n";
+
+const std::string unguarded =
+    "__global__ void twice(const float4* x, float4* y) {\n  int block = blockIdx.x;\n"
+    "  int i = block * blockDim.x + threadIdx.x;\n  y[i] = make_float4(x[i].x, x[i].y, x[i].z, x[i].w);\n}\n";
+
+const std::string several =
+    "#define WARP_SIZE 32\n__global__ void rows(float* y, const float* x, int R, int C) {\n"
+    "  int row = blockIdx.x * blockDim.y + threadIdx.y;\n  if (row >= R) return;\n"
+    "  for (int i = threadIdx.x; i < C; i += WARP_SIZE) y[row * C + i] += x[row * C + i];\n}\n"
+    "__global__ void transpose(float* y, const float* x, int n) { y[threadIdx.x] = x[n]; }\n"
+    "void run(float* y, const float* x, int B, int T, int C, int block_size) {\n  const int R = B * T;\n"
+    "  int block_y = block_size / WARP_SIZE;\n  const int grid = (R - 1) / block_y + 1;\n"
+    "  rows << < grid, dim3(WARP_SIZE, block_y) >> > (y, x, R, C);\n}\n"
+    "int main() { float *y, *x; int B = 8, T = 16, C = 32; cudaMalloc(&y, B * T * C * sizeof(float));\n"
+    "  cudaMalloc(&x, B * T * C * sizeof(float)); run(y, x, B, T, C, 128); transpose<<<1, 64>>>(y, x, 5); "
+    "}\n";
+
+struct Sample {
+  const char* title;
+  const std::string& cu;
+  const char* kernel;
+};
+const Sample samples[] = {{"a program", vector_add, ""},
+                          {"a template", product, ""},
+                          {"constants from outside", of_tuner, ""},
+                          {"open keys", open, ""},
+                          {"no guard", unguarded, ""},
+                          {"several kernels, and a size of others", several, "rows"},
+                          {"a name that is taken", several, "transpose"}};
+
+TEST(Describe, Golden) {
+  std::string all;
+  for (const Sample& one : samples)
+    all += "==== " + std::string(one.title) + "\n" + described_text(one.cu, one.kernel) + "\n";
+  const std::string path = TUNESMITH_GOLDEN_DIR "/described.txt";
+  if (std::getenv("TUNESMITH_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << all;
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_EQ(all, std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+TEST(Describe, WhatHasNoQuestionMarkIsAccepted) {
+  int accepted = 0;
+  for (const Sample& one : samples) {
+    const std::string text = described_text(one.cu, one.kernel);
+    const KernelFile file{.path = "own.cu", .cu = one.cu, .description = text};
+    if (text.find("\"?\"") != std::string::npos) {
+      try {
+        described_op(file, {});
+        FAIL() << text;
+      } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("leaves open "));
+      }
+      continue;
+    }
+    ++accepted;
+    EXPECT_NO_THROW(described_op(file, {})) << one.title << "\n" << text;
+  }
+  EXPECT_EQ(accepted, 5);
+}
+
+TEST(Describe, OpenKeysAreNamed) {
+  const std::string text =
+      "[problem]\nn = \"?\"\n[arrays]\ny = { extents = [\"n\", \"?\"], role = \"output\" }\n";
+  try {
+    described_op({.path = "own.cu", .cu = unguarded, .description = text}, {});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("leaves open arrays.y.extents (line 4), problem.n (line 2): a person"));
+  }
+}
+
+TEST(Describe, WhatCannotBeDescribedIsSaid) {
+  for (const auto& [cu, kernel, says] :
+       std::initializer_list<std::tuple<std::string, const char*, const char*>>{
+           {"int main() {}", "", "has no __global__ function"},
+           {several, "", "has several kernels (rows, transpose); choose one by --kernel NAME."},
+           {several, "nobody",
+            "There is no kernel nobody in own.cu; its __global__ functions are rows, transpose."},
+           {"__global__ void k(float** x) { x[0] = 0; }", "", "is a pointer to pointers"},
+           {"template <typename... T> __global__ void k(T... x) {}", "", "is a pack"},
+           {"__global__ void k(float*, int n) {}", "", "a pointer without a name"},
+           {"__global__ void k(float* x);", "", "has no body"}}) {
+    try {
+      ADD_FAILURE() << described_text(cu, kernel);
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(says));
+    }
+  }
+}
+
+// Pieces are lost, doubled and moved: a description or a sentence, nothing else.
+TEST(Describe, AnyTextIsAnswered) {
+  Random random(7);
+  int written = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::string text = samples[random.below(std::size(samples))].cu;
+    for (std::uint64_t edits = 1 + random.below(3); edits > 0; --edits) {
+      const std::size_t at = random.below(text.size());
+      const std::size_t size = std::min<std::size_t>(1 + random.below(16), text.size() - at);
+      const std::string piece = text.substr(at, size);
+      if (random.below(2) == 0) text.erase(at, size);
+      if (random.below(2) == 0) text.insert(random.below(text.size() + 1), piece);
+    }
+    try {
+      written += described_text(text, "").empty() ? 0 : 1;
+    } catch (const UsageError&) {
+    }
+  }
+  EXPECT_GT(written, 25);
+}
+
+}  // namespace
+}  // namespace tunesmith
