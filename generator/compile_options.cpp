@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/compile_options.h"
 
-#include <charconv>
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -16,10 +16,8 @@ std::int64_t number_in(std::string_view text, std::string_view opening, std::int
   for (std::size_t at = 0; (at = text.find(opening, at)) != std::string_view::npos; ++at) {
     if (at > 0 && text[at - 1] != '\n') continue;
     const std::string_view rest = text.substr(at + opening.size());
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    const bool is_whole_line = end == rest.data() + rest.size() || *end == '\n';
-    return error == std::errc() && is_whole_line && number >= least && number <= most ? number : otherwise;
+    const auto number = parsed_number<std::int64_t>(rest.substr(0, rest.find('\n')));
+    return number && *number >= least && *number <= most ? *number : otherwise;
   }
   return otherwise;
 }
@@ -44,7 +42,7 @@ CompileOptions compile_options_of(std::string_view text) {
   CompileOptions options;
   options.fast_math = number_in(text, fast_math, 0, 1, 0) == 1;
   options.registers = number_in(text, registers, least_registers, most_registers, 0);
-  options.standard = number_in(text, standard, 17, 20, options.standard);
+  if (number_in(text, standard, 17, 17, 0) == 17) options.standard = 17;
   return options;
 }
 
