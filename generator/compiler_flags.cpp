@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/compile_options.h"
+#include "generator/compiler_flags.h"
 
 #include "generator/number_text.h"
 
@@ -24,7 +24,7 @@ std::int64_t number_in(std::string_view text, std::string_view opening, std::int
 
 }  // namespace
 
-std::string compile_option_lines(const CompileOptions& options) {
+std::string compiler_flag_lines(const CompilerFlags& options) {
   std::string lines, words;
   const auto add = [&](std::string_view opening, std::int64_t number, const std::string& word) {
     lines += std::string(opening) + std::to_string(number) + "\n";
@@ -33,13 +33,13 @@ std::string compile_option_lines(const CompileOptions& options) {
   if (options.fast_math) add(fast_math, 1, "--use_fast_math");
   if (options.registers > 0)
     add(registers, options.registers, "--maxrregcount=" + std::to_string(options.registers));
-  if (options.standard != CompileOptions().standard)
+  if (options.standard != CompilerFlags().standard)
     add(standard, options.standard, "--std=c++" + std::to_string(options.standard));
   return lines.empty() ? "" : "// On a GPU it is compiled with" + words + ".\n" + lines;
 }
 
-CompileOptions compile_options_of(std::string_view text) {
-  CompileOptions options;
+CompilerFlags compiler_flags_of(std::string_view text) {
+  CompilerFlags options;
   options.fast_math = number_in(text, fast_math, 0, 1, 0) == 1;
   options.registers = number_in(text, registers, least_registers, most_registers, 0);
   if (number_in(text, standard, 17, 17, 0) == 17) options.standard = 17;
