@@ -35,7 +35,7 @@ struct Template {
   std::function<Values(const Problem&)> constants = nullptr;
   /// Replaces Op::preamble for a template that compiles in other parameters. Null: the op's preamble is used.
   std::function<std::string(const Problem&)> preamble = nullptr;
-  /// Lines behind the constants that follow from the config: compiler options (compile_options.h), macros.
+  /// Lines behind the constants that follow from the config: compiler options (compiler_flags.h), macros.
   /// Null: none.
   std::function<std::string(const Config&)> settings = nullptr;
   /// Text that depends on the config too and replaces the body's line #include "generated". The text may hold

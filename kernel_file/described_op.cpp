@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "generator/compile_options.h"
+#include "generator/compiler_flags.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/identity.h"
@@ -40,10 +40,10 @@ std::string settings_of(const DescriptionFacts& facts, const Config& config, boo
   const auto value = [&](const CompileSetting& setting) {
     return setting.axis ? config[facts.axes[*setting.axis]] : setting.value;
   };
-  CompileOptions options{.standard = given.standard};
+  CompilerFlags options{.standard = given.standard};
   if (given.fast_math && !is_reference) options.fast_math = value(*given.fast_math) != 0;
   if (given.registers) options.registers = value(*given.registers);
-  std::string lines = compile_option_lines(options);
+  std::string lines = compiler_flag_lines(options);
   for (const auto& [name, setting] : given.defines)
     lines += "#define " + name + " " +
              (setting.words.empty() ? "(" + std::to_string(value(setting)) + ")" : setting.words) + "\n";

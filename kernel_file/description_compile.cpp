@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "generator/compile_options.h"
+#include "generator/compiler_flags.h"
 #include "kernel_file/c_type.h"
 #include "kernel_file/description_reader.h"
 

@@ -155,12 +155,8 @@ Run run(const std::vector<std::string>& words, const fs::path& log, const Patien
   return result;
 }
 
-// Returns the path of the compiler, or nothing.
-std::string find_compiler() {
-  const char* given = ::secure_getenv("TUNESMITH_CXX");
-  const std::vector<std::string> names = given != nullptr && *given != '\0'
-                                             ? std::vector<std::string>{given}
-                                             : std::vector<std::string>{"c++", "g++", "clang++"};
+// Returns the path of the first of these compilers that is there, or nothing.
+std::string find_one_of(const std::vector<std::string>& names) {
   const char* variable = ::secure_getenv("PATH");
   for (const std::string& name : names) {
     if (name.find('/') != std::string::npos) {
@@ -176,6 +172,13 @@ std::string find_compiler() {
   return {};
 }
 
+// Returns the path of the compiler, or nothing.
+std::string find_compiler() {
+  const char* given = ::secure_getenv("TUNESMITH_CXX");
+  if (given != nullptr && *given != '\0') return find_one_of({given});
+  return find_one_of({"c++", "g++", "clang++"});
+}
+
 // Flags for templates/common/host/watch.h. Symbols keep the order of the text, so that a guard lies before
 // each shared array; a load stays in place even if its value is used only under a condition.
 const std::vector<std::string> watched_flags = {"-DTUNESMITH_WATCHED", "-O1", "-fno-threadsafe-statics",
@@ -185,10 +188,12 @@ const std::vector<std::string> watched_by_gcc = {
     "tsan-distinguish-volatile=1", "--param",        "tsan-instrument-func-entry-exit=0"};
 const std::vector<std::string> watched_by_clang = {"-mllvm", "-tsan-distinguish-volatile=1", "-mllvm",
                                                    "-tsan-instrument-func-entry-exit=0"};
+const std::vector<std::string> wrapping_by_clang = {"-fsanitize=unsigned-integer-overflow"};
 
 class HostToolchain : public Toolchain {
  public:
-  HostToolchain(std::string compiler, std::chrono::milliseconds limit, bool watched = false)
+  HostToolchain(std::string compiler, std::chrono::milliseconds limit, bool watched = false,
+                bool wrapping = false)
       : compiler_(std::move(compiler)), limit_(limit), watched_(watched) {
     ScratchFolder::remove_abandoned();
     const ScratchFolder scratch;
@@ -202,14 +207,17 @@ class HostToolchain : public Toolchain {
     }
     if (watched_) {
       const bool is_clang = identity_.find("clang") != std::string::npos;
+      wraps_ = wrapping && is_clang;
       flags_.insert(flags_.end(), watched_flags.begin(), watched_flags.end());
       const auto& more = is_clang ? watched_by_clang : watched_by_gcc;
       flags_.insert(flags_.end(), more.begin(), more.end());
+      if (wraps_) flags_.insert(flags_.end(), wrapping_by_clang.begin(), wrapping_by_clang.end());
     }
     for (const std::string& flag : flags_) identity_ += " " + flag;
   }
 
   std::string identity() const override { return identity_; }
+  bool wraps() const { return wraps_; }  // true: unsigned arithmetic that wraps is reported
 
   Compilation compile(const Source& source, const Patience& patience) const override {
     const Clock::time_point start = Clock::now();
@@ -259,7 +267,7 @@ class HostToolchain : public Toolchain {
  private:
   std::string compiler_;
   std::chrono::milliseconds limit_;
-  bool watched_;
+  bool watched_, wraps_ = false;
   std::string identity_;
   // Products and sums are rounded separately, so that a result does not depend on the processor's FMA.
   std::vector<std::string> flags_ = {
@@ -298,13 +306,22 @@ std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit) 
   return std::make_unique<HostToolchain>(std::move(compiler), limit);
 }
 
-std::unique_ptr<Toolchain> make_watched_toolchain() {
+std::unique_ptr<Toolchain> make_watched_toolchain(bool* wraps) {
+  if (wraps != nullptr) *wraps = false;
 #if defined(__SANITIZE_ADDRESS__)  // not compatible with the other sanitizers
   return nullptr;
 #else
-  std::string compiler = find_compiler();
-  if (compiler.empty()) return nullptr;
-  return std::make_unique<HostToolchain>(std::move(compiler), std::chrono::seconds(60), true);
+  constexpr std::chrono::seconds limit(60);
+  const char* given = ::secure_getenv("TUNESMITH_CXX");
+  const bool is_free = wraps != nullptr && (given == nullptr || *given == '\0');
+  const std::string clang = is_free ? find_one_of({"clang++"}) : "";
+  for (const std::string& compiler : {find_compiler(), clang}) {
+    if (compiler.empty()) continue;
+    auto made = std::make_unique<HostToolchain>(compiler, limit, true, wraps != nullptr);
+    if (wraps != nullptr) *wraps = made->wraps();
+    if (clang.empty() || compiler == clang || *wraps) return made;
+  }
+  return nullptr;
 #endif
 }
 

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <vector>
 
-#include "generator/compile_options.h"
+#include "generator/compiler_flags.h"
 #include "generator/error.h"
 #include "generator/target.h"
 #include "runtime/compiler_log.h"
@@ -296,7 +296,7 @@ class NvrtcToolchain : public Toolchain {
 
   int compile(Nvrtc::Program program, const Source& source, bool minimal, Compilation& result) const {
     const std::string& target = source.target;
-    const CompileOptions asked = compile_options_of(source.text);
+    const CompilerFlags asked = compiler_flags_of(source.text);
     const std::string option = "--gpu-architecture=" + target,
                       standard = "--std=c++" + std::to_string(asked.standard),
                       registers = "--maxrregcount=" + std::to_string(asked.registers);

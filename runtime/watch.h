@@ -34,7 +34,7 @@ struct Watch {
   /// Reports an access at an address that is no multiple of its type's alignment; if it returns 0, the launch
   /// ends.
   int (*misaligned)(void* self, const void* at, long long alignment, const char* file, int line, int thread);
-  /// Reports signed integer arithmetic that left its type's range.
+  /// Reports integer arithmetic that left its type's range.
   void (*overflow)(void* self, const char* file, int line);
   /// A thread arrives at a cuda::barrier of its block, or has waited for all that arrived there.
   void (*signal)(void* self, const void* what, int thread, int waits);
@@ -57,8 +57,9 @@ struct ModuleMemory {
 inline constexpr int host_watch_ended = 9;
 
 /// Makes the host's compiler for variants whose memory accesses are watched: they run several times as long.
-/// Returns null if the compiler cannot do this.
-std::unique_ptr<Toolchain> make_watched_toolchain();
+/// Returns null if the compiler cannot do this. With `wraps` it prefers a Clang, by which unsigned arithmetic
+/// that wraps is reported as an overflow too, and sets `*wraps` to whether it is.
+std::unique_ptr<Toolchain> make_watched_toolchain(bool* wraps = nullptr);
 
 /// Makes later launches of a host executable from make_watched_toolchain() report to `watch`; null: no more.
 /// Returns the memory ranges of the loaded binary, which are read from its bytes.

@@ -231,7 +231,12 @@ def describe(file: str | os.PathLike[str], *, kernel: str | None = None) -> str:
     file: my_kernel.cu, as it stands. kernel: the __global__ function (default: the only one). docs/your_own_kernel.md has more. Raises
     ValueError for a file without such a kernel, or with several of which none is named.
 
-    >>> print(tunesmith.describe("my_kernel.cu"))  # doctest: +SKIP
+    >>> kernel = "__global__ void twice(const float* x, float* y, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
+    >>> with open("twice.cu", "w") as file:
+    ...     file.write(kernel) == len(kernel)
+    True
+    >>> print(tunesmith.describe("twice.cu"))  # doctest: +ELLIPSIS
+    kernel = "twice"...
     """
     return _run(["describe", os.fspath(file), *(["--kernel", kernel] if kernel else [])], shown=False)
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "generator/compile_options.h"
+#include "generator/compiler_flags.h"
 #include "generator/target.h"
 #include "tests/op_cases.h"
 
@@ -40,9 +40,9 @@ TEST_F(Nvrtc, MakesACubin) {
 }
 
 TEST_F(Nvrtc, CompilesAsTheTextAsks) {
-  const auto compiled = [&](const CompileOptions& options) {
+  const auto compiled = [&](const CompilerFlags& options) {
     const Compilation made = toolchain_->compile(
-        source(compile_option_lines(options) +
+        source(compiler_flag_lines(options) +
                    "extern \"C\" __global__ void many(float* x, float y) {\n  float own[64];\n"
                    "  for (int i = 0; i < 64; ++i) own[i] = sinf(x[i]) / y;\n"
                    "  for (int i = 0; i < 64; ++i) x[64 * own[63 - i] > 0 ? i : 0] = own[i];\n}\n"

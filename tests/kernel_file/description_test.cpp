@@ -11,7 +11,7 @@
 #include <iterator>
 #include <tuple>
 
-#include "generator/compile_options.h"
+#include "generator/compiler_flags.h"
 #include "generator/error.h"
 #include "generator/op.h"
 #include "generator/random.h"
@@ -858,19 +858,19 @@ TEST(Description, SaysHowItIsCompiled) {
   };
   const std::string usual = "BLOCK=128 VECTOR=2";
   const Source none = source(good, usual);
-  EXPECT_EQ(compile_options_of(none.text), CompileOptions());
+  EXPECT_EQ(compiler_flags_of(none.text), CompilerFlags());
   const std::string all = with(
       "fast_math = \"FAST\"\nmaxrregcount = 64\nstandard = \"c++17\"\n"
       "defines = { vector = \"FAST\", valid = \"unsigned int\" }");
   const Source slow = source(all, usual + " FAST=0"), fast = source(all, usual + " FAST=1");
-  EXPECT_EQ(compile_options_of(slow.text),
-            (CompileOptions{.fast_math = false, .registers = 64, .standard = 17}));
-  EXPECT_EQ(compile_options_of(fast.text),
-            (CompileOptions{.fast_math = true, .registers = 64, .standard = 17}));
+  EXPECT_EQ(compiler_flags_of(slow.text),
+            (CompilerFlags{.fast_math = false, .registers = 64, .standard = 17}));
+  EXPECT_EQ(compiler_flags_of(fast.text),
+            (CompilerFlags{.fast_math = true, .registers = 64, .standard = 17}));
   EXPECT_THAT(fast.text, HasSubstr("// On a GPU it is compiled with --use_fast_math --maxrregcount=64 "
                                    "--std=c++17.\n"));
   EXPECT_THAT(fast.text, HasSubstr("#define vector (1)\n#define valid unsigned int\n"));
-  EXPECT_FALSE(compile_options_of(source(all, usual + " FAST=1", true).text).fast_math)
+  EXPECT_FALSE(compiler_flags_of(source(all, usual + " FAST=1", true).text).fast_math)
       << "a reference is computed exactly";
   // What is compiled otherwise is another kernel.
   EXPECT_NE(source(with("fast_math = \"FAST\""), usual + " FAST=0").hash,

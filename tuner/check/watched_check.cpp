@@ -17,8 +17,8 @@ namespace {
 // A watched launch is slow, and a fault shows early.
 constexpr std::chrono::duration<double> companions_limit{0.3}, problem_limit{0.6};
 
-// The first number of elements that 32-bit integers cannot count.
-constexpr std::int64_t most_of_32_bits = std::int64_t{1} << 31;
+// The first numbers of elements that 32-bit integers cannot count, signed and unsigned.
+constexpr std::int64_t most_of_32_bits = std::int64_t{1} << 31, most_unsigned = std::int64_t{1} << 32;
 
 // An array of zeros, in which only touched pages take memory.
 class SparseMemory {
@@ -101,7 +101,14 @@ std::optional<Problem> largest_problem(const Op& op, const Problem& asked, const
 std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config& config,
                                               ProblemArrays& asked, std::span<ProblemArrays> companions,
                                               bool& lost) {
-  if (!toolchain_) toolchain_ = make_watched_toolchain();
+  if (!toolchain_) {
+    const std::optional<Problem> largest =
+        largest_problem(op_, asked.problem(), compiled_in(op_, tmpl, asked.problem()));
+    const bool wrapping =
+        largest && std::any_of(op_.arguments.begin(), op_.arguments.end(),
+                               [&](const Argument& one) { return elements(one, *largest) > most_unsigned; });
+    toolchain_ = make_watched_toolchain(wrapping ? &wraps_ : nullptr);
+  }
   if (!toolchain_) return std::nullopt;
   const Source source = render(op_, tmpl, asked.problem(), config, "host");
   const Compilation compiled = toolchain_->compile(source);
@@ -127,11 +134,13 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
 // do.
 Problem WatchedCheck::smaller(Problem large, std::size_t array, const Variant& variant,
                               const Values& constants) const {
+  const std::int64_t most =
+      wraps_ && elements(op_.arguments[array], large) > most_unsigned ? most_unsigned : most_of_32_bits;
   for (const Parameter& parameter : op_.parameters) {
     while (parameter.is_integer() && constants.find(parameter.name) == nullptr) {
       Problem smaller = large;
       smaller.set(parameter.name, std::get<std::int64_t>(*large.find(parameter.name)) / 2);
-      if (!is_allowed(op_, smaller) || elements(op_.arguments[array], smaller) < most_of_32_bits * 3 / 2 ||
+      if (!is_allowed(op_, smaller) || elements(op_.arguments[array], smaller) < most * 3 / 2 ||
           !variant.tmpl.space(smaller, device_.facts()).find(variant.config.values()))
         break;
       large = smaller;
@@ -207,8 +216,8 @@ std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const V
     // The host's version of an operation that wraps on a GPU.
     if (located(line, source.text, files_of(op_)).starts_with("common/")) continue;
     return CheckFailure{Verdict::wrong_result,
-                        located(line, source.text) + ": Arithmetic on signed integers overflows on " +
-                            large.text() +
+                        located(line, source.text) + ": Arithmetic on " + (wraps_ ? "" : "signed ") +
+                            "integers overflows on " + large.text() +
                             ", which is in the description's range: compute it in 64 bits, as "
                             "size_t, or give a parameter a smaller maximum."};
   }

@@ -48,6 +48,7 @@ class WatchedCheck {
   Device& device_;
   const Op& op_;
   std::unique_ptr<Toolchain> toolchain_;
+  bool wraps_ = false;                 // unsigned arithmetic that wraps is reported too
   std::set<Watcher::Spot> overflows_;  // seen on small problems: they are intended
   bool blocks_wait_ = false;
 };

@@ -128,6 +128,7 @@ void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool 
   calls_ = 0;
   deadline_ = std::chrono::steady_clock::now() +
               std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
+  begin_launch();
 }
 
 // All that the launches before have done lies before this one.

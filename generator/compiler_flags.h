@@ -10,19 +10,19 @@
 
 namespace tunesmith {
 
-struct CompileOptions {
+struct CompilerFlags {
   bool fast_math = false;      ///< on a GPU: approximate functions, and f32 without denormal numbers
   std::int64_t registers = 0;  ///< on a GPU: the most per thread; 0: the compiler decides
   std::int64_t standard = 20;  ///< of C++, on a GPU: 17 or 20
-  bool operator==(const CompileOptions&) const = default;
+  bool operator==(const CompilerFlags&) const = default;
 };
 
 inline constexpr std::int64_t least_registers = 16, most_registers = 255;
 
 /// The lines of a text that ask for the options; empty for the usual ones.
-std::string compile_option_lines(const CompileOptions& options);
+std::string compiler_flag_lines(const CompilerFlags& options);
 
 /// Returns the options for which the lines of a text ask.
-CompileOptions compile_options_of(std::string_view text);
+CompilerFlags compiler_flags_of(std::string_view text);
 
 }  // namespace tunesmith

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/compile_options.h"
+#include "generator/compiler_flags.h"
 
-#include <charconv>
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -16,17 +16,15 @@ std::int64_t number_in(std::string_view text, std::string_view opening, std::int
   for (std::size_t at = 0; (at = text.find(opening, at)) != std::string_view::npos; ++at) {
     if (at > 0 && text[at - 1] != '\n') continue;
     const std::string_view rest = text.substr(at + opening.size());
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    const bool is_whole_line = end == rest.data() + rest.size() || *end == '\n';
-    return error == std::errc() && is_whole_line && number >= least && number <= most ? number : otherwise;
+    const auto number = parsed_number<std::int64_t>(rest.substr(0, rest.find('\n')));
+    return number && *number >= least && *number <= most ? *number : otherwise;
   }
   return otherwise;
 }
 
 }  // namespace
 
-std::string compile_option_lines(const CompileOptions& options) {
+std::string compiler_flag_lines(const CompilerFlags& options) {
   std::string lines, words;
   const auto add = [&](std::string_view opening, std::int64_t number, const std::string& word) {
     lines += std::string(opening) + std::to_string(number) + "\n";
@@ -35,16 +33,16 @@ std::string compile_option_lines(const CompileOptions& options) {
   if (options.fast_math) add(fast_math, 1, "--use_fast_math");
   if (options.registers > 0)
     add(registers, options.registers, "--maxrregcount=" + std::to_string(options.registers));
-  if (options.standard != CompileOptions().standard)
+  if (options.standard != CompilerFlags().standard)
     add(standard, options.standard, "--std=c++" + std::to_string(options.standard));
   return lines.empty() ? "" : "// On a GPU it is compiled with" + words + ".\n" + lines;
 }
 
-CompileOptions compile_options_of(std::string_view text) {
-  CompileOptions options;
+CompilerFlags compiler_flags_of(std::string_view text) {
+  CompilerFlags options;
   options.fast_math = number_in(text, fast_math, 0, 1, 0) == 1;
   options.registers = number_in(text, registers, least_registers, most_registers, 0);
-  options.standard = number_in(text, standard, 17, 20, options.standard);
+  if (number_in(text, standard, 17, 17, 0) == 17) options.standard = 17;
   return options;
 }
 
