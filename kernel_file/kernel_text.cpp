@@ -98,11 +98,14 @@ std::string presence_of(const std::string& header) {
 // True for headers outside the CUDA toolkit: those of C++, of the system, and of C except the known ones.
 bool is_foreign(const std::string& header) {
   static const std::set<std::string> of_c = {
-      "<ctype.h>",   "<errno.h>",   "<inttypes.h>", "<iostream.h>", "<locale.h>", "<malloc.h>",  "<memory.h>",
-      "<omp.h>",     "<pthread.h>", "<setjmp.h>",   "<signal.h>",   "<stdarg.h>", "<stdbool.h>", "<string.h>",
-      "<strings.h>", "<time.h>",    "<unistd.h>",   "<wchar.h>",    "<windows.h>"};
+      "<ctype.h>", "<errno.h>", "<inttypes.h>", "<iostream.h>", "<locale.h>", "<malloc.h>", "<memory.h>",
+      "<omp.h>", "<pthread.h>", "<setjmp.h>", "<signal.h>", "<stdarg.h>", "<stdbool.h>", "<string.h>",
+      "<strings.h>", "<time.h>", "<unistd.h>", "<wchar.h>", "<windows.h>",
+      // Libraries that a host calls.
+      "<cublas.h>", "<cublas_v2.h>", "<cublasLt.h>", "<cufft.h>", "<curand.h>", "<cusparse.h>",
+      "<cusolverDn.h>", "<nvml.h>", "<nvToolsExt.h>", "<cuda_profiler_api.h>"};
   return header.find_first_of("./") == std::string::npos || header.starts_with("<sys/") ||
-         of_c.contains(header);
+         header.starts_with("<cub/device/") || of_c.contains(header);
 }
 
 // Returns the text that replaces the #include of the header: a check in the same line, so that the compiler
