@@ -78,6 +78,8 @@ std::optional<std::string_view> twin_of(const std::string& header) {
       {"<cuda/barrier>", "cuda_barrier"},
       {"<cuda/pipeline>", "cuda_cpp_pipeline"},
       {"<cuda/functional>", "cub"},
+      {"<curand_kernel.h>", "curand"},
+      {"<curand_philox4x32_x.h>", "curand"},
       {"<mma.h>", "wmma"}};
   if (header.starts_with("<cuda/std/")) return "cpp_library";
   if (header == "<cub/cub.cuh>" || header.starts_with("<cub/block/") || header.starts_with("<cub/warp/"))

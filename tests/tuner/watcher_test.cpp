@@ -171,15 +171,15 @@ TEST_F(Watched, ASignalOrdersThoseWhoArriveBeforeThoseWhoWait) {
   EXPECT_TRUE(read(2, 40)) << "thread 9 has met it before";
   EXPECT_FALSE(read(3, 40)) << "nobody who arrived has met it";
   SetUp();
-  write(0, 1, 1);
+  write(0, 1, 2);
   arrive(1);
-  write(4, 1, 1);
+  write(4, 1, 2);
   wait(40);
   hooks().collective(hooks().self, 1, 1 << 8 | 1 << 9);  // threads 40 and 41
   EXPECT_TRUE(read(0, 41)) << "thread 40 tells it";
   EXPECT_FALSE(read(4, 40)) << "it is written behind the arrival";
   SetUp();
-  write(0, 1, 1);
+  write(0, 1, 3);
   arrive(1);
   wait(40);
   EXPECT_FALSE(read(0, 41)) << "it has not waited";
