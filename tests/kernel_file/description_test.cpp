@@ -553,6 +553,22 @@ TEST(Description, HeadersGiveWayToThoseThatACompilerHas) {
               HasSubstr("#include \"common/aligned_shared.cuh\"\n"));
 }
 
+TEST(Description, AGridThatWaitsIsNoted) {
+  const auto notes = [](const std::string& before) {
+    return described_op(with_pointer("float*", "", before), {})->notes;
+  };
+  for (const char* body :
+       {"auto grid = cg::this_grid(); grid.sync();", "cg::grid_group g(cg::this_grid()); sync(g);",
+        "cooperative_groups::this_grid().sync();"})
+    EXPECT_THAT(notes("\n__device__ void f() { " + std::string(body) + " }\n"),
+                testing::ElementsAre(
+                    HasSubstr("scale.cu:14: a grid that waits for all its blocks needs a cooperative "
+                              "launch, which Tunesmith does not make")))
+        << body;
+  EXPECT_THAT(notes("__device__ void f() { auto grid = cg::this_grid(); block.sync(); grid.size(); }\n"),
+              testing::IsEmpty());
+}
+
 TEST(Description, SymbolsAreFilledBeforeEachLaunch) {
   const auto filled = [](const std::string& array, const std::string& more, const std::string& variable) {
     KernelFile file = with_pointer("float*", " }\n" + array + "\nrest = { extents = [\"n\"]", variable);
