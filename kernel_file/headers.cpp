@@ -71,6 +71,11 @@ bool is_of_system(const std::string& header) {
          of_c.contains(header);
 }
 
+// True for headers of the toolkit that declare only what a host calls, under the names that kernels use too.
+bool is_called_by_host(const std::string& header) {
+  return header == "<curand.h>" || header.starts_with("<cub/device/");
+}
+
 // A library, by its headers, and the words by which a text uses it.
 struct Library {
   std::string_view headers;  // how their names begin
@@ -232,6 +237,8 @@ std::optional<std::string_view> twin_of(const std::string& header) {
       {"<cuda/barrier>", "cuda_barrier"},
       {"<cuda/pipeline>", "cuda_cpp_pipeline"},
       {"<cuda/functional>", "cub"},
+      {"<curand_kernel.h>", "curand"},
+      {"<curand_philox4x32_x.h>", "curand"},
       {"<mma.h>", "wmma"}};
   if (header.starts_with("<cuda/std/")) return "cpp_library";
   if (header == "<cub/cub.cuh>" || header.starts_with("<cub/block/") || header.starts_with("<cub/warp/"))
@@ -284,7 +291,8 @@ std::vector<std::string> asked_names(const std::vector<CompiledText>& texts,
 
 std::string HeaderRules::why_left_out(const std::string& header) const {
   if (is_known_header(header) || is_emulated(header)) return "";
-  if (is_of_system(header) && library_of(header) == nullptr) return "no kernel has the header " + header;
+  if (is_called_by_host(header) || (is_of_system(header) && library_of(header) == nullptr))
+    return "no kernel has the header " + header;
   const std::string why = "the kernel uses nothing of the header " + header;
   if (const std::string file = base_of(name_of(header)); is_of_vectors(file))
     return uses_vectors(reach_.words) ? "" : why;

@@ -70,6 +70,20 @@ bool is_overload(const std::string& name, const std::vector<DeclaredKernel::Para
   });
 }
 
+// Returns the position of a call by which a whole grid waits; npos if there is none.
+std::size_t grid_sync_of(std::string_view code) {
+  static const std::regex named(
+      R"(\b(\w+)\s*[=({]\s*(\w+\s*::\s*)*this_grid\s*\(|\bgrid_group\s*&?\s*(\w+))");
+  const std::string text(code);
+  std::string names = R"(this_grid\s*\(\s*\))";
+  for (std::sregex_iterator one(text.begin(), text.end(), named), end; one != end; ++one)
+    names += "|" + ((*one)[1].matched ? (*one)[1].str() : (*one)[3].str());
+  const std::regex call("\\b(" + names + R"()\s*\.\s*sync\s*\(|\bsync\s*\(\s*()" + names + R"()\s*\))");
+  std::smatch match;
+  return std::regex_search(text, match, call) ? static_cast<std::size_t>(match.position())
+                                              : std::string::npos;
+}
+
 std::string includes_text(const std::string& lines, std::string_view code, const HeaderRules& rules) {
   std::string text = "#include \"common/c_names.cuh\"\n" + names_of_system(code);
   bool has_headers = false;
@@ -339,6 +353,15 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
                       std::filesystem::path(made.file.path).filename().string(), all_includes);
   for (const auto& [name, text] : common)
     if (name.starts_with("common/")) made.files.emplace(name, text);
+  for (std::size_t n = 0; n < compiled.size(); ++n) {
+    const std::size_t at = grid_sync_of(compiled[n].text);
+    if (at != std::string::npos)
+      made.notes.push_back(
+          (n == 0 ? made.file.path : made.file.included[n - 1].first) + ":" +
+          std::to_string(line_number(compiled[n].text, at)) +
+          ": a grid that waits for all its blocks needs a cooperative launch, which Tunesmith "
+          "does not make; a kernel that comes here fails.");
+  }
   made.files[folder + "includes.h"] = includes_text(includes, code, rules);
   std::set<std::string> asserted;
   std::vector<const DescribedLaunch*> launches = {&description.reference};

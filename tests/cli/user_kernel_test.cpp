@@ -1074,10 +1074,8 @@ TEST_F(UserKernelTest, AHostFunctionThatFailsIsNamed) {
 TEST_F(UserKernelTest, WhatTheHostLacksIsSaid) {
   for (const auto& [header, use, says] :
        std::initializer_list<std::tuple<const char*, const char*, const char*>>{
-           {"<mma.h>", "using namespace nvcuda;",
-            ", of which the kernel uses nvcuda, has no twin for the host: tune this kernel on a CUDA device"},
-           {"<cuda/barrier>", "cuda::barrier<cuda::thread_scope_block> b;",
-            ", of which the kernel uses cuda, has no twin"},
+           {"<cuda/semaphore>", "cuda::binary_semaphore<cuda::thread_scope_block> b;",
+            ", of which the kernel uses cuda, has no twin for the host: tune this kernel on a CUDA device"},
            {"<torch/extension.h>", "at::Half h;",
             ", of which the kernel uses at, is neither NVRTC's nor the host's"},
            {"<helper_math.h>", "float4 v;",

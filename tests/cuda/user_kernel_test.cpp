@@ -78,6 +78,59 @@ __global__ void twice(const T* x, T* y, int n) {
   for (const char* dtype : {"f16", "bf16", "f32"}) expect_compiles(own, std::string("n=10 dtype=") + dtype);
 }
 
+// NVRTC cannot compile <cub/cub.cuh>, and has no std::.
+TEST_F(UserKernelNvrtc, TheLibraryOfCppGroupsCubAndAStruct) {
+  const UserKernel& own = add_user_kernel(KernelFile{.path = "collected.cu",
+                                                     .cu = R"cu(/* tunesmith
+[problem]
+n = [1, 100000]
+[arrays]
+x = ["n"]
+y = { extents = ["n"], role = "output" }
+[axes]
+BLOCK = [64, 32]
+[launch]
+grid = "ceil_div(n, BLOCK)"
+block = "BLOCK"
+arguments = ["x", "y", { n = "n", weights = [1, 0.5], big = 7 }, { x = "n", y = 1 }]
+*/
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cub/cub.cuh>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+
+#include <algorithm>
+#include <iostream>
+#include <limits>
+#include <type_traits>
+
+namespace cg = cooperative_groups;
+struct Parts {
+  int n;
+  float weights[2];
+  long long big;
+};
+__global__ void collected(const float* x, float* y, Parts parts, int2 two) {
+  using Sum = cub::BlockReduce<float, BLOCK>;
+  __shared__ typename Sum::TempStorage storage;
+  __shared__ alignas(16) float all[1];
+  __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+  auto block = cg::this_thread_block();
+  if (block.thread_rank() == 0) init(&bar, block.size());
+  block.sync();
+  const int i = std::min<int>(blockIdx.x * BLOCK + threadIdx.x, parts.n - 1);
+  const std::conditional_t<(BLOCK > 32), float, double> own = std::max(x[i], -std::numeric_limits<float>::max());
+  const float sum = Sum(storage).Sum(std::abs((float)own));
+  if (threadIdx.x == 0) all[0] = sum;
+  bar.arrive_and_wait();
+  y[i] = cg::reduce(cg::tiled_partition<16>(block), all[0], cg::plus<float>()) * parts.weights[1] + two.x;
+}
+)cu",
+                                                     .description = {}});
+  expect_compiles(own, "n=10");
+}
+
 // The kernel and the variables have the names by which they are found.
 TEST_F(UserKernelNvrtc, TemplatesAndSymbols) {
   const UserKernel& own = add_user_kernel(KernelFile{.path = "weighted.cu",

@@ -531,6 +531,45 @@ TEST(Description, TheTypeOfATemplateIsComparedWithTheArrays) {
       << with_dtype("T, BLOCK", "f64");
 }
 
+// NVRTC has no C++ library and cannot compile <cub/cub.cuh>.
+TEST(Description, HeadersGiveWayToThoseThatACompilerHas) {
+  const auto includes = [](const std::string& before) {
+    return described_op(with_pointer("float*", "", before), {})->files.at("count/includes.h");
+  };
+  const std::string plain = includes("");
+  EXPECT_EQ(includes("#include <type_traits>\n#include <cublas_v2.h>\n"), plain) << "nothing uses it";
+  EXPECT_EQ(includes("using T = cuda::std::uint8_t;\n"), plain);
+  const std::string with_std =
+      includes("#include <vector>\nusing T = std::conditional_t<true, int, std::uint8_t>;\n");
+  EXPECT_THAT(with_std,
+              HasSubstr("#include <cuda/std/cstdint>\n#include <cuda/std/type_traits>\nnamespace std {\n"
+                        "using namespace cuda::std;\n}\n#endif\n#include \"common/cpp_library.cuh\"\n"));
+  const std::string with_cub = includes("#include <cub/cub.cuh>\nusing R = cub::BlockReduce<int, 32>;\n");
+  EXPECT_THAT(with_cub, HasSubstr("#ifndef TUNESMITH_HOST\n#include <cub/block/block_reduce.cuh>\n#endif\n"));
+  EXPECT_THAT(with_cub, Not(HasSubstr("cub.cuh>")));
+  EXPECT_THAT(includes("#include <mma.h>\n#include <cuda_fp16.h>\n"),
+              HasSubstr("#include <mma.h>\n#endif\n#ifndef TUNESMITH_HOST\n#include <cuda_fp16.h>\n#endif\n"
+                        "#include \"common/half_types.cuh\"\n#include \"common/wmma.cuh\"\n"));
+  EXPECT_THAT(includes("__device__ void f() { __shared__ alignas(16) int a[4]; }\n"),
+              HasSubstr("#include \"common/aligned_shared.cuh\"\n"));
+}
+
+TEST(Description, AGridThatWaitsIsNoted) {
+  const auto notes = [](const std::string& before) {
+    return described_op(with_pointer("float*", "", before), {})->notes;
+  };
+  for (const char* body :
+       {"auto grid = cg::this_grid(); grid.sync();", "cg::grid_group g(cg::this_grid()); sync(g);",
+        "cooperative_groups::this_grid().sync();"})
+    EXPECT_THAT(notes("\n__device__ void f() { " + std::string(body) + " }\n"),
+                testing::ElementsAre(
+                    HasSubstr("scale.cu:14: a grid that waits for all its blocks needs a cooperative "
+                              "launch, which Tunesmith does not make")))
+        << body;
+  EXPECT_THAT(notes("__device__ void f() { auto grid = cg::this_grid(); block.sync(); grid.size(); }\n"),
+              testing::IsEmpty());
+}
+
 TEST(Description, SymbolsAreFilledBeforeEachLaunch) {
   const auto filled = [](const std::string& array, const std::string& more, const std::string& variable) {
     KernelFile file = with_pointer("float*", " }\n" + array + "\nrest = { extents = [\"n\"]", variable);

@@ -143,6 +143,48 @@ TEST_F(Watched, TheLastBlockReadsWhatOthersAddedBehindAFence) {
   }
 }
 
+// What is atomic in a block is none beside another block.
+TEST_F(Watched, AnOperationOfABlockIsAtomicThereOnly) {
+  for (int thread = 0; thread < 64; ++thread)
+    EXPECT_TRUE(access(&count_, AccessKind::atomic_in_block, thread));
+  next_block();
+  EXPECT_FALSE(access(&count_, AccessKind::atomic_in_block, 0));
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("is atomic among the threads of one block only"));
+}
+
+// Thread 40 waits for a signal at which threads 1 and 9 arrive.
+TEST_F(Watched, ASignalOrdersThoseWhoArriveBeforeThoseWhoWait) {
+  const int signal = 0;
+  const auto arrive = [&](int thread) { hooks().signal(hooks().self, &signal, thread, 0); };
+  const auto wait = [&](int thread) { hooks().signal(hooks().self, &signal, thread, 1); };
+  write(0, 1, 1);
+  write(1, 9, 1);
+  write(2, 7, 1);
+  write(3, 12, 1);
+  hooks().collective(hooks().self, 0, 0b1010);  // threads 1 and 3
+  hooks().collective(hooks().self, 0, 1 << 9 | 1 << 7);
+  arrive(1);
+  arrive(9);
+  write(4, 1, 1);
+  wait(40);
+  EXPECT_TRUE(read(0, 40) && read(1, 40));
+  EXPECT_TRUE(read(2, 40)) << "thread 9 has met it before";
+  EXPECT_FALSE(read(3, 40)) << "nobody who arrived has met it";
+  SetUp();
+  write(0, 1, 2);
+  arrive(1);
+  write(4, 1, 2);
+  wait(40);
+  hooks().collective(hooks().self, 1, 1 << 8 | 1 << 9);  // threads 40 and 41
+  EXPECT_TRUE(read(0, 41)) << "thread 40 tells it";
+  EXPECT_FALSE(read(4, 40)) << "it is written behind the arrival";
+  SetUp();
+  write(0, 1, 3);
+  arrive(1);
+  wait(40);
+  EXPECT_FALSE(read(0, 41)) << "it has not waited";
+}
+
 TEST_F(Watched, SeesWhatIsOutside) {
   EXPECT_FALSE(read(-1, 0));
   EXPECT_EQ(found(), Watcher::FindingKind::outside);

@@ -197,6 +197,7 @@ inline thread_block_tile<1> this_thread() { return {}; }
 
 template <unsigned Size, typename Parent>
 inline thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
+  static_assert(!__is_same(Parent, coalesced_group), "a tile of a known size is a part of a block or a tile");
   return {};
 }
 // A size that is known only when the kernel runs; the parent is the block or a part of a warp.

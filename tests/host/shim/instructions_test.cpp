@@ -273,6 +273,105 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   unsigned u = 0; CHECK(atomicDec(&u, 5) == 0 && u == 5); CHECK(atomicDec(&u, 5) == 5 && u == 4); u = 9; CHECK(atomicDec(&u, 5) == 9 && u == 5);
   CHECK(atomicAdd_system(&u, 2) == 5 && u == 7); unsigned long long v = 3; CHECK(atomicCAS_system(&v, 3, 4) == 3 && v == 4); 
   long long w = 3; atomicMin(&w, -5ll); CHECK(w == -5); CHECK(__sad(-5, 7, 1u) == 13);
+  u = 7; CHECK(atomicAdd_block(&u, 2) == 7 && u == 9); CHECK(atomicCAS_block(&u, 9, 1) == 9 && u == 1); CHECK(atomicExch_block(&u, 3u) == 1 && u == 3);
+  CHECK(atomicInc_block(&u, 3u) == 3 && u == 0); CHECK(atomicMax_system(&u, 8) == 0 && atomicSub_block(&u, 1) == 8 && u == 7);
+  float g = 2; CHECK(atomicAdd_block(&g, 1) == 2 && g == 3); CHECK(atomicExch(&g, 5.0f) == 3 && g == 5); double h = 1; CHECK(atomicAdd(&h, 0.5) == 1 && h == 1.5);
+  unsigned short s = 40000; CHECK(atomicCAS(&s, (unsigned short)40000, (unsigned short)7) == 40000 && s == 7);
+  CHECK(atomicCAS(&s, (unsigned short)8, (unsigned short)9) == 7 && s == 7);
+  float4 four = make_float4(1, 2, 3, 4); const float4 was = atomicAdd(&four, make_float4(1, 1, 1, 1)); CHECK(was.w == 4 && four.w == 5 && four.x == 2);
+  CHECK(__dp2a_lo((int)0xfffe0003, 0x00000201, 1) == 3 - 4 + 1); CHECK(__dp2a_hi((int)0xfffe0003, 0x02010000, 1) == 3 - 4 + 1);
+  CHECK(__dp2a_lo(0x00020003u, 0x0000ff01u, 1u) == 3 + 510 + 1);
+  CHECK(__hadd(-3, -4) == -4 && __rhadd(-3, -4) == -3 && __uhadd(4294967295u, 1u) == 2147483648u && __urhadd(2u, 1u) == 2);
+  CHECK(__int2float_rz(16777217) == 16777216.0f && __int2float_ru(16777217) == 16777218.0f && __int2float_rd(-16777217) == -16777218.0f);
+  CHECK(__ull2float_rz(~0ull) < 18446744073709551616.0f && __uint2float_ru(4294967295u) == 4294967296.0f);
+  const long long before = clock64(); CHECK(clock64() > before && clock() != clock());
+  float sine, cosine; __sincosf(0.0f, &sine, &cosine); CHECK(sine == 0 && cosine == 1); CHECK(norm4df(1, 2, 4, 10) == 11); CHECK(pow(3.0f, 2) == 9 && pow(2.0, -1) == 0.5);
+  long4 longs = make_long4(1, 2, 3, 4); CHECK(sizeof(longs) == 32 && longs.w == 4); CHECK(sizeof(ulong2) == 16 && alignof(long2) == 16);
+})",
+                             {}, {}, 1);
+  int line = 0;
+  ASSERT_EQ(kernel.run({&line}), 0);
+  EXPECT_EQ(line, 0) << "the line of the kernel whose condition is false";
+}
+
+TEST(Instructions, NumbersOf16BitsAndTheirPairs) {
+  for (const std::string type : {"half", "nv_bfloat16"}) {
+    const std::string name = type == "half" ? "half" : "bfloat16",
+                      two = type == "half" ? "half2" : "bfloat162";
+    LoadedBinary kernel =
+        load("#include \"common/half_types.cuh\"\nusing H = " + type + ";\nusing H2 = " + type +
+                 "2;\n#define NAME(a, b) a##" + name + "##b\n#define TWO(a, b) a##" + two + "##b\n" + R"(
+#define CHECK(condition) if (!(condition) && out[0] == 0) { out[0] = __LINE__ - first; }
+__device__ bool is(H2 a, float x, float y) { return (float)a.x == x && (float)a.y == y; }
+extern "C" __global__ void ENTRY(kernel)(int* out) {
+  const int first = __LINE__;
+  const H2 a = TWO(__floats2, _rn)(1.5f, -2.0f), b = TWO(make_,)(H(0.5f), H(4.0f));
+  CHECK(is(a + b, 2, 2)); CHECK(is(a - b, 1, -6)); CHECK(is(a * b, 0.75f, -8)); CHECK(is(b / a, (float)H(0.5f / 1.5f), -2));
+  CHECK(is(__hfma2(a, b, b), 1.25f, -4)); CHECK(is(__hmax2(a, b), 1.5f, 4)); CHECK(is(__hmin2(a, b), 0.5f, -2)); CHECK(is(__hneg2(a), -1.5f, 2)); CHECK(is(__habs2(a), 1.5f, 2));
+  H2 c = a; c += b; CHECK(c == a + b); c *= b; CHECK(is(c, 1, 8)); CHECK(is(h2sqrt(b), (float)hsqrt(H(0.5f)), 2)); CHECK((float)hrcp(H(4.0f)) == 0.25f && (float)hexp2(H(3.0f)) == 8);
+  CHECK(is(__hgt2(a, b), 1, 0)); CHECK(!__hbgt2(a, b) && __hblt2(a, H2{H(2.0f), H(0.0f)}) && __hbeq2(a, a)); CHECK(is(TWO(__low2,)(a), 1.5f, 1.5f)); CHECK(is(TWO(__highs2,)(a, b), -2, 4));
+  CHECK(NAME(__ushort_as_,)(NAME(__, _as_ushort)(H(1.5f))) == H(1.5f)); CHECK(NAME(__, 2int_rn)(H(2.5f)) == 2 && NAME(__, 2int_rz)(H(-2.5f)) == -2 && NAME(__, 2int_ru)(H(2.5f)) == 3);
+  CHECK((float)H(7ll) == 7 && (float)H((short)-3) == -3);
+  H one = H(1.0f); CHECK((float)atomicAdd(&one, H(2.0f)) == 1 && (float)one == 3);
+  H2 pair = a; const H2 was = atomicAdd(&pair, b); CHECK(is(was, 1.5f, -2) && is(pair, 2, 2));
+  CHECK((float)__shfl_xor_sync(~0u, H((float)threadIdx.x), 1) == (threadIdx.x ^ 1)); CHECK(is(__shfl_sync(~0u, b, 3), 0.5f, 4));
+})",
+             {}, {32, 1, 1}, 1);
+    int line = 0;
+    ASSERT_EQ(kernel.run({&line}), 0);
+    EXPECT_EQ(line, 0) << type << ": the line of the kernel whose condition is false";
+  }
+}
+
+// The known answers are those of Random123, by the authors of Philox.
+TEST(Instructions, PhiloxGivesTheNumbersOfItsAuthors) {
+  LoadedBinary kernel = load(R"(#include "common/curand.cuh"
+extern "C" __global__ void ENTRY(kernel)(unsigned* out, float* floats) {
+  curandStatePhilox4_32_10_t state;
+  curand_init(0, 0, 0, &state);
+  for (int n = 0; n < 5; ++n) out[n] = curand(&state);
+  curand_init(0x299f31d0a4093822ull, 0x0370734413198a2eull, 0, &state);
+  skipahead(0x85a308d3243f6a88ull * 4, &state);   // modulo 2^64: the counter's low half without its upper bits
+  state.ctr.y = 0x85a308d3; skipahead(0, &state);
+  const uint4 four = curand4(&state);
+  out[5] = four.x; out[6] = four.y; out[7] = four.z; out[8] = four.w;
+  curand_init(0, 0, 1, &state);
+  const uint4 from_second = curand4(&state);
+  out[9] = from_second.x; out[10] = from_second.w; out[11] = curand(&state);
+  curand_init(0, 0, 0, &state);
+  floats[0] = curand_uniform(&state);
+  floats[1] = curand_normal(&state); floats[2] = curand_normal(&state); floats[3] = curand_uniform(&state);
+})",
+                             {}, {}, 2);
+  std::vector<unsigned> out(12);
+  std::vector<float> floats(4);
+  ASSERT_EQ(kernel.run({out.data(), floats.data()}), 0);
+  const std::vector<unsigned> first = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
+  EXPECT_EQ(std::vector<unsigned>(out.begin(), out.begin() + 4), first);
+  EXPECT_EQ(std::vector<unsigned>(out.begin() + 5, out.begin() + 9),
+            (std::vector<unsigned>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  EXPECT_EQ((std::vector<unsigned>{out[9], out[10]}), (std::vector<unsigned>{first[1], out[4]}));
+  const auto part = [&](std::size_t n) { return (first[n] + 0.5) / 0x1p32; };
+  constexpr double turn = 6.283185307179586;
+  EXPECT_NEAR(floats[0], part(0), 1e-7);
+  EXPECT_NEAR(floats[1], std::sqrt(-2 * std::log(part(1))) * std::sin(turn * part(2)), 1e-6);
+  EXPECT_NEAR(floats[2], std::sqrt(-2 * std::log(part(1))) * std::cos(turn * part(2)), 1e-6);
+  EXPECT_NEAR(floats[3], part(3), 1e-7);
+}
+
+TEST(Instructions, NamesOfTheLibraryOfCpp) {
+  LoadedBinary kernel = load(R"(#include "common/c_names.cuh"
+#include "common/cpp_library.cuh"
+#define CHECK(condition) if (!(condition) && out[0] == 0) { out[0] = __LINE__ - first; }
+template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>> __device__ T next(T x) { return x + 1; }
+extern "C" __global__ void ENTRY(kernel)(int* out) {
+  const int first = __LINE__;
+  CHECK(std::min(3, 2) == 2 && std::max(2.5f, 1.0f) == 2.5f && std::abs(-3) == 3 && std::abs(-0.5f) == 0.5f && std::sqrt(4.0f) == 2 && std::pow(2.0, 3) == 8);
+  static_assert(std::is_same_v<std::conditional_t<true, int, float>, int> && std::is_same<decltype(std::sqrt(1.0f)), float>::value);
+  static_assert(cuda::std::is_floating_point<double>::value && cuda::std::numeric_limits<float>::max() > 1e38f);
+  CHECK(next(std::uint64_t(4)) == 5 && std::numeric_limits<short>::min() == -32768);
+  std::array<int, 3> three = {1, 2, 3}; auto [a, b] = std::pair(three[1], 2.5f); CHECK(a == 2 && b == 2.5f); std::swap(three[0], three[2]); CHECK(three[0] == 3);
+  CHECK(std::isnan(std::numeric_limits<float>::quiet_NaN()) && std::plus<int>()(1, 2) == 3);
 })",
                              {}, {}, 1);
   int line = 0;

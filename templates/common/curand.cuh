@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replaces <curand_kernel.h>, which a described kernel includes itself on the device. The host has a twin of
+// this file.
+#pragma once
