@@ -19,6 +19,7 @@
 #include "dispatch/online_tuner.h"
 #include "dispatch/plan_cache.h"
 #include "dispatch/planner.h"
+#include "dispatch/profiler_range.h"
 #include "dispatch/source.h"
 #include "generator/error.h"
 #include "kernel_file/find_op.h"
@@ -60,6 +61,7 @@ struct Switch {
 };
 constexpr Switch overlap_switch = {"TUNESMITH_OVERLAP", true};
 constexpr Switch check_pointers_switch = {"TUNESMITH_CHECK_POINTERS", false};
+constexpr Switch nvtx_switch = {nvtx_variable, false};
 
 bool is_same_kernel(const Kernel& a, const Kernel& b) {
   return a.variant.source_hash == b.variant.source_hash && a.variant.config == b.variant.config;
@@ -120,11 +122,12 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
                    "of threads are ulimit -u and, in a container, pids.max.");
             }) {
     if (const auto why = BinaryCache(options.cache_folder).why_unused()) first_notes.push_back(*why);
-    for (const Switch& one : {overlap_switch, check_pointers_switch})
+    for (const Switch& one : {overlap_switch, check_pointers_switch, nvtx_switch})
       if (!one.is_understood()) first_notes.push_back(one.note());
   }
 
   std::shared_ptr<const PlanState> make(const Op& op, const Problem& given) {
+    const ProfilerRange range("plan", op.name);
     const Inside inside;
     const Problem problem = complete_problem(op, given);
     const std::string text = problem.text();

@@ -8,6 +8,7 @@
 
 #include "dispatch/fork.h"
 #include "dispatch/packed.h"
+#include "dispatch/profiler_range.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/number_text.h"
@@ -191,6 +192,7 @@ std::string Modules::compile(Module& module, const VariantSpec& spec, const Work
     made_by = compiler->identity();
     try {
       const OutsideOfLibrary outside;
+      const ProfilerRange range("compile", spec.op.name);
       compiled = compiler->compile(source, {.limit = compile_limit_, .stop = stop});
     } catch (const std::exception& error) {  // such as a full disk
       compiled.log = error.what();

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "dispatch/fork.h"
+#include "dispatch/profiler_range.h"
 #include "generator/element.h"
 #include "runtime/time_sample.h"
 
@@ -115,6 +116,7 @@ std::vector<TriedVariant> OnlineTuner::find(const Op& op, const std::string& pro
 void OnlineTuner::try_out(const Op& op, const std::string& problem,
                           const std::vector<TrialCandidate>& candidates, const std::stop_token& stop) {
   const std::scoped_lock one_at_a_time(trying_);
+  const ProfilerRange range("trial", op.name);
   const Key key(op.name, problem);
   for (const Argument& argument : op.arguments)
     if (argument.usual) return;  // such as indices: only the tuner makes valid values

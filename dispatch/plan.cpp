@@ -8,6 +8,7 @@
 #include "dispatch/explanation.h"
 #include "dispatch/fork.h"
 #include "dispatch/plan_state.h"
+#include "dispatch/profiler_range.h"
 #include "dispatch/tuning_data.h"
 
 namespace tunesmith {
@@ -197,6 +198,7 @@ Status Plan::launch(std::span<void* const> arguments, std::span<const double> nu
 Status Plan::run(std::span<void* const> arguments, const LaunchNumbers* numbers, void* stream,
                  void* workspace) const noexcept {
   const PlanState& plan = *state_;
+  const ProfilerRange range(plan.op->name);
   Status status;
   if (const Fault fault = check(plan, arguments); fault.code != Status::success) {
     status.code_ = fault.code;

@@ -53,6 +53,21 @@ out=$PWD/build/release-$version
 rm -rf "$out"
 mkdir -p "$out"
 
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+say "Getting what makes the sdist, and a CMake that knows abi3"
+python3 -m venv "$scratch/tools"
+needed=('scikit-build-core>=0.10' pathspec)
+# One CMake for the wheels and the packages: another one would compile everything again.
+printf '3.26\n%s\n' "$(cmake --version | sed -n 's/^cmake version //p')" | sort -VC || needed+=('cmake>=3.26')
+"$scratch/tools/bin/python" -m pip install -q --disable-pip-version-check "${needed[@]}"
+mkdir "$scratch/bin"  # without the environment's Python, which is not to be taken for an installed one
+for program in cmake cpack ctest; do
+  [[ ! -x $scratch/tools/bin/$program ]] || ln -s "$scratch/tools/bin/$program" "$scratch/bin/$program"
+done
+export PATH="$scratch/bin:$PATH"
+hash -r
+
 say "Wheels"
 rm -f build/wheels/tunesmith-*.whl
 scripts/wheels.sh "$@"
@@ -75,8 +90,6 @@ cp "$packages"/*.tar.gz "$out/tunesmith-$version-linux-$(uname -m).tar.gz"
 cp "$packages"/*.deb "$out" 2>/dev/null || true
 
 say "Static export"
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 program=$built/cli/tunesmith
 export TUNESMITH_DB=off
 "$program" export --static --target host --to "$scratch/tunesmith-static-$version"
@@ -90,8 +103,6 @@ cmake --build "$scratch/build" -j "$(nproc)"
 "$scratch/build/application"
 
 say "sdist"
-python3 -m venv "$scratch/tools"
-"$scratch/tools/bin/python" -m pip install -q --disable-pip-version-check 'scikit-build-core>=0.10' pathspec
 "$scratch/tools/bin/python" -c 'import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])' "$out"
 tar -C "$scratch" -xzf "$out/tunesmith-$version.tar.gz"
 cmake -S "$scratch/tunesmith-$version" -B "$scratch/from_sdist" -G Ninja -DTUNESMITH_TESTS=OFF -DTUNESMITH_CUDA=OFF  # all files are there
