@@ -193,12 +193,14 @@ TEST(Description, MayStandInAFileOfItsOwn) {
 }
 
 // The kernel count(x, y, c): the test gives the pointers' types and the array c.
-KernelFile with_pointer(const std::string& type, const std::string& array, const std::string& before = "") {
+KernelFile with_pointer(const std::string& type, const std::string& array, const std::string& before = "",
+                        const std::string& more = "") {
   return text_of(
       "/* tunesmith\n[problem]\nn = [1, 1000]\n[arrays]\nx = [\"n\"]\nc = { extents = [\"n\"], role = "
       "\"inout\"" +
       array + " }\n[axes]\nBLOCK = [64]\n[launch]\ngrid = \"n\"\nblock = \"BLOCK\"\n*/\n" + before +
-      "__global__ void count(const float* x, " + type + " c, int n) { if (BLOCK > n) c[0] = x[0]; }\n");
+      "__global__ void count(const float* x, " + type + " c, int n) { if (BLOCK > n) c[0] = x[0]; " + more +
+      " }\n");
 }
 
 TEST(Description, AnArrayHasTheTypeOfItsPointer) {
@@ -533,30 +535,30 @@ TEST(Description, TheTypeOfATemplateIsComparedWithTheArrays) {
 
 // NVRTC has no C++ library and cannot compile <cub/cub.cuh>.
 TEST(Description, HeadersGiveWayToThoseThatACompilerHas) {
-  const auto includes = [](const std::string& before) {
-    return described_op(with_pointer("float*", "", before), {})->files.at("count/includes.h");
+  const auto includes = [](const std::string& before, const std::string& more = "") {
+    return described_op(with_pointer("float*", "", before, more), {})->files.at("count/includes.h");
   };
   const std::string plain = includes("");
   EXPECT_EQ(includes("#include <type_traits>\n#include <cublas_v2.h>\n"), plain) << "nothing uses it";
-  EXPECT_EQ(includes("using T = cuda::std::uint8_t;\n"), plain);
+  EXPECT_EQ(includes("", "cuda::std::uint8_t t;"), plain);
   const std::string with_std =
-      includes("#include <vector>\nusing T = std::conditional_t<true, int, std::uint8_t>;\n");
+      includes("#include <vector>\n", "std::conditional_t<true, int, std::uint8_t> t;");
   EXPECT_THAT(with_std,
               HasSubstr("#include <cuda/std/cstdint>\n#include <cuda/std/type_traits>\nnamespace std {\n"
                         "using namespace cuda::std;\n}\n#endif\n#include \"common/cpp_library.cuh\"\n"));
-  const std::string with_cub = includes("#include <cub/cub.cuh>\nusing R = cub::BlockReduce<int, 32>;\n");
+  const std::string with_cub = includes("#include <cub/cub.cuh>\n", "cub::BlockReduce<int, 32> r;");
   EXPECT_THAT(with_cub, HasSubstr("#ifndef TUNESMITH_HOST\n#include <cub/block/block_reduce.cuh>\n#endif\n"));
   EXPECT_THAT(with_cub, Not(HasSubstr("cub.cuh>")));
   EXPECT_THAT(includes("#include <mma.h>\n#include <cuda_fp16.h>\n"),
               HasSubstr("#include <mma.h>\n#endif\n#ifndef TUNESMITH_HOST\n#include <cuda_fp16.h>\n#endif\n"
                         "#include \"common/half_types.cuh\"\n#include \"common/wmma.cuh\"\n"));
-  EXPECT_THAT(includes("__device__ void f() { __shared__ alignas(16) int a[4]; }\n"),
+  EXPECT_THAT(includes("", "__shared__ alignas(16) int a[4];"),
               HasSubstr("#include \"common/aligned_shared.cuh\"\n"));
 }
 
 TEST(Description, AGridThatWaitsIsNoted) {
   const auto notes = [](const std::string& before) {
-    return described_op(with_pointer("float*", "", before), {})->notes;
+    return described_op(with_pointer("float*", "", before, "f();"), {})->notes;
   };
   for (const char* body :
        {"auto grid = cg::this_grid(); grid.sync();", "cg::grid_group g(cg::this_grid()); sync(g);",
