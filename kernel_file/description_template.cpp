@@ -141,9 +141,8 @@ DeclaredKernel DescriptionReader::instantiated(const toml::table& root, const to
                                                const DeclaredKernel& kernel, const Instantiate& given,
                                                const std::vector<std::string>& dtypes) {
   if (!kernel.is_template) return kernel;
-  const auto before = std::find_if(made_.instantiations.begin(), made_.instantiations.end(),
-                                   [&](const Instantiation& other) { return other.kernel == kernel.name; });
-  Instantiation made{.kernel = kernel.name, .parameters = kernel.template_parameters, .arguments = {}};
+  Instantiation made{
+      .kernel = kernel.name, .entry = kernel.name, .parameters = kernel.template_parameters, .arguments = {}};
   const std::string form = "instantiate = \"" + kernel.name + "<…>\"";
   const std::string whole = given.node != nullptr ? text(*given.node, "instantiate") : "";
   std::vector<std::pair<std::string, std::string>> types;
@@ -198,16 +197,26 @@ DeclaredKernel DescriptionReader::instantiated(const toml::table& root, const to
   const auto are_alike = [](const TemplateParameter& a, const TemplateParameter& b) {
     return a.kind == b.kind && a.type == b.type && a.name == b.name;
   };
-  if (before == made_.instantiations.end()) {
-    made_.instantiations.push_back(std::move(made));
-  } else if (before->arguments != made.arguments ||
-             !std::equal(before->parameters.begin(), before->parameters.end(), made.parameters.begin(),
-                         made.parameters.end(), are_alike)) {
-    refuse(given.node != nullptr ? given.node : launch,
-           "The template " + kernel.name + " is instantiated with <" + listed(before->arguments) +
-               "> for a launch before and with <" + listed(made.arguments) +
-               "> here; write a kernel of another name for one of them, which calls the code.");
+  const auto same =
+      std::find_if(made_.instantiations.begin(), made_.instantiations.end(), [&](const Instantiation& other) {
+        return other.kernel == made.kernel && other.arguments == made.arguments &&
+               std::equal(other.parameters.begin(), other.parameters.end(), made.parameters.begin(),
+                          made.parameters.end(), are_alike);
+      });
+  if (same != made_.instantiations.end()) {
+    of_arguments.name = same->entry;
+    return of_arguments;
   }
+  // A further instantiation is another kernel, with a name that the text does not have.
+  const auto is_taken = [&](const std::string& name) {
+    return std::any_of(made_.instantiations.begin(), made_.instantiations.end(),
+                       [&](const Instantiation& other) { return other.entry == name; }) ||
+           (name != kernel.name && find_word(code_, name) != std::string::npos);
+  };
+  for (int number = 2; is_taken(made.entry); ++number)
+    made.entry = kernel.name + "_" + std::to_string(number);
+  of_arguments.name = made.entry;
+  made_.instantiations.push_back(std::move(made));
   return of_arguments;
 }
 

@@ -482,7 +482,7 @@ Head head_of(std::string_view blank, const Declaration& one) {
 // parameters, have names.
 std::string wrapper_of(std::string_view blank, const Declaration& one, const Instantiation& made,
                        const std::string& head) {
-  const std::string space = "tunesmith_of_" + made.kernel;
+  const std::string space = "tunesmith_of_" + made.entry;
   std::string arguments, named, given, values;
   for (std::size_t i = 0; i < made.parameters.size(); ++i) {
     const TemplateParameter& parameter = made.parameters[i];
@@ -517,9 +517,9 @@ std::string wrapper_of(std::string_view blank, const Declaration& one, const Ins
        parameters_of(blank.substr(one.open + 1, one.close - one.open - 2)))
     values += (values.empty() ? "" : ", ") + parameter.name;
   return " namespace " + space + " { " + arguments + "namespace named { " + named +
-         "extern \"C\" __global__ " + head + " ENTRY(" + made.kernel + ")" + list + " { " + made.kernel +
-         "<" + given + ">(" + values + "); } } using named::ENTRY(" + made.kernel + "); } using " + space +
-         "::ENTRY(" + made.kernel + ");";
+         "extern \"C\" __global__ " + head + " ENTRY(" + made.entry + ")" + list + " { " + made.kernel + "<" +
+         given + ">(" + values + "); } } using named::ENTRY(" + made.entry + "); } using " + space +
+         "::ENTRY(" + made.entry + ");";
 }
 
 // Makes a device function of a template of the name, with its overloads and specialisations, and behind the
@@ -527,9 +527,8 @@ std::string wrapper_of(std::string_view blank, const Declaration& one, const Ins
 void instantiate(std::string_view blank, const Declaration& one, const std::vector<Instantiation>& all,
                  Edits& edits) {
   const std::string_view name = blank.substr(one.name, one.name_end - one.name);
-  const auto made =
-      std::find_if(all.begin(), all.end(), [&](const Instantiation& other) { return other.kernel == name; });
-  if (made == all.end()) return;
+  if (std::none_of(all.begin(), all.end(), [&](const Instantiation& made) { return made.kernel == name; }))
+    return;
   const std::vector<TemplateParameter> parameters = template_parameters_of(blank, one);
   const std::size_t behind = skip_space(blank, one.close);
   const bool is_definition = !one.is_special && behind < blank.size() && blank[behind] == '{';
@@ -539,10 +538,15 @@ void instantiate(std::string_view blank, const Declaration& one, const std::vect
   for (std::size_t at = one.open; (at = find_word(blank, constant, at)) < one.close; ++at)
     edits.push_back({at, {constant.size(), std::string(constant.size(), ' ')}});
   const std::size_t end = is_definition ? behind_close(blank, behind) : std::string_view::npos;
-  if (end == std::string_view::npos || !are_one_template(made->parameters, parameters)) return;
-  Instantiation here = *made;  // the names are those of the definition
-  for (std::size_t i = 0; i < parameters.size(); ++i) here.parameters[i].name = parameters[i].name;
-  edits.push_back({end, {0, wrapper_of(blank, one, here, head.of_kernel)}});
+  if (end == std::string_view::npos) return;
+  std::string wrappers;
+  for (const Instantiation& made : all) {
+    if (made.kernel != name || !are_one_template(made.parameters, parameters)) continue;
+    Instantiation here = made;  // the names are those of the definition
+    for (std::size_t i = 0; i < parameters.size(); ++i) here.parameters[i].name = parameters[i].name;
+    wrappers += wrapper_of(blank, one, here, head.of_kernel);
+  }
+  if (!wrappers.empty()) edits.push_back({end, {0, wrappers}});
 }
 
 }  // namespace
@@ -660,14 +664,12 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
         path += (around.name.empty() ? "tunesmith_own" : around.name) + "::";
     }
     const std::string name = blank.substr(one.name, one.name_end - one.name);
-    const bool is_kernel =
-        !one.is_template ||
-        std::any_of(options.instantiations.begin(), options.instantiations.end(), [&](const auto& made) {
-          return made.kernel == name && !one.is_special &&
-                 are_one_template(made.parameters, template_parameters_of(blank, one));
-        });
-    if (!path.empty() && behind < blank.size() && blank[behind] == '{' && is_kernel)
-      body.behind += "using " + path + "ENTRY(" + name + ");\n";
+    if (path.empty() || behind >= blank.size() || blank[behind] != '{') continue;
+    if (!one.is_template) body.behind += "using " + path + "ENTRY(" + name + ");\n";
+    for (const Instantiation& made : options.instantiations)
+      if (one.is_template && made.kernel == name && !one.is_special &&
+          are_one_template(made.parameters, template_parameters_of(blank, one)))
+        body.behind += "using " + path + "ENTRY(" + made.entry + ");\n";
   }
   std::size_t last_symbol = std::string::npos;
   for (const DeviceVariable& one : device_variables(blank)) {

@@ -87,9 +87,10 @@ struct KernelBody {
 
 struct CompiledText;
 
-/// A template that is compiled once, as the kernel of its name.
+/// A template that is compiled for one list of arguments.
 struct Instantiation {
   std::string kernel;
+  std::string entry;  ///< the name of the kernel that it becomes; the first one of a template has its name
   std::vector<TemplateParameter> parameters;
   /// By parameter: the argument as C++, in which the names of the parameters do not hide others; empty: the
   /// default.
