@@ -903,7 +903,8 @@ TEST_F(UserKernelTest, AHostFunctionThatFailsIsNamed) {
 
 TEST_F(UserKernelTest, WhatTheHostLacksIsSaid) {
   for (const auto& [header, says] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"<cuda/semaphore>", "is not there. If it is of the CUDA toolkit, it has no twin for the host: tune"},
+           {"<cuda/semaphore>",
+            "is not there. If it is of the CUDA toolkit, it has no twin for the host: tune"},
            {"<cuda_awbarrier.h>", "is not there. If it is of the CUDA toolkit"},
            {"<helper_cuda.h>", "is not there."}}) {
     write("\n#include <math.h>\n#include " + std::string(header) + "\n" +
