@@ -520,6 +520,7 @@ TEST_F(UserKernelTest, CompileErrorsNameTheFileAndItsLine) {
   EXPECT_THAT(host.err, HasSubstr("in or behind the kernel twice, does not compile for host"));
   EXPECT_THAT(host.err, Not(HasSubstr("variant.cpp")));
   text.replace(text.find("__global__ void twice"), 0, "#include \"parts/helper.cuh\"\n");
+  text.replace(text.find("x[i]\n;"), 4, "f(x[i])");
   write(text);
   const Outcome included = scratch.tunesmith(check);
   EXPECT_THAT(included.err, HasSubstr("parts/helper.cuh:3:"));

@@ -199,8 +199,8 @@ KernelFile with_pointer(const std::string& type, const std::string& array, const
       "/* tunesmith\n[problem]\nn = [1, 1000]\n[arrays]\nx = [\"n\"]\nc = { extents = [\"n\"], role = "
       "\"inout\"" +
       array + " }\n[axes]\nBLOCK = [64]\n[launch]\ngrid = \"n\"\nblock = \"BLOCK\"\n*/\n" + before +
-      "__global__ void count(const float* x, " + type + " c, int n) { if (BLOCK > n) c[0] = x[0]; " + more +
-      " }\n");
+      "__global__ void count(const float* x, " + type + " c, int n) { if (BLOCK > n) c[0] = x[0]; " +
+      (more.empty() ? more : more + " ") + "}\n");
 }
 
 TEST(Description, AnArrayHasTheTypeOfItsPointer) {
