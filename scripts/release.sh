@@ -91,7 +91,7 @@ cp "$packages"/*.deb "$out" 2>/dev/null || true
 
 say "Static export"
 program=$built/cli/tunesmith
-export TUNESMITH_DB=off
+export TUNESMITH_DB=$scratch/none.db  # only what is shipped
 "$program" export --static --target host --to "$scratch/tunesmith-static-$version"
 tar -C "$scratch" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -czf "$out/tunesmith-static-$version.tar.gz" "tunesmith-static-$version"
 echo "conv2d height=200 width=300 mask_height=3 mask_width=3" >"$scratch/problems.txt"  # those of examples/minimal.cpp
