@@ -385,6 +385,7 @@ class Describer {
       const char next = behind < reached_.size() ? reached_[behind] : ' ';
       const bool is_comparison = next == '<' && reached_.compare(behind, 2, "<=") == 0;
       if (next == '(' || next == '.' || next == ':' || next == '{' || is_name(next)) return false;
+      if (next == '=' && reached_.compare(behind, 2, "==") != 0) return false;  // an enumerator
       if (next == '<' && !is_comparison && reached_.find('>', behind) < reached_.find(';', behind))
         return false;
       std::size_t back = at;
