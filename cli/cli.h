@@ -41,7 +41,7 @@ void add_dispatch_commands(CLI::App& app);  ///< explain, export
 void add_derive_command(CLI::App& app);     ///< derive: forms of an index expression
 /// doctor; sets `exit_code` to 1 if something is broken.
 void add_doctor_command(CLI::App& app, int& exit_code);
-void add_report_command(CLI::App& app);     ///< report: runs the Python package's command
+void add_report_command(CLI::App& app);  ///< report: runs the Python package's command
 
 /// Returns the text by which the database's devices are searched: auto, cuda and cuda:N become the name of
 /// that device of this machine; host (every host) and any other text (a part of a name) stay as they are.

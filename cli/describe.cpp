@@ -52,7 +52,7 @@ void add_describe_command(CLI::App& app) {
     std::string text = described(file, asked->kernel, is_own_op);
     const bool is_open = text.find("\"?\"") != std::string::npos;
     if (!is_open) {
-      // What is not accepted is left to a person, in the place of the sentence about the kernel.
+      // A refused description is left to a person; the sentence stands in the place of that about the kernel.
       if (const std::string why = refusal_of(std::move(file), text); !why.empty())
         text = "what = \"?\"  # not accepted as it stands: " + why.substr(0, why.find('\n')) + "\n" + text;
     }

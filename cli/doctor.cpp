@@ -186,7 +186,7 @@ Finding temporary() {
   }
 }
 
-// Whether a built-in kernel loads on the device.
+// Tells if a built-in kernel loads on the device.
 Finding kernels(const Gpus& gpus) {
   std::string loaded;
   for (std::size_t k = 0; k <= gpus.devices.size(); ++k) {

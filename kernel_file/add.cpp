@@ -26,7 +26,7 @@ const UserKernel& add_user_kernel(const KernelFile& file) {
 
 namespace {
 
-// What compilers say of names that they do not know.
+// Compilers say these words of names that they do not know.
 constexpr std::string_view of_unknown_names[] = {"not declared",   "is undefined",     "does not name a type",
                                                  "been declared",  "undeclared",       "unknown type name",
                                                  "not a template", "no template named"};

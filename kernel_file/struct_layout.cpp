@@ -2,12 +2,12 @@
 #include "kernel_file/struct_layout.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <regex>
 #include <sstream>
 
 #include "generator/c_characters.h"
+#include "generator/number_text.h"
 #include "generator/work.h"
 #include "kernel_file/c_type.h"
 #include "kernel_file/kernel_source.h"
@@ -123,8 +123,8 @@ std::string add_members(const std::string& statement, std::string_view text, Str
     if (const std::size_t open = part.find('['); open != std::string::npos) {
       const std::string extent = squeezed(part.substr(open + 1, part.rfind(']') - open - 1));
       const std::string digits = extent.substr(std::min(extent.find_first_not_of(' '), extent.size()));
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-      if (error != std::errc() || end != digits.data() + digits.size() || count < 1 || count > most_elements)
+      count = parsed_number<std::int64_t>(digits).value_or(0);
+      if (count < 1 || count > most_elements)
         return "has the array " + squeezed(part) + ", whose extent must be a number from 1 to " +
                std::to_string(most_elements);
       part.erase(open);
@@ -156,10 +156,7 @@ std::int64_t asked_alignment(const std::string& head) {
   static const std::regex align(R"(\b(__align__|alignas)\s*\(\s*(\w+)\s*\))");
   std::smatch match;
   if (!std::regex_search(head, match, align)) return 0;
-  std::int64_t bytes = 0;
-  const std::string digits = match[2];
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
-  return error == std::errc() && end == digits.data() + digits.size() ? bytes : -1;
+  return parsed_number<std::int64_t>(match[2].str()).value_or(-1);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes how heat spreads along a rod whose surroundings are cold, in `steps` steps of time. A launch computes
-// STEPS of them: its blocks overlap by as many elements on each side, so that none needs another one's results.
+// Computes how heat spreads along a rod whose surroundings are cold, in `steps` steps of time. A launch
+// computes STEPS of them: its blocks overlap by as many elements on each side, so that none needs another
+// one's results.
 /* tunesmith
 what = "`steps` times: t[i] += (t[i - 1] - 2 t[i] + t[i + 1]) / 4, with 0 beyond the ends"
 kernel = "heat"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the elements of an array in two launches: blocks add parts, and one more block adds their sums. How many
-// sums there are is tuned, so they lie in a workspace.
+// Adds the elements of an array in two launches: blocks add parts, and one more block adds their sums. How
+// many sums there are is tuned, so they lie in a workspace.
 /* tunesmith
 what = "total = sum of x"
 name = "total"

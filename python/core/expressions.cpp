@@ -60,7 +60,7 @@ void bind_rows(nb::module_& m) {
       "per_column, per_row or scalar. Raises ValueError.");
 }
 
-// Of each array the shape, and strides in elements.
+// Each array has a shape, and strides in elements.
 using Layouts = std::vector<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>>;
 
 std::vector<TensorLayout> layouts_of(const Layouts& arrays) {

@@ -781,7 +781,7 @@ TEST_F(UserKernelTest, MayHaveSeveralLaunchesAndWorkspaces) {
   const Outcome overrun = check("sums[blockIdx.x] = sum", "sums[blockIdx.x + 1] = sum");
   EXPECT_EQ(overrun.exit_code, 1) << overrun.out << overrun.err;
   EXPECT_THAT(overrun.out, HasSubstr("writes element 16 of sums, which has 16"));
-  // What no launch has written holds nothing.
+  // An array that no launch has written holds nothing.
   const Outcome unwritten =
       check("if (threadIdx.x == 0) sums", "if (threadIdx.x == 0 && blockIdx.x * BLOCK < n) sums");
   EXPECT_EQ(unwritten.exit_code, 1) << unwritten.out << unwritten.err;
@@ -1103,7 +1103,7 @@ TEST_F(UserKernelTest, HeadersThatNoKernelHasAreLeftOut) {
   EXPECT_EQ(host.exit_code, 0) << host.out << host.err;
   EXPECT_THAT(host.out + host.err, HasSubstr("no kernel has the header <iostream>; line 1 is left out."))
       << host.out << host.err;
-  // What a header might have declared is told where a name is missing.
+  // A header that might have declared it is told where a name is missing.
   write("#include \"mine.h\"\n" + twice("if (i < n) y[i] = mine(x[i]) * PART / PART;", compared));
   const Outcome needed = scratch.tunesmith(check);
   EXPECT_EQ(needed.exit_code, 1) << needed.out;

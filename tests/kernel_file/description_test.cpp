@@ -919,7 +919,7 @@ TEST(Description, SaysHowItIsCompiled) {
   EXPECT_THAT(fast.text, HasSubstr("#define vector (1)\n#define valid unsigned int\n"));
   EXPECT_FALSE(compiler_flags_of(source(all, usual + " FAST=1", true).text).fast_math)
       << "a reference is computed exactly";
-  // What is compiled otherwise is another kernel.
+  // A kernel that is compiled otherwise is another one.
   EXPECT_NE(source(with("fast_math = \"FAST\""), usual + " FAST=0").hash,
             source(with("fast_math = \"FAST\""), usual + " FAST=1").hash);
   EXPECT_NE(source(replaced(good, "[rules]", "[compile]\nmaxrregcount = 64\n[rules]"), usual).hash,

@@ -143,7 +143,7 @@ TEST_F(Watched, TheLastBlockReadsWhatOthersAddedBehindAFence) {
   }
 }
 
-// What is atomic in a block is none beside another block.
+// An operation that is atomic in a block is not so beside another block.
 TEST_F(Watched, AnOperationOfABlockIsAtomicThereOnly) {
   for (int thread = 0; thread < 64; ++thread)
     EXPECT_TRUE(access(&count_, AccessKind::atomic_in_block, thread));

@@ -56,7 +56,7 @@ void AccessOrder::join(Known& known, const Known& more) {
   for (std::size_t n = 0; n < more.size(); ++n) known[n] = std::max(known[n], more[n]);
 }
 
-// What the thread knows of itself and, by the warp's collectives, of its neighbours.
+// The thread knows this of itself and, by the warp's collectives, of its neighbours.
 void AccessOrder::know_warp(Known& known, std::uint32_t thread) const {
   const std::uint32_t first = thread / 32 * 32;
   if (known.size() < first + 32) known.resize(first + 32);

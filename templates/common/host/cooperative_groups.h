@@ -112,7 +112,7 @@ class coalesced_group : public thread_group {
     return tunesmith_shim::packed(__match_all_sync(mask_, value, &all, line), mask_);
   }
 
-  // What other functions of this file need.
+  // Other functions of this file need these.
   template <typename T>
   tunesmith_shim::OfLanes<T> exchanged(const T& value, int line) const {
     return tunesmith_shim::exchanged(mask_, value, line);

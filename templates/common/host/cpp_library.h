@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels use of the C++ library, on a GPU by <cuda/std/...>: types, limits, pairs, minima, and std::
-// names of the mathematical functions. Headers that declare C functions are not included, because math.h has
-// its own.
+// The names of the C++ library that kernels use, on a GPU by <cuda/std/...>: types, limits, pairs, minima,
+// and std:: names of the mathematical functions. Headers that declare C functions are not included, because
+// math.h has its own.
 #pragma once
 
 #pragma push_macro("__noinline__")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lanes of a warp give each other: values of any size, from which each lane takes those that it needs.
+// The lanes of a warp give each other values of any size; each lane takes those that it needs.
 #pragma once
 
 #include <stddef.h>

@@ -129,7 +129,7 @@ inline void fill_fragment(fragment<Use, M, N, K, T, Layout>& matrix, const Value
 
 namespace tunesmith_matrix {
 
-// What CUDA asks of a matrix in memory: 32 bytes for its first element, and rows (or columns) that begin at
+// CUDA asks of a matrix in memory that its first element lies at 32 bytes, and rows (or columns) begin at
 // multiples of 16 bytes.
 template <typename T>
 inline void require_place(const T* at, unsigned stride) {

@@ -139,7 +139,7 @@ __device__ void multiply(float* sums, const T* rows, const T* columns) {
   const int lane = threadIdx.x % 32, q = lane / 4, t = lane % 4;
   unsigned a[4], b[4];
   const int low = lane % 8 + lane / 8 % 2 * 8, high = lane / 16 * 8;
-  // Of rows the first two matrices are rows 0 to 7 and 8 to 15, of columns the terms 0 to 7 and 8 to 15.
+  // The first two matrices are rows 0 to 7 and 8 to 15; by columns, the terms 0 to 7 and 8 to 15.
   load_matrices<TURNED>(a, rows + (TURNED ? (lane % 8 + high) * 16 + lane / 8 % 2 * 8 : low * 16 + high));
   load_matrices<TURNED>(b, columns + (TURNED ? low * 16 + high : (lane % 8 + high) * 16 + lane / 8 % 2 * 8));
   for (int half = 0; half < 2; ++half) {
