@@ -226,7 +226,7 @@ void usual_arrays(Random& random, Problem& problem) {
   // There are more narrow types than others, which are more usual.
   static const std::vector<std::string> usual = {"f32", "f64", "i32", "i64"};
   if (bytes(dtype_of(problem)) < 4 && draw_chance(random, 75)) problem.set("dtype", draw(random, usual));
-  if (!draw_chance(random, 10)) problem.set("sum_dtype", std::string("same"));
+  if (!draw_chance(random, 12)) problem.set("sum_dtype", std::string("same"));
   draw_strides(random, problem);
 }
 
