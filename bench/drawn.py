@@ -31,6 +31,7 @@ DTYPES = {
     "bf16": torch.bfloat16,
     "i32": torch.int32,
     "i64": torch.int64,
+    "i8": torch.int8,
     "u8": torch.uint8,
     "b8": torch.uint8,
     "b16": torch.int16,
@@ -190,6 +191,8 @@ def reduced(p):
 
 
 def reduce(p):
+    if p.dtype == torch.uint16:  # which PyTorch cannot add or compare
+        return None
     memory, x = reduced(p)
     same, whole, ddof = x.dtype, torch.int64, p["ddof"]
     known = {  # PyTorch's function, and the output's type for floating-point numbers and for integers
@@ -216,6 +219,8 @@ def reduce(p):
 
 
 def scan(p):
+    if p.dtype == torch.uint16:
+        return None
     memory, x = reduced(p)
     known = {
         "sum": torch.cumsum,

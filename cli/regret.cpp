@@ -21,6 +21,7 @@
 #include "dispatch/tuning_data.h"
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 #include "generator/sample.h"
 #include "kernel_file/find_op.h"
 #include "runtime/device_id.h"
@@ -42,6 +43,7 @@ struct Request {
   std::size_t problems = 20;
   std::uint64_t seed = 2;
   int compilers = 0;
+  double fail_below = 0;  // a geometric mean; 0: none is asked for
 };
 
 struct Pick {
@@ -216,6 +218,8 @@ void run(const Request& request, int& exit_code) {
             << budget_text(request.budget) << " of tuning per problem\n"
             << regret_text(all);
   if (!request.csv.empty()) write_file(request.csv, regret_table(all).csv());
+  if (request.fail_below <= 0 || result.interrupted) return;
+  if (const std::string why = why_below(all, request.fail_below); !why.empty()) throw Error(why);
 }
 
 }  // namespace
@@ -235,6 +239,15 @@ void add_regret_command(CLI::App& app, int& exit_code) {
   command->add_option("--budget", request->budget, "To tune each: a time (5s), or a number of variants (500)")
       ->capture_default_str();
   command->add_option("--csv", request->csv, "Write a line per problem to this file");
+  command
+      ->add_option(
+          "--fail-below", request->fail_below,
+          "End with exit code 1 if the geometric mean of tuned time / picked time is below this, as for a CI")
+      ->check([](const std::string& text) {
+        const double least = parsed_number<double>(text).value_or(-1);
+        return std::string(
+            least > 0 && least <= 1 ? "" : "\"" + text + "\" is not a number above 0, and at most 1");
+      });
   command->add_option("--keep", request->keep,
                       "Keep what is measured in this database; \"tunesmith db merge\" adds it to another");
   command

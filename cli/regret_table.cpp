@@ -106,6 +106,17 @@ TextTable regret_table(const std::vector<Regret>& all) {
   return table;
 }
 
+std::string why_below(const std::vector<Regret>& all, double least) {
+  const RegretSummary summary = summary_of(all);
+  const std::string asked = ", and --fail-below asks for " + printed("%g", least) + ".";
+  if (summary.failed > 0)
+    return std::to_string(summary.failed) + " of " + std::to_string(all.size()) +
+           " picked variants are not right" + asked;
+  if (summary.mean >= least) return "";
+  return "Dispatch reaches " + printed("%.3f", summary.mean) + " of the tuned speed in the geometric mean" +
+         asked;
+}
+
 std::string regret_text(const std::vector<Regret>& all) {
   const RegretSummary s = summary_of(all);
   std::string out;

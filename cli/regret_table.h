@@ -49,6 +49,10 @@ struct RegretSummary {
 };
 RegretSummary summary_of(const std::vector<Regret>& all);
 
+/// Says why the picks are not good enough: the geometric mean is less than `least`, or one is not ok. Empty
+/// if they are.
+std::string why_below(const std::vector<Regret>& all, double least);
+
 std::string regret_text(const std::vector<Regret>& all);
 TextTable regret_table(const std::vector<Regret>& all);  ///< the worst first
 

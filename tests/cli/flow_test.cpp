@@ -202,6 +202,9 @@ TEST(Flow, RegretOfProblemsThatNobodyTuned) {
   expect_success(late);
   EXPECT_THAT(late.out, Not(HasSubstr("what was picked is wrong")));
   EXPECT_EQ(scratch.tunesmith("regret nothing").exit_code, 2);
+  expect_success(
+      scratch.tunesmith("regret transpose --device host --problems 1 --budget 2 --fail-below 0.01"));
+  EXPECT_EQ(scratch.tunesmith("regret transpose --fail-below 2").exit_code, 2);
 }
 
 // The host has no cold caches, so the test changes the database as if its times had cold caches.

@@ -126,5 +126,15 @@ TEST(Regret, LosersAreNamedWorstFirstAndNoiseIsNoLoss) {
   EXPECT_LT(csv.find("n=30"), csv.find("n=10"));
 }
 
+TEST(Regret, IsBelowWhatIsAskedForOrNot) {
+  const std::vector<Regret> all = {regret(1, 10, 40), regret(0.25, 20, 20)};  // in the mean 0.5
+  EXPECT_EQ(why_below(all, 0.49), "");
+  EXPECT_EQ(
+      why_below(all, 0.51),
+      "Dispatch reaches 0.500 of the tuned speed in the geometric mean, and --fail-below asks for 0.51.");
+  EXPECT_THAT(why_below({regret(1, 10, 40), regret(0, 0, 40)}, 0.1),
+              HasSubstr("1 of 2 picked variants are not right, and --fail-below asks for 0.1."));
+}
+
 }  // namespace
 }  // namespace tunesmith

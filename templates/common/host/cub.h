@@ -662,4 +662,23 @@ class BlockHistogram {
 };
 #undef TUNESMITH_AT
 
+// The other collectives say that they are not there where a kernel names them.
+#define TUNESMITH_WITHOUT_TWIN(name, ...)                                                              \
+  template <__VA_ARGS__>                                                                               \
+  class name {                                                                                         \
+    static_assert(sizeof(T) == 0,                                                                      \
+                  "cub::" #name                                                                        \
+                  " has no twin for the host: tune this kernel on a CUDA device, or only compile it, " \
+                  "by --target.");                                                                     \
+  };
+TUNESMITH_WITHOUT_TWIN(BlockAdjacentDifference, typename T, int, auto...)
+TUNESMITH_WITHOUT_TWIN(BlockDiscontinuity, typename T, int, auto...)
+TUNESMITH_WITHOUT_TWIN(BlockMergeSort, typename T, int, int, typename = NullType, auto...)
+TUNESMITH_WITHOUT_TWIN(BlockShuffle, typename T, int, auto...)
+TUNESMITH_WITHOUT_TWIN(WarpExchange, typename T, int, auto...)
+TUNESMITH_WITHOUT_TWIN(WarpLoad, typename T, int, auto...)
+TUNESMITH_WITHOUT_TWIN(WarpMergeSort, typename T, int, auto...)
+TUNESMITH_WITHOUT_TWIN(WarpStore, typename T, int, auto...)
+#undef TUNESMITH_WITHOUT_TWIN
+
 }  // namespace cub

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Describes arrays, variables and shared memory.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+
+#include "generator/c_characters.h"
+#include "generator/error.h"
+#include "kernel_file/c_type.h"
+#include "kernel_file/describer.h"
+#include "kernel_file/text_scanner.h"
+#include "kernel_file/unset_variable.h"
+
+namespace tunesmith {
+
+std::string Describer::common_dtype(const std::string& sentence) const {
+  std::string dtype, words = sentence.substr(std::min(sentence.find(" is ") + 4, sentence.size()));
+  words = std::regex_replace(words, std::regex(" or |, "), ";");
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(';', at), words.size());
+    const CType type = c_type(words.substr(at, end - at), code_);
+    at = end + 1;
+    if (!type.dtype || (!dtype.empty() && dtype != name(*type.dtype))) return "?";
+    dtype = name(*type.dtype);
+  }
+  return dtype.empty() ? "?" : dtype;
+}
+
+void Describer::find_arrays() {
+  // An axis may choose a type by #if.
+  std::vector<std::string> names;
+  for (const Axis& one : axes_) names.push_back(one.name);
+  std::string of_axes;
+  for (const CompiledText& one : compiled_texts(file_.cu, file_.included, names)) of_axes += one.text + "\n";
+  for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {
+    const DeclaredKernel::Parameter& one = kernel_.parameters[i];
+    if (!one.is_pointer) continue;
+    Array array{.name = one.name};
+    if (array.name.empty())
+      throw UsageError("The kernel " + kernel_.name + " of " + file_.path +
+                       " has a pointer without a name; give it one.");
+    std::string plain = one.type;
+    std::erase(plain, '*');
+    while (!plain.empty() && plain.back() == ' ') plain.pop_back();
+    const bool is_of_template = types_.contains(plain);
+    const CType type = c_type(one.type, of_axes);
+    std::int64_t members = 1;
+    std::string element = plain;
+    if (type.is_pointer_to_pointer)
+      throw UsageError("The parameter " + one.name + " of the kernel " + kernel_.name + " of " + file_.path +
+                       " is a pointer to pointers, which cannot be given.");
+    if (is_of_template) {
+      if (types_.at(plain) != dtype_) array.dtype = types_.at(plain);
+    } else if (!type.ambiguity.empty()) {
+      array.dtype = common_dtype(type.ambiguity);
+      array.comment = array.dtype == "?" ? type.ambiguity : type.ambiguity + ": extents count " + array.dtype;
+    } else if (!type.dtype) {
+      const auto [dtype, count] = members_of(plain);
+      array.dtype = dtype.empty() ? "?" : dtype;
+      members = count;
+      if (dtype.empty()) array.comment = "the type of the members of " + plain + ", or u8 for its bytes";
+    }
+    const ArrayUse use = bounds_->use_of(one.name);
+    const bool may_be_written = !one.is_const && (use.is_written || use.is_passed);
+    array.role = !may_be_written ? "" : use.is_read || use.is_passed ? "inout" : "output";
+    find_extents(array, i, element);
+    if (members > 1 && (array.extents.empty() || array.extents.front() != "?"))
+      array.extents.push_back(std::to_string(members));
+    arrays_.push_back(std::move(array));
+  }
+  // Every kernel has an output; with none found, each pointer that may be written is one.
+  const bool has_output =
+      std::any_of(arrays_.begin(), arrays_.end(), [](const Array& one) { return !one.role.empty(); });
+  if (has_output) return;
+  for (Array& one : arrays_)
+    for (const auto& parameter : kernel_.parameters)
+      if (parameter.name == one.name && !parameter.is_const) {
+        one.role = "inout";
+        one.comment += one.comment.empty() ? "a guess: its role" : "";
+      }
+}
+
+std::pair<std::string, std::int64_t> Describer::members_of(const std::string& type) const {
+  static const std::regex member(R"(\s*((?:unsigned\s+)?[A-Za-z_]\w*)\s+([\w\s,]+))");
+  std::smatch match;
+  const std::string name = type.starts_with("struct ") ? type.substr(7) : type;
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_name)) return {};
+  const std::regex tagged("\\bstruct\\s+(?:__align__\\s*\\(\\d+\\)\\s*)?" + name + R"(\s*\{([^{}()]*)\})");
+  const std::regex alias(R"(\btypedef\s+struct\s*\w*\s*\{([^{}()]*)\}\s*)" + name + "\\s*;");
+  if (!std::regex_search(code_, match, tagged) && !std::regex_search(code_, match, alias)) return {};
+  std::string body = match[1].str(), dtype;
+  std::int64_t count = 0;
+  for (std::size_t at = 0; at < body.size();) {
+    const std::size_t end = std::min(body.find(';', at), body.size());
+    const std::string one = body.substr(at, end - at);
+    at = end + 1;
+    if (squeezed(one).empty() || squeezed(one) == " ") continue;
+    std::smatch parts;
+    if (!std::regex_match(one, parts, member)) return {};
+    const std::string found = dtype_of_type(parts[1].str());
+    if (found.empty() || (!dtype.empty() && found != dtype)) return {};
+    dtype = found;
+    const std::string names = parts[2].str();
+    count += 1 + std::count(names.begin(), names.end(), ',');
+  }
+  return {dtype, count};
+}
+
+void Describer::find_extents(Array& array, std::size_t i, const std::string& element) {
+  std::vector<std::string> by_index = bounds_->extents_of(array.name);
+  std::vector<HostExpression> trees;
+  for (const std::string& one : by_index) {
+    const auto tree = parsed_expression(one);
+    if (!tree || !may_be_extent(*tree)) by_index.clear();
+    if (by_index.empty()) break;
+    trees.push_back(*tree);
+  }
+  if (launch_ && i < launch_->arguments.size()) {
+    Names names;
+    if (const auto bytes = host_->allocation(launch_->arguments[i], place_, names)) {
+      auto count = host_->elements(*bytes, element_of_template(element));
+      if (count) {
+        *count = with(*count, meanings_);
+        std::set<std::string> used;
+        gather_names(*count, used);
+        // A name that only the host has may differ from the kernel's own sizes.
+        const bool has_others = std::any_of(used.begin(), used.end(),
+                                            [&](const std::string& name) { return !sizes_.contains(name); });
+        for (const auto& [name, one] : names) names_.emplace(name, one);
+        if ((by_index.empty() || !has_others) && may_be_extent(*count) && adopt(*count)) {
+          array.extents = product_of(*count);
+          return;
+        }
+      }
+    }
+  }
+  if (!by_index.empty() &&
+      std::all_of(trees.begin(), trees.end(), [&](const HostExpression& one) { return adopt(one); })) {
+    array.extents = by_index;
+    return;
+  }
+  std::vector<std::string> all;
+  for (const auto& [name, size] : sizes_)
+    if (size.given.empty() && !expressions_.contains(name)) all.push_back(name);
+  if (all.size() == 1) {
+    array.extents = all;
+    sizes_[all.front()].is_extent = true;
+    if (array.comment.empty()) array.comment = "a guess";
+    return;
+  }
+  array.extents = {"?"};
+  if (array.comment.empty()) array.comment = "the number of elements";
+}
+
+bool Describer::may_be_extent(const HostExpression& one) const {
+  std::set<std::string> used;
+  gather_names(one, used);
+  return std::none_of(used.begin(), used.end(), [&](const std::string& name) { return is_axis(name); });
+}
+
+std::string Describer::element_of_template(const std::string& type) const {
+  static const std::map<std::string, std::string> words = {
+      {"f32", "float"}, {"f64", "double"},      {"i32", "int"},    {"u32", "unsigned"},
+      {"i64", "long"},  {"u64", "size_t"},      {"f16", "__half"}, {"bf16", "__nv_bfloat16"},
+      {"i8", "char"},   {"u8", "unsigned char"}};
+  const auto found = types_.find(type);
+  const auto word = found == types_.end() ? words.end() : words.find(found->second);
+  return word == words.end() ? type : word->second;
+}
+
+std::vector<std::string> Describer::product_of(const HostExpression& one) {
+  if (one.kind == HostExpression::Kind::binary && one.word == "*") {
+    std::vector<std::string> all = product_of(one.parts[0]);
+    for (std::string& more : product_of(one.parts[1])) all.push_back(std::move(more));
+    return all;
+  }
+  return {one.text()};
+}
+
+void Describer::find_symbols() {
+  std::vector<std::string> filled;
+  for (int i = 0; i < 32; ++i) {
+    const auto unset = unset_variable(code_, kernel_.name, filled);
+    if (!unset) return;
+    filled.push_back(unset->name);
+    if (!unset->is_constant) {
+      zeroed_.push_back(unset->name);
+      continue;
+    }
+    Array array{.name = unset->name, .role = "constant"};
+    for (const DeviceVariable& one : device_variables(code_)) {
+      if (one.name != unset->name) continue;
+      const std::string words = code_.substr(one.begin, one.end - one.begin);
+      std::size_t at = find_word(words, one.name);
+      at = at == std::string::npos ? words.size() : skip_space(words, at + one.name.size());
+      while (at < words.size() && words[at] == '[') {
+        const std::size_t close = behind_close(words, at);
+        if (close == std::string::npos) break;
+        const auto extent = value_in_kernel(words.substr(at + 1, close - at - 2));
+        array.extents.push_back(extent ? std::to_string(*extent) : "?");
+        at = skip_space(words, close);
+      }
+      if (array.extents.empty()) array.extents = {"1"};
+      if (!c_type(one.type, code_).dtype) {
+        const auto [dtype, count] = members_of(one.type);
+        array.dtype = dtype.empty() ? "?" : dtype;
+        if (count > 1) array.extents.push_back(std::to_string(count));
+      }
+    }
+    if (array.extents.empty()) array.extents = {"?"};
+    arrays_.push_back(std::move(array));
+  }
+}
+
+std::optional<std::int64_t> Describer::value_in_kernel(const std::string& words) const {
+  Names names;
+  const auto made = reached_code_->resolved(words, {.at = 0, .known = {}}, names);
+  if (!made) return std::nullopt;
+  std::map<std::string, HostExpression> values;
+  for (const auto& [name, one] : names)
+    if (one.value) values[name] = {.kind = HostExpression::Kind::number, .number = *one.value, .word = {}};
+  const auto folded = parsed_expression(with(*made, values).text());
+  return folded && folded->kind == HostExpression::Kind::number ? std::optional(folded->number)
+                                                                : std::nullopt;
+}
+
+void Describer::find_shared() {
+  static const std::regex dynamic(R"(\bextern\s+(?:volatile\s+)?__shared__\b)");
+  if (!std::regex_search(reached_, dynamic)) return;
+  if (launch_ && !launch_->shared_bytes.empty()) {
+    if (const auto bytes = host_->resolved(launch_->shared_bytes, place_, names_)) {
+      HostExpression one = with(*bytes, meanings_);
+      std::map<std::string, HostExpression> values;
+      std::set<std::string> used;
+      gather_names(one, used);
+      for (const std::string& name : used)
+        if (const auto host = names_.find(name);
+            !sizes_.contains(name) && !is_axis(name) && host != names_.end() && host->second.value)
+          values[name] = {.kind = HostExpression::Kind::number, .number = *host->second.value, .word = {}};
+      one = with(one, values);
+      if (adopt(one) && !one.is_number(0)) {
+        shared_ = one.text();
+        return;
+      }
+    }
+  }
+  shared_ = "?";
+}
+
+void Describer::replace_computed() {
+  for (const auto& [size, value] : computed_) {
+    std::set<std::string> used;
+    gather_names(value, used);
+    if (used.contains(size) || !sizes_.contains(size) ||
+        !std::all_of(used.begin(), used.end(),
+                     [&](const std::string& name) { return sizes_.contains(name); }))
+      continue;
+    const auto replace = [&, of = size, by = value](std::string& text) {
+      const auto tree = text == "?" ? std::nullopt : parsed_expression(text);
+      if (tree) text = with(*tree, {{of, by}}).text();
+    };
+    for (std::string& one : grid_) replace(one);
+    for (std::string& one : block_) replace(one);
+    if (!shared_.empty()) replace(shared_);
+    for (Array& array : arrays_) {
+      std::vector<std::string> extents;
+      for (std::string& one : array.extents) {
+        replace(one);
+        const auto tree = one == "?" ? std::nullopt : parsed_expression(one);
+        for (std::string& factor : tree ? product_of(*tree) : std::vector<std::string>{one})
+          extents.push_back(std::move(factor));
+      }
+      array.extents = std::move(extents);
+    }
+    for (std::string& one : arguments_)
+      if (one == size) one = value.text();
+    sizes_.erase(size);
+    std::erase(order_, size);
+  }
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the description of a kernel from its file: the parts of describe.cpp. Private to kernel_file/.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernel_file/c_type.h"
+#include "kernel_file/description.h"
+#include "kernel_file/host_code.h"
+#include "kernel_file/index_bounds.h"
+#include "kernel_file/kernel_source.h"
+#include "kernel_file/preprocessor.h"
+#include "kernel_file/text_scanner.h"
+
+namespace tunesmith {
+
+constexpr std::int64_t most_threads = 1024;
+constexpr std::string_view components_of_dim3 = "xyz";
+
+/// Values around the present one, which comes first.
+std::vector<std::int64_t> around(std::int64_t value, std::int64_t most);
+
+class Describer {
+ public:
+  Describer(const KernelFile& file, const std::string& kernel,
+            const std::function<bool(const std::string&)>& is_taken);
+  std::string text();
+
+ private:
+  using Names = std::map<std::string, HostName>;
+  struct Axis {
+    std::string name;
+    std::vector<std::int64_t> values;
+    std::string comment;
+  };
+  struct Array {
+    std::string name;
+    std::vector<std::string> extents = {};
+    std::string role = {}, dtype = {}, comment = {};
+  };
+  struct Size {  // a parameter of the problem
+    std::optional<std::int64_t> value = std::nullopt;
+    bool is_extent = false;
+    std::string given = {};  // set: the line's right side
+    std::string comment = {};
+  };
+
+  void choose(const std::string& name);
+  void find_body();
+  bool reads(const std::string& name) const { return find_word(reached_, name) != std::string::npos; }
+  bool reads_component(const std::string& of, char component) const;
+  // Takes the launch whose sizes are understood best.
+  void choose_launch();
+  static bool is_integer(const CType& type);
+
+  // describe_constants.cpp
+  void add_axis(Axis axis);
+  bool is_axis(const std::string& name) const;
+  // Returns the value of a template's argument in the launch; nothing: not known.
+  std::optional<std::int64_t> value_of(const std::string& words);
+  std::string dtype_of_type(const std::string& words) const;
+  bool is_type_of_array(const std::string& type) const;
+  void find_template();
+  bool is_named_type(const std::string& words) const;
+  // Macros and constants that kernels reach, with a number as value.
+  void find_constants();
+  static bool is_in_capitals(const std::string& word);
+  // True for `const int TILE = 16;` in the kernel, which stands alone in its declaration.
+  bool is_local_constant(const std::string& word) const;
+  std::optional<std::int64_t> constant_of(const std::string& word) const;
+  // True if the kernel uses the word without any sign of a declaration.
+  bool is_undeclared(const std::string& word) const;
+  static std::int64_t guess_of(const std::string& word);
+  void add_constant_axis(const std::string& name);
+
+  // describe_parameters.cpp
+  void find_scalars();
+  // Returns a floating-point argument as a number; "?": it is no number's.
+  std::string real_of(const std::string& given, const CType& type) const;
+  void find_bounds();
+  // True if the constant is defined as a number, and not by other constants.
+  bool is_literal(const std::string& name) const;
+
+  // describe_launch.cpp
+  int dimensions() const;
+  // Names an axis for a component of a block that the kernel reads as blockDim.
+  std::string new_block_axis(std::size_t i, std::size_t count) const;
+  // Replaces names by what stands for them.
+  static HostExpression with(const HostExpression& one,
+                             const std::map<std::string, HostExpression>& meanings);
+  static void gather_names(const HostExpression& one, std::set<std::string>& names);
+  void find_block();
+  // The only constant that the kernel calls by a name of blocks or threads; empty: there are none or several.
+  std::string block_constant() const;
+  // True if the host alone has all of the names.
+  bool are_free(const std::set<std::string>& names) const;
+  static bool is_identifier_here(const std::string& name);
+  // In the grid's component, the block's own number stands for its axis: ceil_div(n, 256).
+  HostExpression with_block(const HostExpression& one, std::size_t i) const;
+  // Makes names that stay parameters of the problem. False: one of them cannot be.
+  bool adopt(const HostExpression& one);
+  // Adds the component of the grid that the kernel's own indices ask for, or "?".
+  void grid_by_index(std::size_t i);
+  void find_grid();
+  // A kernel without sizes and without a guard: its problem is a number of whole blocks.
+  void find_unguarded();
+  // Constants of the kernel that a launch names become axes with one value.
+  bool adopt_constants(const std::set<std::string>& used);
+
+  // describe_arrays.cpp
+  // Returns the dtype of the elements of all types that a sentence names, "vector is float, float2 or
+  // float4"; "?": they differ.
+  std::string common_dtype(const std::string& sentence) const;
+  void find_arrays();
+  // Returns the dtype of a struct whose members are all of one type, and their number.
+  std::pair<std::string, std::int64_t> members_of(const std::string& type) const;
+  void find_extents(Array& array, std::size_t i, const std::string& element);
+  // An extent names no axis.
+  bool may_be_extent(const HostExpression& one) const;
+  std::string element_of_template(const std::string& type) const;
+  // n * m are two extents.
+  static std::vector<std::string> product_of(const HostExpression& one);
+
+  // describe_arrays.cpp: variables and shared memory
+  void find_symbols();
+  std::optional<std::int64_t> value_in_kernel(const std::string& words) const;
+  void find_shared();
+  // A size that the host computes from others is no parameter beside them: N = B * T.
+  void replace_computed();
+
+  // describe.cpp: the text
+  static void add_line(std::string& text, const std::string& line, const std::string& comment);
+  std::string usual_of(const std::string& name, const Size& size, std::size_t sizes) const;
+  std::string op_name() const;
+  std::string written();
+
+  const KernelFile& file_;
+  const std::function<bool(const std::string&)>& is_taken_;
+  std::vector<CompiledText> texts_;
+  std::string code_, reached_, host_text_, body_;
+  std::set<std::string> words_, declared_;
+  DeclaredKernel kernel_;
+  std::optional<HostCode> host_, reached_code_;
+  std::map<std::string, std::string> macros_;
+  std::optional<HostLaunch> launch_;
+  HostCode::Place place_;
+  std::optional<IndexBounds> bounds_;
+  Names names_;                                     // the host's names in expressions
+  std::map<std::string, HostExpression> meanings_;  // what stands for the host's names of block sizes
+  std::map<std::size_t, std::int64_t> numbers_;     // by component: the block's number in the launch
+  std::map<std::size_t, std::string> block_names_;  // and its axis
+  std::map<std::string, std::string> types_;        // by template parameter: its dtype
+  std::string dtype_, shared_, rule_, block_comment_, grid_comment_;
+  std::vector<std::string> instantiate_, compiled_in_, zeroed_, block_, grid_, arguments_, order_;
+  std::map<std::string, std::int64_t> constants_;
+  std::map<std::string, std::vector<std::int64_t>> compared_;
+  std::set<std::string> guessed_;
+  std::map<std::string, Size> sizes_;
+  std::map<std::string, HostExpression> computed_;  // by size: its value in other sizes
+  std::map<std::string, std::string> expressions_;  // arguments that are no plain names
+  std::vector<Axis> axes_;
+  std::vector<Array> arrays_;
+};
+
+}  // namespace tunesmith
