@@ -351,11 +351,13 @@ def rank_filter(p):
 
 
 def histogram(p):
+    if p.dtype == torch.uint16:
+        return None
     low, high = float(p["lo"]), float(p["hi"])
     size = ((p["length"] - 1) * p["stride"] + 1,)
     if p["function"] == "bincount":
         memory = torch.randint(0, p["bins"], size, device="cuda").clamp_(
-            max=255 if p["dtype"] == "u8" else p["bins"]
+            max={"u8": 255, "i16": 32767}.get(p["dtype"], p["bins"])
         )
     else:
         memory = torch.rand(size, device="cuda") * (high - low) + low
