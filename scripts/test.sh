@@ -17,11 +17,11 @@ fi
 # Kernels are packed for the host and two of five GPUs, which is enough for all tests of dispatch. Only the names of winners and
 # portfolios are packed, and the tests compile those that they use: this saves some minutes of NVRTC. Budgets are in units of
 # calibrate().
-spend "build" 400 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
+spend "build" 430 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
   "-DTUNESMITH_TARGETS=host;sm_80;sm_90a" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" -DPython_EXECUTABLE="$PWD/$python_for_tests"
 jobs=$(($(nproc) + 1)) # some tests wait for the disk, or for a process that is to hang
 say "Testing"
-spend "tests" 450 ctest --preset cuda -j "$jobs" "$@"
+spend "tests" 740 ctest --preset cuda -j "$jobs" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
   case ${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 3))} in
     0) part=core labels='unit|db' ;;

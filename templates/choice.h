@@ -35,6 +35,7 @@ inline constexpr auto all_names [[gnu::visibility("hidden")]] = names_of(E());
 template <NamedEnumeration E, typename Text = std::string>
 std::vector<Text> choices() {
   std::vector<Text> all;
+  all.reserve(all_names<E>.size());
   for (const std::string_view name : all_names<E>) all.emplace_back(std::string(name));
   return all;
 }
