@@ -1090,9 +1090,9 @@ TEST_F(UserKernelTest, WhatTheHostLacksIsSaid) {
     EXPECT_THAT(tuned.err, HasSubstr(std::string("The header ") + header + says));
     EXPECT_THAT(tuned.err, HasSubstr("twice.cu:3:"));
   }
-  write("\n#include <cub/cub.cuh>\n" +
-        twice("__shared__ cub::BlockShuffle<float, 64>::TempStorage one; if (i < n) y[i] = 2 * x[i];",
-              compared));
+  write("\n#include <cub/cub.cuh>\n" + twice("__shared__ cub::BlockShuffle<float, 64>::TempStorage one; if "
+                                             "(i < n) y[i] = 2 * x[i] * PART / PART;",
+                                             compared));
   const Outcome shuffled = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(shuffled.exit_code, 1) << shuffled.out << shuffled.err;
   EXPECT_THAT(shuffled.err,
