@@ -322,6 +322,7 @@ Line convolution_line(const ConvolutionShape& shape, const std::vector<TensorLay
 
   Line line;
   std::vector<std::int64_t> extents_of_result;
+  extents_of_result.reserve(count);
   for (const Window& one : windows) extents_of_result.push_back(one.outputs);
   const std::vector<std::int64_t> of_out =
       dense_strides(in_order(shape, shape.batch, shape.outputs, extents_of_result));
