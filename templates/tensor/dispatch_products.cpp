@@ -81,7 +81,7 @@ std::string finish_text(const Line& line, const std::string& finish) {
     text += word == "out" && !line.bias.empty() ? "(out + " + line.bias + ")" : word;
     begin = end;
   }
-  tensor_arrays(line.text, finish);  // an error has its place in the caller's text
+  if (finish != "out") tensor_arrays(line.text, finish);  // an error has its place in the caller's text
   return text;
 }
 
