@@ -17,36 +17,20 @@ from ._outputs import _finish, _usable
 from ._recording import recorded
 from ._types import _complex_parts, _kind, dtype_words, type_name, type_of_output
 
-# The types of the results, as NumPy's.
-_reduce_types = {
-    "bool": {"sum": "int64", "mean": "float64"},
-    "int8": {"sum": "int64", "mean": "float64"},
-    "int16": {"sum": "int64", "mean": "float64"},
-    "int32": {"sum": "int64", "mean": "float64"},
-    "int64": {"sum": "int64", "mean": "float64"},
-    "uint8": {"sum": "uint64", "mean": "float64"},
-    "uint16": {"sum": "uint64", "mean": "float64"},
-    "uint32": {"sum": "uint64", "mean": "float64"},
-    "uint64": {"sum": "uint64", "mean": "float64"},
-    "float16": {},
-    "bfloat16": {},
-    "float32": {},
-    "float64": {},
-}
 _halves = ("float16", "bfloat16")
 
 
 def _result_type(dtype: str, function: str) -> str:
-    return _reduce_types[dtype].get(function, dtype)
+    """The type of the result, as NumPy's."""
+    if not dtype.startswith(("int", "uint", "bool")):
+        return dtype
+    whole = "uint64" if dtype.startswith("uint") else "int64"
+    return {"sum": whole, "mean": "float64"}.get(function, dtype)
 
 
 def _reduced_type(dtype: str, function: str) -> str:
-    """The element type of the op's output."""
-    return (
-        {"sum": "int64", "mean": "float64"}.get(function, dtype)
-        if dtype.startswith(("int", "uint"))
-        else dtype
-    )
+    """The element type of the op's output, whose sums of integers are all int64."""
+    return "int64" if function == "sum" and dtype.startswith("uint") else _result_type(dtype, function)
 
 
 def _as_read(given: InputArray) -> InputArray:
