@@ -330,6 +330,15 @@ KernelFile of_template(const std::string& head, const std::string& more = "dtype
       "x[0]; }\n");
 }
 
+// The third argument that the kernel gets for n=100.
+KernelArgument argument(const KernelFile& file) {
+  const Problem problem = Problem::parse("n=100 dtype=f32");
+  const auto own = described_op(file, {});
+  const Template& tmpl = own->op.templates.front();
+  const Work work = tmpl.work(problem, tmpl.space(problem).complete({}));
+  return std::get<Launch>(work.steps.back()).arguments[2];
+}
+
 TEST(Description, NumbersHaveTheTypeOfTheirParameter) {
   const auto with_number = [](const std::string& type, const std::string& value,
                               const std::string& before = "") {
@@ -338,13 +347,6 @@ TEST(Description, NumbersHaveTheTypeOfTheirParameter) {
     file.cu = replaced(file.cu, "block = \"BLOCK\"",
                        "block = \"BLOCK\"\narguments = [\"x\", \"c\", " + value + "]");
     return file;
-  };
-  const Problem problem = Problem::parse("n=100 dtype=f32");
-  const auto argument = [&](const KernelFile& file) {
-    const auto own = described_op(file, {});
-    const Template& tmpl = own->op.templates.front();
-    const Work work = tmpl.work(problem, tmpl.space(problem).complete({}));
-    return std::get<Launch>(work.steps.back()).arguments[2];
   };
   EXPECT_EQ(std::get<std::int64_t>(
                 argument(with_number("count_t", "\"n\"", "typedef unsigned long long int count_t;\n"))),
@@ -371,13 +373,6 @@ TEST(Description, AStructByValueIsGivenByItsMembers) {
       file.cu = replaced(file.cu, "block = \"BLOCK\"",
                          "block = \"BLOCK\"\narguments = [\"x\", \"c\", " + given + "]");
     return file;
-  };
-  const Problem problem = Problem::parse("n=100 dtype=f32");
-  const auto argument = [&](const KernelFile& file) {
-    const auto own = described_op(file, {});
-    const Template& tmpl = own->op.templates.front();
-    const Work work = tmpl.work(problem, tmpl.space(problem).complete({}));
-    return std::get<Launch>(work.steps.back()).arguments[2];
   };
   const std::string params =
       "struct Params { short a; bool on{}; Params() = default; float at(int i) const { return w[i]; }\n"
