@@ -27,7 +27,7 @@ def _product(
         raise TypeError(
             f"finish is a value of the type {type(finish).__name__}; it must be a text such as 'max(out, 0)'."
         )
-    finish = finish or "out"
+    finish = "out" if finish is None else finish
     given, like = _together(values)
     dtype = _dtype_of(given, None, f"{word}()")
     if dtype == "uint64" and finish != "out":

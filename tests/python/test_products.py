@@ -254,6 +254,7 @@ image, mask = np.ones((2, 4, 8, 9)), np.ones((6, 4, 3, 3))
         (lambda: tunesmith.matmul(mask, mask, finish="max(out + b[0], 0)"), ValueError, "names b; it is a function of out, the sum with its bias, alone"),
         (lambda: tunesmith.linear(image, np.ones((4, 9)), np.ones(4), finish="out + "), ValueError, 'Its finish is "out \\+ "'),
         (lambda: tunesmith.matmul(mask, mask, finish="3"), ValueError, "does not name out"),
+        (lambda: tunesmith.matmul(mask, mask, finish=""), ValueError, 'Its finish is ""'),
         (lambda: tunesmith.matmul(mask, mask, finish="relu(out)"), ValueError, "There is no function 'relu'"),
         (lambda: tunesmith.matmul(mask, mask, finish=3), TypeError, "it must be a text such as"),
         (lambda: tunesmith.matmul(mask, mask, out=np.ones(3)), ValueError, r"out= has the shape \(3,\)"),
