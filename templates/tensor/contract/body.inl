@@ -19,6 +19,7 @@
 #include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
+#include "common/swizzled_matrix.cuh"
 #include "common/vector.cuh"
 #include "common/warp_matrix.cuh"
 
@@ -27,7 +28,8 @@ constexpr int threads_m = TILE_M / THREAD_M;
 constexpr int threads_n = TILE_N / THREAD_N;
 constexpr int threads = threads_m * threads_n;
 constexpr bool tensor_cores = UNIT == Unit::tensor_core;
-constexpr bool matrices = UNIT == Unit::mma;
+constexpr bool warpgroups = UNIT == Unit::wgmma;
+constexpr bool matrices = UNIT == Unit::mma || warpgroups;
 constexpr bool packs_first = PACK == Pack::first || PACK == Pack::both;
 constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
 
@@ -35,7 +37,7 @@ constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
 // thread's pieces are as far apart as the pieces of all threads are long. Its columns are pieces in the same
 // way.
 constexpr int piece_m = matrices ? 1 : alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
-constexpr int piece_n = matrices ? 2 : alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
+constexpr int piece_n = matrices ? 8 : alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
 
 // The type of an element in shared memory: that of the array for matrix instructions, else that of the sums.
 template <bool AS_IT_IS, typename As>
@@ -50,6 +52,7 @@ using Held = HeldType<matrices, Compute>::type;
 
 #include "tensor/contract/contract_layout.inl"
 #include "tensor/contract/mma.inl"
+#include "tensor/contract/mma_warpgroup.inl"
 #include "tensor/contract/nest.inl"
 #include "tensor/contract/operand.inl"
 #include "tensor/contract/pack.inl"
@@ -90,13 +93,14 @@ struct alignas(INDEX == 32 ? 16 : 8) Run {
 constexpr bool joins = OUT_BY == OutBy::shared && SPLIT == 1;
 constexpr int vectors_n = TILE_N / VECTOR_OUT;
 
-constexpr ContractLayout layout = contract_layout(
-    {TILE_M, TILE_N, TILE_K, stages, First::elements, Second::elements, static_cast<int>(sizeof(Offset)),
-     static_cast<int>(sizeof(Held)), static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms, joins});
+constexpr ContractLayout layout =
+    contract_layout({TILE_M, TILE_N, TILE_K, stages, First::elements, Second::elements,
+                     static_cast<int>(sizeof(Offset)), static_cast<int>(sizeof(Held)),
+                     static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms, joins, warpgroups});
 constexpr int terms_at = layout.terms_at, runs_at = layout.runs_at, tiles_at = layout.tiles_at;
 static_assert(sizeof(Tables) == terms_at, "as the layout has it");
 static_assert(!counted_terms || stages * sizeof(Terms) == runs_at - terms_at, "as the layout has it");
-static_assert(!joins || vectors_n * sizeof(Run) == tiles_at - runs_at, "as the layout has it");
+static_assert(!joins || vectors_n * sizeof(Run) <= tiles_at - runs_at, "as the layout has it");
 
 // The tile of a block.
 struct Tile {
@@ -177,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
                            int splits, int terms_of_split, Extents extents, Extents multipliers,
                            Strides first_strides, Strides second_strides,
                            Strides out_strides FINISH_PARAMETERS) {
-  DYNAMIC_SHARED(unsigned char, memory);
+  SWIZZLED_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   Terms* const terms = reinterpret_cast<Terms*>(memory + terms_at);
   Run* const runs = reinterpret_cast<Run*>(memory + runs_at);
@@ -238,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   const int tiles = ceil_divide(left, TILE_K);
   if constexpr (asynchronous) {
 #pragma unroll 1
-    for (int t = 0; t < stages - 1; ++t) {
+    for (int t = 0; t < stages_ahead; ++t) {
       if (t < tiles) copy(t, t);
       end_copy_group();
     }
@@ -249,23 +253,25 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   int stage = 0;  // of the tile t
 #pragma unroll 1
   for (int t = 0; t < tiles; ++t) {
-    const int before = stage == 0 ? stages - 1 : stage - 1;  // the stage that is free
-    if constexpr (asynchronous) wait_for_copy_groups<stages - 2>();
+    const int free = stage + stages_ahead < stages ? stage + stages_ahead : stage + stages_ahead - stages;
+    if constexpr (asynchronous) wait_for_copy_groups<stages_ahead - 1>();
+    if constexpr (warpgroups) show_to_products();
     __syncthreads();
     if constexpr (asynchronous) {
-      if (t + stages - 1 < tiles) copy(t + stages - 1, before);
+      if (t + stages_ahead < tiles) copy(t + stages_ahead, free);
       end_copy_group();
     } else {
-      if (t + 1 < tiles) load(t + 1, before);
+      if (t + 1 < tiles) load(t + 1, free);
     }
     fill(terms + stage, 1, digits, sizes, first_term + (t + stages) * TILE_K);
     const Held* const its = shared + stage * stage_elements;
     sums.template accumulate<First, Second>(its, its + First::elements, left - t * TILE_K);
     if constexpr (!asynchronous) {
-      if (t + 1 < tiles) put(before);
+      if (t + 1 < tiles) put(free);
     }
     stage = stage + 1 == stages ? 0 : stage + 1;
   }
+  if constexpr (matrices) sums.finish();
 
   Out* const to = held_in_register(out + (out_start + batch.out));
   const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);

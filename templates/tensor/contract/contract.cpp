@@ -72,7 +72,10 @@ std::int64_t index_bits(const Problem& problem) {
 }
 
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }  // of doubles
-bool multiplies_matrices(const Config& c) { return c[UNIT] == "mma"; }        // of 16-bit elements
+bool uses_warpgroups(const Config& c) { return c[UNIT] == "wgmma"; }
+bool multiplies_matrices(const Config& c) {  // of 16-bit elements
+  return c[UNIT] == "mma" || uses_warpgroups(c);
+}
 
 // The type of an element in shared memory.
 DType held_dtype(const Problem& problem, const Config& c) {
@@ -169,6 +172,7 @@ ContractLayout layout_of(const Problem& problem, const Groups& groups, const Cou
                                     .along_k = along,
                                     .tensor_cores = uses_tensor_cores(c),
                                     .matrices = multiplies_matrices(c),
+                                    .swizzled = uses_warpgroups(c),
                                     .asynchronous = is_asynchronous(problem, c)})
         .elements;
   };
@@ -178,13 +182,14 @@ ContractLayout layout_of(const Problem& problem, const Groups& groups, const Cou
        .tile_k = c[TILE_K],
        .stages = is_asynchronous(problem, c) ? c[STAGES] : 2,
        .first_elements = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2, 1),
-       .second_elements = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4, 2),
+       .second_elements = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4, 8),
        .offset_bytes = index_bits(problem) / 8,
        .held_bytes = element,
        .out_bytes = bytes(out_dtype(problem)),
        .vector_out = c[VECTOR_OUT],
        .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
-       .joins = c[OUT_BY] != "registers" && splits <= 1});
+       .joins = c[OUT_BY] != "registers" && splits <= 1,
+       .swizzled = uses_warpgroups(c)});
 }
 
 // True if terms of zeros may be added: they add nothing.
@@ -238,6 +243,11 @@ bool has_tensor_cores(const Problem& problem, const DeviceFacts& device) {
 bool has_matrices(const Problem& problem, const DeviceFacts& device) {
   return has_tensor_cores(problem, device, {DType::f16, DType::bf16});
 }
+// wgmma is of compute capability 9.0 alone.
+bool has_warpgroups(const Problem& problem, const DeviceFacts& device) {
+  return has_matrices(problem, device) &&
+         (device.kind != DeviceKind::cuda || device.compute_capability == 90);
+}
 
 // The properties that the kernel is compiled for; empty for a problem that the template refuses.
 Values ranks(const Problem& problem) {
@@ -284,8 +294,9 @@ std::string codes(const Problem& problem) {
 std::int64_t widest_load(const Problem& problem) {
   return std::min<std::int64_t>(8, 16 / bytes(dtype_of(problem)));
 }
-std::int64_t widest_store(const Problem& problem) {
-  return 16 / std::max(bytes(compute_dtype(problem)), bytes(out_dtype(problem)));
+std::int64_t widest_store(const Problem& problem, bool of_matrices) {
+  const std::int64_t number = of_matrices ? 2 : bytes(compute_dtype(problem));
+  return 16 / std::max<std::int64_t>(number, bytes(out_dtype(problem)));
 }
 
 std::vector<Axis> axes(const Problem& problem) {
@@ -294,8 +305,9 @@ std::vector<Axis> axes(const Problem& problem) {
   const bool wide = compute == 8, is_narrow = bytes(dtype_of(problem)) == 2;
   const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
-  const std::vector<Value> of_thread =
-      wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12};
+  const std::vector<Value> of_thread = wide        ? std::vector<Value>{4, 8, 2, 6, 10}
+                                       : is_narrow ? std::vector<Value>{8, 4, 16, 12, 2, 32, 64}
+                                                   : std::vector<Value>{8, 4, 16, 12};
   // The axes with few legal combinations come first, so that a walk through the space skips the rest.
   return {
       {PACK, choices<Packs, Value>(),
@@ -306,9 +318,9 @@ std::vector<Axis> axes(const Problem& problem) {
       {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
-      {VECTOR_OUT, halves(widest_store(problem)), "columns of N that a store moves"},
-      {UNIT, categories({"fma", "tensor_core", "mma"}),
-       "what multiplies and adds: tensor_core doubles, mma elements of 16 bits"},
+      {VECTOR_OUT, halves(widest_store(problem, is_narrow)), "columns of N that a store moves"},
+      {UNIT, categories({"fma", "tensor_core", "mma", "wgmma"}),
+       "what multiplies and adds: tensor_core doubles, mma elements of 16 bits in a warp, wgmma in four"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
@@ -343,7 +355,7 @@ class WidthTable {
     bool a_along_k = false, b_along_k = false;
   };
 
-  WidthTable(const Problem& problem, const Groups& given) {
+  WidthTable(const Problem& problem, const Groups& given) : stored_(widest_store(problem, false)) {
     for (std::size_t pack = 0; pack < number_of_packs; ++pack) {
       const PackedGroups its = packed(problem, given, pack % 2 == 1, pack >= 2);
       const Groups& groups = its.groups;
@@ -355,7 +367,7 @@ class WidthTable {
         if (array_bytes(problem, view.array) < 16) limit = 1;
         return widest(groups, *counted, stride, view.start, limit);
       };
-      const std::int64_t loaded = widest_load(problem), stored = widest_store(problem);
+      const std::int64_t loaded = widest_load(problem), stored = widest_store(problem, true);
       const bool a_along = first_along_k(groups), b_along = second_along_k(groups);
       const Counted m = counted_m(groups);
       for (const std::int64_t span : spans) {
@@ -377,8 +389,7 @@ class WidthTable {
   Widths of(const Config& c) const {
     Widths its = at(c, false);
     if (its.a_along_k || its.b_along_k) its = at(c, c[ORDER_K] == "second");
-    // A matrix instruction gives a thread two neighbouring sums.
-    if (multiplies_matrices(c)) its.out = std::min<std::int64_t>(its.out, 2);
+    if (!multiplies_matrices(c)) its.out = std::min(its.out, stored_);
     // Asynchronous copies turn terms into rows one element at a time. For tensor cores they leave the terms
     // where they are.
     const bool turns = c[STAGES] > 1 && !uses_tensor_cores(c) && !multiplies_matrices(c);
@@ -399,6 +410,7 @@ class WidthTable {
 
   std::array<Widths, number_of_packs* 2 * 17> table_ = {};
   std::array<std::int64_t, number_of_packs> elements_ = {};
+  std::int64_t stored_;  // the widest store of sums that are multiplied as numbers
 };
 
 // The bytes of a run of the output's neighbours along N.
@@ -426,6 +438,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t parts = least_parts(problem, groups);
   const bool one_order_k = has_one_order_k(groups);
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device);
+  const bool warpgroups = has_warpgroups(problem, device), wide = element == 8;
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
@@ -439,20 +452,36 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return !uses_tensor_cores(c) ||
                 (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
        }},
-      {"mma multiplies products of f16 and bf16 from compute capability 8.0 on, 16 terms at a time. Four "
-       "lanes of a warp "
-       "are then along N, a thread has an even number of rows and a multiple of four columns, and N is not "
-       "counted in runs.",
+      {"mma and wgmma multiply products of f16 and bf16 from compute capability 8.0 on, 16 terms at a time. "
+       "Four lanes of a warp are then along N, a thread has an even number of rows and a multiple of eight "
+       "columns, and N is not counted in runs.",
        [=](const Config& c) {
          return !multiplies_matrices(c) || (matrices && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 &&
-                                            c[THREAD_N] % 4 == 0 && c[TILE_K] % 16 == 0 && c[SPAN_N] == 1);
+                                            c[THREAD_N] % 8 == 0 && c[TILE_K] % 16 == 0 && c[SPAN_N] == 1);
+       }},
+      {"wgmma is of compute capability 9.0 alone. A warpgroup has 32 THREAD_M rows of the tile and all its "
+       "columns, 32, 64, 128 or 256; a tile has 64 terms, and STAGES is 1, 3 or 4.",
+       [=](const Config& c) {
+         return !uses_warpgroups(c) ||
+                (warpgroups && c[TILE_N] == 4 * c[THREAD_N] && c[TILE_N] >= 32 && 256 % c[TILE_N] == 0 &&
+                 c[TILE_M] % (32 * c[THREAD_M]) == 0 && c[TILE_K] == 64 && c[STAGES] != 2);
+       }},
+      {"wgmma takes turned operands by 64 rows or columns.",
+       [=](const Config& c) {
+         return !uses_warpgroups(c) || ((c[TILE_M] % 64 == 0 || widths->of(c).a_along_k) &&
+                                        (c[TILE_N] % 64 == 0 || widths->of(c).b_along_k));
+       }},
+      {"Threads with 2 rows, or with 32 or 64 columns, are for wgmma, and multiply 128 sums at most.",
+       [=](const Config& c) {
+         if (uses_warpgroups(c)) return c[THREAD_M] * c[THREAD_N] <= 128;
+         return wide || (c[THREAD_M] != 2 && c[THREAD_M] <= 16 && c[THREAD_N] != 2 && c[THREAD_N] <= 16);
        }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
       {"A thread's sums and what it multiplies fit into 255 registers of 4 bytes.",
        [=](const Config& c) {
          const std::int64_t numbers = c[THREAD_M] * c[THREAD_N] + 2 * (c[THREAD_M] + c[THREAD_N]);
-         return numbers * element <= std::int64_t{4} * 224;
+         return uses_warpgroups(c) || numbers * element <= std::int64_t{4} * 224;
        }},
       {"Runs in N are for neighbours of the output that are not those of the second operand.",
        [=](const Config& c) { return widths->counts_n(c); }},
@@ -517,13 +546,14 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
        [](const Config& c) { return tile_threads(c) >= 64 && tile_threads(c) <= 256; }},
       {"A thread has at least 16 sums, and at most four times as many of one side as of the other.",
        [](const Config& c) {
-         return c[THREAD_M] * c[THREAD_N] >= 16 && c[THREAD_M] <= 4 * c[THREAD_N] &&
-                c[THREAD_N] <= 4 * c[THREAD_M];
+         return uses_warpgroups(c) || (c[THREAD_M] * c[THREAD_N] >= 16 && c[THREAD_M] <= 4 * c[THREAD_N] &&
+                                       c[THREAD_N] <= 4 * c[THREAD_M]);
        }},
       {"The sums of RESIDENT_WARPS fit into 65536 registers with what is multiplied.",
        [=](const Config& c) {
-         return fits_registers(c[THREAD_M], c[THREAD_N], words,
-                               std::max(c[RESIDENT_WARPS], tile_threads(c) / 32));
+         const std::int64_t warps = std::max(c[RESIDENT_WARPS], tile_threads(c) / 32);
+         if (uses_warpgroups(c)) return (c[THREAD_M] * c[THREAD_N] + 64) * 32 * warps <= 65536;
+         return fits_registers(c[THREAD_M], c[THREAD_N], words, warps);
        }},
       {"A side of a tile is not twice as long as what there is.",
        [=](const Config& c) {

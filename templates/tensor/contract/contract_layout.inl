@@ -10,6 +10,7 @@ struct ContractOperandShape {
   LayoutSize row_padding, lanes;  // elements behind a row that stays one, and of 16 bytes
   bool along_k;
   bool tensor_cores, matrices;  // doubles or elements of 16 bits are multiplied in tensor cores
+  bool swizzled;                // as a warpgroup takes them
   bool asynchronous;
 };
 struct ContractOperandLayout {
@@ -35,7 +36,7 @@ LAYOUT_FUNCTION ContractOperandLayout contract_operand_layout(const ContractOper
              : at.skewed      ? tile
                               : s.tile + s.lanes;
   at.row_pitch = s.matrices ? (s.tile_k / s.lanes | 1) * s.lanes : s.tile_k + s.row_padding;
-  at.elements = at.by_rows ? s.tile * at.row_pitch : s.tile_k * at.pitch;
+  at.elements = s.swizzled ? s.tile * s.tile_k : at.by_rows ? s.tile * at.row_pitch : s.tile_k * at.pitch;
   return at;
 }
 
@@ -45,6 +46,7 @@ struct ContractShape {
   LayoutSize offset_bytes, held_bytes, out_bytes;  // of a number
   LayoutSize vector_out;                           // elements of a store
   bool counted_terms, joins;
+  bool swizzled;
 };
 struct ContractLayout {
   LayoutSize terms_at, runs_at, tiles_at;  // in bytes
@@ -55,6 +57,7 @@ LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
   at.terms_at = 2 * (s.tile_m + s.tile_n) * s.offset_bytes;
   at.runs_at = at.terms_at + (s.counted_terms ? s.stages * 2 * s.tile_k * s.offset_bytes : 0);
   at.tiles_at = at.runs_at + (s.joins ? s.tile_n / s.vector_out * (s.offset_bytes == 4 ? 16 : 24) : 0);
+  if (s.swizzled) at.tiles_at = round_up(at.tiles_at, 1024);
   const LayoutSize tiles = s.stages * (s.first_elements + s.second_elements) * s.held_bytes;
   at.bytes = at.tiles_at + (s.joins ? larger(tiles, s.tile_m * s.tile_n * s.out_bytes) : tiles);
   return at;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a warp multiplies elements of 16 bits in tensor cores, with sums in f32. A thread's sums are those that
 // the instruction gives it: of eight lanes q and four lanes t, rows q of THREAD_M groups of eight, and
-// columns 2 t and 2 t + 1 of THREAD_N / 2 groups of eight. Operands stay in shared memory as they are in the
+// columns 2 t and 2 t + 1 of THREAD_N / 2 groups of eight, until gather() makes them all columns of fewer
+// groups. Operands stay in shared memory as they are in the
 // array: row by row where their neighbours are terms, else term by term, from which loads turn them. Needs
 // common/warp_matrix.cuh, `threads_m`, `threads_n`, TILE_K, THREAD_M, THREAD_N.
 
@@ -51,6 +52,32 @@ __device__ __forceinline__ void multiply_matrices(Compute (&sum)[THREAD_M][THREA
         multiply_add_matrices<Element>(its, row[i], column[j / 2][j % 2 * 2], column[j / 2][j % 2 * 2 + 1]);
 #pragma unroll
         for (int n = 0; n < 4; ++n) sum[2 * i + n / 2][2 * j + n % 2] = static_cast<Compute>(its[n]);
+      }
+    }
+  }
+}
+
+// Of four lanes and four groups of eight columns, each lane has two columns of each group; it gets the eight
+// columns of one: lane t those of group t.
+template <typename Number, int N>
+__device__ __forceinline__ void gather(Number (&sum)[N]) {
+  const unsigned lane = threadIdx.x % 4;
+#pragma unroll
+  for (int first = 0; first + 8 <= N; first += 8) {
+#pragma unroll
+    for (int by = 1; by <= 2; by *= 2) {
+#pragma unroll
+      for (int group = 0; group < 4; ++group) {
+        if ((group & by) != 0) continue;
+        const bool upper = (lane & static_cast<unsigned>(by)) != 0;
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          Number& low = sum[first + 2 * group + e];
+          Number& high = sum[first + 2 * (group + by) + e];
+          const Number received = __shfl_xor_sync(~0u, upper ? low : high, by);
+          low = upper ? received : low;
+          high = upper ? high : received;
+        }
       }
     }
   }

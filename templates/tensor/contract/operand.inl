@@ -4,6 +4,9 @@
 
 constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Held);
 constexpr int stages = asynchronous ? STAGES : 2;
+// So many tiles are copied ahead. A warpgroup's products run on while it goes on, so the stage of the tile
+// before is not free yet.
+constexpr int stages_ahead = asynchronous && warpgroups ? stages - 2 : stages - 1;
 // If false, a term's offset is a multiple of the stride of K's one index.
 constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
 constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Held));  // elements of 16 bytes
@@ -27,8 +30,9 @@ __device__ __forceinline__ To as_held(T value) {
 // next piece of the tile begins.
 template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int REACH, int ROW_PADDING>
 struct Operand {
-  static constexpr ContractOperandLayout layout = contract_operand_layout(
-      {TILE, TILE_K, SPAN, REACH, ROW_PADDING, bank_lanes, ALONG_K, tensor_cores, matrices, asynchronous});
+  static constexpr ContractOperandLayout layout =
+      contract_operand_layout({TILE, TILE_K, SPAN, REACH, ROW_PADDING, bank_lanes, ALONG_K, tensor_cores,
+                               matrices, warpgroups, asynchronous});
   static constexpr bool skewed = layout.skewed, by_rows = layout.by_rows;
   static __device__ __forceinline__ constexpr int place_of(int row) {
     return skewed ? row + row / (8 * bank_lanes) * bank_lanes : row;
@@ -37,6 +41,11 @@ struct Operand {
                        elements = layout.elements;
   static __device__ __forceinline__ constexpr int place_of(int row, int term) {
     return by_rows ? row * row_pitch + term : place_of(row) + term * pitch;
+  }
+  // The same as a warpgroup takes them (common/swizzled_matrix.cuh).
+  static __device__ __forceinline__ int swizzled_place_of(int row, int term) {
+    const int line = ALONG_K ? row : row / 64 * TILE_K + term, along = ALONG_K ? term : row % 64;
+    return line * 64 + (along / 8 ^ line % 8) * 8 + along % 8;
   }
   // The distances between a thread's pieces, between neighbouring rows and between neighbouring terms.
   static constexpr int piece_step = by_rows ? REACH * row_pitch : reach;
@@ -55,6 +64,7 @@ struct Operand {
 
   Offset offset[rows];  // of its units from the operand's start
   int unit, unit_k;     // the first of them
+  int swizzled;         // its place, as a warpgroup takes it
   bool idle;
   Vector<T, VECTOR> held[asynchronous ? 1 : steps][rows];
 
@@ -78,6 +88,14 @@ struct Operand {
     return units_k % lanes_k == 0 || unit_k + s * lanes_k < units_k;
   }
 
+  // The place in the tile of a thread's unit r in its step s.
+  static constexpr bool lines_repeat = ALONG_K ? lanes % 8 == 0 && steps == 1 : lanes_k % 8 == 0 && rows == 1;
+  __device__ __forceinline__ int place_of_copy(int s, int r) const {
+    if constexpr (!warpgroups) return its_term(s) * term_step + place_of_unit(r) * row_step;
+    if constexpr (lines_repeat) return swizzled + (ALONG_K ? r * lanes : s * lanes_k) * 64;
+    return swizzled_place_of(row_of(unit + r * lanes), its_term(s));
+  }
+
   // `row_offsets` holds the offsets of all rows of the tile. `thread` is signed or unsigned, whichever takes
   // fewer registers.
   template <typename Number>
@@ -85,6 +103,7 @@ struct Operand {
     unit = static_cast<int>(ALONG_K ? thread / lanes_k : thread % lanes);
     unit_k = static_cast<int>(ALONG_K ? thread % lanes_k : thread / lanes);
     idle = !all_busy && (unit >= lanes || unit_k >= lanes_k);
+    if constexpr (warpgroups) swizzled = swizzled_place_of(row_of(unit), its_term(0));
 #pragma unroll
     for (int r = 0; r < rows; ++r)
       offset[r] = idle || !has_unit(r) ? 0 : row_offsets[row_of(unit + r * lanes)];
@@ -110,8 +129,7 @@ struct Operand {
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
         if (!has_unit(r)) break;
-        visit(s, r, term * term_step + place_of_unit(r) * row_step, source + (exists ? offset[r] + along : 0),
-              exists);
+        visit(s, r, place_of_copy(s, r), source + (exists ? offset[r] + along : 0), exists);
       }
     }
   }
@@ -146,7 +164,7 @@ struct Operand {
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
         if (!has_unit(r)) break;
-        Held* const to = tile + its_term(s) * term_step + place_of_unit(r) * row_step;
+        Held* const to = tile + place_of_copy(s, r);
         Vector<Held, VECTOR> wide;
 #pragma unroll
         for (int e = 0; e < VECTOR; ++e) wide.element[e] = as_held<Held>(held[s][r].element[e]);

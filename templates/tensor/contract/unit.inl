@@ -20,8 +20,14 @@ struct Sums {
       lane_n = lane % WARP_N;
       lane_m = lane / WARP_N;
     }
-    m = (warp / (threads_n / WARP_N) * warp_m + lane_m) * piece_m;
-    n = (warp % (threads_n / WARP_N) * WARP_N + lane_n) * piece_n;
+    const int warp_along_m = warp / (threads_n / WARP_N), warp_along_n = warp % (threads_n / WARP_N);
+    if constexpr (matrices) {
+      m = warpgroups ? warp / 4 * 32 * THREAD_M + warp % 4 * 16 + lane_m : warp_along_m * 8 + lane_m;
+      n = (lane_n * (threads_n / WARP_N) + warp_along_n) * piece_n;
+    } else {
+      m = (warp_along_m * warp_m + lane_m) * piece_m;
+      n = (warp_along_n * WARP_N + lane_n) * piece_n;
+    }
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i) {
 #pragma unroll
@@ -30,6 +36,7 @@ struct Sums {
   }
 
   __device__ __forceinline__ int row(int i) const {
+    if constexpr (warpgroups) return m + i / 2 * 64 + i % 2 * 8;
     return m + i / piece_m * threads_m * piece_m + i % piece_m;
   }
   __device__ __forceinline__ int column(int j) const {
@@ -66,11 +73,26 @@ struct Sums {
   // nothing.
   template <typename First, typename Second, typename Element>
   __device__ __forceinline__ void accumulate(const Element* first, const Element* second, int depth) {
-    if constexpr (matrices) {
+    if constexpr (warpgroups) {
+      multiply_by_warpgroups<First, Second, asynchronous ? 1 : 0>(sum, first, second);
+    } else if constexpr (matrices) {
       multiply_matrices<First, Second>(sum, first, second);
     } else {
       accumulate_numbers<First, Second>(first, second, depth);
     }
+  }
+
+  // Ends products that still run. Each thread then has eight neighbouring columns instead of every fourth
+  // two, as column() counts them.
+  template <int Rows = THREAD_M>
+  __device__ __forceinline__ void finish() {
+    if constexpr (warpgroups) {
+      wait_for_groups<0>();
+#pragma unroll
+      for (int i = 0; i < Rows; ++i) hold(sum[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < Rows; ++i) gather(sum[i]);
   }
 
   // The same by ordinary multiplications or in tensor cores of doubles. Each of `turn` terms is read while
