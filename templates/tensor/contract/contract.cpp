@@ -367,6 +367,10 @@ class WidthTable {
         if (array_bytes(problem, view.array) < 16) limit = 1;
         return widest(groups, *counted, stride, view.start, limit);
       };
+      // A packed operand's rows follow each other, whatever their indices, and end at a multiple of a vector.
+      const auto packed_width = [](const std::optional<Counted>& counted, std::int64_t limit) {
+        return counted && counted->size() <= most_in_group ? limit : std::int64_t{0};
+      };
       const std::int64_t loaded = widest_load(problem), stored = widest_store(problem, true);
       const bool a_along = first_along_k(groups), b_along = second_along_k(groups);
       const Counted m = counted_m(groups);
@@ -375,8 +379,10 @@ class WidthTable {
         for (const bool second : {false, true}) {
           const Counted k = counted_k(groups, second ? "second" : "first");
           table_.at(place(pack, span, second)) = {
-              width(a_along ? k : m, &Digit::first, groups.first, loaded),
-              width(b_along ? k : n, &Digit::second, groups.second, loaded),
+              pack % 2 == 1 ? packed_width(m, loaded)
+                            : width(a_along ? k : m, &Digit::first, groups.first, loaded),
+              pack >= 2 ? packed_width(n, loaded)
+                        : width(b_along ? k : n, &Digit::second, groups.second, loaded),
               width(n, &Digit::out, groups.out, stored), a_along, b_along};
         }
       }
