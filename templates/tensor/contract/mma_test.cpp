@@ -1,81 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests products of f16 and bf16 in tensor cores (UNIT=mma, wgmma) on the host, which emulates them: every
-// order of the operands' neighbours, odd sizes, packed operands, windows, batches, parts of K, a finish and
-// other outputs.
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "generator/error.h"
-#include "kernel_file/find_op.h"
-#include "tests/op_cases.h"
-#include "tests/op_checker.h"
+// Tests the tensor cores' units of contract on the host, which emulates them.
+#include "templates/tensor/contract/matrix_cases.h"
 
 namespace tunesmith {
 namespace {
 
-TEST(Mma, IsRightForEveryNest) {
-  const Op& op = find_op("tensor");
-  const Template& tmpl = find_template(op, "contract");
-  const std::vector<std::string> lines = {
-      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=64 j=48 k=400",
-      "expression=\"c[i,j] += a[i,k] * b[j,k]\" i=64 j=48 k=80",
-      "expression=\"c[i,j] += a[k,i] * b[k,j]\" i=64 j=48 k=80",
-      "expression=\"c[i,j] += a[k,i] * b[j,k]\" i=72 j=80 k=328",
-      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=37 j=41 k=29",
-      "expression=\"c[i,j] += a[k,i] * b[j,k]\" i=70 j=3 k=131",
-      "expression=\"c[i] += a[i,k] * b[k]\" i=50 k=90",
-      "expression=\"out[b,i,k] += x[b,i,j] * y[b,j,k]\" b=3 i=34 j=36 k=18 out_dtype=f32",
-      "expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=8 y=6 x=8 c=4 i=3 j=3",
-      "expression=\"out[n,y,x,o] += image[n,2*y+i,2*x+j,c] * w[i,j,c,o]\" n=2 o=16 y=5 x=4 c=8 i=3 j=3",
-      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=40 j=24 k=33 finish=\"max(out + bias[j], 0)\"",
-      "expression=\"out[a,b,j,c] += x[c,b,k,a] * y[k,j]\" a=20 b=3 c=24 j=12 k=18",
-  };
-  const std::vector<std::string> configs = {
-      "UNIT=mma TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=8 TILE_K=32 STAGES=3",
-      "UNIT=mma TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=16 TILE_K=64 STAGES=2 PACK=both",
-      "UNIT=mma TILE_M=128 TILE_N=96 THREAD_M=8 THREAD_N=8 TILE_K=16 STAGES=4 PACK=first",
-      "UNIT=mma TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=16 STAGES=1 OUT_BY=shared",
-      "UNIT=mma TILE_M=96 TILE_N=128 THREAD_M=12 THREAD_N=8 TILE_K=32 STAGES=1 SPLIT=2",
-      "UNIT=wgmma TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=3",
-      "UNIT=wgmma TILE_M=64 TILE_N=128 THREAD_M=2 THREAD_N=32 TILE_K=64 STAGES=3 PACK=both",
-      "UNIT=wgmma TILE_M=128 TILE_N=64 THREAD_M=4 THREAD_N=16 TILE_K=64 STAGES=3 PACK=first OUT_BY=shared",
-      "UNIT=wgmma TILE_M=64 TILE_N=256 THREAD_M=2 THREAD_N=64 TILE_K=64 STAGES=1 SPLIT=2",
-      "UNIT=wgmma TILE_M=128 TILE_N=128 THREAD_M=4 THREAD_N=32 TILE_K=64 STAGES=1",
-      "UNIT=wgmma TILE_M=128 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=64 STAGES=1",
-  };
-  const std::unique_ptr<Device> device = make_host_device();
-  std::vector<VariantCase> variants;
-  std::vector<int> taken(configs.size());
-  for (std::size_t line = 0; line < lines.size(); ++line) {
-    for (std::size_t n = 0; n < configs.size(); ++n) {
-      const Problem problem = complete_problem(
-          op, Problem::parse(lines[line] + ((line + n) % 2 == 0 ? " dtype=f16" : " dtype=bf16")));
-      const Space space = tmpl.space(problem, device->facts());
-      const Values given = Values::parse("WARP_N=4 " + configs[n]);
-      try {
-        variants.push_back({problem, space.complete(given)});
-        ++taken[n];
-      } catch (const Error&) {  // Asynchronous copies need aligned neighbours, and two parts enough terms.
-      }
-    }
-  }
-  for (std::size_t n = 0; n < configs.size(); ++n) EXPECT_GE(taken[n], 4) << configs[n];
-  std::vector<Source> sources;
-  for (const VariantCase& variant : variants)
-    sources.push_back(render(op, tmpl, variant.problem, variant.config, "host"));
-  OpChecker checker(*device);
-  const std::vector<Compilation> compiled = compile_all(*make_host_toolchain(), sources);
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    ASSERT_TRUE(compiled[i].ok) << compiled[i].log;
-    checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
-                  false);
-  }
-  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
-  EXPECT_EQ(checker.runs(), std::ssize(variants));
-}
+TEST(Mma, IsRightForEveryNest) { check_matrix_units(*make_host_device(), *make_host_toolchain()); }
 
 }  // namespace
 }  // namespace tunesmith
