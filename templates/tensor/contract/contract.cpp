@@ -133,7 +133,7 @@ Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int
 }
 
 // The smallest SPLIT that gives as many parts as `split`.
-constexpr std::array<std::int64_t, 6> splits = {1, 2, 4, 8, 16, 32};
+constexpr std::array<std::int64_t, 8> splits = {1, 2, 4, 8, 16, 32, 64, 128};
 std::int64_t least_split(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least) {
   return least_alike(splits, split,
                      [=](std::int64_t each) { return parts_of(k, each, tile_k, least).splits; });
@@ -403,6 +403,7 @@ class WidthTable {
     if (turns && its.b_along_k) its.b = 1;
     return its;
   }
+  Widths of(std::size_t pack, bool second) const { return table_[place(pack, 1, second)]; }  // of matrices
   std::int64_t packed_elements(const Config& c) const { return elements_[packs_of(c)]; }  // the larger one's
 
  private:
@@ -481,6 +482,12 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
        [=](const Config& c) {
          if (uses_warpgroups(c)) return c[THREAD_M] * c[THREAD_N] <= 128;
          return wide || (c[THREAD_M] != 2 && c[THREAD_M] <= 16 && c[THREAD_N] != 2 && c[THREAD_N] <= 16);
+       }},
+      {"wgmma's sums fit into the registers of RESIDENT_WARPS, with 26 more for each thread.",
+       [=](const Config& c) {
+         return !uses_warpgroups(c) ||
+                (c[THREAD_M] * c[THREAD_N] + 26) * 32 * std::max(c[RESIDENT_WARPS], tile_threads(c) / 32) <=
+                    65536;
        }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
@@ -748,11 +755,140 @@ std::int64_t most_resident(std::int64_t thread_m, std::int64_t thread_n, std::in
   return name;
 }
 
+// The first guess for matrix units is a model of what bounds them, with rates of the hardware:
+// multiplications and bytes of shared memory's filling per clock and multiprocessor, the latency of a tile,
+// and what storing, packing and adding parts cost.
+struct MatrixShape {
+  std::int64_t tile_m, tile_n, thread_m, thread_n;
+  bool warpgroups;
+};
+constexpr auto matrix_shapes = std::to_array<MatrixShape>({{128, 256, 2, 64, true},
+                                                           {128, 128, 2, 32, true},
+                                                           {64, 128, 2, 32, true},
+                                                           {128, 64, 2, 16, true},
+                                                           {64, 64, 2, 16, true},
+                                                           {128, 128, 8, 16, false},
+                                                           {64, 64, 4, 8, false},
+                                                           {32, 64, 4, 8, false},
+                                                           {64, 32, 4, 8, false},
+                                                           {32, 32, 4, 8, false}});
+
+class MatrixModel {
+ public:
+  MatrixModel(const Problem& problem, const Groups& groups, const DeviceFacts& device)
+      : problem_(problem),
+        device_(device),
+        widths_(problem, groups),
+        has_warpgroups_(has_warpgroups(problem, device)),
+        least_parts_(least_parts(problem, groups)),
+        m_(size_of(groups.m)),
+        n_(size_of(groups.n)),
+        k_(size_of(groups.k)),
+        batch_(size_of(groups.batch)) {
+    const double element = static_cast<double>(bytes(dtype_of(problem)));
+    const auto pack_clocks = [&](const Group& rows) {
+      const auto moved = static_cast<double>(size_of(rows)) * static_cast<double>(k_ * batch_) * element * 2;
+      return moved / memory_bytes / multiprocessors() + launch_clocks;
+    };
+    pack_clocks_ = {pack_clocks(groups.m), pack_clocks(groups.n)};
+  }
+
+  // Nothing if no shape is legal.
+  std::optional<Values> best() {
+    for (const MatrixShape& shape : matrix_shapes) {
+      if (shape.warpgroups != has_warpgroups_) continue;
+      for (std::size_t pack = 0; pack < number_of_packs; ++pack)
+        for (const bool second : {false, true})
+          for (const std::int64_t stages : {4, 3, 1}) consider(shape, pack, second, stages);
+    }
+    return best_;
+  }
+
+ private:
+  static constexpr double launch_clocks = 3000, latency_clocks = 1000, memory_bytes = 16, shared_bytes = 64,
+                          access_clocks = 4;
+  double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
+
+  void consider(const MatrixShape& shape, std::size_t pack, bool second, std::int64_t stages) {
+    const WidthTable::Widths widths = widths_.of(pack, second);
+    if (widths.out == 0 || (second && (pack != 0 || (!widths.a_along_k && !widths.b_along_k)))) return;
+    const std::int64_t element = bytes(dtype_of(problem_));
+    const bool asynchronous = stages > 1;
+    if (asynchronous != (std::min(widths.a, widths.b) * element >= 4)) return;
+    const std::int64_t tile_k = shape.warpgroups ? 64 : 32, sums = shape.thread_m * shape.thread_n;
+    const std::int64_t threads = shape.tile_m * shape.tile_n / sums;
+    const std::int64_t stage_bytes = (shape.tile_m + shape.tile_n) * tile_k * element;
+    std::int64_t warps = 16;
+    while (warps > 8 && (sums + 64) * 32 * std::max(warps, threads / 32) > 65536) warps -= 4;
+    const std::int64_t resident =
+        resident_blocks(threads, warps, std::max<std::int64_t>(2, stages) * stage_bytes + 4096, device_);
+    const std::int64_t tiles_m = ceil_divide(m_, shape.tile_m), tiles_n = ceil_divide(n_, shape.tile_n);
+    const std::int64_t tiles = tiles_m * tiles_n * batch_;
+    // A step of a tile: multiplications, bytes, and accesses of a warp.
+    const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
+    const double products = area * static_cast<double>(tile_k) / (shape.warpgroups ? 2048 : 1024);
+    const double filling = static_cast<double>(stage_bytes) / shared_bytes;
+    const double accesses = static_cast<double>(tile_k) / 32 *
+                            (static_cast<double>(shape.tile_m) / static_cast<double>(widths.a) +
+                             static_cast<double>(shape.tile_n) / static_cast<double>(widths.b));
+    const double step = std::max({products, filling, accesses * access_clocks * (asynchronous ? 1 : 2)});
+    const double alone =
+        std::max(step, latency_clocks / static_cast<double>(std::max<std::int64_t>(1, stages - 2)));
+    const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
+    for (const std::int64_t split : splits) {
+      if (split > 1 && (k_ < 2 * tile_k * split || tiles * split > 4096)) break;
+      if (split == 1 && least_parts_ > 1) continue;
+      const Parts parts = parts_of(k_, split, tile_k, least_parts_, tiles, resident, device_);
+      const std::int64_t blocks = tiles * parts.splits;
+      const auto steps = static_cast<double>(ceil_divide(parts.terms, tile_k));
+      const auto rounds =
+          static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * resident));
+      double clocks = std::max(rounds_of(blocks, resident, device_) * steps * step, rounds * steps * alone);
+      clocks += static_cast<double>(blocks) / std::min(multiprocessors(), static_cast<double>(blocks)) *
+                (parts.splits > 1 ? area * 8 : out_bytes) / memory_bytes;
+      if (parts.splits > 1) clocks += launch_clocks;
+      for (std::size_t side = 0; side < 2; ++side)
+        clocks += (pack >> side & 1) != 0 ? pack_clocks_.at(side) : 0;
+      if (best_ && clocks >= least_) continue;
+      least_ = clocks;
+      best_ = Values{{std::string(UNIT.name), shape.warpgroups ? "wgmma" : "mma"},
+                     {std::string(WARP_N.name), std::int64_t{4}},
+                     {std::string(TILE_M.name), shape.tile_m},
+                     {std::string(TILE_N.name), shape.tile_n},
+                     {std::string(THREAD_M.name), shape.thread_m},
+                     {std::string(THREAD_N.name), shape.thread_n},
+                     {std::string(TILE_K.name), tile_k},
+                     {std::string(STAGES.name), stages},
+                     {std::string(SPLIT.name), split},
+                     {std::string(PACK.name), std::string(names_of(Packs()).at(pack))},
+                     {std::string(RESIDENT_WARPS.name), warps}};
+      if (second) best_->set(ORDER_K.name, "second");
+      // Single elements are stored side by side only by way of shared memory.
+      if (widths.out * bytes(out_dtype(problem_)) < 4 && parts.splits == 1) best_->set(OUT_BY.name, "shared");
+      const std::int64_t operands = (m_ + n_) * k_ * batch_ * element;
+      if (tiles_m > 8 && tiles_n > 1 && operands > std::int64_t{32} << 20)
+        best_->set(BLOCK_ORDER.name, "banded");
+    }
+  }
+
+  const Problem& problem_;
+  const DeviceFacts& device_;
+  WidthTable widths_;
+  bool has_warpgroups_;
+  std::int64_t least_parts_, m_, n_, k_, batch_;
+  std::array<double, 2> pack_clocks_ = {};
+  std::optional<Values> best_;
+  double least_ = 0;
+};
+
 // Chooses tiles as large as the sides allow with the fewest multiplications in vain, and parts of K where
 // tiles are few.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
+  if (has_matrices(problem, device) && std::min(m, n) > 4 && k > 8) {
+    if (std::optional<Values> best = MatrixModel(problem, groups, device).best()) return best;
+  }
   const bool wide = bytes(compute_dtype(problem)) == 8;
   struct Shape {
     std::int64_t tile_m, tile_n, thread_m, thread_n, warp_n;

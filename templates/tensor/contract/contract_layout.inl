@@ -65,4 +65,4 @@ LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
 
 // A block that packs an operand: the places that it moves along each of two digits, in lines one element
 // longer, and its threads.
-constexpr LayoutSize contract_pack_side = 32, contract_pack_threads = 256;
+constexpr LayoutSize contract_pack_side = 64, contract_pack_threads = 256;

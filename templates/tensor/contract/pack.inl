@@ -4,7 +4,7 @@
 constexpr int pack_side = contract_pack_side, pack_threads = contract_pack_threads;
 
 // The first digit of the extents is the nearest in `to`, the second the nearest in `from` or another one. A
-// block moves 32 places of both; blocks count through the other digits.
+// block moves 64 places of both; blocks count through the other digits.
 extern "C" __global__ void __launch_bounds__(pack_threads)
     ENTRY(tensor_contract_pack)(InputPointer<T> from, InOutPointer<T> to, long long start_from,
                                 Extents extents, OfDigits<long long> from_strides,
