@@ -91,12 +91,13 @@ struct alignas(INDEX == 32 ? 16 : 8) Run {
   }
 };
 constexpr bool joins = OUT_BY == OutBy::shared && SPLIT == 1;
+constexpr bool stores_rows = OUT_BY == OutBy::rows && SPLIT == 1;
 constexpr int vectors_n = TILE_N / VECTOR_OUT;
 
-constexpr ContractLayout layout =
-    contract_layout({TILE_M, TILE_N, TILE_K, stages, First::elements, Second::elements,
-                     static_cast<int>(sizeof(Offset)), static_cast<int>(sizeof(Held)),
-                     static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms, joins, warpgroups});
+constexpr ContractLayout layout = contract_layout(
+    {TILE_M, TILE_N, TILE_K, stages, First::elements, Second::elements, static_cast<int>(sizeof(Offset)),
+     static_cast<int>(sizeof(Held)), static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms, joins,
+     stores_rows, warpgroups});
 constexpr int terms_at = layout.terms_at, runs_at = layout.runs_at, tiles_at = layout.tiles_at;
 static_assert(sizeof(Tables) == terms_at, "as the layout has it");
 static_assert(!counted_terms || stages * sizeof(Terms) == runs_at - terms_at, "as the layout has it");
@@ -287,6 +288,16 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
     } else {
       store_joined<false>(to, finished, runs, tables);
     }
+    return;
+  }
+  if constexpr (stores_rows) {
+    __syncthreads();  // the tiles have been read
+    Out* const finished = reinterpret_cast<Out*>(shared);
+    Out* const its_first = to + tables.out_n[0];
+    const int columns = min(TILE_N, n - static_cast<int>(tile.n) * TILE_N);
+    keep_rows(finished, its_first, columns, tables, sums, finish);
+    __syncthreads();
+    store_rows(its_first, columns, finished, tables);
     return;
   }
   const Columns columns = columns_of(tables, sums);

@@ -188,7 +188,8 @@ ContractLayout layout_of(const Problem& problem, const Groups& groups, const Cou
        .out_bytes = bytes(out_dtype(problem)),
        .vector_out = c[VECTOR_OUT],
        .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
-       .joins = c[OUT_BY] != "registers" && splits <= 1,
+       .joins = c[OUT_BY] == "shared" && splits <= 1,
+       .by_rows = c[OUT_BY] == "rows" && splits <= 1,
        .swizzled = uses_warpgroups(c)});
 }
 
@@ -332,9 +333,9 @@ std::vector<Axis> axes(const Problem& problem) {
        {3, 2, 4, 1},
        "tiles of each operand that asynchronous copies bring into shared memory; 1: tiles come by way of "
        "registers, one ahead"},
-      {OUT_BY, categories({"registers", "shared"}),
+      {OUT_BY, categories({"registers", "shared", "rows"}),
        "how sums come into the output: from registers, or by way of shared memory, where neighbours of "
-       "different threads are joined"},
+       "different threads are joined; rows: in pieces of 16 bytes at any address"},
       {SPLIT,
        {splits.begin(), splits.end()},
        "blocks that share the terms of a tile, at most; at least half as many, as suits the device best"},
@@ -428,6 +429,9 @@ std::int64_t run_bytes(const Problem& problem, const Groups& groups) {
   return along.extent * bytes(out_dtype(problem));
 }
 
+// True if N is one index, along which the output's elements are neighbours.
+bool stores_rows(const Groups& groups) { return groups.n.size() == 1 && groups.n.front().out == 1; }
+
 // True if packing an operand helps: its neighbours are terms, or its nearest rows are not the output's
 // nearest, or K has several indices.
 bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride) {
@@ -443,7 +447,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t element = bytes(compute_dtype(problem));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t parts = least_parts(problem, groups);
-  const bool one_order_k = has_one_order_k(groups);
+  const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups);
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device);
   const bool warpgroups = has_warpgroups(problem, device), wide = element == 8;
   std::vector<Rule> rules = {
@@ -522,6 +526,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       conditional(
           OUT_BY, "registers", [](const Config& c) { return c[SPLIT] == 1; },
           "Parts of K are written from registers."),
+      {"Rows of the output are stored whole where its neighbours are N's one index.",
+       [=](const Config& c) { return c[OUT_BY] != "rows" || has_rows; }},
       conditional(
           BLOCK_ORDER, "row", [=](const Config& c) { return m > c[TILE_M] && n > c[TILE_N]; },
           "One row or column of tiles has one order."),
@@ -581,7 +587,7 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
        [=](const Config& c) { return c[STORE] == "plain" || k <= 256; }},
       {"Sums go through shared memory where the output's neighbours along N are shorter than 512 bytes, and "
        "K is short.",
-       [=](const Config& c) { return c[OUT_BY] == "registers" || (run < 512 && k <= 256); }},
+       [=](const Config& c) { return c[OUT_BY] != "shared" || (run < 512 && k <= 256); }},
       {"Accesses are as wide as the arrays allow.",
        [=](const Config& c) {
          const auto its = widths->of(c);
@@ -780,6 +786,7 @@ class MatrixModel {
         device_(device),
         widths_(problem, groups),
         has_warpgroups_(has_warpgroups(problem, device)),
+        stores_rows_(stores_rows(groups)),
         least_parts_(least_parts(problem, groups)),
         m_(size_of(groups.m)),
         n_(size_of(groups.n)),
@@ -796,7 +803,7 @@ class MatrixModel {
   // Nothing if no shape is legal.
   std::optional<Values> best() {
     for (const MatrixShape& shape : matrix_shapes) {
-      if (shape.warpgroups != has_warpgroups_) continue;
+      if (shape.warpgroups && !has_warpgroups_) continue;
       for (std::size_t pack = 0; pack < number_of_packs; ++pack)
         for (const bool second : {false, true})
           for (const std::int64_t stages : {4, 3, 1}) consider(shape, pack, second, stages);
@@ -815,7 +822,10 @@ class MatrixModel {
     const std::int64_t element = bytes(dtype_of(problem_));
     const bool asynchronous = stages > 1;
     if (asynchronous != (std::min(widths.a, widths.b) * element >= 4)) return;
-    const std::int64_t tile_k = shape.warpgroups ? 64 : 32, sums = shape.thread_m * shape.thread_n;
+    const std::int64_t tile_k = shape.warpgroups ? 64
+                                : k_ <= 16       ? 16
+                                                 : 32,
+                       sums = shape.thread_m * shape.thread_n;
     const std::int64_t threads = shape.tile_m * shape.tile_n / sums;
     const std::int64_t stage_bytes = (shape.tile_m + shape.tile_n) * tile_k * element;
     std::int64_t warps = 16;
@@ -843,7 +853,8 @@ class MatrixModel {
       const auto steps = static_cast<double>(ceil_divide(parts.terms, tile_k));
       const auto rounds =
           static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * resident));
-      double clocks = std::max(rounds_of(blocks, resident, device_) * steps * step, rounds * steps * alone);
+      double clocks = std::max(rounds_of(blocks, resident, device_) * steps * step,
+                               rounds * (steps * alone + 2 * latency_clocks));
       clocks += static_cast<double>(blocks) / std::min(multiprocessors(), static_cast<double>(blocks)) *
                 (parts.splits > 1 ? area * 8 : out_bytes) / memory_bytes;
       if (parts.splits > 1) clocks += launch_clocks;
@@ -864,7 +875,8 @@ class MatrixModel {
                      {std::string(RESIDENT_WARPS.name), warps}};
       if (second) best_->set(ORDER_K.name, "second");
       // Single elements are stored side by side only by way of shared memory.
-      if (widths.out * bytes(out_dtype(problem_)) < 4 && parts.splits == 1) best_->set(OUT_BY.name, "shared");
+      if (widths.out * bytes(out_dtype(problem_)) < 8 && parts.splits == 1)
+        best_->set(OUT_BY.name, stores_rows_ ? "rows" : "shared");
       const std::int64_t operands = (m_ + n_) * k_ * batch_ * element;
       if (tiles_m > 8 && tiles_n > 1 && operands > std::int64_t{32} << 20)
         best_->set(BLOCK_ORDER.name, "banded");
@@ -874,7 +886,7 @@ class MatrixModel {
   const Problem& problem_;
   const DeviceFacts& device_;
   WidthTable widths_;
-  bool has_warpgroups_;
+  bool has_warpgroups_, stores_rows_;
   std::int64_t least_parts_, m_, n_, k_, batch_;
   std::array<double, 2> pack_clocks_ = {};
   std::optional<Values> best_;

@@ -46,8 +46,14 @@ struct ContractShape {
   LayoutSize offset_bytes, held_bytes, out_bytes;  // of a number
   LayoutSize vector_out;                           // elements of a store
   bool counted_terms, joins;
+  bool by_rows;  // finished rows take the place of the tiles
   bool swizzled;
 };
+// A finished row in shared memory has room before and behind it, so that it begins as far from a multiple of
+// 16 bytes as in the output. `out_bytes` are those of a number.
+LAYOUT_FUNCTION LayoutSize contract_row_pitch(LayoutSize tile_n, LayoutSize out_bytes) {
+  return tile_n + 2 * (16 / out_bytes);
+}
 struct ContractLayout {
   LayoutSize terms_at, runs_at, tiles_at;  // in bytes
   LayoutSize bytes;                        // of all
@@ -59,7 +65,8 @@ LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
   at.tiles_at = at.runs_at + (s.joins ? s.tile_n / s.vector_out * (s.offset_bytes == 4 ? 16 : 24) : 0);
   if (s.swizzled) at.tiles_at = round_up(at.tiles_at, 1024);
   const LayoutSize tiles = s.stages * (s.first_elements + s.second_elements) * s.held_bytes;
-  at.bytes = at.tiles_at + (s.joins ? larger(tiles, s.tile_m * s.tile_n * s.out_bytes) : tiles);
+  const LayoutSize pitch = s.by_rows ? contract_row_pitch(s.tile_n, s.out_bytes) : s.joins ? s.tile_n : 0;
+  at.bytes = at.tiles_at + larger(tiles, s.tile_m * pitch * s.out_bytes);
   return at;
 }
 

@@ -34,25 +34,30 @@ inline void check_matrix_units(Device& device, const Toolchain& toolchain) {
       "expression=\"out[a,b,j,c] += x[c,b,k,a] * y[k,j]\" a=20 b=3 c=24 j=12 k=18",
   };
   std::vector<std::string> configs = {
-      "UNIT=mma TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=8 TILE_K=32 STAGES=3",
-      "UNIT=mma TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=16 TILE_K=64 STAGES=2 PACK=both",
-      "UNIT=mma TILE_M=128 TILE_N=96 THREAD_M=8 THREAD_N=8 TILE_K=16 STAGES=4 PACK=first",
-      "UNIT=mma TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=16 STAGES=1 OUT_BY=shared",
-      "UNIT=mma TILE_M=96 TILE_N=128 THREAD_M=12 THREAD_N=8 TILE_K=32 STAGES=1 SPLIT=2",
-      "UNIT=wgmma TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=3",
-      "UNIT=wgmma TILE_M=64 TILE_N=128 THREAD_M=2 THREAD_N=32 TILE_K=64 STAGES=3 PACK=both",
-      "UNIT=wgmma TILE_M=128 TILE_N=64 THREAD_M=4 THREAD_N=16 TILE_K=64 STAGES=3 PACK=first OUT_BY=shared",
-      "UNIT=wgmma TILE_M=64 TILE_N=256 THREAD_M=2 THREAD_N=64 TILE_K=64 STAGES=1 SPLIT=2",
-      "UNIT=wgmma TILE_M=128 TILE_N=128 THREAD_M=4 THREAD_N=32 TILE_K=64 STAGES=1",
-      "UNIT=wgmma TILE_M=128 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=64 STAGES=1",
+      "UNIT=mma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=8 TILE_K=32 STAGES=3",
+      "UNIT=mma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=16 TILE_K=64 STAGES=2 PACK=both",
+      "UNIT=mma WARP_N=4 TILE_M=128 TILE_N=96 THREAD_M=8 THREAD_N=8 TILE_K=16 STAGES=4 PACK=first "
+      "OUT_BY=rows",
+      "UNIT=mma WARP_N=4 TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=16 STAGES=1 OUT_BY=shared",
+      "UNIT=mma WARP_N=4 TILE_M=96 TILE_N=128 THREAD_M=12 THREAD_N=8 TILE_K=32 STAGES=1 SPLIT=2",
+      "UNIT=wgmma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=3",
+      "UNIT=wgmma WARP_N=4 TILE_M=64 TILE_N=128 THREAD_M=2 THREAD_N=32 TILE_K=64 STAGES=3 PACK=both",
+      "UNIT=wgmma WARP_N=4 TILE_M=128 TILE_N=64 THREAD_M=4 THREAD_N=16 TILE_K=64 STAGES=3 PACK=first "
+      "OUT_BY=shared",
+      "UNIT=wgmma WARP_N=4 TILE_M=64 TILE_N=256 THREAD_M=2 THREAD_N=64 TILE_K=64 STAGES=1 SPLIT=2",
+      "UNIT=wgmma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=1 OUT_BY=rows",
+      "UNIT=fma TILE_M=32 TILE_N=64 THREAD_M=4 THREAD_N=4 WARP_N=16 TILE_K=16 STAGES=1 OUT_BY=rows",
+      "UNIT=wgmma WARP_N=4 TILE_M=128 TILE_N=128 THREAD_M=4 THREAD_N=32 TILE_K=64 STAGES=1",
+      "UNIT=wgmma WARP_N=4 TILE_M=128 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=64 STAGES=1",
   };
   const DeviceFacts& facts = device.facts();
   if (facts.kind == DeviceKind::cuda && facts.compute_capability != 90)
     std::erase_if(configs, [](const std::string& config) { return config.starts_with("UNIT=wgmma"); });
   if (facts.kind == DeviceKind::cuda && facts.compute_capability == 90) {  // the host has less shared memory
     configs.emplace_back(
-        "UNIT=wgmma TILE_M=128 TILE_N=256 THREAD_M=2 THREAD_N=64 TILE_K=64 STAGES=4 PACK=both");
-    configs.emplace_back("UNIT=wgmma TILE_M=256 TILE_N=128 THREAD_M=4 THREAD_N=32 TILE_K=64 STAGES=3");
+        "UNIT=wgmma WARP_N=4 TILE_M=128 TILE_N=256 THREAD_M=2 THREAD_N=64 TILE_K=64 STAGES=4 PACK=both");
+    configs.emplace_back(
+        "UNIT=wgmma WARP_N=4 TILE_M=256 TILE_N=128 THREAD_M=4 THREAD_N=32 TILE_K=64 STAGES=3");
   }
   std::vector<VariantCase> variants;
   std::vector<int> taken(configs.size());
@@ -61,7 +66,7 @@ inline void check_matrix_units(Device& device, const Toolchain& toolchain) {
       const Problem problem = complete_problem(
           op, Problem::parse(lines[line] + ((line + n) % 2 == 0 ? " dtype=f16" : " dtype=bf16")));
       const Space space = tmpl.space(problem, facts);
-      const Values given = Values::parse("WARP_N=4 " + configs[n]);
+      const Values given = Values::parse(configs[n]);
       try {
         variants.push_back({problem, space.complete(given)});
         ++taken[n];

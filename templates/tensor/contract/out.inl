@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a block's sums get into the output: from registers, or through shared memory, where neighbours of
-// different threads are joined. Needs nest.inl, unit.inl, Tables, Tile, Sizes, Run, OUT_BY.
+// different threads are joined; where the output's rows are whole, in pieces of 16 bytes at any address.
+// Needs nest.inl, unit.inl, Tables, Tile, Sizes, Run, OUT_BY.
 
 // The places of a thread's columns in the output.
 struct Columns {
@@ -147,5 +148,53 @@ __device__ __forceinline__ void store_joined(Out* out, const Out* kept, const Ru
     const Offset to = to_row + (run.out + row * run.back);
     store_hinted<store_hint>(reinterpret_cast<Vector<Out, VECTOR_OUT>*>(its_out + to) + before,
                              load_vector<VECTOR_OUT>(its_kept + before * VECTOR_OUT));
+  }
+}
+
+// Rows of the output whose neighbours are the columns. In shared memory each begins as far from a multiple of
+// 16 bytes as in the output, so that both have the same pieces.
+constexpr int row_vector = 16 / static_cast<int>(sizeof(Out));
+constexpr int finished_pitch = contract_row_pitch(TILE_N, sizeof(Out));
+
+__device__ __forceinline__ int shift_of(const Out* row) {
+  return static_cast<int>(reinterpret_cast<unsigned long long>(row) / sizeof(Out) % row_vector);
+}
+
+// Puts a thread's finished sums into their rows; `out` has the first of `count` columns.
+__device__ __forceinline__ void keep_rows(Out* finished, const Out* out, int count, const Tables& tables,
+                                          const Sums& sums, const ItsFinish& finish) {
+#pragma unroll
+  for (int i = 0; i < THREAD_M; ++i) {
+    const int row = sums.row(i);
+    const Offset to_row = tables.out_m[row];
+    if (to_row == nowhere) continue;
+    Out* const line = finished + row * finished_pitch + shift_of(out + to_row);
+    const Place its_row = finish.row(row);
+#pragma unroll
+    for (int j = 0; j < THREAD_N; ++j) {
+      const int column = sums.column(j);
+      if (FINISH_ACCESSES == 0 || column < count)
+        line[column] = converted<Out>(finish.of(sums.sum[i][j], its_row, j));
+    }
+  }
+}
+
+__device__ __forceinline__ void store_rows(Out* out, int count, const Out* finished, const Tables& tables) {
+  constexpr int pieces = TILE_N / row_vector + 1;  // of a row
+#pragma unroll 4
+  for (int at = static_cast<int>(threadIdx.x); at < TILE_M * pieces; at += threads) {
+    const int row = at / pieces, piece = at % pieces;
+    const Offset to_row = tables.out_m[row];
+    if (to_row == nowhere) continue;
+    Out* const line = out + to_row;
+    const int first = piece * row_vector - shift_of(line);
+    const auto vector = load_vector<row_vector>(finished + row * finished_pitch + piece * row_vector);
+    if (first >= 0 && first + row_vector <= count) {
+      store_hinted<store_hint>(reinterpret_cast<Vector<Out, row_vector>*>(line + first), vector);
+    } else {
+#pragma unroll
+      for (int e = 0; e < row_vector; ++e)
+        if (first + e >= 0 && first + e < count) line[first + e] = vector.element[e];
+    }
   }
 }
