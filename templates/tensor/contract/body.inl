@@ -275,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   if constexpr (matrices) sums.finish();
 
   Out* const to = held_in_register(out + (out_start + batch.out));
-  const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);
+  const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums, 0);
   if constexpr (joins) {
     __syncthreads();  // the tiles have been read
     Out* const finished = reinterpret_cast<Out*>(shared);
@@ -300,7 +300,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
     store_rows(its_first, columns, finished, tables);
     return;
   }
-  const Columns columns = columns_of(tables, sums);
+  const Columns columns = columns_of<THREAD_N>(tables, sums, 0);
 #pragma unroll
   for (int i = 0; i < THREAD_M; ++i) {
     if (SPLIT > 1 && splits > 1) {
@@ -312,8 +312,9 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   }
 }
 
-// Adds the sums that the parts of K have left, in the order of the parts. The grid has THREAD_M blocks for
-// each tile of M and N and each place in the batch.
+// Adds the sums that the parts of K have left, in the order of the parts. For each tile of M and N and each
+// place in the batch the grid has a block for each row of a thread and each `kept_columns` of its columns.
+constexpr int kept_columns = contract_kept_columns(THREAD_N);
 extern "C" __global__ void __launch_bounds__(threads)
     ENTRY(tensor_contract_kept)(InOutPointer<Out> out, InputPointer<Compute> kept, long long out_start, int m,
                                 int n, int runs_n, int tiles_m, int tiles_n, int splits, Extents extents,
@@ -322,8 +323,10 @@ extern "C" __global__ void __launch_bounds__(threads)
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   const Digits digits = {extents, multipliers, {}, {}, out_strides};
   const unsigned tiles = static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n);
-  const unsigned at = blockIdx.x / THREAD_M;
+  constexpr unsigned its_blocks = THREAD_M * (THREAD_N / kept_columns);  // of a tile
+  const unsigned at = blockIdx.x / its_blocks;
   const int i = static_cast<int>(blockIdx.x % THREAD_M);
+  const int from = static_cast<int>(blockIdx.x % its_blocks) / THREAD_M * kept_columns;
   const Tile tile = tile_of(at, tiles_m, tiles_n, 1);
   const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
   const Sizes sizes = {m, n, 0, runs_n};
@@ -332,17 +335,17 @@ extern "C" __global__ void __launch_bounds__(threads)
   __syncthreads();
   // The block that had the first part. The blocks of the other parts are `tiles` apart.
   const long long first = static_cast<long long>(tile.batch) * splits * tiles + (at - tile.batch * tiles);
-  Compute sum[THREAD_N];
+  Compute sum[kept_columns];
 #pragma unroll
-  for (int j = 0; j < THREAD_N; ++j) sum[j] = kept[kept_at(first, i, j)];
-#pragma unroll 4
+  for (int j = 0; j < kept_columns; ++j) sum[j] = kept[kept_at(first, i, from + j)];
+#pragma unroll(sizeof(Compute) == 4 ? 8 : 4)
   for (int split = 1; split < splits; ++split) {
 #pragma unroll
-    for (int j = 0; j < THREAD_N; ++j)
-      sum[j] = added(sum[j], kept[kept_at(first + static_cast<long long>(split) * tiles, i, j)]);
+    for (int j = 0; j < kept_columns; ++j)
+      sum[j] = added(sum[j], kept[kept_at(first + static_cast<long long>(split) * tiles, i, from + j)]);
   }
   const Sums sums(static_cast<int>(threadIdx.x));
-  const ItsFinish finish(FINISH_OPERANDS, tile, sizes, sums);
+  const Finish<FINISH_ACCESSES, kept_columns> finish(FINISH_OPERANDS, tile, sizes, sums, from);
   store_row(held_in_register(out + (out_start + batch.out)), tables.out_m[sums.row(i)],
-            columns_of(tables, sums), sum, finish, finish.row(sums.row(i)));
+            columns_of<kept_columns>(tables, sums, from), sum, finish, finish.row(sums.row(i)));
 }

@@ -482,10 +482,12 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return !uses_warpgroups(c) || ((c[TILE_M] % 64 == 0 || widths->of(c).a_along_k) &&
                                         (c[TILE_N] % 64 == 0 || widths->of(c).b_along_k));
        }},
-      {"Threads with 2 rows, or with 32 or 64 columns, are for wgmma, and multiply 128 sums at most.",
+      {"Threads with 2 rows are for mma and wgmma, with 32 or 64 columns for wgmma, which has 128 sums at "
+       "most.",
        [=](const Config& c) {
          if (uses_warpgroups(c)) return c[THREAD_M] * c[THREAD_N] <= 128;
-         return wide || (c[THREAD_M] != 2 && c[THREAD_M] <= 16 && c[THREAD_N] != 2 && c[THREAD_N] <= 16);
+         return wide || ((c[THREAD_M] != 2 || multiplies_matrices(c)) && c[THREAD_M] <= 16 &&
+                         c[THREAD_N] != 2 && c[THREAD_N] <= 16);
        }},
       {"wgmma's sums fit into the registers of RESIDENT_WARPS, with 26 more for each thread.",
        [=](const Config& c) {
@@ -732,12 +734,13 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   add_extents(its);
   add_strides(its, &Digit::out);
   add_finish(its);
-  work.steps.push_back(Launch{.kernel = "tensor_contract_kept",
-                              .grid = {tiles * config[THREAD_M]},
-                              .block = {tile_threads(config)},
-                              .dynamic_shared_bytes = layout.terms_at,
-                              .arguments = std::move(its),
-                              .overlaps_previous = overlaps});
+  work.steps.push_back(
+      Launch{.kernel = "tensor_contract_kept",
+             .grid = {tiles * config[THREAD_M] * config[THREAD_N] / contract_kept_columns(config[THREAD_N])},
+             .block = {tile_threads(config)},
+             .dynamic_shared_bytes = layout.terms_at,
+             .arguments = std::move(its),
+             .overlaps_previous = overlaps});
   return work;
 }
 
@@ -777,7 +780,9 @@ constexpr auto matrix_shapes = std::to_array<MatrixShape>({{128, 256, 2, 64, tru
                                                            {64, 64, 4, 8, false},
                                                            {32, 64, 4, 8, false},
                                                            {64, 32, 4, 8, false},
-                                                           {32, 32, 4, 8, false}});
+                                                           {32, 32, 4, 8, false},
+                                                           {16, 64, 2, 8, false},
+                                                           {16, 128, 2, 16, false}});
 
 class MatrixModel {
  public:
@@ -812,8 +817,8 @@ class MatrixModel {
   }
 
  private:
-  static constexpr double launch_clocks = 3000, latency_clocks = 1000, memory_bytes = 16, shared_bytes = 64,
-                          access_clocks = 4;
+  static constexpr double launch_clocks = 3000, latency_clocks = 600, product_latency_clocks = 50,
+                          memory_bytes = 16, cache_bytes = 64, shared_bytes = 128, access_clocks = 4;
   double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
 
   void consider(const MatrixShape& shape, std::size_t pack, bool second, std::int64_t stages) {
@@ -822,10 +827,8 @@ class MatrixModel {
     const std::int64_t element = bytes(dtype_of(problem_));
     const bool asynchronous = stages > 1;
     if (asynchronous != (std::min(widths.a, widths.b) * element >= 4)) return;
-    const std::int64_t tile_k = shape.warpgroups ? 64
-                                : k_ <= 16       ? 16
-                                                 : 32,
-                       sums = shape.thread_m * shape.thread_n;
+    const std::int64_t tile_k = shape.warpgroups || k_ >= 64 ? 64 : k_ <= 16 ? 16 : 32;
+    const std::int64_t sums = shape.thread_m * shape.thread_n;
     const std::int64_t threads = shape.tile_m * shape.tile_n / sums;
     const std::int64_t stage_bytes = (shape.tile_m + shape.tile_n) * tile_k * element;
     std::int64_t warps = 16;
@@ -837,13 +840,23 @@ class MatrixModel {
     // A step of a tile: multiplications, bytes, and accesses of a warp.
     const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
     const double products = area * static_cast<double>(tile_k) / (shape.warpgroups ? 2048 : 1024);
-    const double filling = static_cast<double>(stage_bytes) / shared_bytes;
+    // Each 64 rows of a warpgroup, and each warp's rows, read the columns that they are multiplied with.
+    const std::int64_t rows = shape.warpgroups ? 64 : 8 * shape.thread_m,
+                       columns = shape.warpgroups ? shape.tile_n : 4 * shape.thread_n;
+    const std::int64_t readers = shape.tile_m / rows * (shape.tile_n / columns);
+    const auto read_bytes = static_cast<double>(readers * (rows + columns) * tile_k * element);
+    const double filling = std::max(static_cast<double>(stage_bytes) / cache_bytes,
+                                    (static_cast<double>(stage_bytes) + read_bytes) / shared_bytes);
     const double accesses = static_cast<double>(tile_k) / 32 *
                             (static_cast<double>(shape.tile_m) / static_cast<double>(widths.a) +
                              static_cast<double>(shape.tile_n) / static_cast<double>(widths.b));
     const double step = std::max({products, filling, accesses * access_clocks * (asynchronous ? 1 : 2)});
-    const double alone =
-        std::max(step, latency_clocks / static_cast<double>(std::max<std::int64_t>(1, stages - 2)));
+    const std::int64_t ahead = std::max<std::int64_t>(1, stages - (shape.warpgroups ? 2 : 1));
+    // A block alone waits for its copies, and a warp for its products: four warps fill a multiprocessor.
+    const std::int64_t busy = shape.warpgroups ? 4 : std::min<std::int64_t>(4, threads / 32);
+    const double waiting = static_cast<double>(tile_k) / 16 * product_latency_clocks;
+    const double alone = std::max({step, latency_clocks / static_cast<double>(ahead),
+                                   products * 4 / static_cast<double>(busy) + waiting});
     const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
     for (const std::int64_t split : splits) {
       if (split > 1 && (k_ < 2 * tile_k * split || tiles * split > 4096)) break;

@@ -73,3 +73,9 @@ LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
 // A block that packs an operand: the places that it moves along each of two digits, in lines one element
 // longer, and its threads.
 constexpr LayoutSize contract_pack_side = 64, contract_pack_threads = 256;
+
+// The columns of a thread that a block adds which finishes parts of K: the more blocks, the fewer loads one
+// after another.
+LAYOUT_FUNCTION LayoutSize contract_kept_columns(LayoutSize thread_n) {
+  return thread_n % 8 == 0 ? 8 : thread_n;
+}

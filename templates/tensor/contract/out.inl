@@ -3,14 +3,17 @@
 // different threads are joined; where the output's rows are whole, in pieces of 16 bytes at any address.
 // Needs nest.inl, unit.inl, Tables, Tile, Sizes, Run, OUT_BY.
 
-// The places of a thread's columns in the output.
+// The places in the output of WIDTH of a thread's columns, from `first` on.
+template <int WIDTH>
 struct Columns {
-  Offset at[THREAD_N / VECTOR_OUT];
+  Offset at[WIDTH / VECTOR_OUT];
 };
-__device__ __forceinline__ Columns columns_of(const Tables& tables, const Sums& sums) {
-  Columns columns;
+template <int WIDTH>
+__device__ __forceinline__ Columns<WIDTH> columns_of(const Tables& tables, const Sums& sums, int first) {
+  Columns<WIDTH> columns;
 #pragma unroll
-  for (int j = 0; j < THREAD_N; j += VECTOR_OUT) columns.at[j / VECTOR_OUT] = tables.out_n[sums.column(j)];
+  for (int j = 0; j < WIDTH; j += VECTOR_OUT)
+    columns.at[j / VECTOR_OUT] = tables.out_n[sums.column(first + j)];
   return columns;
 }
 
@@ -20,22 +23,22 @@ struct FinishOperands {
   const T* from[larger(1, FINISH_ACCESSES)];
   Digits digits;
 };
-template <int ACCESSES>
+template <int ACCESSES, int WIDTH>
 struct Finish {
   FinishOperands operands;
   Tile tile;
   Sizes sizes;
-  Place columns[THREAD_N];
+  Place columns[WIDTH];
 
   __device__ __forceinline__ Finish(const FinishOperands& its, const Tile& its_tile, const Sizes& its_sizes,
-                                    const Sums& sums)
+                                    const Sums& sums, int first)
       : operands(its), tile(its_tile), sizes(its_sizes) {
     const Place batch = Batch::place(operands.digits, tile.batch, 2147483647, 0);
 #pragma unroll
     for (int f = 0; f < ACCESSES; ++f) operands.from[f] += of_access(f, batch);
 #pragma unroll
-    for (int j = 0; j < THREAD_N; ++j)
-      columns[j] = N::place(operands.digits, tile.n * TILE_N + sums.column(j), sizes.n, sizes.runs_n);
+    for (int j = 0; j < WIDTH; ++j)
+      columns[j] = N::place(operands.digits, tile.n * TILE_N + sums.column(first + j), sizes.n, sizes.runs_n);
   }
   static __device__ __forceinline__ Offset of_access(int f, const Place& place) {
     return f == 0 ? place.first : f == 1 ? place.second : place.out;
@@ -51,21 +54,22 @@ struct Finish {
     return finish::apply(input);
   }
 };
-template <>
-struct Finish<0> {
-  __device__ __forceinline__ Finish(const FinishOperands&, const Tile&, const Sizes&, const Sums&) {}
+template <int WIDTH>
+struct Finish<0, WIDTH> {
+  __device__ __forceinline__ Finish(const FinishOperands&, const Tile&, const Sizes&, const Sums&, int) {}
   __device__ __forceinline__ Place row(int) const { return {0, 0, 0}; }
   __device__ __forceinline__ Compute of(Compute sum, const Place&, int) const { return finish::apply({sum}); }
 };
-using ItsFinish = Finish<FINISH_ACCESSES>;
+using ItsFinish = Finish<FINISH_ACCESSES, THREAD_N>;
 
 // Stores a thread's sums of a row.
-__device__ __forceinline__ void store_row(Out* out, Offset to_row, const Columns& columns,
-                                          const Compute (&sum)[THREAD_N], const ItsFinish& finish,
-                                          const Place& row) {
+template <int WIDTH>
+__device__ __forceinline__ void store_row(Out* out, Offset to_row, const Columns<WIDTH>& columns,
+                                          const Compute (&sum)[WIDTH],
+                                          const Finish<FINISH_ACCESSES, WIDTH>& finish, const Place& row) {
   if (to_row == nowhere) return;
 #pragma unroll
-  for (int j = 0; j < THREAD_N; j += VECTOR_OUT) {
+  for (int j = 0; j < WIDTH; j += VECTOR_OUT) {
     const Offset to_column = columns.at[j / VECTOR_OUT];
     if (to_column == nowhere) continue;
     Vector<Out, VECTOR_OUT> vector;
