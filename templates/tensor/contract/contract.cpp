@@ -854,7 +854,8 @@ class MatrixModel {
     const std::int64_t ahead = std::max<std::int64_t>(1, stages - (shape.warpgroups ? 2 : 1));
     // A block alone waits for its copies, and a warp for its products: four warps fill a multiprocessor.
     const std::int64_t busy = shape.warpgroups ? 4 : std::min<std::int64_t>(4, threads / 32);
-    const double waiting = static_cast<double>(tile_k) / 16 * product_latency_clocks;
+    const double waiting =
+        static_cast<double>(tile_k) / 16 * product_latency_clocks * (shape.warpgroups ? 1 : 2);
     const double alone = std::max({step, latency_clocks / static_cast<double>(ahead),
                                    products * 4 / static_cast<double>(busy) + waiting});
     const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
