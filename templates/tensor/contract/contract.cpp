@@ -72,10 +72,12 @@ std::int64_t index_bits(const Problem& problem) {
 }
 
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }  // of doubles
-bool multiplies_matrices(const Config& c) { return c[UNIT] == "mma"; }        // of 16-bit elements
+bool splits_floats(const Config& c) { return c[UNIT] == "halves"; }           // into 16-bit elements
+bool multiplies_matrices(const Config& c) { return c[UNIT] == "mma" || splits_floats(c); }  // of these
 
 // The type of an element in shared memory.
 DType held_dtype(const Problem& problem, const Config& c) {
+  if (splits_floats(c)) return DType::f16;
   return multiplies_matrices(c) ? dtype_of(problem) : compute_dtype(problem);
 }
 
@@ -172,13 +174,14 @@ ContractLayout layout_of(const Problem& problem, const Groups& groups, const Cou
                                     .asynchronous = is_asynchronous(problem, c)})
         .elements;
   };
+  const LayoutSize first = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2, 1),
+                   second = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4, 2);
   return contract_layout(
       {.tile_m = c[TILE_M],
        .tile_n = c[TILE_N],
        .tile_k = c[TILE_K],
        .stages = is_asynchronous(problem, c) ? c[STAGES] : 2,
-       .first_elements = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2, 1),
-       .second_elements = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4, 2),
+       .stage_elements = contract_stage({first, second, element, tile_threads(c), splits_floats(c)}).elements,
        .offset_bytes = index_bits(problem) / 8,
        .held_bytes = element,
        .out_bytes = bytes(out_dtype(problem)),
@@ -237,6 +240,19 @@ bool has_tensor_cores(const Problem& problem, const DeviceFacts& device) {
 }
 bool has_matrices(const Problem& problem, const DeviceFacts& device) {
   return has_tensor_cores(problem, device, {DType::f16, DType::bf16});
+}
+bool has_halves(const Problem& problem, const DeviceFacts& device) {
+  return has_tensor_cores(problem, device, {DType::f32});
+}
+
+// True if a sum of k products of halves keeps the bound of a sum of floats: halves.inl counts the roundings.
+// There are at most as many parts of K as there are tiles.
+bool are_enough_for_halves(std::int64_t k, std::int64_t tile_k) {
+  const auto in_tensor_cores = static_cast<double>(tile_k % 32 == 0 ? 32 : 16);
+  const double run = std::max(12 + 1.26 * in_tensor_cores, static_cast<double>(tile_k));
+  const auto runs =
+      static_cast<double>(ceil_divide(k, tile_k)) * static_cast<double>(tile_k) / in_tensor_cores;
+  return 1 + run + runs + static_cast<double>(ceil_divide(k, tile_k)) <= static_cast<double>(k);
 }
 
 // The properties that the kernel is compiled for; empty for a problem that the template refuses.
@@ -307,8 +323,9 @@ std::vector<Axis> axes(const Problem& problem) {
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
       {VECTOR_OUT, halves(widest_store(problem)), "columns of N that a store moves"},
-      {UNIT, categories({"fma", "tensor_core", "mma"}),
-       "what multiplies and adds: tensor_core doubles, mma elements of 16 bits"},
+      {UNIT, categories({"fma", "tensor_core", "mma", "halves"}),
+       "what multiplies and adds: tensor_core doubles, mma elements of 16 bits, halves floats that are split "
+       "into two of these"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
@@ -425,7 +442,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t parts = least_parts(problem, groups);
   const bool one_order_k = has_one_order_k(groups);
-  const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device);
+  const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
+             halves = has_halves(problem, device);
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
@@ -439,13 +457,18 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return !uses_tensor_cores(c) ||
                 (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
        }},
-      {"mma multiplies products of f16 and bf16 from compute capability 8.0 on, 16 terms at a time. Four "
-       "lanes of a warp "
-       "are then along N, a thread has an even number of rows and a multiple of four columns, and N is not "
-       "counted in runs.",
+      {"mma multiplies products of f16 and bf16, and halves those of f32, from compute capability 8.0 on, 16 "
+       "terms at a time. Four lanes of a warp are then along N, a thread has an even number of rows and a "
+       "multiple of four columns, and N is not counted in runs.",
        [=](const Config& c) {
-         return !multiplies_matrices(c) || (matrices && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 &&
-                                            c[THREAD_N] % 4 == 0 && c[TILE_K] % 16 == 0 && c[SPAN_N] == 1);
+         return !multiplies_matrices(c) ||
+                ((splits_floats(c) ? halves : matrices) && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 &&
+                 c[THREAD_N] % 4 == 0 && c[TILE_K] % 16 == 0 && c[SPAN_N] == 1);
+       }},
+      {"Floats are split on their way through registers: STAGES is 1. They are split where a sum has enough "
+       "terms for the error of that to stay below a plain sum's: 40 with TILE_K=16, 58 with TILE_K=32.",
+       [=](const Config& c) {
+         return !splits_floats(c) || (c[STAGES] == 1 && are_enough_for_halves(k, c[TILE_K]));
        }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
@@ -524,6 +547,10 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
        [=](const Config& c) {
          return fits_registers(c[THREAD_M], c[THREAD_N], words,
                                std::max(c[RESIDENT_WARPS], tile_threads(c) / 32));
+       }},
+      {"Halves need as many registers as eight warps have, for at most 64 sums of a thread.",
+       [](const Config& c) {
+         return !splits_floats(c) || (c[RESIDENT_WARPS] == 8 && c[THREAD_M] * c[THREAD_N] <= 64);
        }},
       {"A side of a tile is not twice as long as what there is.",
        [=](const Config& c) {
@@ -612,7 +639,8 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   const std::int64_t tiles_n = ceil_divide(n.size(), config[TILE_N]);
   const std::int64_t tiles = tiles_m * tiles_n * size_of(groups.batch);
   const std::int64_t stage_bytes = std::max<std::int64_t>(2, config[STAGES]) * config[TILE_K] *
-                                   (config[TILE_M] + config[TILE_N]) * bytes(held_dtype(problem, config));
+                                   (config[TILE_M] + config[TILE_N]) * (splits_floats(config) ? 2 : 1) *
+                                   bytes(held_dtype(problem, config));
   const std::int64_t resident =
       resident_blocks(tile_threads(config), config[RESIDENT_WARPS], stage_bytes, device);
   const Parts parts =

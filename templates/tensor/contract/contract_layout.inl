@@ -39,9 +39,25 @@ LAYOUT_FUNCTION ContractOperandLayout contract_operand_layout(const ContractOper
   return at;
 }
 
+// A stage: the tiles of both operands. Of halves (halves.inl) each has two planes, and behind both a pair of
+// words for each warp of the `threads` and each operand.
+struct ContractStageShape {
+  LayoutSize first_elements, second_elements, held_bytes, threads;
+  bool halved;
+};
+struct ContractStage {
+  LayoutSize ranges_at, elements;
+};
+LAYOUT_FUNCTION ContractStage contract_stage(const ContractStageShape& s) {
+  ContractStage at = {};
+  at.ranges_at = (s.halved ? 2 : 1) * (s.first_elements + s.second_elements);
+  at.elements = at.ranges_at + (s.halved ? s.threads / 32 * 2 * 8 / s.held_bytes : 0);
+  return at;
+}
+
 struct ContractShape {
   LayoutSize tile_m, tile_n, tile_k, stages;
-  LayoutSize first_elements, second_elements;      // of the operands' tiles
+  LayoutSize stage_elements;
   LayoutSize offset_bytes, held_bytes, out_bytes;  // of a number
   LayoutSize vector_out;                           // elements of a store
   bool counted_terms, joins;
@@ -55,7 +71,7 @@ LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
   at.terms_at = 2 * (s.tile_m + s.tile_n) * s.offset_bytes;
   at.runs_at = at.terms_at + (s.counted_terms ? s.stages * 2 * s.tile_k * s.offset_bytes : 0);
   at.tiles_at = at.runs_at + (s.joins ? s.tile_n / s.vector_out * (s.offset_bytes == 4 ? 16 : 24) : 0);
-  const LayoutSize tiles = s.stages * (s.first_elements + s.second_elements) * s.held_bytes;
+  const LayoutSize tiles = s.stages * s.stage_elements * s.held_bytes;
   at.bytes = at.tiles_at + (s.joins ? larger(tiles, s.tile_m * s.tile_n * s.out_bytes) : tiles);
   return at;
 }

@@ -12,6 +12,8 @@ template <typename To>
 __device__ __forceinline__ To as_held(T value) {
   if constexpr (sizeof(To) == sizeof(T)) {
     return value;
+  } else if constexpr (sizeof(To) < sizeof(T)) {
+    return from_float<To>(value);
   } else {
     return to_float(value);
   }
