@@ -28,7 +28,8 @@ constexpr int threads_m = TILE_M / THREAD_M;
 constexpr int threads_n = TILE_N / THREAD_N;
 constexpr int threads = threads_m * threads_n;
 constexpr bool tensor_cores = UNIT == Unit::tensor_core;
-constexpr bool halved = UNIT == Unit::halves;
+constexpr bool packs_halves = UNIT == Unit::packed_halves;
+constexpr bool halved = UNIT == Unit::halves || packs_halves;
 constexpr bool matrices = UNIT == Unit::mma || halved;
 constexpr bool packs_first = PACK == Pack::first || PACK == Pack::both;
 constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
@@ -77,8 +78,8 @@ struct Tables {
 struct Terms {
   Offset first[TILE_K], second[TILE_K];
 };
-constexpr ContractStage stage_layout =
-    contract_stage({First::elements, Second::elements, static_cast<int>(sizeof(Held)), threads, halved});
+constexpr ContractStage stage_layout = contract_stage(
+    {First::elements, Second::elements, static_cast<int>(sizeof(Held)), threads, halved, packs_halves});
 constexpr int stage_elements = stage_layout.elements;
 
 // If the output's neighbours are joined, shared memory has a Run before the tiles for each vector of columns:
@@ -247,7 +248,13 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
 
   const int all_tiles = ceil_divide(left, TILE_K);
   const int tiles = halved ? 0 : all_tiles;  // that are multiplied here
-  if constexpr (halved) {
+  if constexpr (packs_halves) {
+    const int tiles_k = ceil_divide(k, TILE_K), first_tile = first_term / TILE_K;
+    accumulate_packed_halves<First, Second>(
+        sums, packed_halves(first, tile.batch * tiles_m + tile.m, tiles_k, first_tile, first_halves),
+        packed_halves(second, tile.batch * tiles_n + tile.n, tiles_k, first_tile, second_halves), shared,
+        all_tiles);
+  } else if constexpr (halved) {
     accumulate_halves(
         sums, a, b, shared, all_tiles, [&](int t) { a.load(from_first, first_terms(t, t % 2)); },
         [&](int t) { b.load(from_second, second_terms(t, t % 2)); },

@@ -72,7 +72,10 @@ std::int64_t index_bits(const Problem& problem) {
 }
 
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }  // of doubles
-bool splits_floats(const Config& c) { return c[UNIT] == "halves"; }           // into 16-bit elements
+bool packs_halves(const Config& c) { return c[UNIT] == "packed_halves"; }
+bool splits_floats(const Config& c) {
+  return c[UNIT] == "halves" || packs_halves(c);
+}  // into 16-bit elements
 bool multiplies_matrices(const Config& c) { return c[UNIT] == "mma" || splits_floats(c); }  // of these
 
 // The type of an element in shared memory.
@@ -155,9 +158,8 @@ Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int
   return best;
 }
 
-// The layout of shared memory. `groups` are those of the operands after packing.
-ContractLayout layout_of(const Problem& problem, const Groups& groups, const Counted& k, std::int64_t splits,
-                         const Config& c) {
+// The layouts of a stage and of all shared memory. `groups` are those of the operands after packing.
+ContractStage stage_of(const Problem& problem, const Groups& groups, const Config& c) {
   const std::int64_t element = bytes(held_dtype(problem, c)), lanes = 16 / element;
   const auto elements = [&](bool along, std::int64_t tile, std::int64_t thread, std::int64_t span,
                             std::int64_t row_padding, std::int64_t of_matrices) {
@@ -174,20 +176,27 @@ ContractLayout layout_of(const Problem& problem, const Groups& groups, const Cou
                                     .asynchronous = is_asynchronous(problem, c)})
         .elements;
   };
-  const LayoutSize first = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2, 1),
-                   second = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4, 2);
-  return contract_layout(
-      {.tile_m = c[TILE_M],
-       .tile_n = c[TILE_N],
-       .tile_k = c[TILE_K],
-       .stages = is_asynchronous(problem, c) ? c[STAGES] : 2,
-       .stage_elements = contract_stage({first, second, element, tile_threads(c), splits_floats(c)}).elements,
-       .offset_bytes = index_bits(problem) / 8,
+  return contract_stage(
+      {.first_elements = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2, 1),
+       .second_elements = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4, 2),
        .held_bytes = element,
-       .out_bytes = bytes(out_dtype(problem)),
-       .vector_out = c[VECTOR_OUT],
-       .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
-       .joins = c[OUT_BY] != "registers" && splits <= 1});
+       .threads = tile_threads(c),
+       .halved = splits_floats(c),
+       .packed_halves = packs_halves(c)});
+}
+ContractLayout layout_of(const Problem& problem, const ContractStage& stage, const Counted& k,
+                         std::int64_t splits, const Config& c) {
+  return contract_layout({.tile_m = c[TILE_M],
+                          .tile_n = c[TILE_N],
+                          .tile_k = c[TILE_K],
+                          .stages = is_asynchronous(problem, c) || packs_halves(c) ? c[STAGES] : 2,
+                          .stage_elements = stage.elements,
+                          .offset_bytes = index_bits(problem) / 8,
+                          .held_bytes = bytes(held_dtype(problem, c)),
+                          .out_bytes = bytes(out_dtype(problem)),
+                          .vector_out = c[VECTOR_OUT],
+                          .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
+                          .joins = c[OUT_BY] != "registers" && splits <= 1});
 }
 
 // True if terms of zeros may be added: they add nothing.
@@ -248,11 +257,8 @@ bool has_halves(const Problem& problem, const DeviceFacts& device) {
 // True if a sum of k products of halves keeps the bound of a sum of floats: halves.inl counts the roundings.
 // There are at most as many parts of K as there are tiles.
 bool are_enough_for_halves(std::int64_t k, std::int64_t tile_k) {
-  const auto in_tensor_cores = static_cast<double>(tile_k % 32 == 0 ? 32 : 16);
-  const double run = std::max(12 + 1.26 * in_tensor_cores, static_cast<double>(tile_k));
-  const auto runs =
-      static_cast<double>(ceil_divide(k, tile_k)) * static_cast<double>(tile_k) / in_tensor_cores;
-  return 1 + run + runs + static_cast<double>(ceil_divide(k, tile_k)) <= static_cast<double>(k);
+  const auto terms = static_cast<double>(tile_k), tiles = static_cast<double>(ceil_divide(k, tile_k));
+  return 13 + 1.26 * terms + 2 * tiles <= static_cast<double>(k);
 }
 
 // The properties that the kernel is compiled for; empty for a problem that the template refuses.
@@ -323,9 +329,9 @@ std::vector<Axis> axes(const Problem& problem) {
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
       {VECTOR_OUT, halves(widest_store(problem)), "columns of N that a store moves"},
-      {UNIT, categories({"fma", "tensor_core", "mma", "halves"}),
+      {UNIT, categories({"fma", "tensor_core", "mma", "halves", "packed_halves"}),
        "what multiplies and adds: tensor_core doubles, mma elements of 16 bits, halves floats that are split "
-       "into two of these"},
+       "into two of these, packed_halves the same, split before in the workspace"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
@@ -465,11 +471,14 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                 ((splits_floats(c) ? halves : matrices) && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 &&
                  c[THREAD_N] % 4 == 0 && c[TILE_K] % 16 == 0 && c[SPAN_N] == 1);
        }},
-      {"Floats are split on their way through registers: STAGES is 1. They are split where a sum has enough "
-       "terms for the error of that to stay below a plain sum's: 40 with TILE_K=16, 58 with TILE_K=32.",
-       [=](const Config& c) {
-         return !splits_floats(c) || (c[STAGES] == 1 && are_enough_for_halves(k, c[TILE_K]));
+      {"Floats are split on their way through registers, and STAGES is 1; packed halves are copied, in more "
+       "stages, and nothing else is packed.",
+       [](const Config& c) {
+         return !splits_floats(c) || (packs_halves(c) ? c[STAGES] > 1 && c[PACK] == "none" : c[STAGES] == 1);
        }},
+      {"Floats are split where a sum has enough terms for the error of that to stay below a plain sum's: 40 "
+       "with TILE_K=16, 58 with TILE_K=32.",
+       [=](const Config& c) { return !splits_floats(c) || are_enough_for_halves(k, c[TILE_K]); }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
       {"A thread's sums and what it multiplies fit into 255 registers of 4 bytes.",
@@ -548,9 +557,11 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
          return fits_registers(c[THREAD_M], c[THREAD_N], words,
                                std::max(c[RESIDENT_WARPS], tile_threads(c) / 32));
        }},
-      {"Halves need as many registers as eight warps have, for at most 64 sums of a thread.",
+      {"Halves need as many registers as eight warps have, for at most 64 sums of a thread, or 8 by 16 of 16 "
+       "terms.",
        [](const Config& c) {
-         return !splits_floats(c) || (c[RESIDENT_WARPS] == 8 && c[THREAD_M] * c[THREAD_N] <= 64);
+         const bool fits = c[THREAD_M] * c[THREAD_N] <= 64 || (c[THREAD_M] == 8 && c[TILE_K] == 16);
+         return !splits_floats(c) || (c[RESIDENT_WARPS] == 8 && fits);
        }},
       {"A side of a tile is not twice as long as what there is.",
        [=](const Config& c) {
@@ -675,7 +686,8 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
 
   // The workspace has the sums of parts of K, then the packed operands.
   Work work;
-  const ContractLayout layout = layout_of(problem, groups, k, parts.splits, config);
+  const ContractStage stage = stage_of(problem, groups, config);
+  const ContractLayout layout = layout_of(problem, stage, k, parts.splits, config);
   if (parts.splits > 1)
     work.workspace_bytes =
         tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(compute_dtype(problem));
@@ -686,13 +698,35 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
     work.workspace_bytes = offset + packing.elements * bytes(dtype);
     return WorkspacePointer{offset};
   };
-  std::vector<KernelArgument> arguments = {packed_or_not(its_packed.first, given.first),
-                                           packed_or_not(its_packed.second, given.second),
-                                           ArgumentPointer{groups.out.array},
-                                           WorkspacePointer{0},
-                                           groups.first.start,
-                                           groups.second.start,
-                                           groups.out.start};
+  KernelArgument first = packed_or_not(its_packed.first, given.first),
+                 second = packed_or_not(its_packed.second, given.second);
+  if (packs_halves(config)) {
+    const std::int64_t rows_of_tiles = size_of(groups.batch) * ceil_divide(k.size(), config[TILE_K]);
+    const std::int64_t first_tiles = tiles_m * rows_of_tiles, second_tiles = tiles_n * rows_of_tiles;
+    const std::int64_t held = bytes(held_dtype(problem, config)),
+                       first_at = round_up(work.workspace_bytes, 256),
+                       second_at = round_up(first_at + first_tiles * stage.second_at * held, 256);
+    work.workspace_bytes = second_at + second_tiles * (stage.ranges_at - stage.second_at) * held;
+    std::vector<KernelArgument> its = {std::exchange(first, WorkspacePointer{first_at}),
+                                       std::exchange(second, WorkspacePointer{second_at}),
+                                       WorkspacePointer{first_at},
+                                       WorkspacePointer{second_at},
+                                       groups.first.start,
+                                       groups.second.start};
+    add_numbers(its, {m.size(), n.size(), k.size(), n.in_runs, tiles_m, tiles_n, first_tiles});
+    add_extents(its);
+    for (const Stride stride : {&Digit::first, &Digit::second}) add_strides(its, stride);
+    work.steps.emplace_back(Launch{.kernel = "tensor_contract_split",
+                                   .grid = {first_tiles + second_tiles},
+                                   .block = {tile_threads(config)},
+                                   .dynamic_shared_bytes = layout.runs_at + tile_threads(config) / 32 * 8,
+                                   .arguments = std::move(its),
+                                   .overlaps_previous = overlaps});
+  }
+  std::vector<KernelArgument> arguments = {
+      std::move(first),    std::move(second),  ArgumentPointer{groups.out.array},
+      WorkspacePointer{0}, groups.first.start, groups.second.start,
+      groups.out.start};
   add_numbers(arguments,
               {m.size(), n.size(), k.size(), n.in_runs, tiles_m, tiles_n, parts.splits, parts.terms});
   add_extents(arguments);
@@ -928,7 +962,7 @@ Template contract() {
       .what =
           "Sums of products of two accesses as products of matrices: tiles of both in shared memory, sums "
           "in registers.",
-      .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack"},
+      .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack", "tensor_contract_split"},
       .compiled_in = {"dtype", "finish", "out_dtype"},
       .constants = ranks,
       .preamble = codes,
@@ -943,25 +977,25 @@ Template contract() {
 }
 
 Template contract_any() {
-  return {.name = "contract_any",
-          .room = "contract/",
-          .what = "Any function of two accesses as a product of matrices, as in contract.",
-          .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack"},
-          .compiled_in = {"expression", "dtype", "finish", "out_dtype"},
-          .constants = constants_of_any,
-          .preamble =
-              [](const Problem& problem) {
-                return codes(problem) +
-                       language::code(expression_of(problem).function, compute_dtype(problem));
-              },
-          .refuses = [](const Problem& problem) -> std::string {
-            if (!is_product(problem)) return refuses(problem);
-            return "Sums of products are for the template contract.";
+  return {
+      .name = "contract_any",
+      .room = "contract/",
+      .what = "Any function of two accesses as a product of matrices, as in contract.",
+      .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack", "tensor_contract_split"},
+      .compiled_in = {"expression", "dtype", "finish", "out_dtype"},
+      .constants = constants_of_any,
+      .preamble =
+          [](const Problem& problem) {
+            return codes(problem) + language::code(expression_of(problem).function, compute_dtype(problem));
           },
-          .untuned = untuned,
-          .space = space,
-          .work = work,
-          .alignment_bytes = alignment_bytes};
+      .refuses = [](const Problem& problem) -> std::string {
+        if (!is_product(problem)) return refuses(problem);
+        return "Sums of products are for the template contract.";
+      },
+      .untuned = untuned,
+      .space = space,
+      .work = work,
+      .alignment_bytes = alignment_bytes};
 }
 
 }  // namespace tunesmith::tensor_op

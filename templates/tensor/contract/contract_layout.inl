@@ -39,19 +39,23 @@ LAYOUT_FUNCTION ContractOperandLayout contract_operand_layout(const ContractOper
   return at;
 }
 
-// A stage: the tiles of both operands. Of halves (halves.inl) each has two planes, and behind both a pair of
-// words for each warp of the `threads` and each operand.
+// A stage: the tiles of both operands. Of halves (halves.inl) each has two planes. Behind both is a pair of
+// words for each warp of the `threads` and each operand; behind each, if they are packed, its scale.
 struct ContractStageShape {
   LayoutSize first_elements, second_elements, held_bytes, threads;
-  bool halved;
+  bool halved, packed_halves;
 };
 struct ContractStage {
-  LayoutSize ranges_at, elements;
+  LayoutSize second_at, ranges_at, elements;
 };
+constexpr LayoutSize contract_scale_bytes = 16;
 LAYOUT_FUNCTION ContractStage contract_stage(const ContractStageShape& s) {
   ContractStage at = {};
-  at.ranges_at = (s.halved ? 2 : 1) * (s.first_elements + s.second_elements);
-  at.elements = at.ranges_at + (s.halved ? s.threads / 32 * 2 * 8 / s.held_bytes : 0);
+  const LayoutSize planes = s.halved ? 2 : 1,
+                   scale = s.packed_halves ? contract_scale_bytes / s.held_bytes : 0;
+  at.second_at = planes * s.first_elements + scale;
+  at.ranges_at = at.second_at + planes * s.second_elements + scale;
+  at.elements = at.ranges_at + (s.halved && !s.packed_halves ? s.threads / 32 * 2 * 8 / s.held_bytes : 0);
   return at;
 }
 

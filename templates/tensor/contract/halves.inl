@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a block multiplies floats in tensor cores at the accuracy of f32 (UNIT=halves). While a tile of both
-// operands is staged, each float is split into two halves, high and middle, with a scale for the tile
+// How a block multiplies floats in tensor cores at the accuracy of f32. While a tile of both operands is
+// staged, each float is split into two halves, high and middle, with a scale for the tile
 // (common/halves.cuh). A stage has the highs of an operand's tile, laid out as elements of 16 bits are
-// (mma.inl), behind them its middles, and behind both operands the ranges of the tiles' sizes. If a tile of
-// either operand does not split, the halves' places hold the upper and the lower 16 bits of the floats
-// instead, and the tile's terms are multiplied as floats; the next tile is split again.
+// (mma.inl), behind them its middles, and behind both operands the ranges of the tiles' sizes. If a tile does
+// not split, the halves' places hold the upper and the lower 16 bits of the floats instead, and the tile's
+// terms are multiplied as floats; the next tile is split again. UNIT=halves splits in each block that needs a
+// tile; with UNIT=packed_halves a kernel before writes all tiles into the workspace, each as it lies in
+// shared memory, with its scale behind it, or 0 if it does not split.
 //
 // Accuracy, in units of u sum |term| with u = 2^-24. Splitting costs 12. `terms_in_tensor_cores` terms are
 // added in tensor cores, which cut: of eight products and the sum before them each by one unit at most, and
@@ -12,8 +14,10 @@
 // and have 2^-10 of the size. Each such run of terms is then added to a thread's sum by one rounding, and so
 // is a tile of floats, whose own sum costs TILE_K. The template has the rule that keeps the total below n.
 
-constexpr int terms_in_tensor_cores = TILE_K % 32 == 0 ? 32 : 16;
+constexpr bool few_sums = THREAD_M * THREAD_N <= 64;  // more leave registers for fewer operands
+constexpr int terms_in_tensor_cores = few_sums && TILE_K % 32 == 0 ? 32 : 16;
 constexpr int block_warps = threads / 32;
+constexpr int first_halves = stage_layout.second_at, second_halves = stage_layout.ranges_at - first_halves;
 
 // The range of the sizes that a thread has loaded.
 template <typename Side>
@@ -90,11 +94,11 @@ template <typename First, typename Second, typename Element, typename Between>
 __device__ __forceinline__ void multiply_halves(Compute (&sum)[THREAD_M][THREAD_N], const Element* first,
                                                 const Element* second, float unscale, Between between) {
   constexpr int steps = terms_in_tensor_cores / 16, parts = larger(1, THREAD_N / 4);
-  constexpr int groups = THREAD_M * THREAD_N <= 64 ? 2 : 1;  // of eight columns that have registers at once
+  constexpr int groups = few_sums ? 2 : 1;  // of eight columns that have registers at once
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const MatrixRows<First, threads_m, false> rows(warp / (threads_n / 4) * 8, lane);
   const MatrixRows<Second, 2 * threads_n, true> columns(warp % (threads_n / 4) * 8, lane);
-#pragma unroll
+#pragma unroll 1
   for (int from = 0; from < TILE_K; from += terms_in_tensor_cores) {
     unsigned row_high[steps][THREAD_M / 2][4], row_middle[steps][THREAD_M / 2][4];
 #pragma unroll
@@ -153,14 +157,17 @@ __device__ __forceinline__ void multiply_halves(Compute (&sum)[THREAD_M][THREAD_
   }
 }
 
-// Adds a tile's products of floats that are kept as their upper and lower bits.
+// Adds a tile's products of floats, of operands that are split with a scale, or not if that is 0.
 template <typename First, typename Second, typename Element>
 __device__ __forceinline__ void multiply_floats(Compute (&sum)[THREAD_M][THREAD_N], const Element* first,
-                                                const Element* second) {
+                                                const Element* second, float first_scale,
+                                                float second_scale) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int m = warp / (threads_n / 4) * 8 + lane / 4, n = warp % (threads_n / 4) * 8 + lane % 4 * 2;
-  const auto number = [](const Element* at, int to_lower) {
-    return static_cast<Compute>(__uint_as_float(static_cast<unsigned>(at->bits) << 16 | at[to_lower].bits));
+  const auto number = [](const Element* at, int to_lower, float scale) {
+    const unsigned upper = at->bits, lower = at[to_lower].bits;
+    if (scale == 0) return static_cast<Compute>(__uint_as_float(upper << 16 | lower));
+    return static_cast<Compute>(fmaf(low_half(lower), 0x1p-11f, low_half(upper)) * reciprocal(scale));
   };
   constexpr int rows = alignment_of(THREAD_M, larger(1, 32 / THREAD_N));  // at once
 #pragma unroll
@@ -171,10 +178,12 @@ __device__ __forceinline__ void multiply_floats(Compute (&sum)[THREAD_M][THREAD_
       Compute row[rows], column[THREAD_N];
 #pragma unroll
       for (int i = 0; i < rows; ++i)
-        row[i] = number(first + First::place_of(m + (begin + i) * threads_m, k), First::elements);
+        row[i] =
+            number(first + First::place_of(m + (begin + i) * threads_m, k), First::elements, first_scale);
 #pragma unroll
       for (int j = 0; j < THREAD_N; ++j)
-        column[j] = number(second + Second::place_of(n + j / 2 * 2 * threads_n + j % 2, k), Second::elements);
+        column[j] = number(second + Second::place_of(n + j / 2 * 2 * threads_n + j % 2, k), Second::elements,
+                           second_scale);
 #pragma unroll
       for (int i = 0; i < rows; ++i) {
 #pragma unroll
@@ -196,7 +205,7 @@ template <typename First, typename Second, typename LoadFirst, typename LoadSeco
 __device__ __forceinline__ void accumulate_halves(Sums& sums, const First& a, const Second& b, Held* shared,
                                                   int tiles, LoadFirst load_first, LoadSecond load_second,
                                                   Fill fill) {
-  constexpr int second_at = 2 * First::elements;
+  constexpr int second_at = stage_layout.second_at;
   const auto ranges_of = [&](int t) {
     return reinterpret_cast<WarpRange*>(shared + (t % 2 * stage_elements + stage_layout.ranges_at));
   };
@@ -246,11 +255,121 @@ __device__ __forceinline__ void accumulate_halves(Sums& sums, const First& a, co
                                        if (j == smaller(1, THREAD_N / 4 - 1)) stage_second();
                                      });
     } else {
-      multiply_floats<First, Second>(sums.sum, its, its + second_at);
+      multiply_floats<First, Second>(sums.sum, its, its + second_at, 0, 0);
       stage_first();
       stage_second();
     }
     publish_ranges(t + 2);
     scales = next;
+  }
+}
+
+// The packed tiles of a row or column of tiles, from one on.
+__device__ __forceinline__ const Held* packed_halves(const T* all, long long row, int tiles_k, int first_tile,
+                                                     int elements) {
+  return reinterpret_cast<const Held*>(all) + (row * tiles_k + first_tile) * elements;
+}
+
+// Adds `tiles` tiles of K that have been split before.
+template <typename First, typename Second>
+__device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held* first, const Held* second,
+                                                         Held* shared, int tiles) {
+  const auto copy_tile = [](Held* to, const Held* from, int elements) {
+    constexpr int vector = 16 / static_cast<int>(sizeof(Held));
+#pragma unroll
+    for (int at = 0; at < elements; at += vector * threads) {
+      const int its = at + static_cast<int>(threadIdx.x) * vector;
+      if (at + vector * threads <= elements || its < elements) copy_async<vector>(to + its, from + its, true);
+    }
+  };
+  const auto copy = [&](int t, int stage) {
+    if (t < tiles) {
+      Held* const to = shared + stage * stage_elements;
+      copy_tile(to, first + static_cast<long long>(t) * first_halves, first_halves);
+      copy_tile(to + first_halves, second + static_cast<long long>(t) * second_halves, second_halves);
+    }
+    end_copy_group();
+  };
+  const auto scale_before = [](const Held* end) {
+    return *reinterpret_cast<const float*>(end - contract_scale_bytes / static_cast<int>(sizeof(Held)));
+  };
+#pragma unroll 1
+  for (int t = 0; t < stages - 1; ++t) copy(t, t);
+  int stage = 0;  // of the tile t
+#pragma unroll 1
+  for (int t = 0; t < tiles; ++t) {
+    wait_for_copy_groups<larger(0, stages - 2)>();
+    __syncthreads();
+    copy(t + stages - 1, stage == 0 ? stages - 1 : stage - 1);
+    const Held* const its = shared + stage * stage_elements;
+    const float first_scale = scale_before(its + first_halves),
+                second_scale = scale_before(its + stage_elements);
+    if (first_scale != 0 && second_scale != 0) {
+      multiply_halves<First, Second>(sums.sum, its, its + first_halves,
+                                     reciprocal(first_scale * second_scale), [](int) {});
+    } else {
+      multiply_floats<First, Second>(sums.sum, its, its + first_halves, first_scale, second_scale);
+    }
+    stage = stage + 1 == stages ? 0 : stage + 1;
+  }
+}
+
+// Splits a tile of an operand, whose rows begin at `rows`, in the workspace.
+template <typename Side>
+__device__ __forceinline__ void split_tile(Held* to, const T* from, const Offset* rows,
+                                           const typename Side::Terms& terms, WarpRange* ranges) {
+  Side side;
+  side.share(static_cast<int>(threadIdx.x), rows);
+  side.load(from, terms);
+  publish(ranges + threadIdx.x / 32, range_of(side));
+  __syncthreads();
+  const SizeRange range = collect<block_warps>(ranges);
+  float scale = 0;
+  if (splits(range)) {
+    scale = scale_of(range);
+    put_halves<true>(side, to, scale);
+  } else {
+    put_halves<false>(side, to, scale);
+  }
+  if (threadIdx.x == 0)
+    store_vector<4>(reinterpret_cast<float*>(to + 2 * Side::elements), Vector<float, 4>{{scale}});
+}
+
+// Splits all tiles of both operands. The grid has a block for each: for each place in the batch, tile of M
+// and tile of K, and behind these for each tile of N in the same way.
+extern "C" __global__ void __launch_bounds__(threads)
+    ENTRY(tensor_contract_split)(InputPointer<T> first, InputPointer<T> second, InOutPointer<T> to_first,
+                                 InOutPointer<T> to_second, long long first_start, long long second_start,
+                                 int m, int n, int k, int runs_n, int tiles_m, int tiles_n, int first_blocks,
+                                 Extents extents, Extents multipliers, Strides first_strides,
+                                 Strides second_strides) {
+  if constexpr (!packs_halves) return;  // it is not launched
+  DYNAMIC_SHARED(unsigned char, memory);
+  Tables& tables = *reinterpret_cast<Tables*>(memory);
+  Terms* const terms = reinterpret_cast<Terms*>(memory + terms_at);
+  WarpRange* const ranges = reinterpret_cast<WarpRange*>(memory + runs_at);
+  const Digits digits = {extents, multipliers, first_strides, second_strides, {}};
+  const Sizes sizes = {m, n, k, runs_n};
+  const bool is_second = blockIdx.x >= static_cast<unsigned>(first_blocks);
+  const unsigned at = is_second ? blockIdx.x - static_cast<unsigned>(first_blocks) : blockIdx.x;
+  const unsigned tiles = static_cast<unsigned>(is_second ? tiles_n : tiles_m);
+  const unsigned tiles_k = ceil_divide(k, TILE_K), row = at / tiles_k, all = row / tiles;
+  const unsigned tile = row - all * tiles;
+  const int first_term = static_cast<int>(at - row * tiles_k) * TILE_K;
+  const Place batch = Batch::place(digits, all, 2147483647, 0);
+  fill(tables, digits, sizes, tile * TILE_M, tile * TILE_N);
+  fill(terms, 1, digits, sizes, first_term);
+  start();
+  __syncthreads();
+  if (is_second) {
+    const Offset step = digits.second[K::first];
+    split_tile<Second>(reinterpret_cast<Held*>(to_second) + static_cast<long long>(at) * second_halves,
+                       second + (second_start + batch.second), tables.second,
+                       {first_term * step, step, terms->second, k - first_term}, ranges);
+  } else {
+    const Offset step = digits.first[K::first];
+    split_tile<First>(reinterpret_cast<Held*>(to_first) + static_cast<long long>(at) * first_halves,
+                      first + (first_start + batch.first), tables.first,
+                      {first_term * step, step, terms->first, k - first_term}, ranges);
   }
 }

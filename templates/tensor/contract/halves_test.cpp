@@ -28,7 +28,9 @@ constexpr const char* one_warp = "TILE_M=32 TILE_N=16 THREAD_M=4 THREAD_N=4 TILE
 Config config_of(const Template& tmpl, const Problem& problem, const Device& device,
                  const std::string& text) {
   return tmpl.space(problem, device.facts())
-      .complete(Values::parse("UNIT=halves WARP_N=4 STAGES=1 RESIDENT_WARPS=8 " + text));
+      .complete(Values::parse(std::string(text.find("STAGES") == std::string::npos ? "UNIT=halves STAGES=1 "
+                                                                                   : "UNIT=packed_halves ") +
+                              "WARP_N=4 RESIDENT_WARPS=8 " + text));
 }
 
 TEST(Halves, AreRightForEveryNest) {
@@ -57,6 +59,10 @@ TEST(Halves, AreRightForEveryNest) {
       "TILE_M=32 TILE_N=16 THREAD_M=4 THREAD_N=4 TILE_K=16 OUT_BY=shared",
       "TILE_M=96 TILE_N=128 THREAD_M=12 THREAD_N=8 TILE_K=32 SPLIT=2",
       "TILE_M=128 TILE_N=64 THREAD_M=8 THREAD_N=16 TILE_K=16 ORDER_K=second",
+      "TILE_M=64 TILE_N=32 THREAD_M=4 THREAD_N=4 TILE_K=32 STAGES=3",
+      "TILE_M=128 TILE_N=64 THREAD_M=8 THREAD_N=16 TILE_K=32 STAGES=2",
+      "TILE_M=96 TILE_N=32 THREAD_M=12 THREAD_N=8 TILE_K=16 STAGES=4 SPLIT=2",
+      "TILE_M=32 TILE_N=16 THREAD_M=4 THREAD_N=4 TILE_K=16 STAGES=2 ORDER_K=second OUT_BY=shared",
   };
   const std::unique_ptr<Device> device = make_host_device();
   std::vector<VariantCase> variants;
@@ -161,8 +167,15 @@ TEST(Halves, KeepTheBoundForAllNumbers) {
   std::vector<VariantCase> variants;
   std::vector<Source> sources;
   std::vector<std::size_t> all_terms;
-  for (const auto& [terms, tile_k] : std::vector<std::pair<std::size_t, std::string>>{
-           {40, "16"}, {58, "32"}, {64, "16"}, {65, "32"}, {131, "16"}, {200, "32"}}) {
+  for (const auto& [terms, tile_k] : std::vector<std::pair<std::size_t, std::string>>{{40, "16"},
+                                                                                      {58, "32"},
+                                                                                      {64, "16"},
+                                                                                      {65, "32"},
+                                                                                      {131, "16"},
+                                                                                      {200, "32"},
+                                                                                      {40, "16 STAGES=2"},
+                                                                                      {67, "32 STAGES=3"},
+                                                                                      {129, "16 STAGES=4"}}) {
     const Problem problem = complete_problem(
         op, Problem::parse("expression=\"c[i,j] += a[i,k] * b[k,j]\" i=" + std::to_string(rows) +
                            " j=" + std::to_string(columns) + " k=" + std::to_string(terms)));

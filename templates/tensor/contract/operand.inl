@@ -3,7 +3,7 @@
 // TILE_K, T, Held, Compute, `threads`.
 
 constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Held);
-constexpr int stages = asynchronous ? STAGES : 2;
+constexpr int stages = asynchronous || packs_halves ? STAGES : 2;
 // If false, a term's offset is a multiple of the stride of K's one index.
 constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
 constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Held));  // elements of 16 bytes
