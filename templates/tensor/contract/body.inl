@@ -251,9 +251,9 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   if constexpr (packs_halves) {
     const int tiles_k = ceil_divide(k, TILE_K), first_tile = first_term / TILE_K;
     accumulate_packed_halves<First, Second>(
-        sums, packed_halves(first, tile.batch * tiles_m + tile.m, tiles_k, first_tile, first_halves),
-        packed_halves(second, tile.batch * tiles_n + tile.n, tiles_k, first_tile, second_halves), shared,
-        all_tiles);
+        sums, packed_halves(first, tile.batch * tiles_m + tile.m, tiles_k, first_tile, PackedFirst::elements),
+        packed_halves(second, tile.batch * tiles_n + tile.n, tiles_k, first_tile, PackedSecond::elements),
+        shared, all_tiles);
   } else if constexpr (halved) {
     accumulate_halves(
         sums, a, b, shared, all_tiles, [&](int t) { a.load(from_first, first_terms(t, t % 2)); },

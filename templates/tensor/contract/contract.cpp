@@ -703,10 +703,12 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   if (packs_halves(config)) {
     const std::int64_t rows_of_tiles = size_of(groups.batch) * ceil_divide(k.size(), config[TILE_K]);
     const std::int64_t first_tiles = tiles_m * rows_of_tiles, second_tiles = tiles_n * rows_of_tiles;
-    const std::int64_t held = bytes(held_dtype(problem, config)),
-                       first_at = round_up(work.workspace_bytes, 256),
-                       second_at = round_up(first_at + first_tiles * stage.second_at * held, 256);
-    work.workspace_bytes = second_at + second_tiles * (stage.ranges_at - stage.second_at) * held;
+    const auto packed_bytes = [&](std::int64_t tile) {
+      return 2 * tile * config[TILE_K] * bytes(held_dtype(problem, config)) + contract_scale_bytes;
+    };
+    const std::int64_t first_at = round_up(work.workspace_bytes, 256),
+                       second_at = round_up(first_at + first_tiles * packed_bytes(config[TILE_M]), 256);
+    work.workspace_bytes = second_at + second_tiles * packed_bytes(config[TILE_N]);
     std::vector<KernelArgument> its = {std::exchange(first, WorkspacePointer{first_at}),
                                        std::exchange(second, WorkspacePointer{second_at}),
                                        WorkspacePointer{first_at},

@@ -6,7 +6,7 @@
 // not split, the halves' places hold the upper and the lower 16 bits of the floats instead, and the tile's
 // terms are multiplied as floats; the next tile is split again. UNIT=halves splits in each block that needs a
 // tile; with UNIT=packed_halves a kernel before writes all tiles into the workspace, each as it lies in
-// shared memory, with its scale behind it, or 0 if it does not split.
+// shared memory but without gaps, with its scale behind it, or 0 if it does not split.
 //
 // Accuracy, in units of u sum |term| with u = 2^-24. Splitting costs 12. `terms_in_tensor_cores` terms are
 // added in tensor cores, which cut: of eight products and the sum before them each by one unit at most, and
@@ -46,8 +46,23 @@ __device__ __forceinline__ Halves as_two_words(float first, float second, float 
   return {low >> 16 | (high & 0xffff0000u), (low & 0xffffu) | high << 16};
 }
 
+// How a tile of halves lies in shared memory, and how in the workspace: lines of rows or of terms, there one
+// behind the other.
+template <typename Side>
+struct InShared {
+  static constexpr int row_step = Side::row_step, term_step = Side::term_step, plane = Side::elements;
+};
+template <typename Side, int TILE>
+struct InWorkspace {
+  static constexpr int row_step = Side::by_rows ? TILE_K : 1, term_step = Side::by_rows ? 1 : TILE;
+  static constexpr int plane = TILE * TILE_K;
+  static constexpr int line = Side::by_rows ? TILE_K : TILE;
+  static constexpr int pitch = Side::by_rows ? Side::row_pitch : Side::pitch;  // in shared memory
+  static constexpr int elements = 2 * plane + contract_scale_bytes / static_cast<int>(sizeof(Held));
+};
+
 // Puts what a thread has loaded into both planes of a tile.
-template <bool SPLITS, typename Side>
+template <bool SPLITS, typename Layout, typename Side>
 __device__ __forceinline__ void put_halves(const Side& side, Held* tile, float scale) {
   if (!Side::all_busy && side.idle) return;
   constexpr int count = sizeof(side.held[0][0]) / sizeof(T);
@@ -57,12 +72,13 @@ __device__ __forceinline__ void put_halves(const Side& side, Held* tile, float s
 #pragma unroll
     for (int r = 0; r < Side::rows; ++r) {
       if (!side.has_unit(r)) break;
-      Held* const to = tile + (side.its_term(s) * Side::term_step + side.place_of_unit(r) * Side::row_step);
+      Held* const to =
+          tile + (side.its_term(s) * Layout::term_step + side.place_of_unit(r) * Layout::row_step);
       const auto number = [&](int e) { return static_cast<float>(to_float(side.held[s][r].element[e])); };
       if constexpr (count == 1) {
         const Halves one = as_two_words<SPLITS>(number(0), 0, scale);
         *reinterpret_cast<unsigned short*>(to) = static_cast<unsigned short>(one.high);
-        *reinterpret_cast<unsigned short*>(to + Side::elements) = static_cast<unsigned short>(one.middle);
+        *reinterpret_cast<unsigned short*>(to + Layout::plane) = static_cast<unsigned short>(one.middle);
       } else {
         Vector<unsigned, count / 2> high, middle;
 #pragma unroll
@@ -72,7 +88,7 @@ __device__ __forceinline__ void put_halves(const Side& side, Held* tile, float s
           middle.element[e] = pair.middle;
         }
         store_vector<count / 2>(reinterpret_cast<unsigned*>(to), high);
-        store_vector<count / 2>(reinterpret_cast<unsigned*>(to + Side::elements), middle);
+        store_vector<count / 2>(reinterpret_cast<unsigned*>(to + Layout::plane), middle);
       }
     }
   }
@@ -214,11 +230,11 @@ __device__ __forceinline__ void accumulate_halves(Sums& sums, const First& a, co
     publish(to, range_of(a));
     publish(to + block_warps, range_of(b));
   };
-  const auto put = [](const auto& side, Held* to, float scale, bool splits) {
+  const auto put = []<typename Side>(const Side& side, Held* to, float scale, bool splits) {
     if (splits) {
-      put_halves<true>(side, to, scale);
+      put_halves<true, InShared<Side>>(side, to, scale);
     } else {
-      put_halves<false>(side, to, scale);
+      put_halves<false, InShared<Side>>(side, to, scale);
     }
   };
 
@@ -270,23 +286,43 @@ __device__ __forceinline__ const Held* packed_halves(const T* all, long long row
   return reinterpret_cast<const Held*>(all) + (row * tiles_k + first_tile) * elements;
 }
 
+using PackedFirst = InWorkspace<First, TILE_M>;
+using PackedSecond = InWorkspace<Second, TILE_N>;
+
+// Copies a tile from the workspace into shared memory, line by line, and its scale.
+template <typename Side, typename Packed>
+__device__ __forceinline__ void copy_halves(Held* to, const Held* from) {
+  constexpr int vector = 16 / static_cast<int>(sizeof(Held)), of_line = Packed::line / vector;
+  constexpr int vectors = 2 * Packed::plane / vector;
+  const int thread = static_cast<int>(threadIdx.x);
+  if constexpr (threads % of_line == 0) {
+    to += thread / of_line * Packed::pitch + thread % of_line * vector;
+    from += thread * vector;
+  }
+#pragma unroll
+  for (int at = 0; at < vectors; at += threads) {
+    const int its = at + thread;
+    if (at + threads > vectors && its >= vectors) continue;
+    if constexpr (threads % of_line == 0) {
+      copy_async<vector>(to + at / of_line * Packed::pitch, from + at * vector, true);
+    } else {
+      copy_async<vector>(to + its / of_line * Packed::pitch + its % of_line * vector, from + its * vector,
+                         true);
+    }
+  }
+  if (thread == 0) copy_async<vector>(to + 2 * Side::elements, from + 2 * Packed::plane, true);
+}
+
 // Adds `tiles` tiles of K that have been split before.
 template <typename First, typename Second>
 __device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held* first, const Held* second,
                                                          Held* shared, int tiles) {
-  const auto copy_tile = [](Held* to, const Held* from, int elements) {
-    constexpr int vector = 16 / static_cast<int>(sizeof(Held));
-#pragma unroll
-    for (int at = 0; at < elements; at += vector * threads) {
-      const int its = at + static_cast<int>(threadIdx.x) * vector;
-      if (at + vector * threads <= elements || its < elements) copy_async<vector>(to + its, from + its, true);
-    }
-  };
   const auto copy = [&](int t, int stage) {
     if (t < tiles) {
       Held* const to = shared + stage * stage_elements;
-      copy_tile(to, first + static_cast<long long>(t) * first_halves, first_halves);
-      copy_tile(to + first_halves, second + static_cast<long long>(t) * second_halves, second_halves);
+      copy_halves<First, PackedFirst>(to, first + static_cast<long long>(t) * PackedFirst::elements);
+      copy_halves<Second, PackedSecond>(to + first_halves,
+                                        second + static_cast<long long>(t) * PackedSecond::elements);
     }
     end_copy_group();
   };
@@ -315,7 +351,7 @@ __device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held*
 }
 
 // Splits a tile of an operand, whose rows begin at `rows`, in the workspace.
-template <typename Side>
+template <typename Side, typename Packed>
 __device__ __forceinline__ void split_tile(Held* to, const T* from, const Offset* rows,
                                            const typename Side::Terms& terms, WarpRange* ranges) {
   Side side;
@@ -327,12 +363,12 @@ __device__ __forceinline__ void split_tile(Held* to, const T* from, const Offset
   float scale = 0;
   if (splits(range)) {
     scale = scale_of(range);
-    put_halves<true>(side, to, scale);
+    put_halves<true, Packed>(side, to, scale);
   } else {
-    put_halves<false>(side, to, scale);
+    put_halves<false, Packed>(side, to, scale);
   }
   if (threadIdx.x == 0)
-    store_vector<4>(reinterpret_cast<float*>(to + 2 * Side::elements), Vector<float, 4>{{scale}});
+    store_vector<4>(reinterpret_cast<float*>(to + 2 * Packed::plane), Vector<float, 4>{{scale}});
 }
 
 // Splits all tiles of both operands. The grid has a block for each: for each place in the batch, tile of M
@@ -363,13 +399,15 @@ extern "C" __global__ void __launch_bounds__(threads)
   __syncthreads();
   if (is_second) {
     const Offset step = digits.second[K::first];
-    split_tile<Second>(reinterpret_cast<Held*>(to_second) + static_cast<long long>(at) * second_halves,
-                       second + (second_start + batch.second), tables.second,
-                       {first_term * step, step, terms->second, k - first_term}, ranges);
+    split_tile<Second, PackedSecond>(
+        reinterpret_cast<Held*>(to_second) + static_cast<long long>(at) * PackedSecond::elements,
+        second + (second_start + batch.second), tables.second,
+        {first_term * step, step, terms->second, k - first_term}, ranges);
   } else {
     const Offset step = digits.first[K::first];
-    split_tile<First>(reinterpret_cast<Held*>(to_first) + static_cast<long long>(at) * first_halves,
-                      first + (first_start + batch.first), tables.first,
-                      {first_term * step, step, terms->first, k - first_term}, ranges);
+    split_tile<First, PackedFirst>(
+        reinterpret_cast<Held*>(to_first) + static_cast<long long>(at) * PackedFirst::elements,
+        first + (first_start + batch.first), tables.first,
+        {first_term * step, step, terms->first, k - first_term}, ranges);
   }
 }
