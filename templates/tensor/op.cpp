@@ -4,6 +4,7 @@
 #include "templates/tensor/op.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "generator/listed.h"
 #include "templates/choice.h"
@@ -58,6 +59,12 @@ Parameter array_parameter(std::string name, std::string what) {
           .categories = {"dense"},
           .initial = "dense",
           .refuses_text = tensor_op::refuses_layout};
+}
+
+// The least and the largest of numbers over many magnitudes. Those of f32 are too far apart to be split into
+// halves with one scale, so that contract's other way is checked too.
+std::pair<double, double> bounds_of_magnitudes(const Problem& problem) {
+  return dtype_of(problem) == DType::f32 ? std::pair(1e-7, 1e5) : std::pair(1e-3, 1e3);
 }
 
 // Says why the text is no output type. The types are not categories, since binaries of every category would
@@ -265,8 +272,11 @@ Op ops_tensor() {
                const bool is_used = k < expression_of(problem).arrays.size();
                return std::vector{is_used ? memory(array_layout(problem, static_cast<int>(k))).value() : 0};
              },
-         .contents = {
-             {Contents::uniform, -100, 100}, {Contents::few, -1, 1}, {Contents::magnitudes, 1e-3, 1e3}}});
+         .contents = {{Contents::uniform, -100, 100},
+                      {Contents::few, -1, 1},
+                      {.spread = Contents::magnitudes,
+                       .bounds = bounds_of_magnitudes,
+                       .what = "numbers of many magnitudes"}}});
   }
   op.arguments.push_back(
       {.name = "out",

@@ -11,6 +11,7 @@
 #include "common/copy_groups.cuh"
 #include "common/float16.cuh"
 #include "common/functions.cuh"
+#include "common/halves.cuh"
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"
 #include "common/matrix_f64.cuh"
@@ -29,7 +30,9 @@ constexpr int threads_n = TILE_N / THREAD_N;
 constexpr int threads = threads_m * threads_n;
 constexpr bool tensor_cores = UNIT == Unit::tensor_core;
 constexpr bool warpgroups = UNIT == Unit::wgmma;
-constexpr bool matrices = UNIT == Unit::mma || warpgroups;
+constexpr bool packs_halves = UNIT == Unit::packed_halves;
+constexpr bool halved = UNIT == Unit::halves || packs_halves;
+constexpr bool matrices = UNIT == Unit::mma || warpgroups || halved;
 constexpr bool packs_first = PACK == Pack::first || PACK == Pack::both;
 constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
 
@@ -39,16 +42,21 @@ constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
 constexpr int piece_m = matrices ? 1 : alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
 constexpr int piece_n = matrices ? 8 : alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
 
-// The type of an element in shared memory: that of the array for matrix instructions, else that of the sums.
-template <bool AS_IT_IS, typename As>
+// The type of an element in shared memory: that of the array for matrix instructions, of halves one of 16
+// bits, else that of the sums.
+template <bool AS_IT_IS, bool HALVED, typename As>
 struct HeldType {
   using type = As;
 };
 template <typename As>
-struct HeldType<true, As> {
+struct HeldType<true, false, As> {
   using type = T;
 };
-using Held = HeldType<matrices, Compute>::type;
+template <typename As>
+struct HeldType<true, true, As> {
+  using type = Float16;
+};
+using Held = HeldType<matrices, halved, Compute>::type;
 
 #include "tensor/contract/contract_layout.inl"
 #include "tensor/contract/mma.inl"
@@ -73,7 +81,9 @@ struct Tables {
 struct Terms {
   Offset first[TILE_K], second[TILE_K];
 };
-constexpr int stage_elements = First::elements + Second::elements;
+constexpr ContractStage stage_layout = contract_stage(
+    {First::elements, Second::elements, static_cast<int>(sizeof(Held)), threads, halved, packs_halves});
+constexpr int stage_elements = stage_layout.elements;
 
 // If the output's neighbours are joined, shared memory has a Run before the tiles for each vector of columns:
 // the run of neighbours that the vector belongs to. The finished sums take the tiles' place, run by run, and
@@ -94,10 +104,10 @@ constexpr bool joins = OUT_BY == OutBy::shared && SPLIT == 1;
 constexpr bool stores_rows = OUT_BY == OutBy::rows && SPLIT == 1;
 constexpr int vectors_n = TILE_N / VECTOR_OUT;
 
-constexpr ContractLayout layout = contract_layout(
-    {TILE_M, TILE_N, TILE_K, stages, First::elements, Second::elements, static_cast<int>(sizeof(Offset)),
-     static_cast<int>(sizeof(Held)), static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms, joins,
-     stores_rows, warpgroups});
+constexpr ContractLayout layout =
+    contract_layout({TILE_M, TILE_N, TILE_K, stages, stage_elements, static_cast<int>(sizeof(Offset)),
+                     static_cast<int>(sizeof(Held)), static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms,
+                     joins, stores_rows, warpgroups});
 constexpr int terms_at = layout.terms_at, runs_at = layout.runs_at, tiles_at = layout.tiles_at;
 static_assert(sizeof(Tables) == terms_at, "as the layout has it");
 static_assert(!counted_terms || stages * sizeof(Terms) == runs_at - terms_at, "as the layout has it");
@@ -166,6 +176,7 @@ __device__ __forceinline__ void fill(Terms* terms, int stages, const Digits& dig
   }
 }
 
+#include "tensor/contract/halves.inl"
 #include "tensor/contract/out.inl"
 
 // The place of this thread's j-th sum of its i-th row among the kept sums of all blocks.
@@ -240,8 +251,20 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
     b.put(to + First::elements);
   };
 
-  const int tiles = ceil_divide(left, TILE_K);
-  if constexpr (asynchronous) {
+  const int all_tiles = ceil_divide(left, TILE_K);
+  const int tiles = halved ? 0 : all_tiles;  // that are multiplied here
+  if constexpr (packs_halves) {
+    const int tiles_k = ceil_divide(k, TILE_K), first_tile = first_term / TILE_K;
+    accumulate_packed_halves<First, Second>(
+        sums, packed_halves(first, tile.batch * tiles_m + tile.m, tiles_k, first_tile, PackedFirst::elements),
+        packed_halves(second, tile.batch * tiles_n + tile.n, tiles_k, first_tile, PackedSecond::elements),
+        shared, all_tiles);
+  } else if constexpr (halved) {
+    accumulate_halves(
+        sums, a, b, shared, all_tiles, [&](int t) { a.load(from_first, first_terms(t, t % 2)); },
+        [&](int t) { b.load(from_second, second_terms(t, t % 2)); },
+        [&](int t) { fill(terms + t % 2, 1, digits, sizes, first_term + t * TILE_K); });
+  } else if constexpr (asynchronous) {
 #pragma unroll 1
     for (int t = 0; t < stages_ahead; ++t) {
       if (t < tiles) copy(t, t);

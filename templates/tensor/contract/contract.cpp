@@ -73,12 +73,17 @@ std::int64_t index_bits(const Problem& problem) {
 
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }  // of doubles
 bool uses_warpgroups(const Config& c) { return c[UNIT] == "wgmma"; }
+bool packs_halves(const Config& c) { return c[UNIT] == "packed_halves"; }
+bool splits_floats(const Config& c) {  // into 16-bit elements
+  return c[UNIT] == "halves" || packs_halves(c);
+}
 bool multiplies_matrices(const Config& c) {  // of 16-bit elements
-  return c[UNIT] == "mma" || uses_warpgroups(c);
+  return c[UNIT] == "mma" || uses_warpgroups(c) || splits_floats(c);
 }
 
 // The type of an element in shared memory.
 DType held_dtype(const Problem& problem, const Config& c) {
+  if (splits_floats(c)) return DType::f16;
   return multiplies_matrices(c) ? dtype_of(problem) : compute_dtype(problem);
 }
 
@@ -156,9 +161,8 @@ Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int
   return best;
 }
 
-// The layout of shared memory. `groups` are those of the operands after packing.
-ContractLayout layout_of(const Problem& problem, const Groups& groups, const Counted& k, std::int64_t splits,
-                         const Config& c) {
+// The layouts of a stage and of all shared memory. `groups` are those of the operands after packing.
+ContractStage stage_of(const Problem& problem, const Groups& groups, const Config& c) {
   const std::int64_t element = bytes(held_dtype(problem, c)), lanes = 16 / element;
   const auto elements = [&](bool along, std::int64_t tile, std::int64_t thread, std::int64_t span,
                             std::int64_t row_padding, std::int64_t of_matrices) {
@@ -176,21 +180,29 @@ ContractLayout layout_of(const Problem& problem, const Groups& groups, const Cou
                                     .asynchronous = is_asynchronous(problem, c)})
         .elements;
   };
-  return contract_layout(
-      {.tile_m = c[TILE_M],
-       .tile_n = c[TILE_N],
-       .tile_k = c[TILE_K],
-       .stages = is_asynchronous(problem, c) ? c[STAGES] : 2,
-       .first_elements = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2, 1),
+  return contract_stage(
+      {.first_elements = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2, 1),
        .second_elements = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4, 8),
-       .offset_bytes = index_bits(problem) / 8,
        .held_bytes = element,
-       .out_bytes = bytes(out_dtype(problem)),
-       .vector_out = c[VECTOR_OUT],
-       .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
-       .joins = c[OUT_BY] == "shared" && splits <= 1,
-       .by_rows = c[OUT_BY] == "rows" && splits <= 1,
-       .swizzled = uses_warpgroups(c)});
+       .threads = tile_threads(c),
+       .halved = splits_floats(c),
+       .packed_halves = packs_halves(c)});
+}
+ContractLayout layout_of(const Problem& problem, const ContractStage& stage, const Counted& k,
+                         std::int64_t splits, const Config& c) {
+  return contract_layout({.tile_m = c[TILE_M],
+                          .tile_n = c[TILE_N],
+                          .tile_k = c[TILE_K],
+                          .stages = is_asynchronous(problem, c) || packs_halves(c) ? c[STAGES] : 2,
+                          .stage_elements = stage.elements,
+                          .offset_bytes = index_bits(problem) / 8,
+                          .held_bytes = bytes(held_dtype(problem, c)),
+                          .out_bytes = bytes(out_dtype(problem)),
+                          .vector_out = c[VECTOR_OUT],
+                          .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
+                          .joins = c[OUT_BY] == "shared" && splits <= 1,
+                          .by_rows = c[OUT_BY] == "rows" && splits <= 1,
+                          .swizzled = uses_warpgroups(c)});
 }
 
 // True if terms of zeros may be added: they add nothing.
@@ -248,6 +260,16 @@ bool has_matrices(const Problem& problem, const DeviceFacts& device) {
 bool has_warpgroups(const Problem& problem, const DeviceFacts& device) {
   return has_matrices(problem, device) &&
          (device.kind != DeviceKind::cuda || device.compute_capability == 90);
+}
+bool has_halves(const Problem& problem, const DeviceFacts& device) {
+  return has_tensor_cores(problem, device, {DType::f32});
+}
+
+// True if a sum of k products of halves keeps the bound of a sum of floats: halves.inl counts the roundings.
+// There are at most as many parts of K as there are tiles.
+bool are_enough_for_halves(std::int64_t k, std::int64_t tile_k) {
+  const auto terms = static_cast<double>(tile_k), tiles = static_cast<double>(ceil_divide(k, tile_k));
+  return 13 + 1.26 * terms + 2 * tiles <= static_cast<double>(k);
 }
 
 // The properties that the kernel is compiled for; empty for a problem that the template refuses.
@@ -320,8 +342,10 @@ std::vector<Axis> axes(const Problem& problem) {
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
       {VECTOR_OUT, halves(widest_store(problem, is_narrow)), "columns of N that a store moves"},
-      {UNIT, categories({"fma", "tensor_core", "mma", "wgmma"}),
-       "what multiplies and adds: tensor_core doubles, mma elements of 16 bits in a warp, wgmma in four"},
+      {UNIT, categories({"fma", "tensor_core", "mma", "wgmma", "halves", "packed_halves"}),
+       "what multiplies and adds: tensor_core doubles, mma elements of 16 bits in a warp, wgmma in four, "
+       "halves floats that are split into two of these, packed_halves the same, split before in the "
+       "workspace"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
@@ -447,9 +471,9 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t element = bytes(compute_dtype(problem));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t parts = least_parts(problem, groups);
-  const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups);
-  const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device);
-  const bool warpgroups = has_warpgroups(problem, device), wide = element == 8;
+  const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups), wide = element == 8;
+  const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
+             warpgroups = has_warpgroups(problem, device), halves = has_halves(problem, device);
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
@@ -463,12 +487,15 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return !uses_tensor_cores(c) ||
                 (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
        }},
-      {"mma and wgmma multiply products of f16 and bf16 from compute capability 8.0 on, 16 terms at a time. "
-       "Four lanes of a warp are then along N, a thread has an even number of rows and a multiple of eight "
-       "columns, and N is not counted in runs.",
+      {"mma and wgmma multiply products of f16 and bf16, and halves those of f32, from compute capability "
+       "8.0 "
+       "on, 16 terms at a time. Four lanes of a warp are then along N, a thread has an even number of rows "
+       "and "
+       "a multiple of eight columns, and N is not counted in runs.",
        [=](const Config& c) {
-         return !multiplies_matrices(c) || (matrices && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 &&
-                                            c[THREAD_N] % 8 == 0 && c[TILE_K] % 16 == 0 && c[SPAN_N] == 1);
+         return !multiplies_matrices(c) ||
+                ((splits_floats(c) ? halves : matrices) && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 &&
+                 c[THREAD_N] % 8 == 0 && c[TILE_K] % 16 == 0 && c[SPAN_N] == 1);
        }},
       {"wgmma is of compute capability 9.0 alone. A warpgroup has 32 THREAD_M rows of the tile and all its "
        "columns, 32, 64, 128 or 256; a tile has 64 terms, and STAGES is 1, 3 or 4.",
@@ -495,6 +522,14 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                 (c[THREAD_M] * c[THREAD_N] + 26) * 32 * std::max(c[RESIDENT_WARPS], tile_threads(c) / 32) <=
                     65536;
        }},
+      {"Floats are split on their way through registers, and STAGES is 1; packed halves are copied, in more "
+       "stages, and nothing else is packed.",
+       [](const Config& c) {
+         return !splits_floats(c) || (packs_halves(c) ? c[STAGES] > 1 && c[PACK] == "none" : c[STAGES] == 1);
+       }},
+      {"Floats are split where a sum has enough terms for the error of that to stay below a plain sum's: 40 "
+       "with TILE_K=16, 58 with TILE_K=32.",
+       [=](const Config& c) { return !splits_floats(c) || are_enough_for_halves(k, c[TILE_K]); }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
       {"A thread's sums and what it multiplies fit into 255 registers of 4 bytes.",
@@ -575,6 +610,12 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
          const std::int64_t warps = std::max(c[RESIDENT_WARPS], tile_threads(c) / 32);
          if (uses_warpgroups(c)) return (c[THREAD_M] * c[THREAD_N] + 64) * 32 * warps <= 65536;
          return fits_registers(c[THREAD_M], c[THREAD_N], words, warps);
+       }},
+      {"Halves need as many registers as eight warps have, for at most 64 sums of a thread, or 8 by 16 of 16 "
+       "terms.",
+       [](const Config& c) {
+         const bool fits = c[THREAD_M] * c[THREAD_N] <= 64 || (c[THREAD_M] == 8 && c[TILE_K] == 16);
+         return !splits_floats(c) || (c[RESIDENT_WARPS] == 8 && fits);
        }},
       {"A side of a tile is not twice as long as what there is.",
        [=](const Config& c) {
@@ -663,7 +704,8 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   const std::int64_t tiles_n = ceil_divide(n.size(), config[TILE_N]);
   const std::int64_t tiles = tiles_m * tiles_n * size_of(groups.batch);
   const std::int64_t stage_bytes = std::max<std::int64_t>(2, config[STAGES]) * config[TILE_K] *
-                                   (config[TILE_M] + config[TILE_N]) * bytes(held_dtype(problem, config));
+                                   (config[TILE_M] + config[TILE_N]) * (splits_floats(config) ? 2 : 1) *
+                                   bytes(held_dtype(problem, config));
   const std::int64_t resident =
       resident_blocks(tile_threads(config), config[RESIDENT_WARPS], stage_bytes, device);
   const Parts parts =
@@ -698,7 +740,8 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
 
   // The workspace has the sums of parts of K, then the packed operands.
   Work work;
-  const ContractLayout layout = layout_of(problem, groups, k, parts.splits, config);
+  const ContractStage stage = stage_of(problem, groups, config);
+  const ContractLayout layout = layout_of(problem, stage, k, parts.splits, config);
   if (parts.splits > 1)
     work.workspace_bytes =
         tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(compute_dtype(problem));
@@ -709,13 +752,37 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
     work.workspace_bytes = offset + packing.elements * bytes(dtype);
     return WorkspacePointer{offset};
   };
-  std::vector<KernelArgument> arguments = {packed_or_not(its_packed.first, given.first),
-                                           packed_or_not(its_packed.second, given.second),
-                                           ArgumentPointer{groups.out.array},
-                                           WorkspacePointer{0},
-                                           groups.first.start,
-                                           groups.second.start,
-                                           groups.out.start};
+  KernelArgument first = packed_or_not(its_packed.first, given.first),
+                 second = packed_or_not(its_packed.second, given.second);
+  if (packs_halves(config)) {
+    const std::int64_t rows_of_tiles = size_of(groups.batch) * ceil_divide(k.size(), config[TILE_K]);
+    const std::int64_t first_tiles = tiles_m * rows_of_tiles, second_tiles = tiles_n * rows_of_tiles;
+    const auto packed_bytes = [&](std::int64_t tile) {
+      return 2 * tile * config[TILE_K] * bytes(held_dtype(problem, config)) + contract_scale_bytes;
+    };
+    const std::int64_t first_at = round_up(work.workspace_bytes, 256),
+                       second_at = round_up(first_at + first_tiles * packed_bytes(config[TILE_M]), 256);
+    work.workspace_bytes = second_at + second_tiles * packed_bytes(config[TILE_N]);
+    std::vector<KernelArgument> its = {std::exchange(first, WorkspacePointer{first_at}),
+                                       std::exchange(second, WorkspacePointer{second_at}),
+                                       WorkspacePointer{first_at},
+                                       WorkspacePointer{second_at},
+                                       groups.first.start,
+                                       groups.second.start};
+    add_numbers(its, {m.size(), n.size(), k.size(), n.in_runs, tiles_m, tiles_n, first_tiles});
+    add_extents(its);
+    for (const Stride stride : {&Digit::first, &Digit::second}) add_strides(its, stride);
+    work.steps.emplace_back(Launch{.kernel = "tensor_contract_split",
+                                   .grid = {first_tiles + second_tiles},
+                                   .block = {tile_threads(config)},
+                                   .dynamic_shared_bytes = layout.runs_at + tile_threads(config) / 32 * 8,
+                                   .arguments = std::move(its),
+                                   .overlaps_previous = overlaps});
+  }
+  std::vector<KernelArgument> arguments = {
+      std::move(first),    std::move(second),  ArgumentPointer{groups.out.array},
+      WorkspacePointer{0}, groups.first.start, groups.second.start,
+      groups.out.start};
   add_numbers(arguments,
               {m.size(), n.size(), k.size(), n.in_runs, tiles_m, tiles_n, parts.splits, parts.terms});
   add_extents(arguments);
@@ -1098,7 +1165,7 @@ Template contract() {
       .what =
           "Sums of products of two accesses as products of matrices: tiles of both in shared memory, sums "
           "in registers.",
-      .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack"},
+      .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack", "tensor_contract_split"},
       .compiled_in = {"dtype", "finish", "out_dtype"},
       .constants = ranks,
       .preamble = codes,
@@ -1113,25 +1180,25 @@ Template contract() {
 }
 
 Template contract_any() {
-  return {.name = "contract_any",
-          .room = "contract/",
-          .what = "Any function of two accesses as a product of matrices, as in contract.",
-          .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack"},
-          .compiled_in = {"expression", "dtype", "finish", "out_dtype"},
-          .constants = constants_of_any,
-          .preamble =
-              [](const Problem& problem) {
-                return codes(problem) +
-                       language::code(expression_of(problem).function, compute_dtype(problem));
-              },
-          .refuses = [](const Problem& problem) -> std::string {
-            if (!is_product(problem)) return refuses(problem);
-            return "Sums of products are for the template contract.";
+  return {
+      .name = "contract_any",
+      .room = "contract/",
+      .what = "Any function of two accesses as a product of matrices, as in contract.",
+      .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack", "tensor_contract_split"},
+      .compiled_in = {"expression", "dtype", "finish", "out_dtype"},
+      .constants = constants_of_any,
+      .preamble =
+          [](const Problem& problem) {
+            return codes(problem) + language::code(expression_of(problem).function, compute_dtype(problem));
           },
-          .untuned = untuned,
-          .space = space,
-          .work = work,
-          .alignment_bytes = alignment_bytes};
+      .refuses = [](const Problem& problem) -> std::string {
+        if (!is_product(problem)) return refuses(problem);
+        return "Sums of products are for the template contract.";
+      },
+      .untuned = untuned,
+      .space = space,
+      .work = work,
+      .alignment_bytes = alignment_bytes};
 }
 
 }  // namespace tunesmith::tensor_op

@@ -40,9 +40,29 @@ LAYOUT_FUNCTION ContractOperandLayout contract_operand_layout(const ContractOper
   return at;
 }
 
+// A stage: the tiles of both operands. Of halves (halves.inl) each has two planes. Behind both is a pair of
+// words for each warp of the `threads` and each operand; behind each, if they are packed, its scale.
+struct ContractStageShape {
+  LayoutSize first_elements, second_elements, held_bytes, threads;
+  bool halved, packed_halves;
+};
+struct ContractStage {
+  LayoutSize second_at, ranges_at, elements;
+};
+constexpr LayoutSize contract_scale_bytes = 16;
+LAYOUT_FUNCTION ContractStage contract_stage(const ContractStageShape& s) {
+  ContractStage at = {};
+  const LayoutSize planes = s.halved ? 2 : 1,
+                   scale = s.packed_halves ? contract_scale_bytes / s.held_bytes : 0;
+  at.second_at = planes * s.first_elements + scale;
+  at.ranges_at = at.second_at + planes * s.second_elements + scale;
+  at.elements = at.ranges_at + (s.halved && !s.packed_halves ? s.threads / 32 * 2 * 8 / s.held_bytes : 0);
+  return at;
+}
+
 struct ContractShape {
   LayoutSize tile_m, tile_n, tile_k, stages;
-  LayoutSize first_elements, second_elements;      // of the operands' tiles
+  LayoutSize stage_elements;
   LayoutSize offset_bytes, held_bytes, out_bytes;  // of a number
   LayoutSize vector_out;                           // elements of a store
   bool counted_terms, joins;
@@ -64,7 +84,7 @@ LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
   at.runs_at = at.terms_at + (s.counted_terms ? s.stages * 2 * s.tile_k * s.offset_bytes : 0);
   at.tiles_at = at.runs_at + (s.joins ? s.tile_n / s.vector_out * (s.offset_bytes == 4 ? 16 : 24) : 0);
   if (s.swizzled) at.tiles_at = round_up(at.tiles_at, 1024);
-  const LayoutSize tiles = s.stages * (s.first_elements + s.second_elements) * s.held_bytes;
+  const LayoutSize tiles = s.stages * s.stage_elements * s.held_bytes;
   const LayoutSize pitch = s.by_rows ? contract_row_pitch(s.tile_n, s.out_bytes) : s.joins ? s.tile_n : 0;
   at.bytes = at.tiles_at + larger(tiles, s.tile_m * pitch * s.out_bytes);
   return at;

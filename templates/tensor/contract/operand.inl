@@ -3,7 +3,7 @@
 // TILE_K, T, Held, Compute, `threads`.
 
 constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Held);
-constexpr int stages = asynchronous ? STAGES : 2;
+constexpr int stages = asynchronous || packs_halves ? STAGES : 2;
 // So many tiles are copied ahead. A warpgroup's products run on while it goes on, so the stage of the tile
 // before is not free yet.
 constexpr int stages_ahead = asynchronous && warpgroups ? stages - 2 : stages - 1;
@@ -15,6 +15,8 @@ template <typename To>
 __device__ __forceinline__ To as_held(T value) {
   if constexpr (sizeof(To) == sizeof(T)) {
     return value;
+  } else if constexpr (sizeof(To) < sizeof(T)) {
+    return from_float<To>(value);
   } else {
     return to_float(value);
   }

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a block multiplies floats in tensor cores at the accuracy of f32. While a tile of both operands is
+// staged, each float is split into two halves, high and middle, with a scale for the tile
+// (common/halves.cuh). A stage has the highs of an operand's tile, laid out as elements of 16 bits are
+// (mma.inl), behind them its middles, and behind both operands the ranges of the tiles' sizes. If a tile does
+// not split, the halves' places hold the upper and the lower 16 bits of the floats instead, and the tile's
+// terms are multiplied as floats; the next tile is split again. UNIT=halves splits in each block that needs a
+// tile; with UNIT=packed_halves a kernel before writes all tiles into the workspace, each as it lies in
+// shared memory but without gaps, with its scale behind it, or 0 if it does not split.
+//
+// Accuracy, in units of u sum |term| with u = 2^-24. Splitting costs 12. `terms_in_tensor_cores` terms are
+// added in tensor cores, which cut: of eight products and the sum before them each by one unit at most, and
+// the result by two. That are 10 for 8 terms, and a thousandth of it for the small products, which come first
+// and have 2^-10 of the size. Each such run of terms is then added to a thread's sum by one rounding, and so
+// is a tile of floats, whose own sum costs TILE_K. The template has the rule that keeps the total below n.
+
+constexpr bool few_sums = THREAD_M * THREAD_N <= 64;  // more leave registers for fewer operands
+constexpr int terms_in_tensor_cores = few_sums && TILE_K % 32 == 0 ? 32 : 16;
+constexpr int block_warps = threads / 32;
+constexpr int first_halves = stage_layout.second_at, second_halves = stage_layout.ranges_at - first_halves;
+
+// The range of the sizes that a thread has loaded.
+template <typename Side>
+__device__ __forceinline__ SizeRange range_of(const Side& side) {
+  SizeRange range;
+  if (!Side::all_busy && side.idle) return range;
+#pragma unroll
+  for (int s = 0; s < Side::steps; ++s) {
+    if (!side.has_term(s)) break;
+#pragma unroll
+    for (int r = 0; r < Side::rows; ++r) {
+      if (!side.has_unit(r)) break;
+#pragma unroll
+      for (const auto& element : side.held[s][r].element)
+        include(range, static_cast<float>(to_float(element)));
+    }
+  }
+  return range;
+}
+
+// Two floats as two words: their halves, or their upper and their lower bits.
+template <bool SPLITS>
+__device__ __forceinline__ Halves as_two_words(float first, float second, float scale) {
+  if constexpr (SPLITS) return split(first, second, scale);
+  const unsigned low = __float_as_uint(first), high = __float_as_uint(second);
+  return {low >> 16 | (high & 0xffff0000u), (low & 0xffffu) | high << 16};
+}
+
+// How a tile of halves lies in shared memory, and how in the workspace: lines of rows or of terms, there one
+// behind the other.
+template <typename Side>
+struct InShared {
+  static constexpr int row_step = Side::row_step, term_step = Side::term_step, plane = Side::elements;
+};
+template <typename Side, int TILE>
+struct InWorkspace {
+  static constexpr int row_step = Side::by_rows ? TILE_K : 1, term_step = Side::by_rows ? 1 : TILE;
+  static constexpr int plane = TILE * TILE_K;
+  static constexpr int line = Side::by_rows ? TILE_K : TILE;
+  static constexpr int pitch = Side::by_rows ? Side::row_pitch : Side::pitch;  // in shared memory
+  static constexpr int elements = 2 * plane + contract_scale_bytes / static_cast<int>(sizeof(Held));
+};
+
+// Puts what a thread has loaded into both planes of a tile.
+template <bool SPLITS, typename Layout, typename Side>
+__device__ __forceinline__ void put_halves(const Side& side, Held* tile, float scale) {
+  if (!Side::all_busy && side.idle) return;
+  constexpr int count = sizeof(side.held[0][0]) / sizeof(T);
+#pragma unroll
+  for (int s = 0; s < Side::steps; ++s) {
+    if (!side.has_term(s)) break;
+#pragma unroll
+    for (int r = 0; r < Side::rows; ++r) {
+      if (!side.has_unit(r)) break;
+      Held* const to =
+          tile + (side.its_term(s) * Layout::term_step + side.place_of_unit(r) * Layout::row_step);
+      const auto number = [&](int e) { return static_cast<float>(to_float(side.held[s][r].element[e])); };
+      if constexpr (count == 1) {
+        const Halves one = as_two_words<SPLITS>(number(0), 0, scale);
+        *reinterpret_cast<unsigned short*>(to) = static_cast<unsigned short>(one.high);
+        *reinterpret_cast<unsigned short*>(to + Layout::plane) = static_cast<unsigned short>(one.middle);
+      } else {
+        Vector<unsigned, count / 2> high, middle;
+#pragma unroll
+        for (int e = 0; e < count / 2; ++e) {
+          const Halves pair = as_two_words<SPLITS>(number(2 * e), number(2 * e + 1), scale);
+          high.element[e] = pair.high;
+          middle.element[e] = pair.middle;
+        }
+        store_vector<count / 2>(reinterpret_cast<unsigned*>(to), high);
+        store_vector<count / 2>(reinterpret_cast<unsigned*>(to + Layout::plane), middle);
+      }
+    }
+  }
+}
+
+// How a tile of both operands is split.
+struct Scales {
+  float first = 1, second = 1;
+  bool splits = false;
+};
+__device__ __forceinline__ Scales scales_of(const WarpRange* ranges) {
+  const SizeRange first = collect<block_warps>(ranges), second = collect<block_warps>(ranges + block_warps);
+  return {scale_of(first), scale_of(second), splits(first) && splits(second)};
+}
+
+// Adds a tile's products of halves. After the small products of the j-th part of the columns it calls
+// between(j), whose work fills the time until they are there.
+template <typename First, typename Second, typename Element, typename Between>
+__device__ __forceinline__ void multiply_halves(Compute (&sum)[THREAD_M][THREAD_N], const Element* first,
+                                                const Element* second, float unscale, Between between) {
+  constexpr int steps = terms_in_tensor_cores / 16, parts = larger(1, THREAD_N / 4);
+  constexpr int groups = few_sums ? 2 : 1;  // of eight columns that have registers at once
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const MatrixRows<First, threads_m, false> rows(warp / (threads_n / 4) * 8, lane);
+  const MatrixRows<Second, 2 * threads_n, true> columns(warp % (threads_n / 4) * 8, lane);
+#pragma unroll 1
+  for (int from = 0; from < TILE_K; from += terms_in_tensor_cores) {
+    unsigned row_high[steps][THREAD_M / 2][4], row_middle[steps][THREAD_M / 2][4];
+#pragma unroll
+    for (int s = 0; s < steps; ++s) {
+#pragma unroll
+      for (int i = 0; i < THREAD_M / 2; ++i) {
+        rows.load(row_high[s][i], first, 2 * i, from + 16 * s);
+        rows.load(row_middle[s][i], first + First::elements, 2 * i, from + 16 * s);
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < parts; ++j) {
+      unsigned high[steps][4], middle[steps][4];  // of two groups of eight columns
+#pragma unroll
+      for (int s = 0; s < steps; ++s) {
+        columns.load(high[s], second, 2 * j, from + 16 * s);
+        columns.load(middle[s], second + Second::elements, 2 * j, from + 16 * s);
+      }
+#pragma unroll
+      for (int group = 0; group < 2; group += groups) {
+        float run[THREAD_M / 2][groups][4] = {};
+        const auto multiply_all = [&](const unsigned(&row)[steps][THREAD_M / 2][4],
+                                      const unsigned(&column)[steps][4]) {
+#pragma unroll
+          for (int s = 0; s < steps; ++s) {
+#pragma unroll
+            for (int i = 0; i < THREAD_M / 2; ++i) {
+#pragma unroll
+              for (int n = 0; n < groups; ++n)
+                multiply_add_matrices<Element>(run[i][n], row[s][i], column[s][2 * (group + n)],
+                                               column[s][2 * (group + n) + 1]);
+            }
+          }
+        };
+        const auto each = [&](auto change) {
+#pragma unroll
+          for (int i = 0; i < THREAD_M / 2; ++i) {
+#pragma unroll
+            for (int n = 0; n < groups; ++n) {
+#pragma unroll
+              for (int e = 0; e < 4; ++e)
+                change(run[i][n][e], sum[2 * i + e / 2][4 * j + 2 * (group + n) + e % 2]);
+            }
+          }
+        };
+        multiply_all(row_middle, high);
+        multiply_all(row_high, middle);
+        if (from == 0 && group == 0) between(j);
+        each([](float& its, const Compute&) { its *= 0x1p-11f; });
+        multiply_all(row_high, high);
+        each([=](const float& its, Compute& all) {
+          all = static_cast<Compute>(fmaf(its, unscale, static_cast<float>(all)));
+        });
+      }
+    }
+  }
+}
+
+// Adds a tile's products of floats, of operands that are split with a scale, or not if that is 0.
+template <typename First, typename Second, typename Element>
+__device__ __forceinline__ void multiply_floats(Compute (&sum)[THREAD_M][THREAD_N], const Element* first,
+                                                const Element* second, float first_scale,
+                                                float second_scale) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int m = warp / (threads_n / 4) * 8 + lane / 4, n = warp % (threads_n / 4) * 8 + lane % 4 * 2;
+  const auto number = [](const Element* at, int to_lower, float scale) {
+    const unsigned upper = at->bits, lower = at[to_lower].bits;
+    if (scale == 0) return static_cast<Compute>(__uint_as_float(upper << 16 | lower));
+    return static_cast<Compute>(fmaf(low_half(lower), 0x1p-11f, low_half(upper)) * reciprocal(scale));
+  };
+  constexpr int rows = alignment_of(THREAD_M, larger(1, 32 / THREAD_N));  // at once
+#pragma unroll
+  for (int begin = 0; begin < THREAD_M; begin += rows) {
+    Compute run[rows][THREAD_N] = {};
+#pragma unroll 1
+    for (int k = 0; k < TILE_K; ++k) {
+      Compute row[rows], column[THREAD_N];
+#pragma unroll
+      for (int i = 0; i < rows; ++i)
+        row[i] =
+            number(first + First::place_of(m + (begin + i) * threads_m, k), First::elements, first_scale);
+#pragma unroll
+      for (int j = 0; j < THREAD_N; ++j)
+        column[j] = number(second + Second::place_of(n + j / 2 * 2 * threads_n + j % 2, k), Second::elements,
+                           second_scale);
+#pragma unroll
+      for (int i = 0; i < rows; ++i) {
+#pragma unroll
+        for (int j = 0; j < THREAD_N; ++j) run[i][j] = added(run[i][j], term(row[i], column[j]));
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+#pragma unroll
+      for (int j = 0; j < THREAD_N; ++j) sum[begin + i][j] = added(sum[begin + i][j], run[i][j]);
+    }
+  }
+}
+
+// Adds `tiles` tiles of K. While a tile is multiplied, the next one is split from registers into the other
+// stage, and the one after that is loaded. load_first(t) and load_second(t) load the t-th tile, whose terms
+// fill(t) has put in place before a barrier.
+template <typename First, typename Second, typename LoadFirst, typename LoadSecond, typename Fill>
+__device__ __forceinline__ void accumulate_halves(Sums& sums, const First& a, const Second& b, Held* shared,
+                                                  int tiles, LoadFirst load_first, LoadSecond load_second,
+                                                  Fill fill) {
+  constexpr int second_at = stage_layout.second_at;
+  const auto ranges_of = [&](int t) {
+    return reinterpret_cast<WarpRange*>(shared + (t % 2 * stage_elements + stage_layout.ranges_at));
+  };
+  const auto publish_ranges = [&](int t) {
+    WarpRange* const to = ranges_of(t) + threadIdx.x / 32;
+    publish(to, range_of(a));
+    publish(to + block_warps, range_of(b));
+  };
+  const auto put = []<typename Side>(const Side& side, Held* to, float scale, bool splits) {
+    if (splits) {
+      put_halves<true, InShared<Side>>(side, to, scale);
+    } else {
+      put_halves<false, InShared<Side>>(side, to, scale);
+    }
+  };
+
+  load_first(0);
+  load_second(0);
+  publish_ranges(0);
+  __syncthreads();
+  fill(2);
+  Scales scales = scales_of(ranges_of(0));
+  put(a, shared, scales.first, scales.splits);
+  put(b, shared + second_at, scales.second, scales.splits);
+  load_first(1);
+  load_second(1);
+  publish_ranges(1);
+#pragma unroll 1
+  for (int t = 0; t < tiles; ++t) {
+    __syncthreads();
+    fill(t + 3);
+    const Scales next = scales_of(ranges_of(t + 1));
+    const Held* const its = shared + t % 2 * stage_elements;
+    Held* const other = shared + (t + 1) % 2 * stage_elements;
+    const auto stage_first = [&] {
+      put(a, other, next.first, next.splits);
+      load_first(t + 2);
+    };
+    const auto stage_second = [&] {
+      put(b, other + second_at, next.second, next.splits);
+      load_second(t + 2);
+    };
+    if (scales.splits) {
+      multiply_halves<First, Second>(sums.sum, its, its + second_at, reciprocal(scales.first * scales.second),
+                                     [&](int j) {
+                                       if (j == 0) stage_first();
+                                       if (j == smaller(1, THREAD_N / 4 - 1)) stage_second();
+                                     });
+    } else {
+      multiply_floats<First, Second>(sums.sum, its, its + second_at, 0, 0);
+      stage_first();
+      stage_second();
+    }
+    publish_ranges(t + 2);
+    scales = next;
+  }
+}
+
+// The packed tiles of a row or column of tiles, from one on.
+__device__ __forceinline__ const Held* packed_halves(const T* all, long long row, int tiles_k, int first_tile,
+                                                     int elements) {
+  return reinterpret_cast<const Held*>(all) + (row * tiles_k + first_tile) * elements;
+}
+
+using PackedFirst = InWorkspace<First, TILE_M>;
+using PackedSecond = InWorkspace<Second, TILE_N>;
+
+// Copies a tile from the workspace into shared memory, line by line, and its scale.
+template <typename Side, typename Packed>
+__device__ __forceinline__ void copy_halves(Held* to, const Held* from) {
+  constexpr int vector = 16 / static_cast<int>(sizeof(Held)), of_line = Packed::line / vector;
+  constexpr int vectors = 2 * Packed::plane / vector;
+  const int thread = static_cast<int>(threadIdx.x);
+  if constexpr (threads % of_line == 0) {
+    to += thread / of_line * Packed::pitch + thread % of_line * vector;
+    from += thread * vector;
+  }
+#pragma unroll
+  for (int at = 0; at < vectors; at += threads) {
+    const int its = at + thread;
+    if (at + threads > vectors && its >= vectors) continue;
+    if constexpr (threads % of_line == 0) {
+      copy_async<vector>(to + at / of_line * Packed::pitch, from + at * vector, true);
+    } else {
+      copy_async<vector>(to + its / of_line * Packed::pitch + its % of_line * vector, from + its * vector,
+                         true);
+    }
+  }
+  if (thread == 0) copy_async<vector>(to + 2 * Side::elements, from + 2 * Packed::plane, true);
+}
+
+// Adds `tiles` tiles of K that have been split before.
+template <typename First, typename Second>
+__device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held* first, const Held* second,
+                                                         Held* shared, int tiles) {
+  const auto copy = [&](int t, int stage) {
+    if (t < tiles) {
+      Held* const to = shared + stage * stage_elements;
+      copy_halves<First, PackedFirst>(to, first + static_cast<long long>(t) * PackedFirst::elements);
+      copy_halves<Second, PackedSecond>(to + first_halves,
+                                        second + static_cast<long long>(t) * PackedSecond::elements);
+    }
+    end_copy_group();
+  };
+  const auto scale_before = [](const Held* end) {
+    return *reinterpret_cast<const float*>(end - contract_scale_bytes / static_cast<int>(sizeof(Held)));
+  };
+#pragma unroll 1
+  for (int t = 0; t < stages - 1; ++t) copy(t, t);
+  int stage = 0;  // of the tile t
+#pragma unroll 1
+  for (int t = 0; t < tiles; ++t) {
+    wait_for_copy_groups<larger(0, stages - 2)>();
+    __syncthreads();
+    copy(t + stages - 1, stage == 0 ? stages - 1 : stage - 1);
+    const Held* const its = shared + stage * stage_elements;
+    const float first_scale = scale_before(its + first_halves),
+                second_scale = scale_before(its + stage_elements);
+    if (first_scale != 0 && second_scale != 0) {
+      multiply_halves<First, Second>(sums.sum, its, its + first_halves,
+                                     reciprocal(first_scale * second_scale), [](int) {});
+    } else {
+      multiply_floats<First, Second>(sums.sum, its, its + first_halves, first_scale, second_scale);
+    }
+    stage = stage + 1 == stages ? 0 : stage + 1;
+  }
+}
+
+// Splits a tile of an operand, whose rows begin at `rows`, in the workspace.
+template <typename Side, typename Packed>
+__device__ __forceinline__ void split_tile(Held* to, const T* from, const Offset* rows,
+                                           const typename Side::Terms& terms, WarpRange* ranges) {
+  Side side;
+  side.share(static_cast<int>(threadIdx.x), rows);
+  side.load(from, terms);
+  publish(ranges + threadIdx.x / 32, range_of(side));
+  __syncthreads();
+  const SizeRange range = collect<block_warps>(ranges);
+  float scale = 0;
+  if (splits(range)) {
+    scale = scale_of(range);
+    put_halves<true, Packed>(side, to, scale);
+  } else {
+    put_halves<false, Packed>(side, to, scale);
+  }
+  if (threadIdx.x == 0)
+    store_vector<4>(reinterpret_cast<float*>(to + 2 * Packed::plane), Vector<float, 4>{{scale}});
+}
+
+// Splits all tiles of both operands. The grid has a block for each: for each place in the batch, tile of M
+// and tile of K, and behind these for each tile of N in the same way.
+extern "C" __global__ void __launch_bounds__(threads)
+    ENTRY(tensor_contract_split)(InputPointer<T> first, InputPointer<T> second, InOutPointer<T> to_first,
+                                 InOutPointer<T> to_second, long long first_start, long long second_start,
+                                 int m, int n, int k, int runs_n, int tiles_m, int tiles_n, int first_blocks,
+                                 Extents extents, Extents multipliers, Strides first_strides,
+                                 Strides second_strides) {
+  if constexpr (!packs_halves) return;  // it is not launched
+  DYNAMIC_SHARED(unsigned char, memory);
+  Tables& tables = *reinterpret_cast<Tables*>(memory);
+  Terms* const terms = reinterpret_cast<Terms*>(memory + terms_at);
+  WarpRange* const ranges = reinterpret_cast<WarpRange*>(memory + runs_at);
+  const Digits digits = {extents, multipliers, first_strides, second_strides, {}};
+  const Sizes sizes = {m, n, k, runs_n};
+  const bool is_second = blockIdx.x >= static_cast<unsigned>(first_blocks);
+  const unsigned at = is_second ? blockIdx.x - static_cast<unsigned>(first_blocks) : blockIdx.x;
+  const unsigned tiles = static_cast<unsigned>(is_second ? tiles_n : tiles_m);
+  const unsigned tiles_k = ceil_divide(k, TILE_K), row = at / tiles_k, all = row / tiles;
+  const unsigned tile = row - all * tiles;
+  const int first_term = static_cast<int>(at - row * tiles_k) * TILE_K;
+  const Place batch = Batch::place(digits, all, 2147483647, 0);
+  fill(tables, digits, sizes, tile * TILE_M, tile * TILE_N);
+  fill(terms, 1, digits, sizes, first_term);
+  start();
+  __syncthreads();
+  if (is_second) {
+    const Offset step = digits.second[K::first];
+    split_tile<Second, PackedSecond>(
+        reinterpret_cast<Held*>(to_second) + static_cast<long long>(at) * PackedSecond::elements,
+        second + (second_start + batch.second), tables.second,
+        {first_term * step, step, terms->second, k - first_term}, ranges);
+  } else {
+    const Offset step = digits.first[K::first];
+    split_tile<First, PackedFirst>(
+        reinterpret_cast<Held*>(to_first) + static_cast<long long>(at) * PackedFirst::elements,
+        first + (first_start + batch.first), tables.first,
+        {first_term * step, step, terms->first, k - first_term}, ranges);
+  }
+}
