@@ -33,8 +33,11 @@ constexpr bool warpgroups = UNIT == Unit::wgmma;
 constexpr bool packs_halves = UNIT == Unit::packed_halves;
 constexpr bool halved = UNIT == Unit::halves || packs_halves;
 constexpr bool matrices = UNIT == Unit::mma || warpgroups || halved;
-constexpr bool packs_first = PACK == Pack::first || PACK == Pack::both;
-constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
+constexpr bool packs_first = PACK != Pack::none && PACK != Pack::second;
+constexpr bool packs_second = PACK != Pack::none && PACK != Pack::first;
+// Packed rows are neighbours, but of an operand whose channels are.
+constexpr bool first_along_k = packs_first ? PACK == Pack::channels && WINDOWED == 0 : A_ALONG_K != 0;
+constexpr bool second_along_k = packs_second ? PACK == Pack::channels && WINDOWED == 1 : B_ALONG_K != 0;
 
 // A thread's rows are pieces. A piece has as many neighbours as one access to shared memory takes, and a
 // thread's pieces are as far apart as the pieces of all threads are long. Its columns are pieces in the same
@@ -68,8 +71,8 @@ using Held = HeldType<matrices, halved, Compute>::type;
 
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 
-using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, 1, threads_m * piece_m, 2>;
-using Second = Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second, SPAN_N, threads_n * piece_n, 4>;
+using First = Operand<TILE_M, VECTOR_A, first_along_k, 1, threads_m * piece_m, 2>;
+using Second = Operand<TILE_N, VECTOR_B, second_along_k, SPAN_N, threads_n * piece_n, 4>;
 
 // Shared memory begins with these tables: where each row of M begins in the first operand and in the output,
 // and where each column of N begins in the second operand and in the output. If K has several digits, the

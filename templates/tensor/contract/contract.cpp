@@ -46,15 +46,10 @@ constexpr IntegerAxis WARP_N("WARP_N");
 
 constexpr std::int64_t most_in_group = (std::int64_t{1} << 31) - 65536;
 
-// The operands that are packed: bit 0 stands for the first, bit 1 for the second.
-enum class Packs : std::uint8_t { none, first, second, both };
-constexpr auto names_of(Packs) {
-  return std::to_array<std::string_view>({"none", "first", "second", "both"});
-}
 constexpr std::size_t number_of_packs = names_of(Packs()).size();
-std::size_t packs_of(const Config& c) { return static_cast<std::size_t>(choice<Packs>(c, PACK)); }
-bool packs_first(const Config& c) { return packs_of(c) % 2 == 1; }
-bool packs_second(const Config& c) { return packs_of(c) >= 2; }
+Packs packs_of(const Config& c) { return choice<Packs>(c, PACK); }
+bool packs_first(const Config& c) { return packs_first(packs_of(c)); }
+bool packs_second(const Config& c) { return packs_second(packs_of(c)); }
 
 std::int64_t tile_threads(const Config& c) { return c[TILE_M] / c[THREAD_M] * (c[TILE_N] / c[THREAD_N]); }
 
@@ -92,8 +87,8 @@ bool is_asynchronous(const Problem& problem, const Config& c) {
 }
 
 // Packs operands so that their rows begin at multiples of the widest vector.
-PackedGroups packed(const Problem& problem, const Groups& groups, bool packs_first, bool packs_second) {
-  return {groups, packs_first, packs_second, 16 / bytes(dtype_of(problem))};
+PackedGroups packed(const Problem& problem, const Groups& groups, Packs packs) {
+  return {groups, packs, 16 / bytes(dtype_of(problem))};
 }
 
 // The number of blocks that a multiprocessor holds at once if they ask for room for `warps` warps.
@@ -285,6 +280,7 @@ Values ranks(const Problem& problem) {
           {"BATCH_RANK", rank(groups.batch)},
           {"A_ALONG_K", std::int64_t{first_along_k(groups)}},
           {"B_ALONG_K", std::int64_t{second_along_k(groups)}},
+          {"WINDOWED", std::int64_t{windowed_operand(groups)}},
           {"INDEX", index_bits(problem)},
           {"FINISH_ACCESSES", static_cast<std::int64_t>(finish)}};
 }
@@ -334,7 +330,9 @@ std::vector<Axis> axes(const Problem& problem) {
   // The axes with few legal combinations come first, so that a walk through the space skips the rest.
   return {
       {PACK, choices<Packs, Value>(),
-       "operands that are first copied into the workspace, their rows side by side"},
+       "operands that are first copied into the workspace, their rows side by side; channels: both, and what "
+       "is "
+       "read through windows with its channels side by side"},
       {SPAN_N,
        {1, 8, 4, 16},
        "columns of N that are neighbours in the output, before the second operand's neighbours"},
@@ -382,7 +380,9 @@ class WidthTable {
 
   WidthTable(const Problem& problem, const Groups& given) : stored_(widest_store(problem, false)) {
     for (std::size_t pack = 0; pack < number_of_packs; ++pack) {
-      const PackedGroups its = packed(problem, given, pack % 2 == 1, pack >= 2);
+      const auto packs = static_cast<Packs>(pack);
+      if (packs == Packs::channels && windowed_operand(given) < 0) continue;
+      const PackedGroups its = packed(problem, given, packs);
       const Groups& groups = its.groups;
       elements_.at(pack) = std::max(its.first.elements, its.second.elements);
       const auto width = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
@@ -404,10 +404,10 @@ class WidthTable {
         for (const bool second : {false, true}) {
           const Counted k = counted_k(groups, second ? "second" : "first");
           table_.at(place(pack, span, second)) = {
-              pack % 2 == 1 ? packed_width(m, loaded)
-                            : width(a_along ? k : m, &Digit::first, groups.first, loaded),
-              pack >= 2 ? packed_width(n, loaded)
-                        : width(b_along ? k : n, &Digit::second, groups.second, loaded),
+              packs_first(packs) ? packed_width(m, loaded)
+                                 : width(a_along ? k : m, &Digit::first, groups.first, loaded),
+              packs_second(packs) ? packed_width(n, loaded)
+                                  : width(b_along ? k : n, &Digit::second, groups.second, loaded),
               width(n, &Digit::out, groups.out, stored), a_along, b_along};
         }
       }
@@ -428,8 +428,12 @@ class WidthTable {
     if (turns && its.b_along_k) its.b = 1;
     return its;
   }
-  Widths of(std::size_t pack, bool second) const { return table_[place(pack, 1, second)]; }  // of matrices
-  std::int64_t packed_elements(const Config& c) const { return elements_[packs_of(c)]; }  // the larger one's
+  Widths of(Packs packs, bool second) const {
+    return table_[place(static_cast<std::size_t>(packs), 1, second)];
+  }  // of matrices
+  std::int64_t packed_elements(const Config& c) const {
+    return elements_[static_cast<std::size_t>(packs_of(c))];
+  }  // the larger one's
 
  private:
   static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
@@ -437,7 +441,7 @@ class WidthTable {
     return (pack * 2 + (second ? 1U : 0U)) * 17 + static_cast<std::size_t>(span);
   }
   const Widths& at(const Config& c, bool second) const {
-    return table_[place(packs_of(c), c[SPAN_N], second)];
+    return table_[place(static_cast<std::size_t>(packs_of(c)), c[SPAN_N], second)];
   }
 
   std::array<Widths, number_of_packs* 2 * 17> table_ = {};
@@ -471,6 +475,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t element = bytes(compute_dtype(problem));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t parts = least_parts(problem, groups);
+  const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0;
   const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups), wide = element == 8;
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
              warpgroups = has_warpgroups(problem, device), halves = has_halves(problem, device);
@@ -553,6 +558,9 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                 (c[VECTOR_A] == (packs_first(c) ? its.a : 1) &&
                  c[VECTOR_B] == (packs_second(c) ? its.b : 1) && c[VECTOR_OUT] == 1);
        }},
+      {"Channels are packed of sums of products that read one operand through windows, with an index of K's "
+       "own beside.",
+       [=](const Config& c) { return c[PACK] != "channels" || has_channels; }},
       {"A packed operand has less than 2^31 elements.",
        [=](const Config& c) { return widths->packed_elements(c) < std::int64_t{1} << 31; }},
       one_name(
@@ -595,6 +603,7 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t batch = size_of(groups.batch), run = run_bytes(problem, groups);
   const std::int64_t few_parts = least_parts(problem, groups) == 1 ? 1 : 2;
+  const bool has_channels = windowed_operand(groups) >= 0;
   const bool packs_a = n >= 128 && is_packed_with_gain(groups, groups.m, &Digit::first);
   const bool packs_b = m >= 128 && is_packed_with_gain(groups, groups.n, &Digit::second);
   return {
@@ -638,7 +647,10 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
        }},
       {"Operands are packed that are read for 128 rows or columns and whose neighbours are terms, or rows "
        "that are not the output's.",
-       [=](const Config& c) { return (!packs_first(c) || packs_a) && (!packs_second(c) || packs_b); }},
+       [=](const Config& c) {
+         if (packs_of(c) == Packs::channels) return has_channels;
+         return (!packs_first(c) || packs_a) && (!packs_second(c) || packs_b);
+       }},
       {"An early start is for few blocks.",
        [=](const Config& c) {
          const std::int64_t tiles = ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch;
@@ -688,6 +700,7 @@ Launch packing_launch(const Packing& packing, const View& view, std::int64_t ele
           .dynamic_shared_bytes = pack_side * (pack_side + 1) * element,
           .arguments = {ArgumentPointer{view.array}, WorkspacePointer{offset_bytes}, view.start,
                         of_each(moves, [](const Move& move) { return int32(move.extent); }),
+                        of_each(moves, [](const Move& move) { return int32(move.extent - move.padding); }),
                         of_each(moves, [](const Move& move) { return move.from; }),
                         of_each(moves, [](const Move& move) { return move.to; })},
           .overlaps_previous = overlaps};
@@ -695,7 +708,7 @@ Launch packing_launch(const Packing& packing, const View& view, std::int64_t ele
 
 Work work(const Problem& problem, const Config& config, const DeviceFacts& device) {
   const Groups given = groups_of(problem);
-  const PackedGroups its_packed = packed(problem, given, packs_first(config), packs_second(config));
+  const PackedGroups its_packed = packed(problem, given, packs_of(config));
   const Groups& groups = its_packed.groups;
   const Counted m = counted_m(groups);
   const Counted n = counted_n(groups, config[SPAN_N]).value();
@@ -864,12 +877,16 @@ class MatrixModel {
         n_(size_of(groups.n)),
         k_(size_of(groups.k)),
         batch_(size_of(groups.batch)) {
-    const double element = static_cast<double>(bytes(dtype_of(problem)));
-    const auto pack_clocks = [&](const Group& rows) {
-      const auto moved = static_cast<double>(size_of(rows)) * static_cast<double>(k_ * batch_) * element * 2;
-      return moved / memory_bytes / multiprocessors() + launch_clocks;
-    };
-    pack_clocks_ = {pack_clocks(groups.m), pack_clocks(groups.n)};
+    for (std::size_t pack = 1; pack < number_of_packs; ++pack) {
+      const auto packs = static_cast<Packs>(pack);
+      if (packs == Packs::channels && windowed_operand(groups) < 0) continue;
+      const PackedGroups its = packed(problem, groups, packs);
+      for (const Packing* packing : {&its.first, &its.second}) {
+        if (packing->elements == 0) continue;
+        const auto moved = static_cast<double>(2 * packing->elements * bytes(dtype_of(problem)));
+        pack_clocks_.at(pack) += moved / memory_bytes / multiprocessors() + launch_clocks;
+      }
+    }
   }
 
   // Nothing if no shape is legal.
@@ -878,7 +895,8 @@ class MatrixModel {
       if (shape.warpgroups && !has_warpgroups_) continue;
       for (std::size_t pack = 0; pack < number_of_packs; ++pack)
         for (const bool second : {false, true})
-          for (const std::int64_t stages : {4, 3, 1}) consider(shape, pack, second, stages);
+          for (const std::int64_t stages : {4, 3, 1})
+            consider(shape, static_cast<Packs>(pack), second, stages);
     }
     return best_;
   }
@@ -888,9 +906,10 @@ class MatrixModel {
                           memory_bytes = 16, cache_bytes = 64, shared_bytes = 128, access_clocks = 4;
   double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
 
-  void consider(const MatrixShape& shape, std::size_t pack, bool second, std::int64_t stages) {
-    const WidthTable::Widths widths = widths_.of(pack, second);
-    if (widths.out == 0 || (second && (pack != 0 || (!widths.a_along_k && !widths.b_along_k)))) return;
+  void consider(const MatrixShape& shape, Packs packs, bool second, std::int64_t stages) {
+    const WidthTable::Widths widths = widths_.of(packs, second);
+    if (widths.out == 0 || (second && (packs != Packs::none || (!widths.a_along_k && !widths.b_along_k))))
+      return;
     const std::int64_t element = bytes(dtype_of(problem_));
     const bool asynchronous = stages > 1;
     if (asynchronous != (std::min(widths.a, widths.b) * element >= 4)) return;
@@ -939,8 +958,7 @@ class MatrixModel {
       clocks += static_cast<double>(blocks) / std::min(multiprocessors(), static_cast<double>(blocks)) *
                 (parts.splits > 1 ? area * 8 : out_bytes) / memory_bytes;
       if (parts.splits > 1) clocks += launch_clocks;
-      for (std::size_t side = 0; side < 2; ++side)
-        clocks += (pack >> side & 1) != 0 ? pack_clocks_.at(side) : 0;
+      clocks += pack_clocks_.at(static_cast<std::size_t>(packs));
       if (best_ && clocks >= least_) continue;
       least_ = clocks;
       best_ = Values{{std::string(UNIT.name), shape.warpgroups ? "wgmma" : "mma"},
@@ -952,7 +970,7 @@ class MatrixModel {
                      {std::string(TILE_K.name), tile_k},
                      {std::string(STAGES.name), stages},
                      {std::string(SPLIT.name), split},
-                     {std::string(PACK.name), std::string(names_of(Packs()).at(pack))},
+                     {std::string(PACK.name), std::string(name_of(packs))},
                      {std::string(RESIDENT_WARPS.name), warps}};
       if (second) best_->set(ORDER_K.name, "second");
       // Single elements are stored side by side only by way of shared memory.
@@ -969,7 +987,7 @@ class MatrixModel {
   WidthTable widths_;
   bool has_warpgroups_, stores_rows_;
   std::int64_t least_parts_, m_, n_, k_, batch_;
-  std::array<double, 2> pack_clocks_ = {};
+  std::array<double, number_of_packs> pack_clocks_ = {};
   std::optional<Values> best_;
   double least_ = 0;
 };

@@ -42,26 +42,104 @@ Counted counted_rows(const Groups& groups, const Group& rows, Stride operand) {
                                         : ordered(rows, operand, &Digit::out);
 }
 
-void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector, Packing& packing) {
-  rows = ordered(rows, &Digit::out, stride).digits;
-  std::int64_t pitch = 1;
-  for (Group* group : {&rows, &groups.k, &groups.batch}) {
-    for (Digit& digit : *group) {
-      packing.moves.push_back({digit.extent, digit.*stride, pitch});
-      digit.*stride = pitch;
-      pitch *= digit.extent;
-    }
-    pitch = round_up(pitch, vector);
-  }
-  packing.elements = pitch;
-  // The second move is the nearest in the array, or the longest if the nearest is the first move.
-  auto& moves = packing.moves;
+// The second move is the nearest in the array, or the longest if the nearest is the first move.
+void order(std::vector<Move>& moves) {
+  if (moves.size() < 2) return;
   const auto nearest = std::min_element(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
     return distance_of(a.from) < distance_of(b.from);
   });
   const auto longest = std::max_element(moves.begin() + 1, moves.end(),
                                         [](const Move& a, const Move& b) { return a.extent < b.extent; });
   std::iter_swap(moves.begin() + 1, nearest == moves.begin() ? longest : nearest);
+}
+
+void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector, Packing& packing) {
+  rows = ordered(rows, &Digit::out, stride).digits;
+  std::int64_t pitch = 1;
+  for (Group* group : {&rows, &groups.k, &groups.batch}) {
+    for (Digit& digit : *group) {
+      packing.moves.push_back({digit.extent, digit.*stride, pitch, digit.padding});
+      digit.*stride = pitch;
+      pitch *= digit.extent;
+    }
+    pitch = round_up(pitch, vector);
+  }
+  packing.elements = pitch;
+  order(packing.moves);
+  view.start = 0;
+}
+
+// An array's index, as the digits tell: those whose strides overlap step over one.
+struct Dimension {
+  std::int64_t stride = 0, span = 0;  // from the first to the last place
+  int digits = 0;
+  const Digit* only = nullptr;  // the last one
+  std::int64_t extent() const { return span / stride + 1; }
+};
+
+// The indices of an operand's array, the nearest first; none if digits step back or across each other.
+std::vector<Dimension> dimensions_of(const Groups& groups, const Group& rows, Stride stride) {
+  std::vector<const Digit*> digits;
+  for (const Group* group : {&rows, &groups.k, &groups.batch}) {
+    for (const Digit& digit : *group) {
+      if (digit.*stride < 0) return {};
+      if (digit.*stride > 0 && digit.extent > 1) digits.push_back(&digit);
+    }
+  }
+  std::sort(digits.begin(), digits.end(),
+            [&](const Digit* a, const Digit* b) { return a->*stride < b->*stride; });
+  std::vector<Dimension> dimensions;
+  for (const Digit* digit : digits) {
+    const std::int64_t its = digit->*stride;
+    if (dimensions.empty() || its > dimensions.back().span) dimensions.push_back({.stride = its});
+    Dimension& last = dimensions.back();
+    if (its % last.stride != 0) return {};
+    last.span += its * (digit->extent - 1);
+    last.only = digit;
+    ++last.digits;
+  }
+  return dimensions;
+}
+
+// The index that is K's alone, the longest; null if none is, or no two digits share one.
+const Dimension* channels_of(const Groups& groups, const std::vector<Dimension>& dimensions) {
+  const Dimension* channels = nullptr;
+  bool has_windows = false;
+  for (const Dimension& dimension : dimensions) {
+    has_windows = has_windows || dimension.digits > 1;
+    const bool of_k = dimension.only >= groups.k.data() && dimension.only < groups.k.data() + groups.k.size();
+    if (dimension.digits > 1 || !of_k) continue;
+    if (channels == nullptr || dimension.extent() > channels->extent()) channels = &dimension;
+  }
+  return has_windows ? channels : nullptr;
+}
+
+// Packs a windowed operand as its array is, but with whole vectors of channels nearest.
+void pack_channels(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector,
+                   Packing& packing) {
+  std::vector<Dimension> dimensions = dimensions_of(groups, rows, stride);
+  const Dimension channels = *channels_of(groups, dimensions);
+  Digit& channel = groups.k[static_cast<std::size_t>(channels.only - groups.k.data())];
+  channel.padding = round_up(channel.extent, vector) - channel.extent;
+  channel.extent += channel.padding;
+  packing.moves.push_back({channel.extent, channels.stride, 1, channel.padding});
+  std::int64_t pitch = channel.extent;
+  for (const Dimension& dimension : dimensions) {
+    if (dimension.stride == channels.stride) continue;
+    packing.moves.push_back({dimension.extent(), dimension.stride, pitch});
+    pitch *= dimension.extent();
+  }
+  for (Group* group : {&rows, &groups.k, &groups.batch}) {
+    for (Digit& digit : *group) {
+      // Its dimension is the last one that begins no further away.
+      const Move* its = nullptr;
+      for (const Move& move : packing.moves)
+        if (move.from <= digit.*stride && (its == nullptr || move.from > its->from)) its = &move;
+      if (its != nullptr && digit.*stride > 0) digit.*stride = digit.*stride / its->from * its->to;
+    }
+  }
+  packing.elements = pitch;
+  order(packing.moves);
   view.start = 0;
 }
 
@@ -158,14 +236,33 @@ std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, s
   return widest;
 }
 
-PackedGroups::PackedGroups(Groups given, bool packs_first, bool packs_second, std::int64_t vector)
-    : groups(std::move(given)) {
-  if (!packs_first && !packs_second) return;
-  groups.k = packs_second ? ordered(groups.k, &Digit::first, &Digit::second).digits
-                          : ordered(groups.k, &Digit::second, &Digit::first).digits;
-  if (packs_first) pack(groups, groups.m, &Digit::first, groups.first, vector, first);
-  if (packs_second) pack(groups, groups.n, &Digit::second, groups.second, vector, second);
-  if (!packs_first || !packs_second) return;
+int windowed_operand(const Groups& groups) {
+  const auto has_channels = [&](const Group& rows, Stride stride) {
+    return channels_of(groups, dimensions_of(groups, rows, stride)) != nullptr;
+  };
+  const bool first = has_channels(groups.m, &Digit::first), second = has_channels(groups.n, &Digit::second);
+  return first == second ? -1 : second ? 1 : 0;
+}
+
+PackedGroups::PackedGroups(Groups given, Packs packs, std::int64_t vector) : groups(std::move(given)) {
+  if (packs == Packs::none) return;
+  if (packs == Packs::channels) {
+    const bool is_second = windowed_operand(groups) == 1;
+    Group& windowed = is_second ? groups.n : groups.m;
+    Group& other = is_second ? groups.m : groups.n;
+    const Stride stride = is_second ? &Digit::second : &Digit::first,
+                 others = is_second ? &Digit::first : &Digit::second;
+    pack_channels(groups, windowed, stride, is_second ? groups.second : groups.first, vector,
+                  is_second ? second : first);
+    groups.k = ordered(groups.k, stride, others).digits;
+    pack(groups, other, others, is_second ? groups.first : groups.second, vector, is_second ? first : second);
+    return;
+  }
+  groups.k = packs_second(packs) ? ordered(groups.k, &Digit::first, &Digit::second).digits
+                                 : ordered(groups.k, &Digit::second, &Digit::first).digits;
+  if (packs_first(packs)) pack(groups, groups.m, &Digit::first, groups.first, vector, first);
+  if (packs_second(packs)) pack(groups, groups.n, &Digit::second, groups.second, vector, second);
+  if (packs != Packs::both) return;
   const Digit all = {size_of(groups.k), groups.k.front().first, groups.k.front().second, 0};
   groups.k.assign(groups.k.size(), Digit());
   groups.k.front() = all;

@@ -23,6 +23,7 @@ constexpr std::size_t most_finish_accesses = 3;
 struct Digit {
   std::int64_t extent = 1, first = 0, second = 0, out = 0;
   std::array<std::int64_t, most_finish_accesses> finish = {};
+  std::int64_t padding = 0;  ///< at the end of the extent, where packed operands have zeros
 
   bool operator==(const Digit&) const = default;
 };
@@ -73,9 +74,20 @@ bool has_one_order_k(const Groups& groups);
 std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, std::int64_t start,
                     std::int64_t widest);
 
-/// How far an index moves an operand in its array and in its packed copy.
+/// The operands that are packed. `channels`: both, and the one that is read through windows as its array is,
+/// not a place for each term; the neighbours are K's index that only steps over windows (channels), in whole
+/// vectors.
+enum class Packs : std::uint8_t { none, first, second, both, channels };
+constexpr auto names_of(Packs) {
+  return std::to_array<std::string_view>({"none", "first", "second", "both", "channels"});
+}
+constexpr bool packs_first(Packs packs) { return packs != Packs::none && packs != Packs::second; }
+constexpr bool packs_second(Packs packs) { return packs != Packs::none && packs != Packs::first; }
+
+/// How far an index moves an operand in its array and in its packed copy. Of the extent the last `padding`
+/// places are zeros.
 struct Move {
-  std::int64_t extent = 1, from = 0, to = 0;
+  std::int64_t extent = 1, from = 0, to = 0, padding = 0;
 };
 /// An operand that is packed in the workspace: the rows in the output's order, then the terms, then the
 /// batch.
@@ -83,13 +95,16 @@ struct Packing {
   std::vector<Move> moves;    ///< first the nearest in the packed copy, then the nearest in the array
   std::int64_t elements = 0;  ///< 0: it is not packed
 };
+/// The operand that is read through windows and has channels, if one is: -1 no, 0 the first, 1 the second.
+int windowed_operand(const Groups& groups);
+
 /// The groups after operands are packed, and how they are packed. Rows begin at multiples of `vector`
-/// elements.
+/// elements. `channels` needs a windowed operand.
 struct PackedGroups {
   Groups groups;
   Packing first = {}, second = {};
 
-  PackedGroups(Groups given, bool packs_first, bool packs_second, std::int64_t vector);
+  PackedGroups(Groups given, Packs packs, std::int64_t vector);
 };
 
 }  // namespace tunesmith::tensor_op

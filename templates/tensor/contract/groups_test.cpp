@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -206,6 +207,57 @@ TEST(TensorGroups, AreCountedInRunsOfTheOutputsNeighbours) {
       << "The operand has the output's neighbours.";
 }
 
+// An operand that is packed is read where the packing has put its elements, each in a place of its own; and
+// both operands are zeros where one has a term that does not exist.
+void expect_packed_terms(const Groups& groups, Packs packs, std::int64_t start,
+                         const std::vector<Term>& expected) {
+  SCOPED_TRACE("packed: " + std::string(names_of(packs).at(static_cast<std::size_t>(packs))));
+  const PackedGroups its(groups, packs, 4);
+  std::map<std::int64_t, std::int64_t> from[2];
+  std::set<std::int64_t> zeros[2];
+  const auto packing_of = [&](bool is_second) -> const Packing& {
+    return is_second ? its.second : its.first;
+  };
+  for (const bool is_second : {false, true}) {
+    const Packing& packing = packing_of(is_second);
+    EXPECT_EQ(packing.elements > 0, is_second ? packs_second(packs) : packs_first(packs));
+    if (packing.elements == 0) continue;
+    const std::int64_t begin = is_second ? groups.second.start : groups.first.start;
+    Group moves, existing;
+    for (const Move& move : packing.moves) {
+      moves.push_back({move.extent, move.from, move.to, 0});
+      existing.push_back({move.extent - move.padding, move.from, move.to, 0});
+    }
+    for (const Term& place : places_of({moves})) {
+      EXPECT_TRUE(zeros[is_second].insert(place[1]).second) << "two elements in a place";
+      EXPECT_LT(place[1], packing.elements);
+    }
+    for (const Term& place : places_of({existing})) {
+      from[is_second][place[1]] = begin + place[0];
+      zeros[is_second].erase(place[1]);
+    }
+  }
+  std::vector<Term> terms;
+  for (Term term : terms_of(its.groups, places_of({its.groups.m}), places_of({its.groups.n}),
+                            places_of({its.groups.k}), start)) {
+    int missing = 0;
+    for (const bool is_second : {false, true}) {
+      if (packing_of(is_second).elements == 0) continue;
+      std::int64_t& place = term[is_second != groups.swapped ? 1 : 0];
+      const auto found = from[is_second].find(place);
+      if (found != from[is_second].end()) {
+        place = found->second;
+      } else {
+        EXPECT_TRUE(zeros[is_second].contains(place)) << "Nothing is at " << place;
+        ++missing;
+      }
+    }
+    EXPECT_TRUE(missing == 0 || missing == 2);
+    if (missing == 0) terms.push_back(term);
+  }
+  EXPECT_EQ(sorted(terms), expected);
+}
+
 // TUNESMITH_TEST_GROUPS: how many lines.
 TEST(TensorGroups, OfDrawnLinesReachEachTermOnce) {
   std::size_t swapped = 0, in_runs = 0, packed = 0;
@@ -226,42 +278,36 @@ TEST(TensorGroups, OfDrawnLinesReachEachTermOnce) {
       in_runs += span > 1 ? 1 : 0;
       EXPECT_EQ(terms_of(groups, m, places_of(*n, span), k, start), expected) << "in runs of " << span;
     }
-    // An operand that is packed is read where the packing has put its elements, each in a place of its own.
-    for (const auto& [first, second] : {std::pair(true, false), {false, true}, {true, true}}) {
-      const PackedGroups its(groups, first, second, 4);
-      std::map<std::int64_t, std::int64_t> from[2];
-      const auto packing_of = [&](bool is_second) -> const Packing& {
-        return is_second ? its.second : its.first;
-      };
-      for (const bool is_second : {false, true}) {
-        const Packing& packing = packing_of(is_second);
-        EXPECT_EQ(packing.elements > 0, is_second ? second : first);
-        if (packing.elements == 0) continue;
-        const std::int64_t begin = is_second ? groups.second.start : groups.first.start;
-        Group moves;
-        for (const Move& move : packing.moves) moves.push_back({move.extent, move.from, move.to, 0});
-        for (const Term& place : places_of({moves})) {
-          EXPECT_TRUE(from[is_second].emplace(place[1], begin + place[0]).second)
-              << "two elements in a place";
-          EXPECT_LT(place[1], packing.elements);
-        }
-      }
-      std::vector<Term> terms = terms_of(its.groups, places_of({its.groups.m}), places_of({its.groups.n}),
-                                         places_of({its.groups.k}), start);
-      for (Term& term : terms) {
-        for (const bool is_second : {false, true}) {
-          if (packing_of(is_second).elements == 0) continue;
-          std::int64_t& place = term[is_second != groups.swapped ? 1 : 0];
-          place = from[is_second].at(place);
-        }
-      }
-      EXPECT_EQ(sorted(terms), expected) << "packed: " << first << second;
+    for (const Packs packs : {Packs::first, Packs::second, Packs::both}) {
+      expect_packed_terms(groups, packs, start, expected);
       ++packed;
     }
   }
   EXPECT_GT(swapped, drawn / 10);
   EXPECT_GT(in_runs, drawn / 20);
   EXPECT_EQ(packed, 3 * drawn);
+}
+
+TEST(TensorGroups, OfWindowsArePackedWithChannelsNearest) {
+  for (const char* const words :
+       {"expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=3 y=4 x=5 c=3 i=2 j=3",
+        "expression=\"out[n,o,y,x] += w[o,c,i,j] * image[n,c,2*y+i,2*x+j]\" n=1 o=2 y=3 x=4 c=4 i=3 j=3",
+        "expression=\"out[n,o,x] += image[n,c,x+2*j] * w[o,c,j]\" n=2 o=3 x=7 c=5 j=3",
+        "expression=\"out[g,o,y,x] += image[g,c,y+i,x+j] * w[g,o,c,i,j]\" g=3 o=2 y=3 x=4 c=2 i=2 j=2"}) {
+    SCOPED_TRACE(words);
+    const Problem problem = problem_of(words);
+    const Groups groups = groups_of(problem);
+    ASSERT_GE(windowed_operand(groups), 0);
+    expect_packed_terms(groups, Packs::channels, finish_start(problem), terms_of(problem));
+    const PackedGroups its(groups, Packs::channels, 4);
+    const bool is_second = windowed_operand(groups) == 1;
+    EXPECT_EQ((is_second ? its.second : its.first).elements % 4, 0);
+    EXPECT_TRUE(is_second ? second_along_k(its.groups) : first_along_k(its.groups));
+    EXPECT_EQ(its.groups.k.front().extent % 4, 0);
+  }
+  for (const char* const words : {"expression=\"c[i,j] += a[i,k] * b[k,j]\" i=3 j=5 k=7",
+                                  "expression=\"out[y,x] += image[y+i,x+j] * w[i,j]\" y=4 x=5 i=2 j=3"})
+    EXPECT_EQ(windowed_operand(groups_in(words)), -1) << words;
 }
 
 // Where the groups say that so many neighbours of the first digit lie side by side and aligned, they do.
