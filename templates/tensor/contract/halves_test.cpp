@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests products of f32 by halves in tensor cores (UNIT=halves) on the host, which emulates them: every order
-// of the operands' neighbours, and numbers that are hard to split. The op's bound is that of a plain sum of
-// n terms, n u sum |term|, for all numbers.
+// Tests products of f32 by halves in tensor cores (UNIT=halves, packed_halves) on the host, which emulates
+// them: every order of the operands' neighbours, and numbers that are hard to split.
+#include "templates/tensor/contract/halves_test.h"
+
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
+#include <cstddef>
+#include <iostream>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "generator/error.h"
-#include "generator/random.h"
 #include "kernel_file/find_op.h"
 #include "tests/op_cases.h"
 #include "tests/op_checker.h"
@@ -22,16 +19,7 @@
 namespace tunesmith {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr const char* one_warp = "TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=";
-
-Config config_of(const Template& tmpl, const Problem& problem, const Device& device,
-                 const std::string& text) {
-  return tmpl.space(problem, device.facts())
-      .complete(Values::parse(std::string(text.find("STAGES") == std::string::npos ? "UNIT=halves STAGES=1 "
-                                                                                   : "UNIT=packed_halves ") +
-                              "WARP_N=4 RESIDENT_WARPS=8 " + text));
-}
+const std::string one_warp = "TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=";
 
 TEST(Halves, AreRightForEveryNest) {
   const Op& op = find_op("tensor");
@@ -71,7 +59,7 @@ TEST(Halves, AreRightForEveryNest) {
     const Problem problem = complete_problem(op, Problem::parse(lines[line]));
     for (std::size_t n = line % 2; n < configs.size(); n += 2) {
       try {
-        variants.push_back({problem, config_of(tmpl, problem, *device, configs[n])});
+        variants.push_back({problem, halves_test::config_of(problem, *device, configs[n])});
         ++taken[n];
       } catch (const Error&) {  // Two parts need enough terms, and most sums have one order of terms.
       }
@@ -82,15 +70,11 @@ TEST(Halves, AreRightForEveryNest) {
 }
 
 TEST(Halves, AreForSumsOfEnoughTermsOfFloats) {
-  const Op& op = find_op("tensor");
-  const Template& tmpl = find_template(op, "contract");
   const std::unique_ptr<Device> device = make_host_device();
-  const auto is_legal = [&](const std::string& rest, int terms, const std::string& tile_k) {
-    const Problem problem = complete_problem(
-        op, Problem::parse("expression=\"c[i,j] += a[i,k] * b[k,j]\" i=64 j=48 k=" + std::to_string(terms) +
-                           rest));
+  const auto is_legal = [&](const std::string& rest, std::size_t terms, const std::string& tile_k) {
+    const Problem problem = halves_test::product_of(64, 48, terms, rest);
     try {
-      config_of(tmpl, problem, *device, one_warp + tile_k);
+      halves_test::config_of(problem, *device, one_warp + tile_k);
     } catch (const Error&) {
       return false;
     }
@@ -104,126 +88,26 @@ TEST(Halves, AreForSumsOfEnoughTermsOfFloats) {
   EXPECT_FALSE(is_legal(" dtype=f16", 100, "16"));
 }
 
-// The numbers of an operand: sizes below a power of two, over some binades, some of them 0 or special.
-struct Kind {
-  double most, binades, zeros, specials;
-  bool positive, cancels;
-  double special;
-};
-
-Kind kind_of(Random& random, double most) {
-  const auto one_of = [&](std::initializer_list<double> values) {
-    return values.begin()[random.below(values.size())];
-  };
-  Kind kind = {};
-  kind.most = most;
-  kind.binades = one_of({1, 2, 13, 26, 27, 28, 29, 40, 80, 250});
-  kind.zeros = one_of({0, 0, 0.5, 0.97});
-  kind.positive = random.below(3) == 0;
-  kind.cancels = random.below(3) == 0;
-  kind.specials = one_of({0, 0, 0, 0.0005, 0.01, 0.3});
-  kind.special = one_of({infinity, -infinity, std::numeric_limits<double>::quiet_NaN(), 0x1p-149, -0x1p-130,
-                         0x1.fffffep-127, 0x1p40, -0x1.fffffep39, 0x1p-40, 0x1.fffffep-41, -0.0});
-  if (std::isfinite(kind.special) && std::abs(kind.special) > std::exp2(most)) kind.special = 0x1p-149;
-  return kind;
-}
-
-double number_of(const Kind& kind, Random& random) {
-  const auto part = [&] { return (random.uniform() + 1) / 2; };
-  if (part() < kind.specials) return kind.special;
-  if (part() < kind.zeros) return 0;
-  const double size = std::exp2(kind.most - part() * kind.binades) * (1 - part() / 2);
-  const bool is_negative = !kind.positive && random.below(2) == 0;
-  return static_cast<double>(static_cast<float>(is_negative ? -size : size));
-}
-
-// Fills c[i,j] += a[i,k] * b[k,j]: where an operand cancels, each other term of `a` is the one before with
-// the other sign, and of `b` nearly the one before.
-Alteration alteration(std::uint64_t seed, std::size_t terms, std::size_t columns) {
-  return [=](std::vector<std::vector<double>>& inputs) {
-    Random random(seed);
-    // No sum of products overflows: what an infinity adds is known then.
-    const double middle = random.uniform() * 126, most_sum = -110 + (random.uniform() + 1) / 2 * 228;
-    const Kind a = kind_of(random, middle), b = kind_of(random, std::clamp(most_sum - middle, -140.0, 126.0));
-    for (double& x : inputs[0]) x = number_of(a, random);
-    for (double& x : inputs[1]) x = number_of(b, random);
-    if (!a.cancels) return;
-    for (std::size_t n = 1; n < inputs[0].size(); ++n)
-      if (n % terms % 2 == 1) inputs[0][n] = -inputs[0][n - 1];
-    for (std::size_t k = 1; k < terms; k += 2) {
-      for (std::size_t j = 0; j < columns; ++j) {
-        const double near = inputs[1][(k - 1) * columns + j] * (1 + 0x1p-23 * static_cast<double>(j % 3));
-        inputs[1][k * columns + j] = static_cast<double>(static_cast<float>(near));
-      }
-    }
-  };
-}
-
 TEST(Halves, KeepTheBoundForAllNumbers) {
-  constexpr int rows = 33, columns = 20, cases = 640;
-  const Op& op = find_op("tensor");
-  const Template& tmpl = find_template(op, "contract");
   const std::unique_ptr<Device> device = make_host_device();
-  std::vector<VariantCase> variants;
-  std::vector<Source> sources;
-  std::vector<std::size_t> all_terms;
-  for (const auto& [terms, tile_k] : std::vector<std::pair<std::size_t, std::string>>{{40, "16"},
-                                                                                      {58, "32"},
-                                                                                      {64, "16"},
-                                                                                      {65, "32"},
-                                                                                      {131, "16"},
-                                                                                      {200, "32"},
-                                                                                      {40, "16 STAGES=2"},
-                                                                                      {67, "32 STAGES=3"},
-                                                                                      {129, "16 STAGES=4"}}) {
-    const Problem problem = complete_problem(
-        op, Problem::parse("expression=\"c[i,j] += a[i,k] * b[k,j]\" i=" + std::to_string(rows) +
-                           " j=" + std::to_string(columns) + " k=" + std::to_string(terms)));
-    variants.push_back({problem, config_of(tmpl, problem, *device, one_warp + tile_k)});
-    sources.push_back(render(op, tmpl, problem, variants.back().config, "host"));
-    all_terms.push_back(terms);
-  }
-  const std::vector<Compilation> compiled = compile_all(*make_host_toolchain(), sources);
-  double worst = 0;
-  for (int n = 0; n < cases; ++n) {
-    SCOPED_TRACE("case " + std::to_string(n));
-    const std::size_t v = static_cast<std::size_t>(n) % variants.size();
-    ASSERT_TRUE(compiled[v].ok) << compiled[v].log;
-    OpChecker checker(*device, alteration(static_cast<std::uint64_t>(n), all_terms[v], columns));
-    checker.check({&op, &tmpl}, compiled[v].bytes, sources[v].suffix, variants[v].problem, variants[v].config,
-                  false, n % 2 == 1);
-    EXPECT_EQ(checker.runs(), 1);
-    worst = std::max(worst, checker.worst());
-    if (checker.failed() > 0) break;
-  }
-  RecordProperty("worst", std::to_string(worst));
+  const auto tile = [](const std::string& rest) { return one_warp + rest; };
+  const double worst = halves_test::keep_the_bound(*device, *make_host_toolchain(), "host", 640, 33, 20,
+                                                   {{40, tile("16")},
+                                                    {58, tile("32")},
+                                                    {64, tile("16")},
+                                                    {65, tile("32")},
+                                                    {131, tile("16")},
+                                                    {200, tile("32")},
+                                                    {40, tile("16 STAGES=2")},
+                                                    {67, tile("32 STAGES=3")},
+                                                    {129, tile("16 STAGES=4")}});
   std::cout << "The largest error is " << worst << " of what is permitted.\n";
 }
 
-// Long sums are made in parts, and the sums of tensor cores are moved to registers every few terms: of terms
-// that are all positive the error stays far below the bound.
 TEST(Halves, KeepLongSumsClose) {
-  Op op = find_op("tensor");
-  op.reference = [reference = op.reference](const Problem& problem, auto arguments, int output,
-                                            std::int64_t begin, std::int64_t end, std::span<double> value,
-                                            std::span<double> permitted_error) {
-    reference(problem, arguments, output, begin, end, value, permitted_error);
-    for (std::size_t i = 0; i < value.size(); ++i) permitted_error[i] = 2e-6 * std::abs(value[i]);
-  };
-  const Template& tmpl = find_template(op, "contract");
   const std::unique_ptr<Device> device = make_host_device();
-  const Problem problem =
-      complete_problem(op, Problem::parse("expression=\"c[i,j] += a[i,k] * b[k,j]\" i=2 j=2 k=250007"));
-  const VariantCase variant = {problem, config_of(tmpl, problem, *device, std::string(one_warp) + "32")};
-  const Source source = render(op, tmpl, problem, variant.config, "host");
-  const Compilation compiled = compile_all(*make_host_toolchain(), {source}).front();
-  ASSERT_TRUE(compiled.ok) << compiled.log;
-  OpChecker checker(*device, [](std::vector<std::vector<double>>& inputs) {
-    for (std::vector<double>& input : inputs)
-      for (double& element : input) element = std::abs(element);
-  });
-  checker.check({&op, &tmpl}, compiled.bytes, source.suffix, problem, variant.config, false);
-  EXPECT_EQ(checker.runs(), 1);
+  halves_test::keep_long_sums_close(*device, *make_host_toolchain(), "host",
+                                    halves_test::product_of(2, 2, 250007), one_warp + "32");
 }
 
 }  // namespace

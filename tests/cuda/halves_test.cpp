@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests products of f32 by halves in tensor cores with numbers that are hard to split, in tiles as large as
+// those that are fast, and long sums.
+#include "templates/tensor/contract/halves_test.h"
+
+#include <iostream>
+#include <string>
+
+#include "runtime/toolchain.h"
+#include "tests/cuda/gpu.h"
+
+namespace tunesmith {
+namespace {
+
+class HalvesOnGpu : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (!IsSkipped() && device().facts().compute_capability < 80)
+      GTEST_SKIP() << "tensor cores multiply halves from compute capability 8.0 on";
+  }
+};
+
+TEST_F(HalvesOnGpu, KeepTheBoundForAllNumbers) {
+  const double worst = halves_test::keep_the_bound(
+      device(), *make_nvrtc_toolchain(), device().facts().target, 1200, 131, 260,
+      {{58, "TILE_M=128 TILE_N=128 THREAD_M=8 THREAD_N=8 TILE_K=32"},
+       {67, "TILE_M=128 TILE_N=256 THREAD_M=8 THREAD_N=16 TILE_K=16"},
+       {128, "TILE_M=64 TILE_N=64 THREAD_M=8 THREAD_N=8 TILE_K=16"},
+       {40, "TILE_M=32 TILE_N=16 THREAD_M=4 THREAD_N=4 TILE_K=16"},
+       {64, "TILE_M=128 TILE_N=128 THREAD_M=8 THREAD_N=8 TILE_K=32 STAGES=4"},
+       {100, "TILE_M=128 TILE_N=256 THREAD_M=8 THREAD_N=16 TILE_K=32 STAGES=3"},
+       {333, "TILE_M=128 TILE_N=64 THREAD_M=8 THREAD_N=8 TILE_K=32 STAGES=3 SPLIT=2"},
+       {40, "TILE_M=64 TILE_N=64 THREAD_M=8 THREAD_N=8 TILE_K=16 STAGES=2"}});
+  std::cout << "The largest error is " << worst << " of what is permitted.\n";
+}
+
+TEST_F(HalvesOnGpu, KeepLongSumsClose) {
+  const Problem problem = halves_test::product_of(16, 16, 1000003);
+  for (const std::string config : {"TILE_M=64 TILE_N=64 THREAD_M=8 THREAD_N=8 TILE_K=32",
+                                   "TILE_M=128 TILE_N=64 THREAD_M=8 THREAD_N=8 TILE_K=32 STAGES=3"})
+    halves_test::keep_long_sums_close(device(), *make_nvrtc_toolchain(), device().facts().target, problem,
+                                      config);
+}
+
+}  // namespace
+}  // namespace tunesmith
