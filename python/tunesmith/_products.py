@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,11 +16,14 @@ from ._tensors import _dtype_of, _launched, _read_as, _together, _types, _types_
 from ._types import dtype_words, type_name
 
 _Layout = tuple[Sequence[int], Sequence[int]]  # extents, and strides in elements
+_Computation = Callable[
+    ..., tuple[tuple[int, ...], str]
+]  # gives a line's shape and problem for a type and layouts of arrays
 _most_factor = 1 << 20  # of an index, and a place's whole number
 
 
 def _product(
-    word: str, values: Sequence[Any], computation: Any, finish: str | None, out: Any, out_dtype: Any
+    word: str, values: Sequence[Any], computation: _Computation, finish: str | None, out: Any, out_dtype: Any
 ) -> Any:
     """The result of a word's line for its arrays, of which computation() gives shape and problem."""
     if finish is not None and not isinstance(finish, str):
@@ -43,6 +46,12 @@ def _product(
         "" if stored == computed else dtype_words[stored],
     )
     return _launched(problem, shape, operands, like, out, stored, last)
+
+
+def _shape_of(computation: _Computation, shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The shape of a word's result, which depends neither on types nor on strides: these arrays repeat one element."""
+    arrays = [([int(extent) for extent in shape], [0] * len(shape)) for shape in shapes]
+    return computation("f32", arrays, "out", "")[0]
 
 
 @typed.of_a_and_b
@@ -131,6 +140,22 @@ def _borders(
     return before, behind
 
 
+def _convolution(stride: Any, padding: Any, dilation: Any, groups: int, channels: str) -> _Computation:
+    """conv_computation() with the settings of conv()."""
+    if channels not in ("first", "last"):
+        raise ValueError(f"conv() was given channels={channels!r}; allowed are 'first' and 'last'.")
+
+    def computation(dtype: str, arrays: Sequence[_Layout], *rest: str) -> tuple[tuple[int, ...], str]:
+        taps = arrays[1][0][2:]
+        strides, dilations = _numbers(stride, len(taps), "stride"), _numbers(dilation, len(taps), "dilation")
+        before, behind = _borders(taps, strides, dilations, padding)
+        return conv_computation(
+            dtype, arrays, *rest, strides, dilations, before, behind, index(groups), channels == "last"
+        )
+
+    return computation
+
+
 @typed.of_x_and_w
 @recorded("x", "w", "bias", "out")
 def conv(
@@ -162,16 +187,7 @@ def conv(
     >>> tunesmith.conv(image, mask).tolist()
     [[[[4.0, 4.0, 4.0], [4.0, 4.0, 4.0]]]]
     """
-    if channels not in ("first", "last"):
-        raise ValueError(f"conv() was given channels={channels!r}; allowed are 'first' and 'last'.")
     values = (x, w) if bias is None else (x, w, bias)
-
-    def computation(dtype: str, arrays: Sequence[_Layout], *rest: str) -> tuple[tuple[int, ...], str]:
-        taps = arrays[1][0][2:]
-        strides, dilations = _numbers(stride, len(taps), "stride"), _numbers(dilation, len(taps), "dilation")
-        before, behind = _borders(taps, strides, dilations, padding)
-        return conv_computation(
-            dtype, arrays, *rest, strides, dilations, before, behind, index(groups), channels == "last"
-        )
-
-    return _product("conv", values, computation, finish, out, out_dtype)
+    return _product(
+        "conv", values, _convolution(stride, padding, dilation, groups, channels), finish, out, out_dtype
+    )

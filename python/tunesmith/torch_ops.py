@@ -17,7 +17,7 @@ from torch import Tensor
 
 from . import _products, _reductions, _tensors, ndimage
 from ._convolutions import convolve as convolve_arrays
-from ._core import tensor_shape
+from ._core import linear_computation, matmul_computation, tensor_shape
 from ._expressions import Vectorized
 from ._transposition import transpose as transpose_array
 
@@ -167,7 +167,7 @@ def matmul(a: Tensor, b: Tensor, finish: str = "out") -> Tensor:
 
 @matmul.register_fake
 def _(a, b, finish="out"):
-    return _result(a, [a, b], _products._matmul_shape(tuple(a.shape), tuple(b.shape)), "matmul()")
+    return _result(a, [a, b], _products._shape_of(matmul_computation, [a.shape, b.shape]), "matmul()")
 
 
 @torch.library.custom_op("tunesmith::linear", mutates_args=())
@@ -178,7 +178,9 @@ def linear(x: Tensor, w: Tensor, bias: Tensor | None = None, finish: str = "out"
 @linear.register_fake
 def _(x, w, bias=None, finish="out"):
     inputs = [x, w] if bias is None else [x, w, bias]
-    return _result(x, inputs, _products._linear_shape(*(tuple(one.shape) for one in inputs)), "linear()")
+    return _result(
+        x, inputs, _products._shape_of(linear_computation, [one.shape for one in inputs]), "linear()"
+    )
 
 
 @torch.library.custom_op("tunesmith::conv", mutates_args=())
@@ -210,7 +212,5 @@ def conv(
 @conv.register_fake
 def _(x, w, bias=None, stride=None, padding=None, dilation=None, groups=1, finish="out", channels="first"):
     inputs = [x, w] if bias is None else [x, w, bias]
-    shapes = [tuple(one.shape) for one in (x, w)]
-    settings = (stride or 1, padding or 0, dilation or 1, groups, channels)
-    found = _products._convolution(*shapes, None if bias is None else tuple(bias.shape), *settings)
-    return _result(x, inputs, _products._conv_shape(*shapes, found), "conv()")
+    computation = _products._convolution(stride or 1, padding or 0, dilation or 1, groups, channels)
+    return _result(x, inputs, _products._shape_of(computation, [one.shape for one in inputs]), "conv()")

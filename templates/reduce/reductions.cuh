@@ -339,6 +339,9 @@ __device__ __forceinline__ void add_group(Moments<Compensated>& total, int count
 
 __device__ __forceinline__ float fused(float x, float y, float z) { return fmaf(x, y, z); }
 __device__ __forceinline__ double fused(double x, double y, double z) { return fma(x, y, z); }
+// A product that is not fused with the operation behind it.
+__device__ __forceinline__ float rounded_product(float x, float y) { return __fmul_rn(x, y); }
+__device__ __forceinline__ double rounded_product(double x, double y) { return __dmul_rn(x, y); }
 __device__ __forceinline__ float reciprocal(float x) { return __fdividef(1.0f, x); }
 __device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
 
@@ -395,12 +398,13 @@ struct MomentReduction {
     if constexpr (N == 1) {
       add_group(total, 1, number_of(shift), static_cast<Number>(x[0]), Number(0), Number(0));
     } else {
-      // The first mean need not be exact: the second pass finds its error. Missing elements are 0.
+      // The first mean need not be exact: the second pass finds its error, of the number that is added below.
+      // Missing elements are 0.
       const Number inverse = all ? Number(1) / Number(N) : reciprocal(static_cast<Number>(count));
       Number values[N];
 #pragma unroll
       for (int k = 0; k < N; ++k) values[k] = static_cast<Number>(x[k]);
-      const Number mean = tree<Plain, N>(values) * inverse;
+      const Number mean = rounded_product(tree<Plain, N>(values), inverse);
 #pragma unroll
       for (int k = 0; k < N; ++k) values[k] = all || k < there ? static_cast<Number>(x[k]) - mean : Number(0);
       const Number rest = tree<Plain, N>(values);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests templates on tensor cores with numbers that are hard to split into halves: sizes over many powers of
 // two, single large and tiny numbers, long tails, sums that only grow. The op's bound is that of a plain sum,
-// so the loss of a part is visible if the sum has no other terms.
+// so the loss of a part is visible if the sum has no other terms. Tests variances of numbers far from 0,
+// where a product that the compiler fuses with what follows is another number than the rounded one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <numbers>
 
 #include "generator/random.h"
+#include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
 #include "tests/op_checker.h"
@@ -151,6 +153,45 @@ std::vector<TemplateCase> on_tensor_cores() {
 INSTANTIATE_TEST_SUITE_P(Ops, HardNumbersOnGpu, testing::ValuesIn(on_tensor_cores()),
                          [](const auto& info) { return info.param.op->name + "_" + info.param.tmpl->name; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HardNumbersOnGpu);
+
+class MomentsOnGpu : public GpuTest {};
+
+// A thread's part of these lines is no power of two, so that its mean is rounded.
+TEST_F(MomentsOnGpu, FarFromZeroKeepTheirDigits) {
+  const Op& op = find_op("reduce");
+  std::vector<TemplateCase> cases;
+  std::vector<VariantCase> variants;
+  std::vector<Source> sources;
+  for (const char* function : {"var", "std", "mean_var"}) {
+    for (const char* types : {"dtype=f64", "dtype=f32", "dtype=f32 sum_dtype=f64"}) {
+      for (const char* sizes : {"outer=3 length=5000", "outer=40 length=61", "length=70003",
+                                "length=5000 inner=3", "length=777 inner=300"}) {
+        const Problem problem =
+            complete_problem(op, Problem::parse(std::string(sizes) + " function=" + function + " " + types));
+        for (const Template& tmpl : op.templates) {
+          if (why_not(tmpl, problem, device().facts())) continue;
+          const Config config = tmpl.space(problem, device().facts()).complete({});
+          cases.push_back({&op, &tmpl});
+          variants.push_back({problem, config});
+          sources.push_back(render(op, tmpl, problem, config, device().facts().target));
+        }
+      }
+    }
+  }
+  const std::vector<Compilation> compiled = compile_all(*make_nvrtc_toolchain(), sources);
+  OpChecker checker(device(), [](std::vector<std::vector<double>>& inputs) {
+    for (double& x : inputs[0]) x = static_cast<double>(static_cast<float>(1e4 + x));
+  });
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    ASSERT_TRUE(compiled[i].ok) << compiled[i].log;
+    checker.check(cases[i], compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
+                  false);
+  }
+  std::cout << checker.runs() << " runs; the largest error is " << checker.worst()
+            << " of what is permitted\n";
+  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
+  EXPECT_GT(checker.runs(), 90);
+}
 
 }  // namespace
 }  // namespace tunesmith

@@ -144,19 +144,26 @@ TEST_F(FaultTest, WhatIsRightForUsualNumbersOnlyIsFoundByTheOtherSets) {
 TEST_F(FaultTest, WhatFailedIsTriedAgainOnlyWhenAsked) {
   TuneOptions asked = options();
   asked.search.templates = {"hang", "abort"};
-  asked.measure.worker.measure_s = 1;
+  // On a GPU that others use too the base may take longer than a second.
+  if (device_under_test() == "host") asked.measure.worker.measure_s = 1;
   run(asked);
+  std::string failed;
   const auto count_failed = [&] {
     std::int64_t count = 0;
-    for (const ResultRow& row : rows()) count += row.verdict != "ok";
+    failed.clear();
+    for (const ResultRow& row : rows()) {
+      if (row.verdict == "ok") continue;
+      ++count;
+      failed += row.template_name + ": " + row.verdict + ", " + row.reason + "\n";
+    }
     return count;
   };
-  EXPECT_EQ(count_failed(), 2);
+  EXPECT_EQ(count_failed(), 2) << failed;
   EXPECT_EQ(run(asked).problems[0].known, 2);
-  EXPECT_EQ(count_failed(), 2);
+  EXPECT_EQ(count_failed(), 2) << failed;
   asked.search.retry_failed = true;
   run(asked);
-  EXPECT_EQ(count_failed(), 4);
+  EXPECT_EQ(count_failed(), 4) << failed;
 }
 
 TEST_F(FaultTest, AKilledTunerLosesOnlyWhatWasInFlight) {

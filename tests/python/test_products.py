@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """matmul, linear and conv against NumPy, SciPy and loops: shapes that broadcast, strides, paddings, groups, finishes, and what is wrong."""
 
+import ast
 import importlib.util
 import itertools
+import pathlib
 import re
 
 import numpy as np
@@ -12,6 +14,7 @@ import tunesmith
 from drawn_forms import Draw
 from every_word import drawn_layer
 from layers import affine, convolved
+from tunesmith import _core, _products
 
 rng = np.random.default_rng(20261129)
 
@@ -33,6 +36,7 @@ shapes = [
 @pytest.mark.parametrize("dtype", ["float64", "int16"])
 def test_matmul_is_numpys(a, b, dtype):
     a, b = ((9 * rng.standard_normal(shape)).astype(dtype) for shape in (a, b))
+    assert _products._shape_of(_core.matmul_computation, [a.shape, b.shape]) == np.matmul(a, b).shape
     for _ in range(2):  # the second call is a recorded one
         found, expected = tunesmith.matmul(a, b), np.matmul(a, b)
         close(found, expected)
@@ -99,6 +103,7 @@ def test_types_are_numpys(given):
 def test_sums_are_finished_with_a_bias():
     x, w, bias = (rng.standard_normal(shape) for shape in ((2, 3, 5), (4, 5), (4,)))
     plain = affine(x, w, bias)
+    assert _products._shape_of(_core.linear_computation, [x.shape, w.shape, bias.shape]) == plain.shape
     for finish, function in (
         (None, lambda y: y),
         ("out", lambda y: y),
@@ -140,6 +145,11 @@ def test_conv_is_its_loops(part):
                 tunesmith.conv(x, w, bias, **settings)
             continue
         computed += 1
+        computation = _products._convolution(
+            **{"stride": 1, "padding": 0, "dilation": 1, "groups": 1, "channels": "first", **settings}
+        )
+        arrays = (x, w) if bias is None else (x, w, bias)
+        assert _products._shape_of(computation, [one.shape for one in arrays]) == expected.shape
         for _ in range(2):
             close(tunesmith.conv(x, w, bias, **settings), expected)
         out = np.full(expected.shape, np.nan, "f")
@@ -268,3 +278,21 @@ image, mask = np.ones((2, 4, 8, 9)), np.ones((6, 4, 3, 3))
 def test_what_is_wrong_is_a_sentence(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_the_operators_for_pytorch_use_what_is_there():
+    """torch_ops.py, read: importing it would need PyTorch, and the shapes of its results are asked for by torch.compile alone."""
+    tree = ast.parse((pathlib.Path(tunesmith.__file__).parent / "torch_ops.py").read_text(encoding="utf-8"))
+    modules, used = {}, []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            if node.module is None:
+                modules |= {one.name: importlib.import_module(f"tunesmith.{one.name}") for one in node.names}
+            else:
+                module = importlib.import_module(f"tunesmith.{node.module}")
+                used += [(module, one.name) for one in node.names]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            used.append((modules[node.value.id], node.attr))
+    assert len(used) > 15
+    assert [f"{module.__name__}.{name}" for module, name in used if not hasattr(module, name)] == []

@@ -57,7 +57,11 @@ def cases():
             (x[None, None], w[None, None], w[0, :1], [1, 2], [1, 0], [2, 1], 1, "max(out, 0)"),
             torch.nn.functional.conv2d(x[None, None], w[None, None], w[0, :1], (1, 2), (1, 0), (2, 1)).relu(),
         ),
-        (ops.conv, (x.T, w[:, None], None, None, [2], None, x.shape[0], "out", "last"), None),
+        (
+            ops.conv,
+            (x.T, x[:, None, :3], None, None, [2], None, x.shape[0], "out", "last"),
+            torch.nn.functional.conv1d(x[None], x[:, None, :3], padding=2, groups=x.shape[0])[0].T,
+        ),
         (ops.einsum, ("ij,jk,k", [x.T, x, x[0]]), x.T @ x @ x[0]),
     ]
 
