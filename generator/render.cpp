@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "generator/error.h"
 #include "generator/hash.h"
@@ -60,7 +61,9 @@ void write(std::string& text, const Constant& constant, const Template& tmpl) {
   }
   if (std::holds_alternative<std::int64_t>(constant.value)) {
     const bool macro = std::find(tmpl.macros.begin(), tmpl.macros.end(), constant.name) != tmpl.macros.end();
-    text += (macro ? "#define " + constant.name + " " : "constexpr int " + constant.name + " = ") +
+    const bool is_int = std::in_range<int>(std::get<std::int64_t>(constant.value));
+    text += (macro ? "#define " + constant.name + " "
+                   : (is_int ? "constexpr int " : "constexpr long long ") + constant.name + " = ") +
             to_text(constant.value) + (macro ? "\n" : ";\n");
     return;
   }

@@ -74,6 +74,8 @@ std::string Describer::text() {
   find_grid();
   find_arrays();
   find_symbols();
+  settle_grid_axes();
+  settle_outputs_by_block();
   find_shared();
   replace_computed();
   return written();
@@ -113,6 +115,10 @@ void Describer::find_body() {
 bool Describer::reads_component(const std::string& of, char component) const {
   const std::regex form("\\b" + of + "\\s*\\.\\s*" + component + "\\b");
   return std::regex_search(reached_, form);
+}
+
+bool Describer::reads_block_size() const {
+  return reads("blockDim") || reads("this_thread_block") || reads("this_grid");
 }
 
 void Describer::choose_launch() {
@@ -210,7 +216,11 @@ std::string Describer::written() {
 
   text += "\n[axes]\n";
   for (const Axis& one : axes_) add_line(text, one.name + " = " + listed_values(one.values), one.comment);
-  if (axes_.empty())
+  // A kernel without a constant to tune still may be compiled with fewer registers.
+  const bool limits_registers = axes_.empty() && !arrays_.empty();
+  if (limits_registers)
+    add_line(text, "REGISTERS = [0, 32, 64, 128]", "the kernel has no constant to tune: its registers");
+  else if (axes_.empty())
     add_line(text, "BLOCK = \"?\"", "the kernel has no constant to tune; give one of its numbers a name");
 
   std::vector<std::string> factors;
@@ -220,13 +230,15 @@ std::string Describer::written() {
   std::string threads;
   for (const std::string& one : factors) threads += (threads.empty() ? "" : " * ") + one;
   const bool needs_rule = std::find(block_.begin(), block_.end(), "?") == block_.end() && !threads.empty() &&
-                          std::any_of(threads.begin(), threads.end(), [](char c) {
-                            return std::isalpha(static_cast<unsigned char>(c)) != 0;
+                          std::any_of(axes_.begin(), axes_.end(), [&](const Axis& one) {
+                            return find_word(threads, one.name) != std::string::npos;
                           });
   std::vector<std::string> rules;
   if (needs_rule) rules.push_back(threads + " <= 1024");
-  if (!rule_.empty()) rules.push_back(rule_);
+  rules.insert(rules.end(), rules_.begin(), rules_.end());
   if (!rules.empty()) text += "\n[rules]\nmust = " + listed_texts(rules) + "\n";
+
+  if (limits_registers) text += "\n[compile]\nmaxrregcount = \"REGISTERS\"\n";
 
   text += "\n[launch]\n";
   add_line(text, "grid = " + listed_texts(grid_), grid_comment_);

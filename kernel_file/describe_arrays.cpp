@@ -65,6 +65,10 @@ void Describer::find_arrays() {
     const ArrayUse use = bounds_->use_of(one.name);
     const bool may_be_written = !one.is_const && (use.is_written || use.is_passed);
     array.role = !may_be_written ? "" : use.is_read || use.is_passed ? "inout" : "output";
+    if (array.role == "output" && (use.is_at_place || (bounds_->leaves_border() && !use.is_by_block))) {
+      array.role = "inout";
+      array.comment = use.is_at_place ? "the kernel writes some elements" : "the kernel leaves out a border";
+    }
     find_extents(array, i, element);
     if (members > 1 && (array.extents.empty() || array.extents.front() != "?"))
       array.extents.push_back(std::to_string(members));
@@ -116,6 +120,15 @@ void Describer::find_extents(Array& array, std::size_t i, const std::string& ele
     if (!tree || !may_be_extent(*tree)) by_index.clear();
     if (by_index.empty()) break;
     trees.push_back(*tree);
+  }
+  if (trees.size() == 1 && trees[0].kind == HostExpression::Kind::binary && trees[0].word == "+") {
+    // A sum of sizes is clearer with the numbers that constants stand for.
+    std::map<std::string, HostExpression> numbers;
+    for (const auto& [name, value] : constants_)
+      if (!is_axis(name) && !sizes_.contains(name))
+        numbers[name] = {.kind = HostExpression::Kind::number, .number = value, .word = {}};
+    trees[0] = with(trees[0], numbers);
+    by_index = {trees[0].text()};
   }
   if (launch_ && i < launch_->arguments.size()) {
     Names names;

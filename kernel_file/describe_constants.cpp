@@ -228,6 +228,10 @@ bool Describer::is_undeclared(const std::string& word) const {
     const std::size_t behind = skip_space(reached_, at + word.size());
     const char next = behind < reached_.size() ? reached_[behind] : ' ';
     const bool is_comparison = next == '<' && reached_.compare(behind, 2, "<=") == 0;
+    // Pasted tokens, and (&items)[N].
+    if (reached_.compare(behind, 2, "##") == 0 ||
+        (next == ')' && behind + 1 < reached_.size() && reached_[behind + 1] == '['))
+      return false;
     if (next == '(' || next == '.' || next == ':' || next == '{' || is_name(next)) return false;
     if (next == '=' && reached_.compare(behind, 2, "==") != 0) return false;  // an enumerator
     if (next == '<' && !is_comparison && reached_.find('>', behind) < reached_.find(';', behind))
@@ -237,10 +241,12 @@ bool Describer::is_undeclared(const std::string& word) const {
     if (back == 0) return false;
     if (reached_[back - 1] == '.' || (reached_[back - 1] == '>' && back > 1 && reached_[back - 2] == '-'))
       return false;
-    if (is_name(reached_[back - 1]) && !in_directive(reached_, at)) {
+    if (is_name(reached_[back - 1])) {
       std::size_t begin = back;
       while (begin > 0 && is_name(reached_[begin - 1])) --begin;
       const std::string before = reached_.substr(begin, back - begin);
+      if (before == "typename" || before == "class" || before == "struct") return false;
+      if (in_directive(reached_, at)) continue;
       if (before != "return" && before != "unroll" && before != "case") return false;
     }
   }

@@ -19,6 +19,16 @@ int Describer::dimensions() const {
   return 1;
 }
 
+std::string Describer::block_by_index(std::size_t i) const {
+  const auto index = bounds_->whole_index(components_of_dim3[i]);
+  const auto product = index ? parsed_expression(index->of_block) : std::nullopt;
+  if (!product) return "";
+  if (product->kind == HostExpression::Kind::number && product->number >= 1 &&
+      product->number <= most_threads)
+    return product->text();
+  return product->kind == HostExpression::Kind::name && is_axis(product->word) ? product->word : "";
+}
+
 std::string Describer::new_block_axis(std::size_t i, std::size_t count) const {
   std::string name = count == 1 ? "BLOCK" : std::string("BLOCK_") + "XYZ"[i];
   while (declared_.contains(name) || words_.contains(name)) name = "T" + name;
@@ -50,7 +60,7 @@ void Describer::find_block() {
   };
   if (all.empty()) {
     const auto dims = static_cast<std::size_t>(dimensions());
-    const bool reads_dim = reads("blockDim");
+    const bool reads_dim = reads_block_size();
     if (launch_) block_comment_ = "the launch is not understood: a guess";
     // Axes with names such as block_size_x, BLOCK_Y or TILE_DIM.
     std::vector<std::string> blocks;
@@ -75,6 +85,8 @@ void Describer::find_block() {
         const std::int64_t value = dims == 1 ? 256 : i == 0 ? 32 : i == 1 ? 8 : 1;
         add_axis({name, around(value, most_threads), ""});
         block_.push_back(name);
+      } else if (const std::string found = block_by_index(i); !found.empty()) {
+        block_.push_back(found);
       } else {
         block_.emplace_back("?");
       }
@@ -96,7 +108,11 @@ void Describer::find_block() {
     if (one.kind == HostExpression::Kind::number) value = one.number;
     if (one.kind == HostExpression::Kind::name && names_.contains(one.word))
       value = names_.at(one.word).value;
-    const bool reads_dim = reads_component("blockDim", components_of_dim3[i]);
+    const bool reads_dim = reads_component("blockDim", components_of_dim3[i]) ||
+                           (all.size() == 1 && reads_block_size() && !reads("blockDim"));
+    const bool is_of_sizes =
+        !used.empty() &&
+        std::all_of(used.begin(), used.end(), [&](const std::string& name) { return sizes_.contains(name); });
     const bool is_warp =
         one.kind == HostExpression::Kind::name && std::regex_search(one.word, warp) && !is_axis(one.word);
     if (is_of_axes && !is_warp) {
@@ -119,6 +135,12 @@ void Describer::find_block() {
       }
       block_.push_back(with(one, values).text());
       for (const auto& [name, of] : values) meanings_[name] = of;
+    } else if (is_of_sizes && one.kind == HostExpression::Kind::name && adopt(one)) {
+      block_.push_back(one.word);
+      if (sizes_[one.word].value) value = sizes_[one.word].value;
+      sizes_[one.word].given =
+          "[1, " + std::to_string(std::min(value.value_or(most_threads), most_threads)) + "]";
+      sizes_[one.word].comment = "a block has as many threads";
     } else if (reads_dim) {
       const bool is_constant = one.kind == HostExpression::Kind::name && names_.contains(one.word) &&
                                names_.at(one.word).is_constant && is_identifier_here(one.word);
@@ -259,28 +281,120 @@ void Describer::find_grid() {
       if (value && reads_component("gridDim", components_of_dim3[i]) && *value > 1) {
         const std::string name = "GRID" + (all.size() > 1 ? std::string("_") + "XYZ"[i] : "");
         add_axis({name, around(*value, 65535), ""});
+        if (one.kind == HostExpression::Kind::name) grid_axes_[name] = one.word;
         grid_.push_back(name);
       } else if (value && one.kind == HostExpression::Kind::number) {
         grid_.push_back(std::to_string(*value));
       } else if (!has_own && adopt(one)) {
-        grid_.push_back(one.text());
+        add_blocks(one, i);
       } else {
-        // A size that only the host has might not fit to the kernel's own ones.
+        // A size that only the host has might not fit to the kernel's own ones, unless the kernel has no
+        // guard.
         grid_by_index(i);
-        if (grid_.back() == "?") grid_comment_ = "the launch takes " + one.text();
+        const bool is_free = grid_.back() == "?" && !bounds_->compares_block(components_of_dim3[i]);
+        if (is_free && adopt(one)) {
+          grid_.pop_back();
+          add_blocks(one, i);
+        } else if (grid_.back() == "?") {
+          grid_comment_ = "the launch takes " + one.text();
+        }
       }
       continue;
     }
     if (i > 0 && !reads_component("blockIdx", components_of_dim3[i])) continue;
     grid_by_index(i);
   }
+  for (std::size_t i = 0; i < grid_.size() && i < components_of_dim3.size(); ++i) {
+    const auto count = grid_[i] == "?" ? std::nullopt : parsed_expression(grid_[i]);
+    std::set<std::string> used;
+    if (count) gather_names(*count, used);
+    if (!used.empty() &&
+        std::all_of(used.begin(), used.end(), [&](const std::string& name) { return sizes_.contains(name); }))
+      bounds_->set_blocks(components_of_dim3[i], *count);
+  }
   while (grid_.size() > 1 && grid_.back() == "1") grid_.pop_back();
   if (std::find(grid_.begin(), grid_.end(), "?") != grid_.end()) find_unguarded();
 }
 
+void Describer::add_blocks(const HostExpression& one, std::size_t i) {
+  const bool rounds_up = one.kind == HostExpression::Kind::call && one.word == "ceil_div";
+  HostExpression size = one, of_block{.kind = HostExpression::Kind::number, .number = 1, .word = {}};
+  if (rounds_up) {
+    size = one.parts[0];
+    of_block = one.parts[1];
+  }
+  while (size.kind == HostExpression::Kind::binary && size.word == "/") {  // n / 256 / 2
+    of_block = joined("*", size.parts[1], of_block);
+    size = HostExpression(size.parts[0]);
+  }
+  std::set<std::string> used;
+  gather_names(of_block, used);
+  const bool is_of_axes =
+      std::any_of(used.begin(), used.end(), [&](const std::string& name) { return is_axis(name); });
+  if (!is_of_axes) {
+    grid_.push_back(one.text());
+    return;
+  }
+  const std::string divisor = of_block.parts.empty() ? of_block.text() : "(" + of_block.text() + ")";
+  const std::string dividend = size.parts.empty() ? size.text() : "(" + size.text() + ")";
+  if (bounds_->compares_block(components_of_dim3[i])) {
+    grid_.push_back("ceil_div(" + size.text() + ", " + of_block.text() + ")");
+  } else {
+    std::map<std::string, HostExpression> dims;  // the kernel reads an axis of the block as blockDim
+    for (std::size_t j = 0; j < block_.size() && j < components_of_dim3.size(); ++j)
+      dims[block_[j]] = {.kind = HostExpression::Kind::name,
+                         .word = std::string("blockDim.") + components_of_dim3[j]};
+    const HostExpression by_dim = with(of_block, dims);
+    for (const HostExpression& form : {of_block, by_dim})
+      for (const bool is_wrapped : {false, true})
+        bounds_->set_bound(components_of_dim3[i],
+                           is_wrapped && !form.parts.empty() ? "(" + form.text() + ")" : form.text(), size);
+    grid_.push_back(dividend + " / " + divisor);
+    grid_comment_ = "the kernel has no guard: whole blocks";
+    rules_.push_back(dividend + " % " + divisor + " == 0");
+  }
+}
+
+void Describer::settle_grid_axes() {
+  for (const auto& [axis, size] : grid_axes_) {
+    if (!sizes_.contains(size)) continue;
+    std::replace(grid_.begin(), grid_.end(), axis, size);
+    std::erase_if(axes_, [&, of = axis](const Axis& one) { return one.name == of; });
+    if (sizes_[size].value)
+      sizes_[size].given = "[1, " + std::to_string(std::min<std::int64_t>(*sizes_[size].value, 65535)) + "]";
+  }
+}
+
+void Describer::settle_outputs_by_block() {
+  if (grid_.size() != 1 || grid_.front() == "?") return;
+  const auto grid = parsed_expression(grid_.front());
+  const bool any = std::any_of(arrays_.begin(), arrays_.end(), [&](const Array& one) {
+    return !one.role.empty() && one.role != "constant" && bounds_->use_of(one.name).is_by_block;
+  });
+  if (!grid || !any) return;
+  // What a block adds up depends on its size and on the number of blocks.
+  std::set<std::string> used;
+  gather_names(*grid, used);
+  for (const std::string& one : block_)
+    if (const auto tree = parsed_expression(one)) gather_names(*tree, used);
+  std::map<std::string, HostExpression> values;
+  for (Axis& axis : axes_) {
+    if (!used.contains(axis.name)) continue;
+    axis.values.resize(1);
+    axis.comment = "one value, because an output has an element per block";
+    values[axis.name] = {.kind = HostExpression::Kind::number, .number = axis.values.front(), .word = {}};
+  }
+  const std::string blocks = with(*grid, values).text();
+  for (Array& one : arrays_)
+    if (bounds_->use_of(one.name).is_by_block) {
+      one.extents = {blocks};
+      one.comment = "an element per block";
+    }
+}
+
 void Describer::find_unguarded() {
   if (!sizes_.empty() || launch_ || block_.size() != 1 || block_[0] == "?") return;
-  const auto index = bounds_->unguarded();
+  const auto index = bounds_->whole_index('x');
   if (!index) return;
   std::string of_block = index->of_block;
   constexpr std::string_view dim = "blockDim.x";
@@ -295,7 +409,7 @@ void Describer::find_unguarded() {
   order_.push_back("n");
   grid_ = {"n / " + (tree->parts.empty() ? tree->text() : "(" + tree->text() + ")")};
   grid_comment_ = "the kernel has no guard: whole blocks";
-  rule_ = "n % " + (tree->parts.empty() ? tree->text() : "(" + tree->text() + ")") + " == 0";
+  rules_.push_back("n % " + (tree->parts.empty() ? tree->text() : "(" + tree->text() + ")") + " == 0");
 }
 
 bool Describer::adopt_constants(const std::set<std::string>& used) {

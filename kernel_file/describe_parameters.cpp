@@ -8,6 +8,7 @@
 #include "generator/c_characters.h"
 #include "kernel_file/c_type.h"
 #include "kernel_file/describer.h"
+#include "kernel_file/struct_layout.h"
 #include "kernel_file/text_scanner.h"
 
 namespace tunesmith {
@@ -22,6 +23,8 @@ void Describer::find_scalars() {
     const CType type = c_type(of_template != types_.end() ? "float" : one.type, code_);
     if (!is_integer(type)) {
       arguments_.back() = real_of(given, type);
+      if (arguments_.back() == "?" && of_template == types_.end())
+        arguments_.back() = members_of_argument(one, given);
       continue;
     }
     if (one.name.empty()) {
@@ -49,6 +52,20 @@ void Describer::find_scalars() {
           arguments_.back() = known->second;
           continue;
         }
+        // A constant of the program that the kernel reads beside its parameter is the size itself.
+        const auto constant = constants_.find(made->word);
+        if (constant != constants_.end() && !is_axis(made->word) && is_literal(made->word) &&
+            reads(made->word)) {
+          const std::string word = made->word;
+          arguments_.back() = word;
+          place_.known[plain] = word;
+          member_names_[one.name] = word;
+          if (sizes_.contains(word)) continue;
+          sizes_[word] = {.value = constant->second, .is_extent = true};
+          order_.push_back(word);
+          compiled_in_.push_back(word);
+          continue;
+        }
         place_.known[made->word] = one.name;
       } else if (made) {
         computed_[one.name] = *made;
@@ -62,6 +79,58 @@ void Describer::find_scalars() {
     sizes_[one.name] = size;
     order_.push_back(one.name);
   }
+}
+
+std::string Describer::assigned_member(const std::string& variable, const std::string& member) const {
+  if (variable.empty() || !std::all_of(variable.begin(), variable.end(), is_name)) return "";
+  const std::regex form("\\b" + variable + "\\s*\\.\\s*" + member + "\\s*=([^=;]+);");
+  std::string found;
+  for (std::sregex_iterator at(host_text_.begin(), host_text_.end(), form), none; at != none; ++at) {
+    if (!found.empty()) return "";
+    found = (*at)[1].str();
+  }
+  return found;
+}
+
+std::string Describer::members_of_argument(const DeclaredKernel::Parameter& parameter,
+                                           const std::string& given) {
+  const StructLayout layout = struct_layout(parameter.type, code_);
+  if (!layout.why.empty() || layout.members.empty() || parameter.name.empty()) return "?";
+  const bool is_vector = layout.members.front().name == "x";  // its names say nothing alone
+  std::string text;
+  for (const StructMember& member : layout.members) {
+    const std::string words = assigned_member(given, member.name);
+    const bool is_real = member.dtype == DType::f32 || member.dtype == DType::f64;
+    std::string value;
+    if (is_real || member.count > 0) {
+      value = is_real ? "1.0" : "1";
+      if (member.count > 0) {
+        std::string list = value;
+        for (std::int64_t i = 1; i < member.count; ++i) list += ", " + value;
+        value = "[" + list + "]";
+      } else if (!words.empty()) {
+        value = real_of(squeezed(words), {.dtype = DType::f32});
+      }
+    } else {
+      std::string size = is_vector ? parameter.name + "_" + member.name : member.name;
+      const auto is_taken = [&](const std::string& name) {
+        return sizes_.contains(name) || is_axis(name) ||
+               std::any_of(kernel_.parameters.begin(), kernel_.parameters.end(),
+                           [&](const auto& one) { return one.name == name; });
+      };
+      if (is_taken(size)) size = parameter.name + "_" + member.name;
+      if (is_taken(size)) return "?";
+      Size made;
+      if (!words.empty()) made.value = value_of(squeezed(words));
+      if (member.dtype == DType::boolean) made.given = "{ minimum = 0, maximum = 1, default = 1 }";
+      sizes_[size] = made;
+      order_.push_back(size);
+      member_names_[parameter.name + "." + member.name] = size;
+      value = "\"" + size + "\"";
+    }
+    text += (text.empty() ? "{ " : ", ") + member.name + " = " + value;
+  }
+  return text + " }";
 }
 
 std::string Describer::real_of(const std::string& given, const CType& type) const {
@@ -104,7 +173,9 @@ void Describer::find_bounds() {
   for (const auto& [name, value] : constants_)
     if (is_literal(name)) names.insert(name);
   for (const Axis& one : axes_) names.insert(one.name);
-  bounds_.emplace(body_, std::move(names), macros_);
+  std::map<std::string, std::string> meanings = macros_;
+  meanings.insert(member_names_.begin(), member_names_.end());
+  bounds_.emplace(body_, std::move(names), meanings);
 }
 
 bool Describer::is_literal(const std::string& name) const {

@@ -97,6 +97,17 @@ std::vector<Problem> drawn(const Facts& facts, const Problem& problem,
     if (one == problem || std::find(found.begin(), found.end(), one) != found.end()) continue;
     if (why_not(facts, one).empty() && is_small(facts, one)) found.push_back(std::move(one));
   }
+  // A rule may ask for whole blocks of several tiles.
+  constexpr std::size_t enough = 3;
+  for (int draw = 0; draw < most_draws && found.size() < enough && !around.empty(); ++draw) {
+    Problem one = of_integers([&](std::size_t) -> std::int64_t {
+      const std::int64_t tile = around[random.below(around.size() / 4) * 4 + 1];
+      return random.below(2) == 0 ? tile * static_cast<std::int64_t>(1 + random.below(16))
+                                  : awkward[random.below(awkward.size())];
+    });
+    if (one == problem || std::find(found.begin(), found.end(), one) != found.end()) continue;
+    if (why_not(facts, one).empty() && is_small(facts, one)) found.push_back(std::move(one));
+  }
   return found;
 }
 

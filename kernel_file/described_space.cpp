@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "generator/error.h"
+#include "generator/number_text.h"
 #include "kernel_file/described_parts.h"
 
 namespace tunesmith {
@@ -78,24 +79,46 @@ void put(std::vector<unsigned char>& bytes, std::int64_t at, Number number) {
   std::memcpy(bytes.data() + at, &number, sizeof(number));
 }
 
-// Puts the number where the member lies; returns a sentence if it cannot hold it.
-std::string put_member(const DescribedMember& member, const std::string& type, std::int64_t whole,
-                       double number, std::vector<unsigned char>& bytes) {
-  if (member.dtype == DType::f32) {
-    put(bytes, member.offset, static_cast<float>(number));
-  } else if (member.dtype == DType::f64) {
-    put(bytes, member.offset, number);
-  } else if (tunesmith::bytes(member.dtype) == 8) {
-    put(bytes, member.offset, whole);
-  } else {
-    const auto [least, most] = limits_of(member.dtype);
-    if (whole < least || whole > most)
-      return "The member " + member.name + " of " + type + " holds integers from " + std::to_string(least) +
-             " to " + std::to_string(most) + ", and it is " + std::to_string(whole) + ".";
-    const auto narrow = static_cast<std::int32_t>(whole);
-    std::memcpy(bytes.data() + member.offset, &narrow,  // the low bytes come first
-                static_cast<std::size_t>(tunesmith::bytes(member.dtype)));
+// A number that a kernel takes, for a config.
+struct GivenNumber {
+  std::optional<std::int64_t> whole;  // with all its digits; none: it has a fraction
+  double real = 0;
+
+  template <typename Number>
+  Number as() const {
+    return whole ? static_cast<Number>(*whole) : static_cast<Number>(real);
   }
+};
+
+// Computes the number; returns a sentence if it has no value.
+std::string compute(const DescribedNumber& described, const Given& given, std::int64_t step,
+                    GivenNumber& made) {
+  made = {.whole = std::nullopt, .real = described.real};
+  if (!described.expression) return "";
+  const IntegerExpression::Result result =
+      value_of(*described.expression, given.facts, given.values, &given.config, step);
+  made.whole = result.value;
+  return result.error;
+}
+
+// Puts the number where the member lies; returns a sentence if it cannot hold it.
+std::string put_member(const DescribedMember& member, const std::string& type, const GivenNumber& number,
+                       std::vector<unsigned char>& bytes) {
+  if (member.dtype == DType::f32) {
+    put(bytes, member.offset, number.as<float>());
+    return "";
+  }
+  if (member.dtype == DType::f64) {
+    put(bytes, member.offset, number.as<double>());
+    return "";
+  }
+  const std::int64_t whole = number.whole.value();
+  const auto [least, most] = limits_of(member.dtype);
+  if (whole < least || whole > most)
+    return "The member " + member.name + " of " + type + " holds integers from " + std::to_string(least) +
+           " to " + std::to_string(most) + ", and it is " + std::to_string(whole) + ".";
+  std::memcpy(bytes.data() + member.offset, &whole,  // the low bytes come first
+              static_cast<std::size_t>(tunesmith::bytes(member.dtype)));
   return "";
 }
 
@@ -103,17 +126,9 @@ std::string add_record(const DescribedArgument& argument, const Given& given, st
                        std::vector<KernelArgument>& made) {
   std::vector<unsigned char> bytes(static_cast<std::size_t>(argument.layout.bytes));
   for (const DescribedMember& member : argument.members) {
-    double number = member.number;
-    auto whole = static_cast<std::int64_t>(number);
-    if (member.expression) {
-      const IntegerExpression::Result result =
-          value_of(*member.expression, given.facts, given.values, &given.config, step);
-      if (!result.error.empty()) return result.error;
-      whole = result.value;
-      number = static_cast<double>(whole);
-    }
-    if (std::string why = put_member(member, argument.record_type, whole, number, bytes); !why.empty())
-      return why;
+    GivenNumber number;
+    if (std::string why = compute(member.number, given, step, number); !why.empty()) return why;
+    if (std::string why = put_member(member, argument.record_type, number, bytes); !why.empty()) return why;
   }
   const auto as = [&]<typename Word>(Word) {
     std::vector<Word> words(bytes.size() / sizeof(Word));
@@ -165,25 +180,22 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
                " takes a number of the dtype, which cannot be given for f16 and bf16.";
     }
   }
-  double number = argument.number;
-  auto whole = static_cast<std::int64_t>(number);
-  if (argument.expression) {
-    const IntegerExpression::Result result =
-        value_of(*argument.expression, given.facts, given.values, &given.config, step);
-    if (!result.error.empty()) return result.error;
-    whole = result.value;
-    number = static_cast<double>(whole);
-  }
-  if (type == Type::int32 && (whole < least || whole > most)) {
-    return "The kernel " + kernel + " takes \"" +
-           (argument.expression ? argument.expression->text() : std::to_string(whole)) +
+  GivenNumber number;
+  if (std::string why = compute(argument.number, given, step, number); !why.empty()) return why;
+  if (type == Type::f32) made.emplace_back(number.as<float>());
+  if (type == Type::f64) made.emplace_back(number.as<double>());
+  if (type == Type::f32 || type == Type::f64) return "";
+  if (!number.whole)
+    return "The kernel " + kernel + " takes an integer of the dtype, and its argument is " +
+           printed("%g", number.real) + "; give a whole number, or an expression in quotes.";
+  const std::int64_t whole = *number.whole;
+  if (whole < least || whole > most) {
+    return "The kernel " + kernel + " takes \"" + argument.number.expression->text() +
            "\" as an integer from " + std::to_string(least) + " to " + std::to_string(most) + ", and it is " +
            std::to_string(whole) + ".";
   }
-  if (type == Type::int32) made.emplace_back(static_cast<std::int32_t>(whole));
+  if (type == Type::int32) made.emplace_back(static_cast<std::int32_t>(whole));  // of a u32 its bits
   if (type == Type::int64) made.emplace_back(whole);
-  if (type == Type::f32) made.emplace_back(static_cast<float>(number));
-  if (type == Type::f64) made.emplace_back(number);
   return "";
 }
 
@@ -217,7 +229,8 @@ Launch launch_of(const DescribedLaunch& described, const Given& given, const Pla
   }
   for (const DescribedArgument& argument : described.arguments) {
     if (!made.error.empty()) return launch;
-    if (argument.expression && !evaluated(*argument.expression, given, step, made)) return launch;
+    if (argument.number.expression && !evaluated(*argument.number.expression, given, step, made))
+      return launch;
     made.error = add_argument(argument, described.kernel, given, placed, step, launch.arguments);
   }
   return launch;

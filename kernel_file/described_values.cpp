@@ -69,6 +69,9 @@ Contents contents_of(const Facts& facts, const DescribedValues& values) {
       if (!expression) return number;
       const IntegerExpression::Result result = value_of(*expression, *facts, of_problem);
       if (!result.error.empty()) throw UsageError(result.error);
+      if (result.value < -most_exact_value || result.value > most_exact_value)
+        throw UsageError("The bound \"" + expression->text() + "\" of values is " +
+                         std::to_string(result.value) + "; it must be within 2^53.");
       return static_cast<double>(result.value);
     };
     const double least = bound(values.least, values.contents.least);

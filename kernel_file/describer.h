@@ -57,6 +57,8 @@ class Describer {
   void find_body();
   bool reads(const std::string& name) const { return find_word(reached_, name) != std::string::npos; }
   bool reads_component(const std::string& of, char component) const;
+  // True if the kernel asks for the block's size: as blockDim, or by a cooperative group.
+  bool reads_block_size() const;
   // Takes the launch whose sizes are understood best.
   void choose_launch();
   static bool is_integer(const CType& type);
@@ -83,6 +85,10 @@ class Describer {
 
   // describe_parameters.cpp
   void find_scalars();
+  // Returns the members of a struct that is given by value, as a table of TOML; "?": they cannot be given.
+  std::string members_of_argument(const DeclaredKernel::Parameter& parameter, const std::string& given);
+  // Returns what the host code assigns to a member of a variable, if it does so once; else an empty text.
+  std::string assigned_member(const std::string& variable, const std::string& member) const;
   // Returns a floating-point argument as a number; "?": it is no number's.
   std::string real_of(const std::string& given, const CType& type) const;
   void find_bounds();
@@ -91,6 +97,8 @@ class Describer {
 
   // describe_launch.cpp
   int dimensions() const;
+  // The block's component if the kernel's index says it, as in blockIdx.x * 256 + threadIdx.x; else empty.
+  std::string block_by_index(std::size_t i) const;
   // Names an axis for a component of a block that the kernel reads as blockDim.
   std::string new_block_axis(std::size_t i, std::size_t count) const;
   // Replaces names by what stands for them.
@@ -112,6 +120,13 @@ class Describer {
   void find_grid();
   // A kernel without sizes and without a guard: its problem is a number of whole blocks.
   void find_unguarded();
+  // Adds the number of blocks that the launch takes. A kernel with a guard may have a last block that is not
+  // whole, another one has only whole blocks.
+  void add_blocks(const HostExpression& one, std::size_t i);
+  // A grid that is an axis with the name of a size is that size.
+  void settle_grid_axes();
+  // An output with an element per block: the number of blocks then is the same for all configs.
+  void settle_outputs_by_block();
   // Constants of the kernel that a launch names become axes with one value.
   bool adopt_constants(const std::set<std::string>& used);
 
@@ -158,14 +173,17 @@ class Describer {
   std::map<std::size_t, std::int64_t> numbers_;     // by component: the block's number in the launch
   std::map<std::size_t, std::string> block_names_;  // and its axis
   std::map<std::string, std::string> types_;        // by template parameter: its dtype
-  std::string dtype_, shared_, rule_, block_comment_, grid_comment_;
+  std::string dtype_, shared_, block_comment_, grid_comment_;
+  std::vector<std::string> rules_;
+  std::map<std::string, std::string> grid_axes_;  // by axis: what the launch takes
   std::vector<std::string> instantiate_, compiled_in_, zeroed_, block_, grid_, arguments_, order_;
   std::map<std::string, std::int64_t> constants_;
   std::map<std::string, std::vector<std::int64_t>> compared_;
   std::set<std::string> guessed_;
   std::map<std::string, Size> sizes_;
-  std::map<std::string, HostExpression> computed_;  // by size: its value in other sizes
-  std::map<std::string, std::string> expressions_;  // arguments that are no plain names
+  std::map<std::string, HostExpression> computed_;   // by size: its value in other sizes
+  std::map<std::string, std::string> member_names_;  // by parameter or its member, "p.n": its size
+  std::map<std::string, std::string> expressions_;   // arguments that are no plain names
   std::vector<Axis> axes_;
   std::vector<Array> arrays_;
 };

@@ -25,6 +25,9 @@ struct DescribedRule {
   std::string why;
 };
 
+/// The largest size of a whole number in an array's values, which are made as doubles.
+constexpr std::int64_t most_exact_value = std::int64_t{1} << 53;
+
 struct DescribedValues {
   Contents contents;  ///< without bounds
   std::optional<IntegerExpression>
@@ -55,13 +58,18 @@ struct DescribedAxis {
   std::vector<std::int64_t> values;
 };
 
+/// A number that a kernel takes. A whole one is an expression, so that it keeps all its digits.
+struct DescribedNumber {
+  std::optional<IntegerExpression> expression = std::nullopt;
+  double real = 0;  ///< used if there is no expression
+};
+
 /// A number in a struct that a kernel takes by value.
 struct DescribedMember {
   std::string name;
   std::int64_t offset = 0;  ///< bytes
   DType dtype = DType::i32;
-  std::optional<IntegerExpression> expression = std::nullopt;
-  double number = 0;  ///< used if there is no expression
+  DescribedNumber number = {};
 };
 
 /// One of a kernel's parameters: an array, an expression, a number, or a struct of numbers.
@@ -69,9 +77,8 @@ struct DescribedArgument {
   enum class Type { array, int32, int64, f32, f64, dtype, record };
   Type type = Type::array;
   std::size_t array = 0;
-  std::optional<IntegerExpression> expression = std::nullopt;
-  double number = 0;  ///< used if there is no expression
-  /// The limits of an int32: narrower types are given as int32 too.
+  DescribedNumber number = {};
+  /// The limits of an int32 or int64: other integers are given as these too.
   std::int64_t least = std::numeric_limits<std::int32_t>::min(),
                most = std::numeric_limits<std::int32_t>::max();
   std::string record_type = {};  ///< of a struct, as the kernel spells it
@@ -79,8 +86,8 @@ struct DescribedArgument {
   std::vector<DescribedMember> members = {};  ///< elements of arrays one by one
 };
 
-/// The least and the most that the kernel may be given for an integer of at most 4 bytes. (Those of 4 bytes
-/// are given as int.)
+/// The least and the most that a kernel may be given for an integer. What a u64 holds beyond an i64 cannot be
+/// given.
 std::pair<std::int64_t, std::int64_t> limits_of(DType dtype);
 
 /// Arrays that change places between repetitions of launches. Each repetition reads what the one before wrote

@@ -80,11 +80,19 @@ const DeclaredKernel::Parameter* DescriptionReader::pointer_to(const std::string
   return nullptr;
 }
 
+// Values are made as doubles.
+void DescriptionReader::must_be_exact(const toml::node& node, std::int64_t whole) const {
+  if (whole < -most_exact_value || whole > most_exact_value)
+    refuse(&node, "values has the bound " + std::to_string(whole) +
+                      "; whole numbers from -9007199254740992 to 9007199254740992 (2^53) can be made.");
+}
+
 void DescriptionReader::set_bound(const toml::node& node, std::string_view words, double& number,
                                   std::optional<IntegerExpression>& expression) const {
   while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
   while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
   if (const auto given = parsed_number<double>(words); given && std::isfinite(*given)) {
+    if (const auto whole = parsed_number<std::int64_t>(words)) must_be_exact(node, *whole);
     number = *given;
     return;
   }
@@ -182,6 +190,8 @@ void DescriptionReader::read_values(const toml::node& node, const std::string& k
   }
   if (all.size() != 2)
     refuse(&node, key + " has values that are not two numbers; give the least and the most.");
+  for (const toml::node& one : all)
+    if (const auto* whole = one.as_integer()) must_be_exact(one, whole->get());
   const double least = real(all[0], "values", std::numeric_limits<double>::lowest());
   const double most = real(all[1], "values", std::numeric_limits<double>::lowest());
   if (least > most) refuse(&node, key + " has values whose least is above the most; change their order.");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -50,6 +51,12 @@ std::pair<std::int64_t, std::int64_t> limits_of(DType dtype) {
       return {-32768, 32767};
     case DType::u16:
       return {0, 65535};
+    case DType::u32:
+      return {0, std::numeric_limits<std::uint32_t>::max()};
+    case DType::i64:
+      return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+    case DType::u64:
+      return {0, std::numeric_limits<std::int64_t>::max()};
     default:
       return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
   }
@@ -112,23 +119,38 @@ DescribedLaunch DescriptionReader::launch(const toml::table* given, const std::s
           argument(&one, kernel.parameters[i], one.is_string() ? one.as_string()->get() : "", kernel, names));
       continue;
     }
-    DescribedArgument constant = argument(&one, kernel.parameters[i], "0", kernel, names);
-    const bool whole =
-        constant.type == DescribedArgument::Type::int32 || constant.type == DescribedArgument::Type::int64;
-    if (!one.is_number() || (whole && !one.is_integer()))
-      refuse(&one, "The argument " + kernel.parameters[i].name + " of " + kernel.name + " is " + shown(one) +
-                       "; give an expression in quotes, or a number of its type.");
-    constant.expression.reset();
-    constant.number = real(one, "arguments", std::numeric_limits<double>::lowest());
-    if (constant.type == DescribedArgument::Type::int32 &&
-        (constant.number < static_cast<double>(constant.least) ||
-         constant.number > static_cast<double>(constant.most)))
-      refuse(&one, "The argument " + kernel.parameters[i].name + " of " + kernel.name + " is " + shown(one) +
-                       "; its type " + kernel.parameters[i].type + " holds numbers from " +
-                       std::to_string(constant.least) + " to " + std::to_string(constant.most) + ".");
+    const DeclaredKernel::Parameter& parameter = kernel.parameters[i];
+    DescribedArgument constant = argument(&one, parameter, "0", kernel, names);
+    constant.number = number(
+        one, "The argument " + parameter.name + " of " + kernel.name,
+        constant.type == DescribedArgument::Type::dtype ? std::nullopt : c_type(parameter.type, code_).dtype);
     made.arguments.push_back(std::move(constant));
   }
   return made;
+}
+
+DescribedNumber DescriptionReader::number(const toml::node& node, const std::string& which,
+                                          std::optional<DType> dtype) const {
+  if (node.is_boolean() && dtype == DType::boolean)
+    return {.expression = IntegerExpression::constant(node.as_boolean()->get() ? 1 : 0)};
+  const auto* const whole = node.as_integer();
+  const bool is_whole_type = dtype && is_whole(*dtype);
+  if (!node.is_number() || (is_whole_type && whole == nullptr))
+    refuse(&node, which + " is " + shown(node) + "; give an expression in quotes, or a number of its type.");
+  if (whole != nullptr) {
+    if (is_whole_type) {
+      const auto [least, most] = limits_of(*dtype);
+      if (whole->get() < least || whole->get() > most)
+        refuse(&node, which + " is " + shown(node) + "; its type " + std::string(tunesmith::name(*dtype)) +
+                          " holds numbers from " + std::to_string(least) + " to " + std::to_string(most) +
+                          ".");
+    }
+    return {.expression = IntegerExpression::constant(whole->get())};
+  }
+  const double value = real(node, which, std::numeric_limits<double>::lowest());
+  if (dtype == DType::f32 && std::abs(value) > std::numeric_limits<float>::max())
+    refuse(&node, which + " is " + shown(node) + "; its type float holds numbers up to 3.4028235e38.");
+  return {.real = value};
 }
 
 void DescriptionReader::must_fit(const toml::node* node, const std::string& which,
@@ -195,11 +217,12 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
     refuse(node, which + " has the type " + parameter.type +
                      ", and its argument is a table; a table gives the members of a struct.");
   made.type = *type;
-  if (made.type == DescribedArgument::Type::int32) std::tie(made.least, made.most) = limits_of(*found.dtype);
+  if (made.type == DescribedArgument::Type::int32 || made.type == DescribedArgument::Type::int64)
+    std::tie(made.least, made.most) = limits_of(*found.dtype);
   for (const DescribedArray& one : made_.arrays)
     if (one.name == words) refuse(node, which + " is not a pointer, but " + words + " is an array.");
   try {
-    made.expression = IntegerExpression::parse(words, names);
+    made.number.expression = IntegerExpression::parse(words, names);
   } catch (const UsageError& error) {
     refuse(node, std::string(error.what()) + (node == nullptr
                                                   ? " It stands for " + which.substr(4) +
@@ -244,29 +267,18 @@ DescribedArgument DescriptionReader::record(const toml::node* node,
     const std::int64_t size = bytes(member.dtype);
     const auto add = [&](const toml::node* one, std::int64_t element) {
       DescribedMember added{member.name, member.offset + element * size, member.dtype};
-      const bool whole = member.dtype != DType::f32 && member.dtype != DType::f64;
       if (one == nullptr) {
         try {
-          added.expression = IntegerExpression::parse(member.name, allowed);
+          added.number.expression = IntegerExpression::parse(member.name, allowed);
         } catch (const UsageError& error) {
           refuse(node, std::string(error.what()) + " It stands for a member of " + which +
                            "; give arguments = [\"…\"] in the kernel's order, with " + form +
                            " for this one.");
         }
       } else if (one->is_string()) {
-        added.expression = expression(*one, member.name, allowed);
-      } else if (one->is_number() && (!whole || one->is_integer())) {
-        added.number = real(*one, member.name, std::numeric_limits<double>::lowest());
-        if (whole && size < 8) {
-          const auto [least, most] = limits_of(member.dtype);
-          if (added.number < static_cast<double>(least) || added.number > static_cast<double>(most))
-            refuse(one, "The member " + member.name + " of " + which + " is " + shown(*one) +
-                            "; its type holds numbers from " + std::to_string(least) + " to " +
-                            std::to_string(most) + ".");
-        }
+        added.number.expression = expression(*one, member.name, allowed);
       } else {
-        refuse(one, "The member " + member.name + " of " + which + " is " + shown(*one) +
-                        "; give an expression in quotes, or a number of its type.");
+        added.number = number(*one, "The member " + member.name + " of " + which, member.dtype);
       }
       made.members.push_back(std::move(added));
     };

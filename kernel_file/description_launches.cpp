@@ -156,7 +156,12 @@ void DescriptionReader::read_launches() {
                            std::any_of(made.block.begin(), made.block.end(), names_step);
     const bool is_argument =
         std::any_of(made.arguments.begin(), made.arguments.end(), [&](const DescribedArgument& argument) {
-          return argument.expression && names_step(*argument.expression);
+          const auto counts = [&](const DescribedNumber& number) {
+            return number.expression && names_step(*number.expression);
+          };
+          return counts(argument.number) ||
+                 std::any_of(argument.members.begin(), argument.members.end(),
+                             [&](const DescribedMember& member) { return counts(member.number); });
         });
     made.uses_step = is_extent || is_argument || (made.shared_bytes && names_step(*made.shared_bytes));
   }

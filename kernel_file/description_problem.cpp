@@ -181,7 +181,8 @@ bool DescriptionReader::occurs(const std::string& name) const {
 
 bool DescriptionReader::is_told(const toml::table& root, const std::string& name) const {
   if (is_setting(root, name)) return true;
-  const bool reads_block = form_of(code_, "blockDim") != ConstantForm::none;
+  const bool reads_block = form_of(code_, "blockDim") != ConstantForm::none ||
+                           form_of(code_, "this_thread_block") != ConstantForm::none;
   const bool reads_grid = form_of(code_, "gridDim") != ConstantForm::none;
   return std::any_of(launches_.begin(), launches_.end(), [&](const GivenLaunch& launch) {
     const auto names_it = [&](const char* key) {

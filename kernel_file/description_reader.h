@@ -84,6 +84,8 @@ class DescriptionReader : private TomlReader {
                                const DeclaredKernel::Parameter& parameter) const;
   // Returns the first pointer of a launched kernel that takes the array; null if none does.
   const DeclaredKernel::Parameter* pointer_to(const std::string& array) const;
+  // Refuses a bound of values that loses digits.
+  void must_be_exact(const toml::node& node, std::int64_t whole) const;
   // Reads a bound, such as cols in "index(cols)": a number, or an expression of the problem.
   void set_bound(const toml::node& node, std::string_view words, double& number,
                  std::optional<IntegerExpression>& expression) const;
@@ -132,6 +134,8 @@ class DescriptionReader : private TomlReader {
   DescribedLaunch launch(const toml::table* given, const std::string& of, const DeclaredKernel& kernel) const;
   void must_fit(const toml::node* node, const std::string& which, const DeclaredKernel::Parameter& parameter,
                 const DescribedArray& array) const;
+  // Reads a number of the type, without which it may be any; "The argument n of count" is in errors.
+  DescribedNumber number(const toml::node& node, const std::string& which, std::optional<DType> dtype) const;
   // Reads the value of a kernel's parameter: `words` name an array or are an expression.
   DescribedArgument argument(const toml::node* node, const DeclaredKernel::Parameter& parameter,
                              const std::string& words, const DeclaredKernel& kernel,

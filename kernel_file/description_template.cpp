@@ -114,8 +114,7 @@ std::string DescriptionReader::value_argument(const toml::table& root, const Dec
     if (const toml::table* fields = node->as_table()) node = fields->get("values");
     const toml::array* values = node != nullptr ? node->as_array() : nullptr;
     if (!type.dtype || !is_whole(*type.dtype) || values == nullptr) return parameter.name;
-    auto [least, most] = limits_of(*type.dtype);
-    if (*type.dtype == DType::u32 || *type.dtype == DType::u64) least = 0;
+    const auto [least, most] = limits_of(*type.dtype);
     for (const toml::node& one : *values) {
       const auto* value = one.as_integer();
       if (value != nullptr && (value->get() < least || value->get() > most))

@@ -299,6 +299,13 @@ class IntegerExpression::Parser {
   std::size_t depth_ = 0;
 };
 
+IntegerExpression IntegerExpression::constant(std::int64_t value) {
+  IntegerExpression made;
+  made.text_ = std::to_string(value);
+  made.nodes_.push_back({.operation = Operation::number, .value = value});
+  return made;
+}
+
 IntegerExpression IntegerExpression::parse(std::string_view text, const std::vector<ExpressionName>& names) {
   return Parser(text, names).parse();
 }

@@ -27,6 +27,9 @@ class IntegerExpression {
   /// Throws UsageError with a sentence that names the text, the place and what is allowed there.
   static IntegerExpression parse(std::string_view text, const std::vector<ExpressionName>& names);
 
+  /// Makes an expression that is a number.
+  static IntegerExpression constant(std::int64_t value);
+
   /// Returns the value of a name, given by its index among the names.
   using Lookup = std::function<std::int64_t(std::size_t name)>;
   struct Result {

@@ -173,6 +173,10 @@ class ExpressionReader {
       word += "." + std::string(tokens_[at_ + 1].text);
       at_ += 2;
     }
+    if (peek() == "[" && peek(2) == "]" && peek(1).front() >= '0' && peek(1).front() <= '9') {
+      word += "[" + std::string(peek(1)) + "]";
+      at_ += 3;
+    }
     if (peek() == "[" || peek() == "{") return std::nullopt;
     return name(word);
   }
@@ -466,6 +470,12 @@ std::vector<HostLaunch> HostCode::launches_of(const std::string& kernel) const {
 
 std::optional<std::string> HostCode::definition(const std::string& name, std::size_t at,
                                                 bool& is_constant) const {
+  // True if the statement that goes on at `at` is a list of dim3: dim3 grid(n), block(64).
+  const auto is_dim3_statement = [&](std::size_t begin, std::size_t at) {
+    const std::size_t end = code_.substr(0, at).find_last_of(";{}");
+    const std::size_t from = skip_space(code_, std::max(begin, end == std::string_view::npos ? 0 : end + 1));
+    return code_.substr(from).starts_with("dim3 ") || code_.substr(from).starts_with("const dim3 ");
+  };
   const auto search = [&](std::size_t begin, std::size_t end, bool at_file_scope,
                           std::size_t& count) -> std::optional<std::string> {
     std::optional<std::string> found;
@@ -478,19 +488,26 @@ std::optional<std::string> HostCode::definition(const std::string& name, std::si
       if (at_file_scope && function_at(place) != nullptr) continue;
       const char before = place > 0 ? code_[place - 1] : ' ';
       if (before == '.' || (before == '>' && place > 1 && code_[place - 2] == '-')) continue;
-      const std::size_t next = skip_space(range, place + name.size());
+      std::size_t next = skip_space(range, place + name.size());
       if (next >= range.size()) continue;
       std::size_t from = 0, stop = 0;
       std::size_t back = place;
       while (back > begin && is_space(code_[back - 1])) --back;
       const bool has_type = back > begin && is_name(code_[back - 1]) && back < place;
+      const bool is_further = back > begin && code_[back - 1] == ',' && is_dim3_statement(begin, back);
+      if (range[next] == '[' && has_type) {  // size_t sizes[2] = { … }
+        const std::size_t behind = behind_close(range, next);
+        if (behind == std::string_view::npos) continue;
+        next = skip_space(range, behind);
+        if (next >= range.size() || range[next] != '=') continue;
+      }
       if (range[next] == '=' && range.substr(next, 2) != "==") {
         from = next + 1;
-      } else if ((range[next] == '(' || range[next] == '{') && has_type) {
+      } else if ((range[next] == '(' || range[next] == '{') && (has_type || is_further)) {
         // dim3 grid(a, b): the components stand for it.
         std::size_t word = back;
         while (word > begin && is_name(code_[word - 1])) --word;
-        const std::string_view type = code_.substr(word, back - word);
+        const std::string_view type = is_further ? "dim3" : code_.substr(word, back - word);
         if (type == "return" || type == "new" || type == "else") continue;
         const std::size_t close = behind_close(range, next);
         if (close == std::string_view::npos) continue;
@@ -570,6 +587,20 @@ std::optional<HostExpression> HostCode::of_name(const std::string& word, const P
     one.is_constant |= is_constant;
     return name(plain);
   };
+  if (const std::size_t open = word.find('['); open != std::string::npos) {  // sizes[1]
+    bool is_constant = false;
+    const auto given = definition(word.substr(0, open), place.at, is_constant);
+    const auto i =
+        parsed_number<std::int64_t>(std::string_view(word).substr(open + 1, word.size() - open - 2));
+    const std::size_t brace = given ? given->find('{') : std::string::npos;
+    if (brace == std::string::npos || !i || given->back() != '}') return std::nullopt;
+    const std::vector<std::string> all =
+        arguments_of(std::string_view(*given).substr(brace + 1, given->size() - brace - 2));
+    const auto tree = *i >= 0 && *i < static_cast<std::int64_t>(all.size())
+                          ? parsed(all[static_cast<std::size_t>(*i)])
+                          : std::nullopt;
+    return tree ? resolved(*tree, place, names, depth + 1) : std::nullopt;
+  }
   const std::size_t dot = word.find('.');
   if (dot != std::string::npos) {
     const std::string of = word.substr(0, dot), part = word.substr(dot + 1);
@@ -637,6 +668,8 @@ std::optional<HostExpression> HostCode::of_call(const HostExpression& given, con
   const bool rounds_up = given.word == "ceil" || given.word == "ceilf";
   if (rounds_up && parts.size() == 1) {
     HostExpression of = parts.front();
+    // A whole number stays what it is.
+    if (is_expressible(of) && (of.kind == Kind::name || of.kind == Kind::number)) return of;
     if (of.kind != Kind::binary || of.word != "/") return std::nullopt;
     const std::function<HostExpression(const HostExpression&)> whole = [&](const HostExpression& one) {
       if (one.kind == Kind::number) return number(one.number);

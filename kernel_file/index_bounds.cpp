@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 #include <utility>
 
 namespace tunesmith {
@@ -12,6 +13,7 @@ using Expression = HostExpression;
 using Form = HostExpression::Kind;
 
 constexpr int most_substitutions = 8;
+constexpr int most_steps = 20'000;  // for an array, because each substitution may ask for several others
 
 std::string words_of_tokens(const Tokens& tokens, std::size_t begin, std::size_t end) {
   std::string words;
@@ -41,6 +43,11 @@ bool holds_name(const Expression& one, const std::string& name) {
   if (one.kind == Form::name && one.word == name) return true;
   return std::any_of(one.parts.begin(), one.parts.end(),
                      [&](const Expression& part) { return holds_name(part, name); });
+}
+
+void add_names(const Expression& one, std::set<std::string>& names) {
+  if (one.kind == Form::name) names.insert(one.word);
+  for (const Expression& part : one.parts) add_names(part, names);
 }
 
 }  // namespace
@@ -77,6 +84,11 @@ IndexBounds::IndexBounds(std::string_view body, std::set<std::string> sizes,
     const std::string name(tokens_[i - 1].text);
     const std::string_view before = i > 1 ? tokens_[i - 2].text : "";
     if (before == "." || before == "->") continue;
+    static const std::set<std::string_view> operators = {"+", "-", "*", "/", "%", "&", "|", "^"};
+    if ((operators.contains(one) && next == "=") || ((one == "+" || one == "-") && next == one) ||
+        ((one == "<" || one == ">") && next == one && i + 2 < tokens_.size() && tokens_[i + 2].text == "=") ||
+        ((before == "+" || before == "-") && i > 2 && tokens_[i - 3].text == before))
+      changed_.insert(name);
     if (one == "=" && next != "=") add(definitions_, name, i + 1);
     if (one == "<" && next != "<" && next != "=") add(bounds_, name, i + 1);
     if (one == ">" && next == "=") add(bounds_, name, i + 2);
@@ -101,6 +113,11 @@ ArrayUse IndexBounds::use_of(const std::string& array) const {
     static const std::set<std::string_view> operators = {"+", "-", "*", "/", "%", "&", "|", "^"};
     if (first == "=" && second != "=") {
       use.is_written = true;
+      const auto index =
+          parsed_expression(words_of_tokens(tokens_, i + 2, behind_bracket(tokens_, i + 1) - 1));
+      const Expression whole = index ? expanded(*index, 0) : Expression();
+      use.is_by_block |= whole.kind == Form::name && whole.word == "blockIdx.x";
+      use.is_at_place |= index && in_sizes(*index, 0);
     } else if ((operators.contains(first) && second == "=") || (first == "+" && second == "+") ||
                (first == "-" && second == "-") || (before == "+" && i > 1 && tokens_[i - 2].text == "+")) {
       use.is_written = use.is_read = true;
@@ -125,14 +142,20 @@ Expression IndexBounds::expanded(const Expression& given, int depth) const {
   return made;
 }
 
+const Expression* IndexBounds::only_definition(const std::string& name) const {
+  const auto found = definitions_.find(name);
+  return found == definitions_.end() || found->second.size() != 1 || changed_.contains(name)
+             ? nullptr
+             : &found->second.front();
+}
+
 std::optional<Expression> IndexBounds::in_sizes(const Expression& given, int depth) const {
   if (depth > most_substitutions) return std::nullopt;
   if (given.kind == Form::number) return given.word.empty() ? std::optional(given) : std::nullopt;
   if (given.kind == Form::name) {
     if (sizes_.contains(given.word)) return given;
-    const auto found = definitions_.find(given.word);
-    if (found == definitions_.end() || found->second.size() != 1) return std::nullopt;
-    return in_sizes(found->second.front(), depth + 1);
+    const Expression* const defined = only_definition(given.word);
+    return defined == nullptr ? std::nullopt : in_sizes(*defined, depth + 1);
   }
   if (given.kind != Form::binary &&
       !(given.kind == Form::call && (given.word == "min" || given.word == "max")))
@@ -147,7 +170,7 @@ std::optional<Expression> IndexBounds::in_sizes(const Expression& given, int dep
 }
 
 std::optional<Expression> IndexBounds::bound_of(const Expression& index, int depth) const {
-  if (depth > most_substitutions) return std::nullopt;
+  if (depth > most_substitutions || ++steps_ > most_steps) return std::nullopt;
   if (index.kind == Form::binary && (index.word == "+" || index.word == "-") &&
       index.parts[1].kind == Form::number)
     return bound_of(index.parts[0], depth + 1);
@@ -165,18 +188,63 @@ std::optional<Expression> IndexBounds::bound_of(const Expression& index, int dep
                               bound->parts[1].kind == Form::number;  // i < n - 1
         return is_inner ? Expression(bound->parts[0]) : *bound;
       }
+    for (const Expression& one : found->second)
+      if (!holds_name(one, index.word))
+        if (const auto flat = flat_extent(opened(one, depth + 1), depth + 1)) return flat;
   }
-  const auto defined = definitions_.find(index.word);
-  if (defined != definitions_.end() && defined->second.size() == 1)
-    return bound_of(defined->second.front(), depth + 1);
-  return std::nullopt;
+  const Expression* const defined = only_definition(index.word);
+  return defined == nullptr ? std::nullopt : bound_of(*defined, depth + 1);
+}
+
+// Of i + 4 * n it is n + 4 * n, and of row * stride + i it is (rows - 1) * stride + n: one more than the
+// largest index.
+std::optional<Expression> IndexBounds::flat_extent(const Expression& index, int depth) const {
+  if (depth > most_substitutions || index.kind != Form::binary || index.word != "+") return std::nullopt;
+  const Expression one{.kind = Form::number, .number = 1, .word = {}};
+  std::vector<Expression> terms;
+  add_terms(index, terms);
+  std::optional<Expression> bound, offset;
+  for (const Expression& term : terms) {
+    const auto fixed = in_sizes(term, depth + 1);
+    if (fixed && fixed->kind == Form::number) return std::nullopt;
+    std::optional<Expression> most = fixed;  // of the term
+    if (!fixed && !bound && (bound = bound_of(term, depth + 1))) continue;
+    if (!most && term.kind == Form::binary && term.word == "*") {
+      std::vector<Expression> factors;
+      add_factors(term, factors);
+      std::optional<Expression> strides, outer;
+      for (const Expression& factor : factors) {
+        const auto stride = in_sizes(factor, depth + 1);
+        if (stride)
+          strides = strides ? joined("*", *strides, *stride) : *stride;
+        else if (outer || !(outer = bound_of(factor, depth + 1)))
+          return std::nullopt;
+      }
+      if (outer && strides) most = joined("*", joined("-", *outer, one), *strides);
+    }
+    if (!most) return std::nullopt;
+    offset = offset ? joined("+", *offset, *most) : *most;
+  }
+  return bound && offset ? std::optional(joined("+", *bound, *offset)) : std::nullopt;
+}
+
+Expression IndexBounds::opened(const Expression& given, int depth) const {
+  if (depth > most_substitutions || ++steps_ > most_steps) return given;
+  if (given.kind == Form::name) {
+    const Expression* const defined = sizes_.contains(given.word) ? nullptr : only_definition(given.word);
+    return defined == nullptr || bound_of(given, depth) ? given : opened(*defined, depth + 1);
+  }
+  Expression made = given;
+  for (Expression& part : made.parts) part = opened(part, depth + 1);
+  return made;
 }
 
 std::vector<std::string> IndexBounds::extents_of(const Expression& index, int depth) const {
   if (depth > most_substitutions) return {};
   if (const auto bound = bound_of(index, depth)) return {bound->text()};
+  const Expression whole = opened(index, depth);
   std::vector<Expression> terms;
-  add_terms(index, terms);
+  add_terms(whole, terms);
   std::vector<std::string> best;
   for (const Expression& term : terms) {
     std::vector<Expression> factors;
@@ -198,27 +266,105 @@ std::vector<std::string> IndexBounds::extents_of(const Expression& index, int de
     outer.insert(outer.end(), strides.begin(), strides.end());
     if (outer.size() > best.size()) best = outer;
   }
-  if (!best.empty()) return best;
-  if (index.kind == Form::name) {
-    const auto found = definitions_.find(index.word);
-    if (found != definitions_.end() && found->second.size() == 1)
-      return extents_of(found->second.front(), depth + 1);
+  // A row may be longer than the stride between rows.
+  if (best.size() == 2 && terms.size() == 2)
+    for (const Expression& term : terms) {
+      const auto inner = term.kind == Form::name ? bound_of(term, depth + 1) : std::nullopt;
+      const auto flat = inner && inner->text() != best[1] ? flat_extent(whole, depth + 1) : std::nullopt;
+      if (flat && inner->kind == Form::name) best = {flat->text()};
+    }
+  if (best.empty())
+    if (const auto flat = flat_extent(whole, depth)) best = {flat->text()};
+  return best;
+}
+
+std::vector<Expression> IndexBounds::indices_of(const std::string& array, int depth) const {
+  constexpr int most_pointers = 3;
+  std::vector<Expression> all;
+  // Adds what a pointer `name` into the array at `from` is indexed by.
+  const auto add_pointer = [&](const std::string& name, const std::optional<Expression>& from) {
+    if (name == array || depth == most_pointers) return;
+    for (const Expression& index : indices_of(name, depth + 1))
+      all.push_back(from ? joined("+", *from, index) : index);
+  };
+  for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
+    if (tokens_[i].text != array) continue;
+    const std::string_view before = i > 0 ? tokens_[i - 1].text : "";
+    if (tokens_[i + 1].text == "+" && (before == "(" || before == ",")) {  // load(x + i)
+      int nested = 0;
+      std::size_t end = i + 2;
+      for (; end < tokens_.size(); ++end) {
+        const std::string_view one = tokens_[end].text;
+        if (nested == 0 && (one == "," || one == ")")) break;
+        nested += one == "(" || one == "[" ? 1 : one == ")" || one == "]" ? -1 : 0;
+      }
+      if (const auto index = parsed_expression(words_of_tokens(tokens_, i + 2, end))) all.push_back(*index);
+      continue;
+    }
+    if (tokens_[i + 1].text != "[") continue;
+    const std::size_t behind = behind_bracket(tokens_, i + 1);
+    const auto index = parsed_expression(words_of_tokens(tokens_, i + 2, behind - 1));
+    if (!index) continue;
+    all.push_back(*index);
+    const bool is_address = i > 2 && tokens_[i - 1].text == "&" && tokens_[i - 2].text == "=" &&
+                            tokens_[i - 3].is_word() && behind < tokens_.size() &&
+                            (tokens_[behind].text == ";" || tokens_[behind].text == ",");
+    if (is_address) add_pointer(std::string(tokens_[i - 3].text), index);
   }
-  return {};
+  for (const auto& [name, definitions] : definitions_) {
+    if (definitions.size() != 1 || changed_.contains(name)) continue;
+    std::vector<Expression> terms;
+    const Expression& one = definitions.front();
+    if (!holds_name(one, array)) continue;
+    std::optional<Expression> from;
+    bool is_pointer = false, is_sum = true;
+    if (one.kind == Form::name) {
+      is_pointer = true;
+    } else if (one.kind == Form::binary && one.word == "+") {
+      add_terms(one, terms);
+      for (const Expression& term : terms) {
+        if (term.kind == Form::name && term.word == array)
+          is_pointer = true;
+        else if (holds_name(term, array))
+          is_sum = false;
+        else
+          from = from ? joined("+", *from, term) : term;
+      }
+    }
+    if (is_pointer && is_sum) add_pointer(name, from);
+  }
+  // x += row * n, once and not in a loop
+  std::optional<Expression> moved;
+  int moves = 0;
+  for (std::size_t i = 0; i + 3 < tokens_.size(); ++i) {
+    if (tokens_[i].text != array || tokens_[i + 1].text != "+") continue;
+    if (tokens_[i + 2].text != "=" && tokens_[i + 2].text != "+") continue;
+    if (tokens_[i + 2].text == "+" && i > 0 && tokens_[i - 1].text != ";") continue;
+    ++moves;
+    std::size_t end = i + 3;
+    while (end < tokens_.size() && tokens_[end].text != ";") ++end;
+    moved = parsed_expression(words_of_tokens(tokens_, i + 3, end));
+  }
+  if (moves == 1 && moved)
+    for (Expression& one : all) one = joined("+", *moved, one);
+  return all;
 }
 
 std::vector<std::string> IndexBounds::extents_of(const std::string& array) const {
   std::map<std::vector<std::string>, int> counts;
-  for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
-    if (tokens_[i].text != array || tokens_[i + 1].text != "[") continue;
-    const std::size_t behind = behind_bracket(tokens_, i + 1);
-    const auto index = parsed_expression(words_of_tokens(tokens_, i + 2, behind - 1));
-    if (!index) continue;
-    const std::vector<std::string> extents = extents_of(*index, 0);
+  steps_ = 0;
+  for (const Expression& index : indices_of(array, 0)) {
+    const std::vector<std::string> extents = extents_of(index, 0);
     if (!extents.empty()) ++counts[extents];
   }
   const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.first.size(), a.second) < std::pair(b.first.size(), b.second);
+    // The more extents, and of sums the one with the largest offset.
+    const auto rank = [](const auto& one) {
+      const std::string& text = one.first.front();
+      return std::tuple(one.first.size(), text.find(" + ") != std::string::npos ? text.size() : 0,
+                        one.second);
+    };
+    return rank(a) < rank(b);
   });
   return most == counts.end() ? std::vector<std::string>{} : most->first;
 }
@@ -258,14 +404,97 @@ std::optional<IndexBounds::Blocks> IndexBounds::blocks(char component) const {
   return std::nullopt;
 }
 
-std::optional<IndexBounds::Blocks> IndexBounds::unguarded() const {
+std::optional<IndexBounds::Blocks> IndexBounds::whole_index(char component) const {
+  const std::string block = std::string("blockIdx.") + component;
   for (const auto& [name, all] : definitions_) {
     if (all.size() != 1) continue;
     const Expression whole = expanded(all.front(), 0);
-    if (!holds_name(whole, "blockIdx.x") || !holds_name(whole, "threadIdx.x")) continue;
-    if (const auto product = per_block(whole, "blockIdx.x")) return Blocks{name, *product};
+    if (!holds_name(whole, block) || !holds_name(whole, std::string("threadIdx.") + component)) continue;
+    if (const auto product = per_block(whole, block)) return Blocks{name, *product};
   }
   return std::nullopt;
+}
+
+void IndexBounds::set_bound(char component, const std::string& of_block, const Expression& size) {
+  const std::string block = std::string("blockIdx.") + component;
+  add_names(size, sizes_);
+  for (const auto& [name, all] : definitions_) {
+    if (all.size() != 1 || bounds_.contains(name)) continue;
+    const Expression whole = expanded(all.front(), 0);
+    if (!holds_name(whole, std::string("threadIdx.") + component)) continue;
+    const auto product = per_block(whole, block);
+    if (product && *product == of_block) bounds_[name] = {size};
+  }
+}
+
+void IndexBounds::set_blocks(char component, const Expression& count) {
+  add_names(count, sizes_);
+  bounds_[std::string("blockIdx.") + component] = {count};
+}
+
+bool IndexBounds::leaves_border() const {
+  for (std::size_t i = 1; i + 2 < tokens_.size(); ++i) {
+    const std::string_view name = tokens_[i - 1].text;
+    if (!tokens_[i - 1].is_word() || !bounds_.contains(std::string(name))) continue;
+    // x > 0, x >= 1; x < 1 || … return
+    const bool or_equal = tokens_[i + 1].text == "=";
+    const std::string_view by = tokens_[i].text, than = tokens_[i + (or_equal ? 2 : 1)].text;
+    if (by == ">" && than == "0" && !or_equal) return true;
+    if (by == ">" && than.front() >= '1' && than.front() <= '9') return true;
+    if (by == "<" && !or_equal && than == "1") return true;
+  }
+  for (const auto& [name, all] : bounds_)
+    for (const Expression& one : all)
+      if (one.kind == Form::binary && one.word == "-" && one.parts[0].kind == Form::name &&
+          sizes_.contains(one.parts[0].word) && one.parts[1].kind == Form::number)
+        return true;
+  return false;
+}
+
+bool IndexBounds::compares_block(char component) const {
+  // The names that depend on the block's number, found again until there are no more.
+  std::set<std::string_view> names;
+  const std::string part(1, component);
+  const auto depends = [&](std::size_t i) {
+    return names.contains(tokens_[i].text) ||
+           (tokens_[i].text == "blockIdx" && i + 2 < tokens_.size() && tokens_[i + 2].text == part);
+  };
+  static const std::set<std::string_view> ends = {";", "{", "}"};
+  static const std::set<std::string_view> comparisons = {"<", ">", "?", "min", "max"};
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (std::size_t begin = 0, end = 0; begin < tokens_.size(); begin = end + 1) {
+      end = begin;
+      bool has = false, compares = false;
+      int depth = 0;  // of brackets: what lies in an array is no index
+      int parentheses = 0;
+      const bool has_condition = tokens_[begin].text == "if" || tokens_[begin].text == "while";
+      std::size_t assigned = tokens_.size();
+      for (; end < tokens_.size() && !ends.contains(tokens_[end].text); ++end) {
+        const std::string_view one = tokens_[end].text;
+        const std::string_view next = end + 1 < tokens_.size() ? tokens_[end + 1].text : "";
+        depth += one == "[" ? 1 : one == "]" ? -1 : 0;
+        if (depth > 0) continue;
+        parentheses += one == "(" ? 1 : one == ")" ? -1 : 0;
+        // Behind if (…) and for (…) begins another statement.
+        if (one == ")" && (parentheses < 0 || (parentheses == 0 && has_condition))) break;
+        has |= depends(end);
+        const bool is_equality = (one == "=" || one == "!") && next == "=";
+        if (one == "=" && assigned == tokens_.size() && !is_equality) assigned = end;
+        compares |= is_equality || comparisons.contains(one);
+        if (is_equality || ((one == "<" || one == ">") && (next == "=" || next == one))) {
+          compares |= next == "=";
+          ++end;
+        }
+      }
+      if (has && compares) return true;
+      if (!has || assigned == tokens_.size() || assigned == begin) continue;
+      std::size_t name = assigned;  // of x = … and x += …; what is stored in an array is no index
+      while (name > begin && !tokens_[name - 1].is_word() && tokens_[name - 1].text != "]") --name;
+      if (name > begin && tokens_[name - 1].is_word()) grows |= names.insert(tokens_[name - 1].text).second;
+    }
+  }
+  return false;
 }
 
 }  // namespace tunesmith

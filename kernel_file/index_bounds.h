@@ -18,7 +18,9 @@ namespace tunesmith {
 /// How a kernel uses the array behind a pointer.
 struct ArrayUse {
   bool is_read = false, is_written = false;
-  bool is_passed = false;  ///< used in a form that is not followed, such as an argument
+  bool is_passed = false;    ///< used in a form that is not followed, such as an argument
+  bool is_at_place = false;  ///< written at a place that sizes alone give: all else stays
+  bool is_by_block = false;  ///< written at the block's number: it has an element per block
 };
 
 class IndexBounds {
@@ -40,19 +42,42 @@ class IndexBounds {
   };
   std::optional<Blocks> blocks(char component) const;
 
-  /// Returns the same for the component x of an index without a bound; the size is the index's name.
-  std::optional<Blocks> unguarded() const;
+  /// Returns the same for an index of the block and the thread, whether it has a bound or not; the size is
+  /// the index's name.
+  std::optional<Blocks> whole_index(char component) const;
+
+  /// Says that all such indices stay below a size, although the kernel has no guard.
+  void set_bound(char component, const std::string& of_block, const HostExpression& size);
+
+  /// Says how many blocks a component of the grid has.
+  void set_blocks(char component, const HostExpression& count);
+
+  /// True if the kernel has a guard that leaves out the first or the last elements, as of a stencil's border.
+  bool leaves_border() const;
+
+  /// True if the kernel compares something that depends on the block's number in this component. If not, it
+  /// has no guard there.
+  bool compares_block(char component) const;
 
  private:
   // Returns the expression with the definitions of its variables in their place.
   HostExpression expanded(const HostExpression& given, int depth) const;
+  // Returns the only definition of a variable that never changes; null: it has none.
+  const HostExpression* only_definition(const std::string& name) const;
   std::optional<HostExpression> in_sizes(const HostExpression& given, int depth) const;
   std::optional<HostExpression> bound_of(const HostExpression& index, int depth) const;
+  // Returns the indices of an array, also those of pointers into it.
+  std::vector<HostExpression> indices_of(const std::string& array, int depth) const;
+  // Returns the expression with the definitions of those variables that have no bound.
+  HostExpression opened(const HostExpression& given, int depth) const;
+  std::optional<HostExpression> flat_extent(const HostExpression& index, int depth) const;
   std::vector<std::string> extents_of(const HostExpression& index, int depth) const;
   std::optional<std::string> per_block(const HostExpression& index, const std::string& block) const;
 
+  mutable int steps_ = 0;  // that were taken for an array
   Tokens tokens_;
   std::set<std::string> sizes_;
+  std::set<std::string> changed_;  // variables that are counted up, or assigned by += and its kind
   std::map<std::string, std::vector<HostExpression>> definitions_, bounds_;  // by variable
 };
 

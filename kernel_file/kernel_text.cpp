@@ -275,9 +275,9 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
     if (!is_outside(name))
       return "#error \"There is no file " + name + " beside " + made.file.path + ". " +
              rules.absence(header) + "\"";
-    return "#error \"The file " + name + " is not in the folder of " + made.file.path +
-           ", and only files there are part of a kernel: put it there, or write #ifndef TUNESMITH " +
-           "around what only your own program needs.\"";
+    return "#error \"The file " + name + ", which " + made.file.path +
+           " includes, is not there or not one of C++ (.h, .cuh, .cpp): put it there, or write #ifndef " +
+           "TUNESMITH around what only your own program needs.\"";
   };
   const std::function<void(const std::string&, const std::string&, const std::string&, const CompiledText&)>
       add = [&](const std::string& file, const std::string& path, const std::string& text,

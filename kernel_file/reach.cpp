@@ -288,7 +288,7 @@ void classify(Construct& construct) {
   const auto is_other = [&](bool is) {
     construct.kind = is ? Construct::Kind::other : Construct::Kind::opaque;
   };
-  if (first == ";") return is_other(true);
+  if (first == ";") return;  // it may end a class that was taken for a function
   // Macros by which a library registers or tests host code.
   static const std::set<std::string_view> of_host = {
       "PYBIND11_MODULE", "TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL", "TEST",

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sstream>
 
 #include "generator/error.h"
@@ -18,21 +19,40 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_bytes = std::size_t{4} << 20, most_files = 100;
 
-void add_included(const fs::path& folder, const std::string& text, KernelFile& own) {
+// True if the name's ending is one of files of C++.
+bool is_code(const fs::path& name) {
+  static constexpr std::string_view endings[] = {".h",   ".hh", ".hpp", ".hxx", ".cuh",
+                                                 ".inl", ".cu", ".c",   ".cc",  ".cpp"};
+  const std::string ending = name.extension().string();
+  return std::find(std::begin(endings), std::end(endings), ending) != std::end(endings);
+}
+
+// Adds what the text includes by quotes, sought as compilers do: in the folder of the text, then in that of
+// the kernel's file. `taken` has the file of each name.
+void add_included(const fs::path& root, const fs::path& folder, const std::string& text, KernelFile& own,
+                  std::map<std::string, fs::path>& taken) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::string name = included_file(line);
-    const bool known = std::any_of(own.included.begin(), own.included.end(),
-                                   [&](const auto& one) { return one.first == name; });
-    if (name.empty() || known || name.starts_with("common/")) continue;
-    // Either is an error only if the compiler compiles that line.
-    if (is_outside(name) || !fs::is_regular_file(folder / name)) continue;
+    if (name.empty() || name.starts_with("common/")) continue;
+    if (is_outside(name) && (fs::path(name).is_absolute() || !is_code(name))) continue;
+    fs::path file;
+    for (const fs::path& place : {folder, root}) {
+      std::error_code ignored;
+      if (file.empty() && fs::is_regular_file(place / name, ignored))
+        file = (place / name).lexically_normal();
+    }
+    if (file.empty()) continue;  // an error only if the compiler compiles that line
+    const auto [known, is_new] = taken.emplace(name, file);
+    if (!is_new && known->second != file)
+      throw UsageError(own.path + " includes two files as \"" + name + "\": " + known->second.string() +
+                       " and " + file.string() + ". Give one of them another name.");
+    if (!is_new) continue;
     if (own.included.size() == most_files)
-      throw UsageError(own.path + " includes more than " + std::to_string(most_files) +
-                       " files of its folder.");
-    own.included.emplace_back(name, read_text_file(folder / name));
+      throw UsageError(own.path + " includes more than " + std::to_string(most_files) + " files.");
+    own.included.emplace_back(name, read_text_file(file));
     const std::string inner = own.included.back().second;
-    add_included(folder, inner, own);
+    add_included(root, file.parent_path(), inner, own, taken);
   }
 }
 
@@ -61,7 +81,8 @@ KernelFile read_kernel_file(const fs::path& path) {
   std::error_code ignored;
   if (fs::exists(beside, ignored)) own.description = read_text_file(beside);
   const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
-  add_included(folder, own.cu, own);
+  std::map<std::string, fs::path> taken;
+  add_included(folder, folder, own.cu, own, taken);
   return own;
 }
 

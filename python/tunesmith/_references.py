@@ -56,6 +56,15 @@ def _sent(array, wanted: dict, exact: bool) -> np.ndarray:
         raise ValueError(
             f"it returned {wanted['name']} as {array.dtype}, but its elements are {wanted['dtype']}: return integers"
         )
+    if (
+        not exact
+        and array.dtype.kind in "iu"
+        and array.size
+        and max(-int(array.min()), int(array.max())) > 2**53
+    ):
+        raise ValueError(
+            f"it returned {wanted['name']} with a number beyond 2**53, which is sent as a double and would lose digits; give smaller ones"
+        )
     return np.ascontiguousarray(array, "=f8")
 
 

@@ -527,7 +527,9 @@ TEST_F(UserKernelTest, CompileErrorsNameTheFileAndItsLine) {
   text.replace(text.find("parts/helper.cuh"), 16, "../../etc/hostname");
   write(text);
   const Outcome outside = scratch.tunesmith(check);
-  EXPECT_THAT(outside.err, HasSubstr("../../etc/hostname is not in the folder of twice.cu"));
+  EXPECT_THAT(
+      outside.err,
+      HasSubstr("The file ../../etc/hostname, which twice.cu includes, is not there or not one of C++"));
 }
 
 TEST_F(UserKernelTest, MayBeWrittenAsTutorialsDo) {
@@ -1015,6 +1017,23 @@ TEST_F(UserKernelTest, AWrongReferenceIsNamed) {
   EXPECT_THAT(outside.err, HasSubstr("it accessed element -2500 of x, which has 64"));
 }
 
+// Such a write may destroy what the process that computes references needs.
+TEST_F(UserKernelTest, AReferenceThatLeavesASharedArrayIsNamed) {
+  write(
+      "/* tunesmith\n[problem]\nn = [1, 1024]\n[arrays]\nd = { extents = [\"n\"], role = \"inout\" }\n"
+      "[axes]\nREGISTERS = [0, 64]\n[compile]\nmaxrregcount = \"REGISTERS\"\n"
+      "[launch]\ngrid = 1\nblock = \"n\"\n*/\n"
+      "__global__ void reverse(int* d, int n) {\n  __shared__ int s[64];\n  s[threadIdx.x] = "
+      "d[threadIdx.x];\n"
+      "  __syncthreads();\n  d[threadIdx.x] = s[n - threadIdx.x - 1];\n}\n");
+  const std::string check = "check twice.cu --device host --random 0 --problem n=";
+  EXPECT_EQ(scratch.tunesmith(check + "64").exit_code, 1) << "a companion has more";
+  const Outcome outside = scratch.tunesmith(check + "1000");
+  EXPECT_EQ(outside.exit_code, 1);
+  EXPECT_THAT(outside.err, HasSubstr("it writes element 64 of the shared array s, which has 64"))
+      << outside.err;
+}
+
 // The reference as a function for the host, with parts that a test inserts.
 std::string with_function(const std::string& body, const std::string& reference = "function = \"doubled\"\n",
                           const std::string& declared = "void doubled(const float* x, float* y, int n)") {
@@ -1326,6 +1345,33 @@ TEST_F(UserKernelTest, IncludesOfItsFolderAndADescriptionBesideIt) {
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   EXPECT_THAT(tuned.out, HasSubstr("ok 6; 6 measured")) << tuned.out << tuned.err;
+}
+
+TEST_F(UserKernelTest, IncludesFilesBesideThoseThatIncludeThem) {
+  const std::filesystem::path own = scratch.path() / "own", shared = scratch.path() / "shared";
+  std::filesystem::create_directories(own / "parts");
+  std::filesystem::create_directory(shared);
+  std::ofstream(shared / "two.h") << "#include \"number.h\"\n#define TWO NUMBER\n";
+  std::ofstream(shared / "number.h") << "#define NUMBER 2\n";
+  std::ofstream(own / "parts" / "doubled.cuh")
+      << "#include \"inner.cuh\"\n__device__ float doubled(float x) { return inner(x); }\n";
+  std::ofstream(own / "parts" / "inner.cuh") << "__device__ float inner(float x) { return TWO * x; }\n";
+  const auto write_own = [&](const std::string& more) {
+    std::ofstream(own / "twice.cuh") << "#include \"../shared/two.h\"\n#include \"parts/doubled.cuh\"\n"
+                                     << more
+                                     << twice("if (i < n) y[i] = doubled(x[i]) * PART / PART;", compared);
+  };
+  write_own("");
+  const std::string check = "check own/twice.cuh --device host --random 0 --problem n=70";
+  const Outcome right = scratch.tunesmith(check);
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  const Outcome exported = scratch.tunesmith("export own/twice.cuh --to shipped");
+  EXPECT_THAT(exported.err, HasSubstr("includes ../shared/two.h from outside its folder"));
+  std::ofstream(own / "number.h") << "#define NUMBER 3\n";
+  write_own("#include \"number.h\"\n");
+  const Outcome two = scratch.tunesmith(check);
+  EXPECT_EQ(two.exit_code, 2);
+  EXPECT_THAT(two.err, HasSubstr("own/twice.cuh includes two files as \"number.h\": "));
 }
 
 TEST_F(UserKernelTest, WrongRequestsAreSentences) {

@@ -356,13 +356,32 @@ TEST(Description, NumbersHaveTheTypeOfTheirParameter) {
     EXPECT_EQ(std::get<std::int32_t>(argument(with_number(type, "\"n\""))), 100) << type;
   EXPECT_EQ(std::get<std::int32_t>(argument(with_number("bool", "\"n > 5\""))), 1);
   // A value that the parameter cannot hold is refused.
-  EXPECT_THAT(
-      complaint(with_number("unsigned char", "256")),
-      HasSubstr("The argument n of count is 256; its type unsigned char holds numbers from 0 to 255."));
+  EXPECT_THAT(complaint(with_number("unsigned char", "256")),
+              HasSubstr("The argument n of count is 256; its type u8 holds numbers from 0 to 255."));
   KernelFile file = with_number("bool", "\"n\"");
   file.cu = replaced(file.cu, "[problem]", "examples = [\"n=2\"]\n[problem]");
   EXPECT_THAT(complaint(file), HasSubstr("takes \"n\" as an integer from 0 to 1, and it is 2."));
   EXPECT_THAT(complaint(with_number("half2", "1")), HasSubstr("which cannot be given"));
+  // Whole numbers keep all their digits, in every spelling.
+  for (const char* value :
+       {"9007199254740993", "0x20000000000001", "\"9007199254740993\"", "\"n - n + 9007199254740993\""})
+    for (const char* type : {"long long", "size_t"})
+      EXPECT_EQ(std::get<std::int64_t>(argument(with_number(type, value))), 9007199254740993)
+          << type << value;
+  EXPECT_EQ(std::get<std::int64_t>(argument(with_number("long long", "-9223372036854775808"))),
+            std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(std::get<std::int32_t>(argument(with_number("unsigned", "0x9e3779b9"))),
+            static_cast<std::int32_t>(0x9e3779b9U));
+  EXPECT_EQ(std::get<float>(argument(with_number("float", "16777217"))), 16777216.0F);
+  EXPECT_EQ(std::get<std::int32_t>(argument(with_number("bool", "true"))), 1);
+  EXPECT_THAT(complaint(with_number("unsigned", "-1")),
+              HasSubstr("is -1; its type u32 holds numbers from 0 to 4294967295."));
+  file = with_number("size_t", "\"n - 101\"");
+  file.cu = replaced(file.cu, "[problem]", "examples = [\"n=100\"]\n[problem]");
+  EXPECT_THAT(complaint(file), HasSubstr("as an integer from 0 to 9223372036854775807, and it is -1."));
+  EXPECT_THAT(complaint(with_number("int", "3000000000")), HasSubstr("its type i32 holds numbers from"));
+  EXPECT_THAT(complaint(with_number("float", "1e39")), HasSubstr("its type float holds numbers up to"));
+  EXPECT_THAT(complaint(with_number("long long", "0.5")), HasSubstr("or a number of its type"));
 }
 
 TEST(Description, AStructByValueIsGivenByItsMembers) {
@@ -387,6 +406,10 @@ TEST(Description, AStructByValueIsGivenByItsMembers) {
   EXPECT_EQ(std::get<std::vector<std::int32_t>>(argument(
                 with_struct("struct Sizes", "", "struct Sizes { int n; };\nvoid f(struct Sizes s) {}\n"))),
             std::vector<std::int32_t>{100});
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(
+                argument(with_struct("Long", "{ n = 9007199254740993, u = 4294967295, i = -1 }",
+                                     "struct Long { long long n; unsigned u; int i; };\n"))),
+            (std::vector<std::int64_t>{9007199254740993, -1}));
   EXPECT_EQ(
       std::get<std::vector<std::int32_t>>(argument(with_struct("int3", "{ x = \"n\", y = 2, z = 3 }", ""))),
       (std::vector<std::int32_t>{100, 2, 3}));
@@ -406,7 +429,7 @@ TEST(Description, AStructByValueIsGivenByItsMembers) {
             "is 0.5; give an expression in quotes, or a number of its type."},
            {"Wide", "", wide, "It stands for a member of the struct n of count; give arguments"},
            {"Params", "{ a = 40000, on = 1, w = [1, 2], b = 3, c = 4 }", params,
-            "is 40000; its type holds numbers from -32768 to 32767."},
+            "is 40000; its type i16 holds numbers from -32768 to 32767."},
            {"Params", "{ a = 4, on = 1, w = [1], b = 3, c = 4 }", params, "is an array of 2; give a list"},
            {"int", "{ n = 1 }", "", "has the type int, and its argument is a table"},
            {"S", "{ p = 1 }", "struct S { int* p; };\n",
@@ -731,6 +754,33 @@ TEST(Description, MayHaveSeveralLaunches) {
   EXPECT_EQ(made->mistake(complete_problem(op, Problem::parse("n=100 turns=10"))), "");
 }
 
+TEST(Description, AMemberOfAStructMayCountRepetitions) {
+  const auto made = described_op(text_of(R"cu(/* tunesmith
+[problem]
+n = [1, 100000]
+[arrays]
+y = { extents = ["n"], role = "inout" }
+[axes]
+BLOCK = [64]
+[launch]
+repeat = 3
+grid = 1
+block = "BLOCK"
+arguments = ["y", { step = "10 * step", n = "n" }]
+*/
+struct Turn { int step, n; };
+__global__ void count(float* y, Turn turn) { if (turn.n > BLOCK) y[turn.step] += 1; }
+)cu"),
+                                 {});
+  const Template& tmpl = made->op.templates.front();
+  const Problem problem = complete_problem(made->op, Problem::parse("n=100"));
+  const Work work = tmpl.work(problem, tmpl.space(problem).complete({}));
+  ASSERT_EQ(work.steps.size(), 3U);
+  for (std::size_t step = 0; step < 3; ++step)
+    EXPECT_EQ(std::get<std::vector<std::int32_t>>(std::get<Launch>(work.steps[step]).arguments[1]),
+              (std::vector<std::int32_t>{static_cast<std::int32_t>(10 * step), 100}));
+}
+
 TEST(Description, LaunchesThatGoTogetherAreRepeatedInTurn) {
   const std::string text = R"cu(/* tunesmith
 name = "both"
@@ -969,6 +1019,12 @@ TEST(Description, AnArraySaysWhatItHolds) {
   for (const char* bad : {"\"index\"", "\"index(m)\"", "\"indices(n)\"", "\"few(1, -1)\"", "\"few(1)\"",
                           "\"magnitudes(0, 1)\"", "\"sorted(0, 1\"", "3", "[]"})
     EXPECT_NE(complaint(with_pointer("int*", std::string(", values = ") + bad)), "") << bad;
+  // Values are made as doubles, so that larger whole numbers would lose digits.
+  for (const char* given :
+       {"\"equal(9007199254740993)\"", "[0, 9007199254740993]", "\"few(-9007199254740993, 0)\""})
+    EXPECT_THAT(complaint(with_pointer("long long*", std::string(", values = ") + given)),
+                HasSubstr("(2^53) can be made"));
+  EXPECT_EQ(complaint(with_pointer("long long*", ", values = [0, 9007199254740992]")), "");
   EXPECT_EQ(complaint(with_pointer("float*", ", values = \"index(n)\"")),
             "scale.cu, line 6: The array c has the values index(n), which are integers, but the dtype f32.");
 }

@@ -394,6 +394,8 @@ def test_functions_give_inputs_and_integers_of_64_bits(row_keys, tmp_path):
         RuntimeError, match="gave -1 as element 0 of row_ptr .* cannot hold|dict of some of the inputs"
     ):
         tuned(reference=reference, inputs=lambda rows: [0] * (rows + 1))
+    with pytest.raises(RuntimeError, match=r"row_ptr with a number beyond 2\*\*53"):
+        tuned(reference=reference, inputs=lambda rows: {"row_ptr": np.full(rows + 1, 2**53 + 1)})
     with pytest.raises(ValueError, match="says itself what its inputs hold"):
         tunesmith.tune(
             "transpose",

@@ -99,10 +99,11 @@ struct ReferenceRequest {
   static constexpr std::uint8_t kind = 8;
   std::string op, problem;
   std::uint64_t seed = 0;
-  std::string memory;  ///< path of the file
+  std::string memory;    ///< path of the file
+  bool watched = false;  ///< the process died of it: look first for what the reference accesses
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.op, self.problem, self.seed, self.memory);
+    archive(self.op, self.problem, self.seed, self.memory, self.watched);
   }
 };
 

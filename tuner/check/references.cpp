@@ -130,6 +130,7 @@ void References::update() {
   if (late) child_->kill();
   const std::string how = late ? printed("took longer than %.3g s", timeout_s_) : child_->end();
   child_.reset();
+  if (busy_ && !late) pending()->request.watched = failures_ + 2 == most_failures;
   if (busy_ && (late || ++failures_ >= most_failures)) {
     const Error error("The process that computes inputs and references of " + pending()->request.problem +
                       " " + how + (late ? "." : ", " + std::to_string(failures_) + " times in a row.") +

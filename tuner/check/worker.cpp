@@ -19,6 +19,7 @@
 #include "tuner/check/check_memory.h"
 #include "tuner/check/checker.h"
 #include "tuner/check/messages.h"
+#include "tuner/check/watched_reference.h"
 #include "tuner/device/kernel_reference.h"
 
 namespace tunesmith {
@@ -106,6 +107,7 @@ int compile_all(Channel& channel, std::string_view target) {
 }
 
 int make_references(Channel& channel) {
+  bool may_be_watched = false;  // a kernel is the reference, and runs on the host
   for (Frame frame; channel.receive(frame);) {
     if (frame.kind == UserKernelNotice::kind) {
       const auto notice = from_frame<UserKernelNotice>(frame);
@@ -113,18 +115,27 @@ int make_references(Channel& channel) {
       run_references_on(notice.device);
       ask_for_references(notice.program);
       ask_for_inputs(notice.inputs);
+      may_be_watched = notice.program.empty() && notice.device == "host";
       continue;
     }
     const auto request = from_frame<ReferenceRequest>(frame);
     PrepareReply reply;
     try {
       const Op& op = find_op(request.op);
-      make_check_file(op, complete_problem(op, Problem::parse(request.problem)), request.seed,
-                      request.memory);
+      const Problem problem = complete_problem(op, Problem::parse(request.problem));
+      if (request.watched && may_be_watched)
+        reply.error = outside_access_of_reference(op, problem, request.seed);
+      if (reply.error.empty()) make_check_file(op, problem, request.seed, request.memory);
     } catch (const std::bad_alloc&) {
       reply.error = "the memory of this machine is not enough for it; give a smaller problem.";
     } catch (const std::exception& error) {
       reply.error = error.what();
+      if (may_be_watched && reply.error.find(host_fault_words) != std::string::npos) {
+        const Op& op = find_op(request.op);
+        const std::string found = outside_access_of_reference(
+            op, complete_problem(op, Problem::parse(request.problem)), request.seed);
+        if (!found.empty()) reply.error = found;
+      }
     }
     channel.send(reply);
   }

@@ -116,7 +116,7 @@ class Runner {
       return "it accessed element " + std::to_string((at - (at < 0 ? element - 1 : 0)) / element) + " of " +
              op.arguments[i].name + ", which has " + std::to_string(arrays[i].bytes() / element);
     }
-    return "the kernel accessed memory that is not there";
+    return std::string(host_fault_words);
   }
 
   std::unique_ptr<Executable> loaded(const UserKernel& own, const Problem& problem, const Config& config,

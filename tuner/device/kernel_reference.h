@@ -12,6 +12,9 @@
 
 namespace tunesmith {
 
+/// In the error of a reference on the host that accessed memory which belongs to none of its arrays.
+constexpr std::string_view host_fault_words = "the kernel accessed memory that is not there";
+
 /// The device on which references run, as DeviceId::text() has it; by default the host. For this process.
 void run_references_on(const std::string& device);
 /// The words of a ReferenceProgram, which replaces the references of the ops; empty: none. For this process.
