@@ -88,13 +88,16 @@ std::optional<Config> adapted(const Space& space, const Values& values) {
 std::optional<Config> config_on(const Op& op, const Template& tmpl, const Problem& problem,
                                 const DeviceFacts& device, const Space& space, const Values& values) {
   if (!op.kind) return space.find(values);
-  if (!is_guess(op, tmpl, values)) return adapted(space, values);
+  if (!is_guess(op, tmpl.name, values)) return adapted(space, values);
   const auto guess = tmpl.untuned(problem, device);
   return guess ? std::optional(space.complete(*guess)) : std::nullopt;
 }
 
-bool is_guess(const Op& op, const Template& tmpl, const Values& values) {
-  return op.kind != nullptr && tmpl.untuned != nullptr && values.empty();
+bool is_guess(const Op& op, std::string_view template_name, const Values& values) {
+  return op.kind != nullptr && values.empty() &&
+         std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& tmpl) {
+           return tmpl.name == template_name && tmpl.untuned != nullptr;
+         });
 }
 
 std::optional<Config> nearest_legal(const Space& space, const Values& values, const Nearness& nearness) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "generator/op.h"
 #include "generator/space.h"
@@ -40,6 +41,6 @@ std::optional<Config> config_on(const Op& op, const Template& tmpl, const Proble
                                 const DeviceFacts& device, const Space& space, const Values& values);
 
 /// True if a table's variant is the config that its template names without measurements.
-bool is_guess(const Op& op, const Template& tmpl, const Values& values);
+bool is_guess(const Op& op, std::string_view template_name, const Values& values);
 
 }  // namespace tunesmith

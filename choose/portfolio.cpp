@@ -84,7 +84,7 @@ std::size_t find_variant(const std::vector<TimingTable::Variant>& variants, cons
 std::vector<TimingTable::Variant> guess_variants(const Op& op) {
   std::vector<TimingTable::Variant> variants;
   for (const Template& tmpl : op.templates)
-    if (is_guess(op, tmpl, {}))
+    if (is_guess(op, tmpl.name, {}))
       variants.push_back({tmpl.name, {}, body_hash(op, tmpl, files_of(op)).substr(0, digits)});
   return variants;
 }
@@ -242,7 +242,9 @@ std::vector<std::size_t> portfolio_at_once(const Op& op, const DeviceFacts& devi
 // the fastest.
 std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& device,
                                              const TimingTable& table, std::size_t most) {
-  std::vector<std::size_t> chosen = portfolio(op, device, known_by(table, fewest_known), most - 1);
+  // A kind has few anchors, so two times on one are enough.
+  const std::ptrdiff_t fewest = op.kind ? 2 : fewest_known;
+  std::vector<std::size_t> chosen = portfolio(op, device, known_by(table, fewest), most - 1);
   if (!std::all_of(table.variants.begin(), table.variants.end(), starting_at_once(op, table, device))) {
     for (const std::size_t v : portfolio_at_once(op, device, table, 1))
       if (std::find(chosen.begin(), chosen.end(), v) == chosen.end()) chosen.push_back(v);
@@ -261,9 +263,7 @@ std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& de
   };
   if (most_known) add(*most_known);
   for (std::size_t v = 0; v < table.variants.size(); ++v)
-    if (is_guess(op, find_template(op, table.variants[v].template_name), table.variants[v].config) &&
-        times(v) > 0)
-      add(v);
+    if (is_guess(op, table.variants[v].template_name, table.variants[v].config) && times(v) > 0) add(v);
   return chosen;
 }
 
@@ -281,7 +281,8 @@ VariantsByKind variants_by_kind(const TimingTable& table, const Op& op) {
 }
 
 // Returns the table with the portfolio that is best on its anchors. Of an op with kinds it has the portfolio
-// of each kind, and a variant keeps its times on anchors of the kinds that it was chosen for.
+// of each kind, and a variant keeps its times on anchors of the kinds that it was chosen for. A kind of which
+// only the base is known is left to the templates' guesses.
 TimingTable with_portfolio(const TimingTable& table, const Op& op, const DeviceFacts& device,
                            std::size_t most) {
   if (!op.kind) {
@@ -291,16 +292,20 @@ TimingTable with_portfolio(const TimingTable& table, const Op& op, const DeviceF
   std::map<std::string, TimingTable> parts;
   for (const TimingTable::Anchor& anchor : table.anchors) {
     TimingTable& part = parts[op.kind(anchor.problem)];
-    part.variants = table.variants;
+    if (part.anchors.empty()) part.variants = table.variants;
     part.anchors.push_back(anchor);
   }
+  const auto is_base = [&](std::size_t v) {
+    return table.variants[v].template_name == op.templates.front().name;
+  };
   VariantsByKind chosen;
   std::vector<std::size_t> all;
   for (const auto& [kind, part] : parts) {
-    for (const std::size_t v : portfolio_with_base(op, device, part, std::min(most, most_of_kind))) {
-      chosen[kind].insert(v);
+    const std::vector<std::size_t> its = portfolio_with_base(op, device, part, std::min(most, most_of_kind));
+    if (std::all_of(its.begin(), its.end(), is_base)) continue;
+    chosen[kind].insert(its.begin(), its.end());
+    for (const std::size_t v : its)
       if (std::find(all.begin(), all.end(), v) == all.end()) all.push_back(v);
-    }
   }
   TimingTable narrow = with_variants(table, all);
   for (TimingTable::Anchor& anchor : narrow.anchors) {
@@ -308,9 +313,7 @@ TimingTable with_portfolio(const TimingTable& table, const Op& op, const DeviceF
     for (std::size_t i = 0; i < all.size(); ++i)
       if (!its.contains(all[i])) anchor.us[i] = 0;
   }
-  std::erase_if(narrow.anchors, [&](const TimingTable::Anchor& anchor) {
-    return times_of(anchor) < fewest_of(chosen[op.kind(anchor.problem)].size());
-  });
+  std::erase_if(narrow.anchors, [&](const TimingTable::Anchor& anchor) { return times_of(anchor) < 2; });
   return narrow;
 }
 

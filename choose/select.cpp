@@ -139,7 +139,7 @@ void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& 
     const Candidate& one = candidates_[c];
     const auto [variant, is_new] =
         variants.try_emplace(one.template_name + " " + one.config.text(), group.model.variants());
-    if (is_new) group.model.add_variant();
+    if (is_new) group.model.add_variant(is_guess(*op_, one.template_name, one.config));
     Group::Member& member = group.members.emplace_back(Group::Member{c, variant->second, std::nullopt});
     if (!one.problem.empty()) {
       member.row = group.model.add_problem(one.problem);
@@ -268,11 +268,12 @@ std::optional<std::string> Chooser::complete(const Problem& problem, bool may_co
   if (!config && may_compile && op_->kind) config = adapted(space, candidate.config);
   if (!config && may_compile) config = nearest_legal(space, candidate.config, one_number);
   if (!config) {
-    return is_guess(*op_, *tmpl, candidate.config)
+    return is_guess(*op_, tmpl->name, candidate.config)
                ? "The template names no config for this problem; another template suits it better."
                : "Its config is not legal for this problem: " + space.why_not(candidate.config).value_or("");
   }
-  choice.changed = is_guess(*op_, *tmpl, candidate.config) ? "" : changed_axes(*config, candidate.config);
+  choice.changed =
+      is_guess(*op_, tmpl->name, candidate.config) ? "" : changed_axes(*config, candidate.config);
   choice.config = std::move(*config);
   const Work work = tmpl->work(problem, choice.config, device_);
   if (!reentrant(work)) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "choose/nearest.h"
 #include "generator/error.h"
 #include "generator/threads.h"
 
@@ -25,8 +26,9 @@ constexpr float apart = 1e4f;
 constexpr float initial_weight = 1.0f / 16;
 constexpr float initial_word_weight = 0.5f;
 constexpr double most_slowdown = 2.1;   // larger slowdowns are cut: beyond this the amount does not matter
-constexpr double usual_slowdown = 0.4;  // the slowdown of a variant that was tuned for another problem
-constexpr double usual_count = 2;       // the usual slowdown counts as if seen this often
+constexpr double usual_slowdown = 0.4;  // of a variant that was tuned for another problem
+constexpr double usual_slowdown_of_a_guess = 0.15;  // of what a template names for each problem
+constexpr double usual_count = 2;                   // the usual slowdown counts as if seen this often
 
 // The covariance of two points: half of it is smooth, half has kinks, such as times have where a kernel's
 // tiles begin to fill the device. Far points count as 0, without an exponential.
@@ -176,8 +178,8 @@ std::size_t TimeModel::add_problem(const Problem& problem) {
   return problems_.size() - 1;
 }
 
-std::size_t TimeModel::add_variant() {
-  variants_.emplace_back();
+std::size_t TimeModel::add_variant(bool is_guess) {
+  variants_.emplace_back().usual = is_guess ? usual_slowdown_of_a_guess : usual_slowdown;
   return variants_.size() - 1;
 }
 
@@ -261,7 +263,7 @@ void TimeModel::begin() {
   for (Variant& one : variants_) {
     for (RowValue& time : one.times)
       time.value = std::min(std::log(time.us / known_[time.row].us), most_slowdown);
-    one.mean = mean_of(one.times, usual_slowdown, usual_count);
+    one.mean = mean_of(one.times, one.usual, usual_count);
   }
 }
 
@@ -517,7 +519,8 @@ std::vector<double> TimeModel::left_out() const {
 
 TimeModel model_of(const Op& op, const TimingTable& table, const Weights& weights) {
   TimeModel model(op, weights);
-  for (std::size_t v = 0; v < table.variants.size(); ++v) model.add_variant();
+  for (const TimingTable::Variant& variant : table.variants)
+    model.add_variant(is_guess(op, variant.template_name, variant.config));
   for (const TimingTable::Anchor& anchor : table.anchors) {
     const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
     model.add_best(row, anchor.best_us);

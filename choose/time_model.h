@@ -24,7 +24,8 @@ class TimeModel {
   explicit TimeModel(const Op& op, const Weights& weights = {});
 
   std::size_t add_problem(const Problem& problem);  ///< adds or finds the problem; returns its row
-  std::size_t add_variant();
+  /// `is_guess`: its config is made for each problem (choose/nearest.h).
+  std::size_t add_variant(bool is_guess = false);
   /// Adds a median in microseconds. The least time of a row counts as the best that its problem allows. A
   /// factor is the result of solve_table() for the same times: these are not solved again, and additional
   /// times are solved as corrections to them.
@@ -63,7 +64,8 @@ class TimeModel {
     double us = 0, best_us = 0;
     float likeness = 0;
   };
-  /// Returns at most `most` problems of this one's kind on which a variant was measured, the most similar first.
+  /// Returns at most `most` problems of this one's kind on which a variant was measured, the most similar
+  /// first.
   std::vector<MeasuredTime> nearest(std::size_t variant, const Problem& problem, std::size_t most) const;
 
   /// Returns, for each row with at least two variants, the slowdown (against the row's best) of the variant
@@ -90,6 +92,7 @@ class TimeModel {
   };
   struct Variant {
     std::vector<RowValue> times;
+    double usual = 0;  // its slowdown before anything is known
     double mean = 0;
   };
   struct Inverse {

@@ -45,15 +45,14 @@ std::vector<Problem> built_in_problems(const Op& op, const TuneOptions& options,
 
 // An op's share of the time. Around a search half a second goes to inputs and checks (H200). A problem that
 // is only measured takes some 0.3 s, and no table needs more than this number of them: when all of 110
-// searched anchors were used, each doubling of their number improved left-out speed by 3 to 5 %. Of an op
-// with kinds each search is longer, because fewer others say anything of its problem.
+// searched anchors were used, each doubling of their number improved left-out speed by 3 to 5 %.
 struct Share {
   std::size_t searched, measured;
   std::string budget;
 };
-Share share_of(double seconds, std::size_t devices, bool has_kinds) {
-  constexpr double search = 0.38, around_s = 0.5, least_s = 0.3, most_s = 6, measured_s = 0.2;
-  const double time = seconds * static_cast<double>(devices), wanted_s = has_kinds ? 1.8 : 1.2;
+Share share_of(double seconds, std::size_t devices) {
+  constexpr double search = 0.38, around_s = 0.5, wanted_s = 1.2, least_s = 0.3, most_s = 6, measured_s = 0.2;
+  const double time = seconds * static_cast<double>(devices);
   const double searched = std::clamp(std::floor(search * time / (wanted_s + around_s)), 4.0, 72.0);
   const double each = std::clamp(search * time / searched - around_s, least_s, most_s);
   const double measured = std::clamp(std::floor(search * time / measured_s), 4.0, 448.0);
@@ -178,7 +177,7 @@ void tune_all(const TuneOptions& options, const std::vector<std::string>& names,
   };
   for (std::size_t i = 0; i < chosen.size() && exit_code != 130; ++i) {
     const double time = std::max(1.0, (seconds - elapsed_s()) / static_cast<double>(chosen.size() - i));
-    const Share share = share_of(time, devices, chosen[i]->kind != nullptr);
+    const Share share = share_of(time, devices);
     TuneOptions asked = options;
     asked.op = chosen[i]->name;
     asked.search.budget = share.budget;

@@ -242,6 +242,21 @@ TEST_P(KindTables, ProblemsOfAKindAreMeasuredWithItsVariants) {
   }
 }
 
+// Where nothing but the base was measured, it is not known whether the base is good: the first guess answers.
+TEST_P(KindTables, AKindOfWhichOnlyTheBaseIsKnownIsNoKind) {
+  const Problem problem = drawn(op(), 1, 18).front();
+  const Template& tmpl = op().templates.front();
+  const Space space = tmpl.space(problem, h200());
+  std::vector<TimeRow> times;
+  for (const Config& config : space.sample(3, 1))
+    times.push_back({.problem = problem.text(),
+                     .template_name = tmpl.name,
+                     .body_hash = "",
+                     .config = config.text(),
+                     .median_us = 20.0 + static_cast<double>(times.size())});
+  EXPECT_TRUE(portfolio_table(op(), h200(), times).anchors.empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Ops, KindTables, testing::ValuesIn(ops_with_kinds()),
                          [](const auto& op) { return op.param; });
 

@@ -15,6 +15,7 @@ namespace {
 
 // The added distance of a measurement on another device, which says less, as another problem's does.
 constexpr double other_device = 1;
+constexpr double other_kind = 4;  // as one that is four octaves away
 
 class ListSearch : public Search {
  public:
@@ -45,11 +46,11 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
                        const std::string& template_name, const std::string& config) {
     try {
       const Problem other = complete_problem(place.op, Problem::parse(problem));
-      // A config of an op with kinds means the same for all computations of a kind.
-      const bool is_alike = place.op.kind ? place.op.kind(place.problem) == place.op.kind(other)
-                                          : same_computation(place.op, place.problem, other);
-      if (is_alike)
-        guesses.push_back({distance(place.op, place.problem, other) + further, rank, template_name, config});
+      // A config of an op with kinds has a meaning for all its computations.
+      if (!place.op.kind && !same_computation(place.op, place.problem, other)) return;
+      const bool is_alike = !place.op.kind || place.op.kind(place.problem) == place.op.kind(other);
+      guesses.push_back({distance(place.op, place.problem, other) + further + (is_alike ? 0 : other_kind),
+                         rank, template_name, config});
     } catch (const UsageError&) {
       // The op has changed since then.
     }
@@ -68,9 +69,11 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
     const bool here = fast.device_id == device_id;
     add(fast.problem, here ? 0 : other_device, rank, fast.template_name, fast.config);
   }
-  // Last comes the variant that dispatch takes if nothing is known.
+  // Last comes the variant that dispatch takes if nothing is known. Where a table knows its times on other
+  // problems, it comes among the first, so that they can be compared with it.
+  const std::size_t guess_rank = place.op.kind ? 0 : most_remembered;
   for (const UntunedVariant& guess : untuned(place.op, place.problem, place.device))
-    guesses.push_back({other_device, most_remembered, guess.tmpl->name, guess.config.text()});
+    guesses.push_back({other_device, guess_rank, guess.tmpl->name, guess.config.text()});
   return guesses;
 }
 
